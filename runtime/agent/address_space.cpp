@@ -16,9 +16,9 @@ constexpr uint64_t kLowest = 0x10000;          // below, the kernel maps nothing
 constexpr uint64_t kHighest = 0x7ffffffff000;  // of a process
 constexpr uint64_t kPageBytes = 4096;
 
-bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes) {
+bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes, uint64_t reach) {
   const uint64_t lowest = std::min(near.begin, at), highest = std::max(near.end, at + bytes);
-  return highest - lowest < kReach;
+  return highest - lowest < reach;
 }
 
 uint64_t distance(const AddressRange& near, uint64_t at) { return at > near.begin ? at - near.begin : near.begin - at; }
@@ -42,7 +42,8 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
 }
 
 // The nearest gap; of that the upper end, since the heap grows from below. Not below a stack, which grows downward.
-std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes) {
+std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes,
+                                 uint64_t reach) {
   std::optional<uint64_t> best;
   uint64_t begin = kLowest;
   for (const MemoryMapping& above : mappings) {
@@ -50,7 +51,7 @@ std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, con
     const bool is_stack = above.path.starts_with("[stack");
     if (!is_stack && end > begin && end - begin >= bytes + 2 * kPageBytes) {
       const uint64_t at = end - bytes - kPageBytes;
-      if (is_reached(near, at, bytes) && (!best || distance(near, at) < distance(near, *best))) best = at;
+      if (is_reached(near, at, bytes, reach) && (!best || distance(near, at) < distance(near, *best))) best = at;
     }
     begin = std::max(begin, above.range.end);
   }

@@ -26,8 +26,10 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);
 // The furthest that a jump of five bytes reaches, less what lies at both ends.
 inline constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 
-// Room of so many bytes (a multiple of a page) from which all of `near` is within reach. The heap and the stack can still grow.
-std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes);
+// Room of so many bytes (a multiple of a page), the nearest from which all of `near` is within reach. The heap and the stack can
+// still grow.
+std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes,
+                                 uint64_t reach = kReach);
 
 // A code mapping that dvm has added to a process, now or in an earlier run.
 struct FoundAgent {

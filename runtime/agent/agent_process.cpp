@@ -32,7 +32,7 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kPpoll = 271, kMemfdCreate = 319;
-constexpr uint64_t kWipeOnFork = 18, kCloseOnExec = 1;
+constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
 constexpr int kAttempts = 4;  // to find no thread in a window
@@ -142,7 +142,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
     area.sites.push_back(site);
     area.wanted += bytes_of(*site);
     for (const AgentFirer& firer : site->firers) {
-      area.wanted += align(firer.program.size(), 16) + 16;
+      area.wanted += align(firer.program.size(), 16) + align(firer.larger_program.size(), 16) + 32;
       for (const AgentStep& step : firer.steps) area.wanted += step.bytes();
     }
   }
@@ -170,7 +170,7 @@ bool AgentProcess::are_mapped(const std::vector<Area>& areas) const {
   return has_areas && has(context_.armed, false) && has(context_.data, false);
 }
 
-// The armed page and the lanes: as near as they may lie, but apart from the areas.
+// The armed page and the lanes: apart from the areas, and anywhere, since no instruction says how far they are.
 Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas) {
   if (is_data_mapped()) return {};
   std::vector<MemoryMapping> taken = mappings;
@@ -178,7 +178,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   std::sort(taken.begin(), taken.end(),
             [](const MemoryMapping& a, const MemoryMapping& b) { return a.range.begin < b.range.begin; });
   const uint64_t room = data_bytes() + 2 * kPageBytes;
-  const auto gap = find_gap(taken, areas.back().near, room);
+  const auto gap = find_gap(taken, areas.back().near, room, UINT64_MAX);
   if (!gap) return Error{"there is no room for its firings in its address space"};
   context_.armed = *gap;
   context_.data = *gap + 2 * kPageBytes;
@@ -196,6 +196,7 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
   calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}, false, is_ordered_});  // fails with the call before
   calls.push_back({kMmap, {context_.data, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, kFirstResult, 0}});
+  calls.push_back({kMadvise, {context_.data, bytes, kDontDump, 0, 0, 0}});  // a core file would hold all lanes, used or not
   calls.push_back(map_at(armed, PROT_READ | PROT_WRITE));
   calls.push_back({kMadvise, {armed.begin, kPageBytes, kWipeOnFork, 0, 0, 0}});
   calls.push_back({kPpoll, {0, 0, kRemoteTime, 0, kSignalBytes, 0}});  // while dvm opens the file
@@ -243,21 +244,26 @@ void AgentProcess::write_area(Area& area) {
   inside::Context context = context_;
   context.lasting = area.add(lasting_);
   std::map<std::vector<std::byte>, uint64_t> programs;
+  const auto place = [&](const std::vector<std::byte>& program) {
+    const auto [known, is_new] = programs.try_emplace(program);
+    if (is_new) known->second = program.empty() ? 0 : area.add(program);
+    return known->second;
+  };
   for (AgentSite* site : area.sites) {
     std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
     const inside::Site header{context, site->window_address + site->probed, static_cast<uint32_t>(site->firers.size()),
                               site->watch};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
-      const auto [known, is_new] = programs.try_emplace(site->firers[i].program);
-      if (is_new) known->second = area.add(known->first);
-      const std::vector<AgentStep>& steps = site->firers[i].steps;
-      const inside::Firer firer{.cookie = site->firers[i].cookie,
-                                .program = known->second,
-                                .steps = area.add_steps(steps),
-                                .step_count = static_cast<uint32_t>(steps.size()),
-                                .locals = site->firers[i].locals,
-                                .has_variables = site->firers[i].has_variables};
+      const AgentFirer& its = site->firers[i];
+      const inside::Firer firer{.cookie = its.cookie,
+                                .program = place(its.program),
+                                .larger_cookie = its.larger_cookie,
+                                .larger_program = place(its.larger_program),
+                                .steps = area.add_steps(its.steps),
+                                .step_count = static_cast<uint32_t>(its.steps.size()),
+                                .locals = its.locals,
+                                .has_variables = its.has_variables};
       std::memcpy(bytes.data() + sizeof header + i * sizeof firer, &firer, sizeof firer);
     }
     const uint64_t at = area.add(bytes);

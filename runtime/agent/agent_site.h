@@ -48,9 +48,11 @@ struct AgentStep {
 struct AgentFirer {
   uint64_t cookie = 0;
   std::vector<std::byte> program;
-  std::vector<AgentStep> steps{};  // of its clauses, which run in the thread; none: a record is written
-  uint16_t locals = 0;             // clause-local variables that these use: the first ones
-  bool has_variables = false;      // they use thread-local variables
+  uint64_t larger_cookie = 0;
+  std::vector<std::byte> larger_program{};  // for long strings and copies; empty: there is none
+  std::vector<AgentStep> steps{};           // of its clauses, which run in the thread; none: a record is written
+  uint16_t locals = 0;                      // clause-local variables that these use: the first ones
+  bool has_variables = false;               // they use thread-local variables
 };
 
 struct AgentSite {

@@ -69,6 +69,11 @@ bool restricts_calls(pid_t pid) {
   return !mode.empty() && mode != "0";
 }
 
+bool locks_memory(pid_t pid) {
+  const std::string locked = status_field(pid, "VmLck:");
+  return !locked.empty() && locked[0] != '0';
+}
+
 Status check_target(pid_t pid) {
   if (Status machine = check_machine(); !machine) return machine;
   if (!is_64_bit(pid)) return Error{"it is no 64-bit program, or another user's"};

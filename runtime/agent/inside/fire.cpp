@@ -21,6 +21,7 @@ constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
 constexpr unsigned kFrameWord = 4;
+constexpr uint64_t kReused = 256 * 1024;  // bytes of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
@@ -35,6 +36,7 @@ struct Firing {
   uint32_t tid;
   const uint64_t* saved;
   uint64_t record;  // the address where it is written
+  bool is_cut;      // a string or a copy may be longer than its room
 };
 
 [[gnu::noinline]] uint64_t read_operand(const Firing& firing, const Step& step) {
@@ -68,16 +70,17 @@ struct Firing {
 }
 
 // Returns the end of what was written.
-[[gnu::noinline]] uint32_t read_slot(const Firing& firing, const Step& step) {
+[[gnu::noinline]] uint32_t read_slot(Firing& firing, const Step& step) {
   const uint64_t to = firing.record + step.at;
   const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
-  uint64_t most = step.most;
-  if (step.by != 0 && word(firing.record + step.by) < most) most = word(firing.record + step.by);
+  const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) : step.most;
+  const uint64_t most = wanted < step.most ? wanted : step.most;
   uint64_t length = kAbsent;
   if (from >= kPage)
     length = step.is_string ? read_string(firing.pid, from, to + 8, most)
                             : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
   word(to) = length;
+  firing.is_cut |= wanted > most || (step.is_string && length == step.most);
   if (length != kAbsent) return static_cast<uint32_t>(step.at + 8 + ((length + 7) & ~uint64_t{7}));
   if (step.by == 0 && !step.is_string)
     for (uint32_t i = 0; i < step.most; i += 8) word(to + 8 + i) = 0;
@@ -116,7 +119,7 @@ struct Firing {
   return time[0] * 1'000'000'000 + time[1];
 }
 
-[[gnu::always_inline]] inline uint32_t run(const Firing& firing, const Program& program) {
+[[gnu::always_inline]] inline uint32_t run(Firing& firing, const Program& program) {
   const auto* step = reinterpret_cast<const Step*>(&program + 1);
   uint32_t end = program.most;
   for (const Step* last = step + program.steps; step != last; step++) {
@@ -160,12 +163,15 @@ struct Firing {
   return nullptr;
 }
 
-// Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that.
+// Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that, or to
+// use less memory: if dvm has read all, and much of the ring lies behind.
 [[gnu::always_inline]] inline uint64_t reserve(Lane& lane, uint64_t ring, uint64_t size, uint64_t bytes, uint64_t& head) {
   head = load(lane.head);
   const uint64_t at = head & (size - 1);
-  const uint64_t rest = at + bytes > size ? size - at : 0;
-  if (head + rest + bytes - load(lane.tail) > size) return 0;
+  const uint64_t tail = load(lane.tail);
+  const bool begins_anew = head == tail && at >= kReused;
+  const uint64_t rest = begins_anew || at + bytes > size ? size - at : 0;
+  if (head + rest + bytes - tail > size) return 0;
   if (rest != 0) word(ring + at) = 0;
   head += rest;
   return ring + (head & (size - 1));
@@ -213,27 +219,38 @@ struct Firing {
   __atomic_store_n(&lane.turns, load(lane.turns) + 1, __ATOMIC_RELEASE);
 }
 
-[[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
-                                             const Firer& firer) {
+// Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.
+[[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, Firing& firing, uint64_t cookie,
+                                    const Program& program, bool may_cut) {
   uint32_t low, high, cpu;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+  uint64_t head = 0;
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + ((program.most + 7U) & ~7U), head);
+  if (to == 0) {
+    lane.full++;
+    return true;
+  }
+  firing.record = to + sizeof(RecordHead);
+  firing.is_cut = false;
+  word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
+  const uint32_t length = run(firing, program);
+  if (firing.is_cut && !may_cut) return false;
+  word(to) = length;
+  word(to + 8) = uint64_t{high} << 32 | low;
+  __atomic_store_n(&lane.head, head + sizeof(RecordHead) + ((length + 7U) & ~7U), __ATOMIC_RELEASE);
+  return true;
+}
+
+[[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
+                                             const Firer& firer) {
   const auto& program = *reinterpret_cast<const Program*>(firer.program);
   if (program.makes_calls != 0 && is_muted(context)) {
     __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
     return;
   }
-  uint64_t head = 0;
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + ((program.most + 7U) & ~7U), head);
-  if (to == 0) {
-    lane.full++;
-    return;
-  }
-  firing.record = to + sizeof(RecordHead);
-  word(firing.record) = firer.cookie | uint64_t{cpu & 0xfff} << 48;
-  const uint32_t length = run(firing, program);
-  word(to) = length;
-  word(to + 8) = uint64_t{high} << 32 | low;
-  __atomic_store_n(&lane.head, head + sizeof(RecordHead) + ((length + 7U) & ~7U), __ATOMIC_RELEASE);
+  const bool is_only = firer.larger_program == 0;
+  if (write_record(context, lane, ring, firing, firer.cookie, program, is_only)) return;
+  write_record(context, lane, ring, firing, firer.larger_cookie, *reinterpret_cast<const Program*>(firer.larger_program), true);
 }
 
 // The one that dvm lets the thread use.
@@ -354,7 +371,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   const uint64_t ring =
       reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(lane - lanes) * context.ring_bytes;
   if (is_new) announce(context, *lane, ring, page.pid);
-  Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0};
+  Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0, false};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {

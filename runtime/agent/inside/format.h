@@ -183,7 +183,9 @@ struct Program {
 struct Firer {
   uint64_t cookie = 0;
   uint64_t program = 0;  // its address
-  uint64_t steps = 0;    // the address of ClauseSteps; 0: a record is written for each firing
+  uint64_t larger_cookie = 0;
+  uint64_t larger_program = 0;  // makes the record where one of `program` would cut a string or a copy; 0: there is none
+  uint64_t steps = 0;           // the address of ClauseSteps; 0: a record is written for each firing
   uint32_t step_count = 0;
   uint16_t locals = 0;         // clause-local variables that the steps use: the first ones
   uint16_t has_variables = 0;  // the steps use thread-local variables

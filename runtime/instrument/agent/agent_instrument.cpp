@@ -33,16 +33,21 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kLanes = 256;
-constexpr size_t kLeastRing = 64 * 1024, kMostRing = 4096 * 1024, kShares = 8;
-constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
+constexpr uint32_t kLanes = 256, kLockedLanes = 32;                          // where all lanes stay in memory, used or not
+constexpr size_t kLeastRing = 64 * 1024, kMostRing = 64 << 20, kShares = 2;  // a share: the ring of a thread
+constexpr size_t kStackRingBytes = 32 << 20;                                 // where records hold stacks, as with uprobes
+constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;      // ns
+
+uint32_t share_of(size_t ring_bytes) {
+  return static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)));
+}
 
 struct TracedProcess {
   explicit TracedProcess(AgentProcess its) : agent(std::move(its)) {}
 
-  void read_from(uint32_t lane_count, uint32_t ring_bytes) {
-    lanes = std::make_unique<LaneReader>(agent.data_file(), lane_count, ring_bytes);
-    arenas = std::make_unique<ArenaReader>(agent.data_file(), lane_count, ring_bytes);
+  void read() {
+    lanes = std::make_unique<LaneReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
+    arenas = std::make_unique<ArenaReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
   }
 
   AgentProcess agent;
@@ -80,8 +85,7 @@ class ThreadAggregations final : public AggregationSource {
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
   AgentInstrument(size_t ring_bytes, bool by_breakpoints)
-      : ring_bytes_(static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)))),
-        planner_(delivery_, by_breakpoints) {}
+      : ring_bytes_(share_of(ring_bytes)), planner_(delivery_, by_breakpoints) {}
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
@@ -102,6 +106,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
     if (follows_ && !processes_.empty()) return refuse_late(probes, refused);
+    if (std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > kKnownFrames; }))
+      ring_bytes_ = std::max(ring_bytes_, share_of(kStackRingBytes));
     auto planned = planner_.plan(probes, refused);
     if (!planned) return planned.error();
     for (auto& [pid, sites] : *planned) {
@@ -211,10 +217,12 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     std::vector<AgentSite> sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
-    if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read_from(kLanes, ring_bytes_);
+    if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read();
     tell_if_muted(pid, **process, sites);
     for (size_t i = 0; i < sites.size(); i++) {
-      for (const AgentFirer& firer : sites[i].firers) (*process)->cookies.insert(firer.cookie);
+      for (const AgentFirer& firer : sites[i].firers)
+        for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
+          if (cookie != 0) (*process)->cookies.insert(cookie);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
       if (!sites[i].refusal.empty())
@@ -296,7 +304,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Result<TracedProcess*> process_of(pid_t pid) {
     std::unique_ptr<TracedProcess>& known = processes_[pid];
     if (known) return known.get();
-    auto opened = AgentProcess::open(pid, kLanes, ring_bytes_, follows_);
+    const bool is_locked = locks_memory(pid);
+    auto opened = AgentProcess::open(pid, is_locked ? kLockedLanes : kLanes,
+                                     is_locked ? static_cast<uint32_t>(kLeastRing) : ring_bytes_, follows_);
     if (!opened) {
       processes_.erase(pid);
       return opened.error();
@@ -387,7 +397,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     return delivery_.deliver(std::as_bytes(std::span(words)), sink);
   }
 
-  uint32_t ring_bytes_;
+  uint32_t ring_bytes_;  // of a thread of a process that is attached to next
   Delivery delivery_;
   AgentPlanner planner_;
   TscClock clock_;

@@ -212,7 +212,7 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       refused.push_back({one.enabled->probe, std::string(one.refusal)});
 }
 
-Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program) {
+Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer) {
   if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
   const SiteShape shape = shape_at(candidate);
   CaptureNeeds needs = candidate.enabled->needs;
@@ -221,10 +221,15 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
   if (needs.frames != 0 && is_usual) needs.stack_bytes = kUsualStackBytes;
   if (needs.frames <= known_frames(shape.kind)) needs.stack_bytes = 0;
   if (needs.frames != 0) delivery_.unwinder().learn(candidate.site->pid);
-  const RecordLayout layout = make_agent_layout(possible_needs(needs, shape), shape);
-  program = make_record_program(layout);
-  const size_t group = delivery_.add(layout, candidate.site->pid);
-  return make_cookie(delivery_.number(candidate.fired_at()), static_cast<uint16_t>(group));
+  const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
+  const size_t group = delivery_.add(layouts, candidate.site->pid);
+  const uint32_t number = delivery_.number(candidate.fired_at());
+  firer.cookie = make_cookie(number, static_cast<uint16_t>(group));
+  firer.program = make_record_program(layouts.first);
+  if (!layouts.larger) return {};
+  firer.larger_cookie = make_cookie(number, static_cast<uint16_t>(group + 1));
+  firer.larger_program = make_record_program(*layouts.larger);
+  return {};
 }
 
 // None: dvm runs its clauses.
@@ -298,9 +303,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     const Candidate& one = candidates_[i];
     if (!one.refusal.empty()) continue;
     AgentFirer firer;
-    const auto cookie = make_cookie_of(one, firer.program);
-    if (!cookie) return cookie.error();
-    firer.cookie = *cookie;
+    if (Status added = add_programs(one, firer); !added) return added.error();
     firer.has_variables = steps[i].are_in_thread() && one.enabled->has_thread_variables;
     firer.steps = std::move(steps[i].steps);
     firer.locals = steps[i].locals;

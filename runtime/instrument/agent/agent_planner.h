@@ -87,7 +87,7 @@ class AgentPlanner {
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
-  Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);
+  Status add_programs(const Candidate& candidate, AgentFirer& firer);
 
   Delivery& delivery_;
   bool by_breakpoints_;

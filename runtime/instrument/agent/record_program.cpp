@@ -116,14 +116,19 @@ class Steps {
   std::vector<Step> steps_;
 };
 
-}  // namespace
-
-RecordLayout make_agent_layout(const CaptureNeeds& possible, const SiteShape& shape) {
-  RecordLayout layout = make_layout(possible, shape);
-  if (layout.slots.empty() || layout.stack_bytes != 0 || !layout.slots.back().is_variable()) return layout;
+void cut_last(RecordLayout& layout) {
+  if (layout.slots.empty() || layout.stack_bytes != 0 || !layout.slots.back().is_variable()) return;
   layout.is_cut = true;
   layout.least = layout.slots.back().at + 8;
-  return layout;
+}
+
+}  // namespace
+
+RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& shape) {
+  RecordLayouts layouts = make_layouts(possible, shape);
+  cut_last(layouts.first);
+  if (layouts.larger) cut_last(*layouts.larger);
+  return layouts;
 }
 
 bool record_makes_calls(std::span<const std::byte> program) {

@@ -9,8 +9,8 @@
 
 namespace dvm::runtime {
 
-// Lays out a record for an agent. Its last slot is cut where it can be, however large the record is.
-RecordLayout make_agent_layout(const CaptureNeeds& possible, const SiteShape& shape);
+// Lays out records for an agent. Their last slot is cut where it can be, however large the record is.
+RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& shape);
 
 // An inside::Program and its steps. The time and the head are written without a step.
 std::vector<std::byte> make_record_program(const RecordLayout& layout);

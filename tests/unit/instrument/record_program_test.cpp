@@ -34,7 +34,7 @@ CaptureNeeds frames_only(uint16_t frames) {
 }
 
 TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
-  const RecordLayout layout = make_agent_layout(frames_only(2), SiteShape(SiteKind::entry, 24));
+  const RecordLayout layout = make_agent_layouts(frames_only(2), SiteShape(SiteKind::entry, 24)).first;
   const std::vector<Step> steps = steps_of(make_record_program(layout));
   const Step *caller = step_at(steps, layout.stack + 8), *counter = step_at(steps, layout.stack + 16);
   ASSERT_TRUE(caller != nullptr && counter != nullptr);
@@ -48,16 +48,16 @@ TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
 
 TEST(RecordProgram, ReadsNoReturnAddressThatNobodyAsksFor) {
   for (const SiteShape& shape : {SiteShape(SiteKind::entry), SiteShape(SiteKind::inside)}) {
-    const std::vector<std::byte> program = make_record_program(make_agent_layout(frames_only(1), shape));
+    const std::vector<std::byte> program = make_record_program(make_agent_layouts(frames_only(1), shape).first);
     EXPECT_FALSE(record_makes_calls(program));
   }
-  EXPECT_TRUE(record_makes_calls(make_record_program(make_agent_layout(frames_only(2), SiteKind::entry))));
+  EXPECT_TRUE(record_makes_calls(make_record_program(make_agent_layouts(frames_only(2), SiteKind::entry).first)));
 }
 
 TEST(RecordProgram, ACopiedStackIsUnwoundByDvm) {
   CaptureNeeds needs = frames_only(9);
   needs.stack_bytes = 1024;
-  const RecordLayout layout = make_agent_layout(needs, SiteKind::entry);
+  const RecordLayout layout = make_agent_layouts(needs, SiteKind::entry).first;
   const std::vector<Step> steps = steps_of(make_record_program(layout));
   ASSERT_NE(step_at(steps, layout.stack_at), nullptr);
   EXPECT_EQ(step_at(steps, layout.stack_at)->kind, Step::Kind::stack);
@@ -65,11 +65,23 @@ TEST(RecordProgram, ACopiedStackIsUnwoundByDvm) {
   EXPECT_EQ(step_at(steps, layout.chain)->kind, Step::Kind::chain);
 }
 
-TEST(RecordProgram, ARecordEndsWithItsLastString) {
+CaptureNeeds strings(unsigned count) {
   CaptureNeeds needs;
-  needs.args = 1;
-  needs.add({Word(0), true, 0, 4096, {}});
-  const RecordLayout layout = make_agent_layout(needs, SiteKind::entry);
+  for (unsigned n = 0; n < count; n++) needs.add({Word(static_cast<uint8_t>(n)), true, 0, 4096, {}});
+  return needs;
+}
+
+TEST(RecordProgram, LongStringsHaveALargerRecord) {
+  const RecordLayouts layouts = make_agent_layouts(possible_needs(strings(3), SiteKind::entry), SiteKind::entry);
+  ASSERT_TRUE(layouts.larger);
+  EXPECT_LT(layouts.first.size, 1024U);
+  EXPECT_GT(layouts.larger->size, 3 * 4096U);
+  for (const RecordLayout& one : {layouts.first, *layouts.larger}) EXPECT_EQ(one.least, one.slots.back().at + 8);
+}
+
+TEST(RecordProgram, ARecordEndsWithItsLastString) {
+  const CaptureNeeds needs = possible_needs(strings(1), SiteKind::entry);
+  const RecordLayout layout = make_agent_layouts(needs, SiteKind::entry).first;
   inside::Program head;
   const std::vector<std::byte> program = make_record_program(layout);
   std::memcpy(&head, program.data(), sizeof head);
