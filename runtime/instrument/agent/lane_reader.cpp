@@ -66,9 +66,19 @@ void LaneReader::collect() {
   lost_ = std::max(lost_, lost);
 }
 
+// Where records begin: not before the beginning of the ring if the rest of it is unused.
+uint64_t LaneReader::used_from(uint32_t number, const inside::Lane& lane) const {
+  const uint64_t tail = tails_[number], rest = ring_bytes_ - (tail & (ring_bytes_ - 1));
+  uint64_t length = 1;
+  const bool goes_on = lane.head - tail > rest && tail % sizeof length == 0;
+  if (!goes_on || !read(ring_at(number) + ring_bytes_ - rest, std::as_writable_bytes(std::span(&length, 1)))) return tail;
+  return length == 0 ? tail + rest : tail;
+}
+
 // A position that cannot be is taken for the new beginning.
 void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
-  const uint64_t tail = std::exchange(tails_[number], lane.head);
+  const uint64_t tail = used_from(number, lane);
+  tails_[number] = lane.head;
   const uint64_t size = lane.head - tail;
   const bool makes_sense = size <= ring_bytes_ && size % sizeof(uint64_t) == 0 && tail % sizeof(uint64_t) == 0;
   Copy made;

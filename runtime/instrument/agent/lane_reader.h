@@ -46,6 +46,7 @@ class LaneReader {
     size_t length = 0;  // bytes of the record at hand
   };
   bool read(uint64_t at, std::span<std::byte> to) const;
+  uint64_t used_from(uint32_t number, const inside::Lane& lane) const;
   void copy(uint32_t number, const inside::Lane& lane);
   bool read_heads();
   inside::Lane lane_of(uint32_t number) const;

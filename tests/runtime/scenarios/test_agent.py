@@ -292,6 +292,34 @@ class Restricted(AgentTest):
         self.assertRegex(result.stdout, r"1 +2000\n")
 
 
+class Memory(AgentTest):
+    """Rings take no memory of the process that nothing waits in."""
+
+    TARGET = "import ctypes, os; print(ctypes.CDLL(None).mlockall({flags}), flush=True); input(); [os.getppid() for _ in range(20000)]; print(open('/proc/self/status').read(), flush=True); input()"
+
+    def kib(self, flags):
+        target = subprocess.Popen(["python3", "-c", self.TARGET.format(flags=flags)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        if target.stdout.readline() != "0\n" and flags:
+            dvmtest.skip_or_fail(self, "memory cannot be locked here")
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", 'BEGIN { printf("live\\n"); } pid$target:libc:getppid:entry { @[ustack()] = count(); }',
+                                   "-p", str(target.pid)], stdout=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        target.stdin.write("\n")
+        target.stdin.flush()
+        line = next(line for line in target.stdout if line.startswith("RssShmem"))
+        return int(line.split()[1])
+
+    def test_of_a_thread_that_fires_the_ring_alone(self):
+        self.assertLess(self.kib(0), 20 << 10)
+
+    def test_of_a_process_that_locks_its_memory_little(self):
+        self.assertLess(self.kib(3), 20 << 10)  # MCL_CURRENT, MCL_FUTURE
+
+
 class Detach(AgentTest):
     def test_takes_off_what_killed_ones_have_left(self):
         target = subprocess.Popen([program("looper"), "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -77,6 +77,19 @@ TEST_F(LaneReaderTest, GoesRoundTheRing) {
   EXPECT_EQ(reader_.lost(), 0);
 }
 
+// Not even what a reader would copy to find that out.
+TEST_F(LaneReaderTest, DoesNotReadTheRestOfTheRingWhereTheWriterBeginsAnew) {
+  write(0, 1, 1);
+  EXPECT_EQ(take(), std::vector<uint64_t>{1});
+  put_in_ring(0, heads_[0], 0);
+  heads_[0] = kRing;
+  const uint64_t before = reader_.bytes();
+  write(0, 2, 2);
+  EXPECT_EQ(take(), std::vector<uint64_t>{2});
+  EXPECT_EQ(reader_.bytes() - before, sizeof(inside::RecordHead) + sizeof(uint64_t));
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
 TEST_F(LaneReaderTest, TellsTheWriterWhatHasBeenRead) {
   write(1, 5, 7);
   take();
