@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,8 +16,7 @@ namespace dvm::view {
 namespace {
 
 constexpr double kBoxHeight = 17, kTop = 58, kBottom = 12, kSide = 10;  // pixels
-constexpr double kLeastWidth = 0.1;
-constexpr double kCharacter = 7.1;  // width of one, of the font below
+constexpr double kCharacter = 7.1;                                      // width of one, of the font below
 
 // A frame with its callers. Children are in the order of their names, so that two drawings can be compared.
 struct Node {
@@ -78,6 +78,10 @@ std::string shortened(const std::string& name, double width) {
   return room < 3 ? std::string() : name.substr(0, room - 2) + "..";
 }
 
+// Which boxes are drawn first: by width, then by row from the bottom, as a number below 0.
+using Rank = std::pair<double, double>;
+constexpr Rank kLeastRank{0.1, -1e9};  // pixels
+
 // One drawing: the boxes, and what they need to know of the whole.
 class Drawing {
  public:
@@ -85,26 +89,50 @@ class Drawing {
       : style_(style), root_(root), is_difference_(is_difference), scale_((style.width - 2 * kSide) / root.weight) {}
 
   std::string draw() {
-    depth_ = depth(root_, root_.weight * scale_);
+    least_ = least_rank();
+    depth_ = depth(root_, 0);
     add_box({"all", FrameKind::key}, root_, 0, 0);
     add_children(root_, 0, 1);
     return head() + boxes_ + "</g>\n" + script() + "</svg>\n";
   }
 
  private:
+  Rank rank_of(const Node& node, size_t row) const { return {node.weight * scale_, -static_cast<double>(row)}; }
+
+  // Boxes of lower rank are left out, so that at most kMostFlameBoxes are drawn. No box has a higher rank than its caller.
+  Rank least_rank() const {
+    std::vector<Rank> ranks;
+    const auto collect = [&](const Node& node, size_t row, auto& self) -> void {
+      if (const Rank rank = rank_of(node, row); rank >= kLeastRank) ranks.push_back(rank);
+      for (const auto& [key, inner] : node.children) self(*inner, row + 1, self);
+    };
+    collect(root_, 0, collect);
+    if (ranks.size() <= kMostFlameBoxes) return kLeastRank;
+    std::nth_element(ranks.begin(), ranks.begin() + kMostFlameBoxes, ranks.end(), std::greater<>());
+    const Rank highest_left_out = ranks[kMostFlameBoxes];
+    return {highest_left_out.first, highest_left_out.second + 0.5};
+  }
+
+  // With its callees; those of weight 0 are only in the run before.
+  static size_t boxes_of(const Node& node) {
+    size_t count = node.weight > 0 ? 1 : 0;
+    for (const auto& [key, inner] : node.children) count += boxes_of(*inner);
+    return count;
+  }
+
   // Rows of boxes that are drawn.
-  size_t depth(const Node& node, double width) const {
+  size_t depth(const Node& node, size_t row) const {
     size_t most = 0;
-    if (width < kLeastWidth) return 0;
-    for (const auto& [key, inner] : node.children) most = std::max(most, depth(*inner, inner->weight * scale_));
+    if (rank_of(node, row) < least_) return 0;
+    for (const auto& [key, inner] : node.children) most = std::max(most, depth(*inner, row + 1));
     return most + 1;
   }
 
   void add_children(const Node& node, double x, size_t row) {
     for (const auto& [key, inner] : node.children) {
       const double width = inner->weight * scale_;
-      if (width < kLeastWidth) {
-        omitted_ += inner->weight > 0 ? 1 : 0;
+      if (rank_of(*inner, row) < least_) {
+        omitted_ += boxes_of(*inner);
         continue;
       }
       add_box(key, *inner, x, row);
@@ -175,7 +203,7 @@ class Drawing {
   std::string head() const {
     const double height = kTop + static_cast<double>(depth_) * kBoxHeight + kBottom;
     std::string note = fmt::format("{:.0f} {}", root_.weight, style_.unit);
-    if (omitted_ > 0) note += fmt::format("; {} boxes narrower than {} pixels are not drawn", omitted_, kLeastWidth);
+    if (omitted_ > 0) note += fmt::format("; {} boxes narrower than {:.2g} pixels are not drawn", omitted_, least_.first);
     if (!is_difference_) note += legend();
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -236,6 +264,7 @@ class Drawing {
   const Node& root_;
   bool is_difference_;
   double scale_;
+  Rank least_ = kLeastRank;
   size_t depth_ = 0, omitted_ = 0;
   std::set<FrameKind> kinds_;  // that are drawn
   std::string boxes_;

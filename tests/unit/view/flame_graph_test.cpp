@@ -1,5 +1,6 @@
 #include "view/flame_graph.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,6 +52,17 @@ TEST(FlameGraph, ABoxIsAsWideAsItsShareAndLiesOnItsCaller) {
 TEST(FlameGraph, NamesAreEscapedWhateverBytesTheyHold) {
   const std::string text = drawn({stack({"operator<<(a&)\"\x01\xff\xc3\xa4\xe2\x82"}, 1)});
   EXPECT_THAT(text, HasSubstr("<title>operator&#60;&#60;(a&#38;)&#34;__\xc3\xa4__ (1 samples, 100.00 %)</title>"));
+}
+
+TEST(FlameGraph, TheWidestBoxesAreDrawnOfVeryMany) {
+  std::vector<FoldedStack> stacks = {stack({"wide", "inner"}, 50)};
+  for (int i = 0; i < 11'000; i++) stacks.push_back(stack({fmt::format("f{}", i), fmt::format("g{}", i)}, 1));
+  const std::string text = drawn(stacks);
+  // Of equal width are 22,000 boxes: those of the upper row are left out.
+  EXPECT_EQ(box(text, "f10999 \\(1 samples, 0.01 %\\)").size(), 3u);
+  EXPECT_EQ(box(text, "inner \\(50 samples, 0.45 %\\)").size(), 3u);
+  EXPECT_THAT(text, Not(HasSubstr("g10999")));
+  EXPECT_THAT(text, HasSubstr("11050 samples; 11000 boxes narrower than 0.11 pixels are not drawn"));
 }
 
 TEST(FlameGraph, NarrowBoxesAreCounted) {
