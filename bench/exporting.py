@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Shows whether exporting delays tracing: the time of a call to the traced thread, and what is dropped, alone and with exporters whose
-other end works, hangs or is gone. Records of trace events hold what records of OTLP hold, and nobody sends them. All cases alternate in one run; prints medians with their spread.
+other end works, hangs or is gone. Records of trace events hold what records of OTLP hold, and nobody sends them. "the same values, no exporter" captures
+as much by variables of the clause. All cases alternate in one run; prints medians with their spread, and the CPU time of dvm and the program together.
 
 usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS]]
 
@@ -11,6 +12,7 @@ usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS]]
 import contextlib
 import os
 import re
+import resource
 import socket
 import statistics
 import subprocess
@@ -26,6 +28,8 @@ SCRIPTS = {
     "series": "BEGIN { n = 0; } " + PROBE + " { @calls[n % 1000] = count(); @sizes[n % 1000] = quantize(n % 128); n++; }",
     "records": "BEGIN { n = 0; } " + PROBE + " /n++ % 4 == 0/ { printf(\"%d %s\\n\", n, probefunc); }",
 }
+# What a record for an exporter says besides its text (runtime/consumer/record_copies.cpp).
+ORIGIN = "this->t = timestamp; this->w = walltimestamp; this->p = pid; this->i = tid; this->c = execname; "
 ADDRESS = ("127.0.0.1", 19464)
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -77,8 +81,10 @@ def no_collector():
     yield ["--otlp", "http://127.0.0.1:9"]
 
 
+SAME = "the same values, no exporter"
 CASES = {
     "no exporter": lambda: contextlib.nullcontext([]),
+    SAME: lambda: contextlib.nullcontext([]),
     "prometheus, scraped": lambda: beside(scrape),
     "prometheus, 30 scrapers hang": lambda: beside(hang),
     "trace events to /dev/null": lambda: contextlib.nullcontext(["--trace-events", "/dev/null"]),
@@ -88,7 +94,8 @@ CASES = {
 
 
 def measure(script, case):
-    """(nanoseconds of a call, drops)"""
+    """(nanoseconds of a call, drops, CPU seconds of dvm and the program)"""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with case() as options:
         command = [DVM, "run", "-q", "-x", "bufsize=16m", "-x", "aggrate=100ms", *options, "-n", script, "-c", f"{PROGRAMS}/looper {CALLS}"]
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
@@ -96,19 +103,23 @@ def measure(script, case):
         sys.exit(result.stderr)
     # The program prints into the same pipe as dvm.
     nanoseconds = float(re.search(r"([\d.]+) ns/call", result.stdout)[1])
-    return nanoseconds, sum(int(count) for count in re.findall(r"^dvm: (\d+) drops?", result.stderr, re.M))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return nanoseconds, sum(int(count) for count in re.findall(r"^dvm: (\d+) drops?", result.stderr, re.M)), seconds
 
 
 def main():
     for name, script in SCRIPTS.items():
-        samples = {case: [] for case in CASES}
+        samples = {case: [] for case in CASES if case != SAME or name == "records"}
         for _ in range(ROUNDS):
-            for case, enter in CASES.items():
-                samples[case].append(measure(script, enter))
+            for case in samples:
+                enter = CASES[case]
+                samples[case].append(measure(script.replace("{ printf", "{ " + ORIGIN + "printf") if case == SAME else script, enter))
         for case, runs in samples.items():
             times = sorted(run[0] for run in runs)
             print(f"{name:<9}{case:<30} median {statistics.median(times):7.1f} ns a call   {times[0]:.1f} .. {times[-1]:.1f}   n {len(times)}"
-                  f"   drops, median {statistics.median(run[1] for run in runs):.0f} of {CALLS}", flush=True)
+                  f"   drops, median {statistics.median(run[1] for run in runs):.0f} of {CALLS}   CPU {statistics.median(run[2] for run in runs):.2f} s",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
 #include "cmd/waiting.h"
+#include "cmd/write_whole.h"
 #include "common/clock.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/symbol/user_symbols.h"
@@ -313,6 +314,8 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 }
 
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
+  for (const std::string& file : {given.exports.html, given.view.flame})
+    if (Status known = file.empty() ? Status() : check_writable(file); !known) return {fail("{}", known.error().message)};
   StackView view(given.view, !given.exports.html.empty());
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};

@@ -6,6 +6,9 @@
 
 namespace dvm::cmd {
 
+// The error that write_whole() would have at once, before there is something to write. Creates nothing.
+Status check_writable(const std::string& path);
+
 // Writes a file. A regular one that could not be written whole is removed.
 Status write_whole(const std::string& text, const std::string& path);
 

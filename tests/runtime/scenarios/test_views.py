@@ -185,6 +185,23 @@ class Flame(Files, dvmtest.PrivilegedTest):
             self.assertEqual((result.returncode, result.stderr), (1, f"dvm: {reason}\n"))
         self.assertTrue(pathlib.Path("/dev/full").exists())
 
+    def test_a_drawing_that_cannot_be_written_is_an_error_before_the_run(self):
+        for option in ("--flame", "--html"):
+            for path, reason in (("/nosuch/a", "No such file or directory"), (str(self.folder), "Is a directory"), ("/dev/null/a", "Not a directory")):
+                result = dvm("run", "-q", option, path, "-n", 'BEGIN { @[ustack()] = count(); printf("ran"); exit(0); }')
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", f"dvm: failed to open {path}: {reason}\n"))
+
+    def test_a_recording_is_drawn_and_exported(self):
+        script = "pid$target:looper:func:entry { @[ustack()] = count(); trace(1); }"
+        recording, page, drawing, events = (str(self.folder / name) for name in ("a.dvm", "a.html", "a.svg", "a.json"))
+        self.ran("record", "-q", "-o", recording, "-n", script, "-c", f"{program('looper')} 3")
+        replayed = self.ran("replay", "-q", recording, "-n", script, "--html", page, "--flame", drawing, "--trace-events", events)
+        self.assertRegex(replayed, r"looper`func(?s:.*)\s3\s")
+        self.assertIn('"func"', re.sub(r"\w+`func\b", '"func"', pathlib.Path(page).read_text()))
+        self.assertIn("func (3 samples", pathlib.Path(drawing).read_text())
+        self.assertEqual(sum(event.get("ph") != "M" for event in json.loads(pathlib.Path(events).read_text())), 3)
+        self.assertIn(";func 3\n", self.ran("replay", "-q", recording, "-n", script, "--folded"))
+
     def test_no_stack_is_an_error_at_the_end(self):
         result = dvm("run", "-q", "--folded", "-n", "BEGIN { @ = count(); exit(0); }")
         self.assertEqual(result.returncode, 1)
