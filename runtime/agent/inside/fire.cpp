@@ -219,6 +219,12 @@ struct Firing {
   __atomic_store_n(&lane.turns, load(lane.turns) + 1, __ATOMIC_RELEASE);
 }
 
+// A signal handler that interrupted the firing may have forked. The child has the stack of the parent, and goes on where it was,
+// but the lane is not its own.
+[[gnu::always_inline]] inline bool is_in_child(const Context& context, const Firing& firing) {
+  return static_cast<int32_t>(load(armed_page(context).pid)) != firing.pid;
+}
+
 // Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.
 [[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, Firing& firing, uint64_t cookie,
                                     const Program& program, bool may_cut) {
@@ -234,6 +240,7 @@ struct Firing {
   firing.is_cut = false;
   word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
   const uint32_t length = run(firing, program);
+  if (is_in_child(context, firing)) return true;
   if (firing.is_cut && !may_cut) return false;
   word(to) = length;
   word(to + 8) = uint64_t{high} << 32 | low;
@@ -261,12 +268,26 @@ struct Firing {
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 
-// In a forked child whose page is still empty. False: dvm has disarmed the process, or children are not followed.
+// By the thread control block; 0: not known.
+[[gnu::always_inline]] inline uint32_t number_of_thread(const Context& context) {
+  uint64_t thread;
+  asm volatile("rdfsbase %0" : "=r"(thread));
+  return context.thread_offset != 0 && thread != 0 ? *reinterpret_cast<const uint32_t*>(thread + context.thread_offset) : 0;
+}
+
+// In a forked child whose page is still empty. False: dvm has disarmed the process, or children are not followed. One that was
+// not forked by its C library has the number of its parent's thread in its thread control block.
 [[gnu::noinline]] bool take_up(const Context& context, ArmedPage& page, DataHeader& header) {
   if (context.follows == 0 || load(header.restricted) != 0) return false;
   if (!take(page.pid, static_cast<uint64_t>(call(kGetPid)))) return false;
-  __atomic_store_n(&page.armed, kShared, __ATOMIC_RELEASE);
+  const bool is_known = number_of_thread(context) == static_cast<uint32_t>(call(kGetTid));
+  __atomic_store_n(&page.armed, is_known ? kShared : kAsked, __ATOMIC_RELEASE);
   return true;
+}
+
+[[gnu::always_inline]] inline VariablesIn variables_in(ArmedPage& page, const DataHeader& header) {
+  if (page.variables == VariablesIn::nowhere) page.variables = header.variables;
+  return page.variables;
 }
 
 // A record that tells dvm of a new process, as those of the kernel do.
@@ -317,6 +338,7 @@ struct Firing {
   Arena& arena = arena_of(header, context, lane);
   const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1));
   Workspace workspace;
+  workspace.pid = static_cast<uint64_t>(int64_t{firing.pid});
   workspace.tid = firing.tid;
   workspace.time = 0;
   workspace.variables = reinterpret_cast<ThreadVariables*>(context.variables)[number].values;
@@ -353,10 +375,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   if (site->watch != Watch::nothing) watch_call(site->watch, saved, page, header);
   if (site->firers == 0) return;
   armed = load(page.armed);
-  uint64_t thread;
-  asm volatile("rdfsbase %0" : "=r"(thread));
-  const bool is_known = context.thread_offset != 0 && thread != 0 && armed != kAsked;
-  uint32_t tid = is_known ? *reinterpret_cast<const uint32_t*>(thread + context.thread_offset) : 0;
+  uint32_t tid = armed == kAsked ? 0 : number_of_thread(context);
   if (tid == 0 && !is_muted(context)) tid = static_cast<uint32_t>(call(kGetTid));
   Lane* lane = tid == 0 ? nullptr : find_lane(header, context.lanes, tid);
   if (lane == nullptr) {
@@ -375,12 +394,12 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {
-    const VariablesIn where = firer[i].has_variables != 0 ? page.variables : VariablesIn::thread;
+    const VariablesIn where = firer[i].has_variables != 0 ? variables_in(page, header) : VariablesIn::thread;
     if (where == VariablesIn::nowhere) continue;
     const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
     if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i])) write_one(context, *lane, ring, firing, firer[i]);
   }
-  give_back(*lane);
+  if (!is_in_child(context, firing)) give_back(*lane);
 }
 
 }  // namespace dvm::runtime::inside

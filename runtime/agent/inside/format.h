@@ -36,7 +36,7 @@ struct ArmedPage {
   uint64_t armed = kDisarmed;
   uint64_t muted = 0;  // the process has restricted its system calls: a stub makes none, which could end it
   uint64_t pid = 0;    // whose page it is; 0: of a forked child that no stub has seen yet
-  VariablesIn variables = VariablesIn::nowhere;
+  VariablesIn variables = VariablesIn::nowhere;  // that of the header, once it says so
 };
 
 // From ticks of the TSC to ns of CLOCK_MONOTONIC.
@@ -54,7 +54,8 @@ struct DataHeader {
       1;  // a process may have restricted its system calls: its children make none, not even to say who they are
   uint64_t clock_number = 0;  // of lines that dvm has published; its lowest bit says which one is in use
   ClockLine clock[2];
-  uint64_t reserved[6]{};
+  VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
+  uint64_t reserved[5]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -121,6 +122,7 @@ constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
 // What the code of a clause sees, beside the saved registers.
 inline constexpr uint32_t kMostLocals = 16;
 struct Workspace {
+  uint64_t pid;
   uint64_t tid;
   uint64_t time;                 // of the firing, once a step has asked for it
   uint64_t* variables;           // of the thread

@@ -234,11 +234,10 @@ Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer)
 
 // None: dvm runs its clauses.
 ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
-  if (follows_) return {.in_dvm = InDvm::follows};
   if (candidate.enabled->clauses.empty()) return {.in_dvm = candidate.enabled->in_dvm};
   const SiteShape shape = shape_at(candidate);
   ClauseSteps made =
-      make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe},
+      make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_},
                  [&](KnownClause clause) { return number_of(std::move(clause)); });
   if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;
   return made;

@@ -42,7 +42,7 @@ class AgentPlanner {
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
   // All of a function's probes are refused if one is and a uprobe may take its place, on the same instructions.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
-  // Sites will fire in children too, where what a clause takes for constant, such as pid, is not.
+  // Sites will fire in children too, whose pid is another one.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
   // Thread-local variables of a process are dvm's once a clause that uses some runs there.

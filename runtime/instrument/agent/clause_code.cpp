@@ -219,7 +219,9 @@ class ValueCoder {
     using dif::BuiltIn;
     const auto first = static_cast<unsigned>(BuiltIn::arg0);
     if (id >= first && id < first + kArguments) return load_argument(id - first);
-    if (id == static_cast<unsigned>(BuiltIn::pid))
+    if (id == static_cast<unsigned>(BuiltIn::pid) && place_.follows)
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, pid));
+    else if (id == static_cast<unsigned>(BuiltIn::pid))
       code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
     else if (id == static_cast<unsigned>(BuiltIn::tid))
       access_workspace(kLoad, kRax, offsetof(inside::Workspace, tid));

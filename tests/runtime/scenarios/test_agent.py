@@ -346,6 +346,45 @@ class Detach(AgentTest):
         self.assertEqual(target.returncode, 0)
 
 
+class Followed(AgentTest):
+    """Clauses in the threads of what a followed process forks."""
+
+    WORK = "pid$target:a.out:work:"
+    SCRIPTS = [WORK + "entry { @[arg0, pid == $target, tid == pid, copyinstr(arg1), execname] = count(); }",
+               WORK + "entry /pid != $target && arg0 > 1/ { @ = sum(arg0); @p[pid == tid] = quantize(arg0); }",
+               WORK + "entry { self->n++; self->t = timestamp; } " + WORK + "return /self->t/ { @[arg1] = max(self->n); @late = sum((int64_t)(timestamp - self->t) < 0); self->t = 0; }"]
+
+    def run_script(self, script, backend, count="6"):
+        return dvmtest.dvm("run", "-qv", "-x", "backend=" + backend, "-x", "followfork", "-x", "aggsortkey", "-n", script, "-c", program("forks") + " " + count)
+
+    def test_results_are_those_of_uprobes(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        for script in self.SCRIPTS:
+            with self.subTest(script):
+                here, there = self.run_script(script, "agent"), self.run_script(script, "uprobe")
+                self.assertIn("(agent, in the traced thread)", here.stderr)
+                self.assertNotIn("drops", here.stderr)
+                self.assertEqual(here.stdout, there.stdout)
+
+    def test_each_child_counts_by_its_own_number(self):
+        result = self.run_script(self.WORK + "entry { @[pid] = count(); }", "agent", "40")
+        counts = sorted(int(count) for count in re.findall(r"(?m)^ +\d+ +(\d+)$", result.stdout))
+        self.assertEqual(counts, sorted([1] + [1] * 40 + list(range(1, 41))))
+
+    def test_of_children_that_the_library_did_not_fork(self):
+        script = "import ctypes, os; libc = ctypes.CDLL(None); child = libc.syscall(57); [libc.getppid() for _ in range(20000)]; child and os.waitpid(child, 0); os._exit(0)"
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(script)
+            file.flush()
+            result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "followfork", "-n", "pid$target:libc:getppid:entry { @[pid == $target, tid == pid] = count(); }",
+                                 "-c", f"/usr/bin/python3 {file.name}")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertNotIn("drops", result.stderr)
+        rows = sorted(line.split() for line in result.stdout.splitlines() if re.fullmatch(r"[ \d]+", line))
+        self.assertEqual(rows, [["0", "1", "20000"], ["1", "1", "20000"]])
+
+
 class Forked(AgentTest):
     """What a followed process forks, once dvm has gone."""
 

@@ -39,7 +39,7 @@ class Code {
   Code& operator=(const Code&) = delete;
   ~Code() { munmap(memory_, kBytes); }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved) const {
-    inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = nullptr, .locals = {}};
+    inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = nullptr, .locals = {}};
     return run(saved, workspace);
   }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved, inside::Workspace& workspace) const {
@@ -100,6 +100,15 @@ TEST(ClauseCode, ComputesAsDifDoes) {
     for (const unsigned rd : {1U, 2U, 5U})
       for (const uint64_t a : kValues)
         for (const uint64_t b : kValues) EXPECT_EQ(run(binary(opcode, rd), a, b), expected(a, b)) << static_cast<int>(opcode);
+}
+
+TEST(ClauseCode, KnowsAChildOfTheProcessByItsOwnNumber) {
+  const dif::Difo difo{{load(BuiltIn::pid, 3), op(Opcode::ret, 0, 0, 3)}, {}, "", {}, kWord};
+  for (const bool follows : {false, true}) {
+    const MachineCode code = make_value_code(difo, kWord, {SiteKind::entry, {}, kPid, nullptr, follows}).code;
+    EXPECT_EQ(code.has_workspace, follows);
+    EXPECT_EQ(Code(code.bytes).run({}), static_cast<uint64_t>(follows ? kPid + 1 : kPid));
+  }
 }
 
 TEST(ClauseCode, BranchesAsDifDoes) {
@@ -171,7 +180,7 @@ TEST(ClauseCode, KeepsVariablesOfTheThreadAndOfTheClause) {
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
     for (const unsigned number : {0U, 1U, 15U}) {
       inside::ThreadVariables variables;
-      inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
       saved[saved::rdi] = 0x1234567890abcdef;
       const Code code(code_of(through(scope, dif::kFirstUserVariable + number, kWord)));
       EXPECT_EQ(code.run(saved, workspace), saved[saved::rdi]);
@@ -185,7 +194,7 @@ TEST(ClauseCode, ConvertsWhatItStores) {
       std::array<uint64_t, inside::kSavedWords> saved{};
       saved[saved::rdi] = value;
       inside::ThreadVariables variables;
-      inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
       const auto as = [&](uint32_t size, bool is_signed) {
         const dif::DataType type{dif::TypeKind::integer, is_signed, false, size, ""};
         return Code(code_of(through(scope, dif::kFirstUserVariable, type))).run(saved, workspace);
