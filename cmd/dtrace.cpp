@@ -5,13 +5,13 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "cmd/command.h"
 #include "cmd/header.h"
+#include "cmd/parse_pid.h"
 #include "cmd/tracing.h"
 #include "cmd/version.h"
 
@@ -59,10 +59,9 @@ struct CommandLine {
   }
 
   void process(const std::string& text) {
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size() || pid <= 0) complain(fmt::format("invalid pid: {}", text));
-    script().pids.push_back(pid);
+    const auto pid = parse_pid(text);
+    if (!pid) return complain(pid.error().message);
+    script().pids.push_back(*pid);
   }
 
   void model(const std::string& bits) {

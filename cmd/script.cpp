@@ -17,9 +17,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 
 #include "cmd/command.h"
 #include "cmd/libraries.h"
+#include "cmd/parse_pid.h"
 #include "cmd/preprocess.h"
 #include "cmd/read_file.h"
 #include "common/printable.h"
@@ -272,10 +274,16 @@ void add_setting_options(CLI::App& command, ScriptOptions& options) {
 }
 
 void add_process_options(CLI::App& command, ScriptOptions& options) {
+  // No error of usage in dtrace, so not one of CLI11's.
+  auto is_pid = [](const std::string& text) {
+    if (const auto pid = parse_pid(text); !pid) throw std::runtime_error(pid.error().message);
+    return std::string();
+  };
   command.add_option("-p", options.pids, "Trace this process; $target is its id")
       ->type_name("PID")
       ->allow_extra_args(false)
-      ->take_all();
+      ->take_all()
+      ->check(is_pid);
   auto not_empty = [](const std::string& text) {
     return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
   };

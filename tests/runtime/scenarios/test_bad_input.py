@@ -90,6 +90,10 @@ class Refused(unittest.TestCase):
     def test_no_such_pid(self):
         self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")
 
+    def test_no_pid(self):
+        for text in ("abc", "12x", "0", "-1", "", "99999999999"):
+            self.refused("run", "-n", "BEGIN { }", "-p", text, says=f"dvm: invalid pid: {text}\n")
+
     def test_no_such_command(self):
         self.refused("run", "-n", "BEGIN { }", "-c", "/nonexistent/program", says="/nonexistent/program")
 
