@@ -89,7 +89,6 @@ typedef struct lwpsinfo {
 	char pr_state;		/* SONPROC: a thread that fires is running */
 	char pr_sname;		/* 'O' */
 	char pr_nice;
-	short pr_syscall;
 	int pr_pri;
 	string pr_clname;	/* scheduling class, as ps -o cls has it */
 	string pr_name;

@@ -101,6 +101,11 @@ class Own(unittest.TestCase):
                      "this->p.pr_contract); exit(0); }")
         self.assertEqual(result.stdout, "dvm 1 0\n", result.stderr)
 
+    def test_a_copy_has_no_members_without_a_value(self):
+        result = dvm("run", "-q", "-n", "BEGIN { print(*curlwpsinfo); exit(0); }")
+        self.assertIn("    string pr_name = [ \"dvm\" ]\n", result.stdout, result.stderr)
+        self.assertNotIn("pr_syscall", result.stdout)
+
     def test_what_linux_does_not_have_says_so(self):
         result = dvm("run", "-x", "errtags", "-n", "BEGIN { trace(curlwpsinfo->pr_syscall); }")
         self.assertEqual(result.returncode, 1)
