@@ -11,7 +11,7 @@ NOT_HERE = KERNEL_PROVIDERS | FOREIGN_SERVERS
 # The first message about a script, and what it proves if the group is what the second column says.
 PROOFS = (
     (re.compile(r"variable (curthread) is not available"), "the kernel's thread"),
-    (re.compile(r"failed to resolve (`\w+): Unknown symbol name"), "a variable of the kernel"),
+    (re.compile(r"failed to resolve (`\w+): (?:Unknown symbol name|there is no traced program)"), "a variable of the kernel"),
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
     (re.compile(r"no struct (vnode|vnop_read_args|smb_request) definition"), "a structure of the kernel"),
     (re.compile(r"failed to resolve type (conn_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),

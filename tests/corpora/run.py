@@ -36,13 +36,13 @@ NAME = re.compile(r"(?m)^\s*(?:,\s*)?([a-zA-Z_][\w$*-]*):[^;={}]*(?=[,\n/{]|$)")
 BUSY_SHELL = """
 cd "$1"
 python3 -c '
-import os, socket, time
+import ctypes, os, socket, time
 server = socket.create_server(("127.0.0.1", 0))
 while True:
   client = socket.create_connection(server.getsockname())
   peer, _ = server.accept()
   client.send(b"question"); peer.recv(99); os.write(peer.fileno(), b"answer"); os.read(client.fileno(), 99)
-  client.close(); peer.close(); time.sleep(0.05)
+  client.close(); peer.close(); os.close(ctypes.CDLL(None).creat(b"made", 0o600)); time.sleep(0.05)
 ' &
 while :; do echo :; sleep 0.02; done | bash &
 while :; do
@@ -52,7 +52,7 @@ done
 """
 PROGRAMS = {
     # Python 3.11 reaches the marker of entries only while it traces lines or profiles.
-    "python": ("import sys, time\ndef inner(n):\n  return sum(range(n))\ndef outer(n):\n  return [inner(n) for _ in range(9)]\n"
+    "python": ("import sys, time\ndef inner(n):\n  return sum(bytearray(100 * n))\ndef outer(n):\n  return [inner(n) for _ in range(9)]\n"
                "sys.setprofile(lambda *_: None)\nwhile True:\n  outer(50)\n  time.sleep(0.01)\n", ["python3.11", "python3.12", "python3"]),
     "perl": ("sub inner { my $n = 0; $n += $_ for 1..50; $n } sub outer { inner() for 1..9 } while (1) { outer(); select undef, undef, undef, 0.01 }\n",
              ["perl"]),
@@ -69,6 +69,8 @@ PROGRAMS = {
 # Providers, and the program that has their markers.
 WORKLOADS = {"python": "python", "perl": "perl", "ruby": "ruby", "php": "php", "tcl": "tcl", "hotspot": "java", "hotspot_jni": "java",
              "postgresql": "postgres", "sh": "sh"}
+# Scripts that cannot be tried, and why.
+UNTRIED = {"watchexec.d": "it starts a program of its author, and again for each such start"}
 # What their programs take before the file, and where their markers are if the program is not linked with that library.
 FLAGS = {"java": ["-XX:+ExtendedDTraceProbes", "-Xint"]}
 LIBRARIES = {"java": "../lib/server/libjvm.so"}
@@ -169,11 +171,17 @@ def choose_workload(text):
     return ["sh", "-c", BUSY_SHELL, "sh", "FOLDER"], "", ""
 
 
+def argument(number, code):
+    if re.search(rf"syscall::\${number}\b", code):
+        return "write"
+    return "sh" if re.search(rf"\$\${number}\b", code) else "1"
+
+
 def arguments_of(text):
-    """One for each $N that the script names: 1, or a word where it wants a string."""
+    """One for each $N that the script names: 1, or a word where it wants a string or the name of a system call."""
     code = without_comments(text)
     most = max([int(n) for n in re.findall(r"\$\$?(\d+)", code)] + [0])
-    return ["sh" if re.search(rf"\$\${n}\b", code) else "1" for n in range(1, most + 1)]
+    return [argument(n, code) for n in range(1, most + 1)]
 
 
 def flags_of(text):
@@ -207,7 +215,7 @@ def run_script(path, text, pid, seconds):
             return "FAILED", "it does not end"
     verdict, why = judge(tracer.returncode, out, err)
     if verdict == "EMPTY" and (probe := unmatched(words)):
-        return "skipped", f"its program has no {probe}"
+        return "skipped", f"there is no {probe}"
     return verdict, why
 
 
@@ -215,8 +223,8 @@ def unmatched(words):
     """A probe of the script that the program beside it does not have, or None."""
     only_compile = [word for word in words if word != "-Z"]
     ran = subprocess.run([*only_compile[:2], "-e", *only_compile[2:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-    found = re.search(r"probe description (\S+) does not match|failed to lookup (\S+ in module \S+)", ran.stderr)
-    return found and (found[1] or found[2])
+    found = re.search(r"(?:probe description (\S+) does not match|failed to lookup (\S+ in module \S+)|has no tracepoint for (\S+))", ran.stderr)
+    return found and (found[1] or found[2] or found[3])
 
 
 def judge(status, out, err):
@@ -233,8 +241,9 @@ def judge(status, out, err):
 
 def check(path, seconds):
     text = path.read_text(errors="replace")
-    if is_command_line(text) or path.name in BROKEN:
-        return "skipped", BROKEN.get(path.name, "it is a command line")
+    left_out = BROKEN | UNTRIED
+    if is_command_line(text) or path.name in left_out:
+        return "skipped", left_out.get(path.name, "it is a command line")
     words, ready, reason = choose_workload(text)
     if words is None:
         return "skipped", reason
