@@ -1,5 +1,5 @@
 /* The structure that a tracepoint passes, by the kernel's own description of it.
- * run: -c 'sh -c /bin/true'
+ * run: -c 'sh -c "exec /bin/true"'
  * needs: uprobes
  */
 #pragma D option quiet
