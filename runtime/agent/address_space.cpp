@@ -1,4 +1,4 @@
-// Tested by tests/unit/agent/address_space_test.cpp.
+// Tested by tests/unit/instrument/address_space_test.cpp.
 
 #include "runtime/agent/address_space.h"
 
@@ -16,9 +16,9 @@ constexpr uint64_t kLowest = 0x10000;          // below, the kernel maps nothing
 constexpr uint64_t kHighest = 0x7ffffffff000;  // of a process
 constexpr uint64_t kPageBytes = 4096;
 
-bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes, uint64_t reach) {
+bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes) {
   const uint64_t lowest = std::min(near.begin, at), highest = std::max(near.end, at + bytes);
-  return highest - lowest < reach;
+  return highest - lowest < kReach;
 }
 
 uint64_t distance(const AddressRange& near, uint64_t at) { return at > near.begin ? at - near.begin : near.begin - at; }
@@ -42,8 +42,7 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
 }
 
 // The nearest gap; of that the upper end, since the heap grows from below. Not below a stack, which grows downward.
-std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes,
-                                 uint64_t reach) {
+std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes) {
   std::optional<uint64_t> best;
   uint64_t begin = kLowest;
   for (const MemoryMapping& above : mappings) {
@@ -51,11 +50,24 @@ std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, con
     const bool is_stack = above.path.starts_with("[stack");
     if (!is_stack && end > begin && end - begin >= bytes + 2 * kPageBytes) {
       const uint64_t at = end - bytes - kPageBytes;
-      if (is_reached(near, at, bytes, reach) && (!best || distance(near, at) < distance(near, *best))) best = at;
+      if (is_reached(near, at, bytes) && (!best || distance(near, at) < distance(near, *best))) best = at;
     }
     begin = std::max(begin, above.range.end);
   }
   return best;
+}
+
+std::optional<uint64_t> find_far_gap(const std::vector<MemoryMapping>& mappings, uint64_t bytes) {
+  AddressRange largest{};
+  uint64_t begin = kLowest;
+  for (const MemoryMapping& above : mappings) {
+    const uint64_t end = std::min(above.range.begin, kHighest);
+    if (end > begin && end - begin > largest.end - largest.begin) largest = {begin, end};
+    begin = std::max(begin, above.range.end);
+  }
+  const uint64_t size = largest.end - largest.begin;
+  if (size < bytes + 4 * kPageBytes) return std::nullopt;
+  return (largest.begin + (size - bytes) / 2) & ~(kPageBytes - 1);
 }
 
 std::vector<FoundAgent> find_agents(pid_t pid, const AgentMemory& memory) {

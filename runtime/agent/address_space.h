@@ -28,8 +28,9 @@ inline constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 
 // Room of so many bytes (a multiple of a page), the nearest from which all of `near` is within reach. The heap and the stack can
 // still grow.
-std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes,
-                                 uint64_t reach = kReach);
+std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes);
+// The same, anywhere: in the middle of the largest gap, where the process will map nothing soon.
+std::optional<uint64_t> find_far_gap(const std::vector<MemoryMapping>& mappings, uint64_t bytes);
 
 // A code mapping that dvm has added to a process, now or in an earlier run.
 struct FoundAgent {

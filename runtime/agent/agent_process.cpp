@@ -1,4 +1,4 @@
-// Tested by tests/unit/agent/agent_process_test.cpp and tests/runtime/agent.
+// Tested by tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/agent/agent_process.h"
 
@@ -35,7 +35,7 @@ constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kPpoll
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
-constexpr int kAttempts = 4;  // to find no thread in a window
+constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;
 constexpr uint64_t kSignalBytes = 8;
@@ -158,7 +158,8 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   return areas;
 }
 
-bool AgentProcess::are_mapped(const std::vector<Area>& areas) const {
+// Which of what the process was to map it has mapped.
+AgentProcess::Mapped AgentProcess::find_mapped(const std::vector<Area>& areas) const {
   const auto mappings = mappings_of(context_.pid);
   const auto has = [&](uint64_t address, bool is_executable) {
     return mappings && std::any_of(mappings->begin(), mappings->end(), [&](const MemoryMapping& one) {
@@ -166,11 +167,11 @@ bool AgentProcess::are_mapped(const std::vector<Area>& areas) const {
                     (one.path.empty() || one.path.starts_with(kFileName));
            });
   };
-  const bool has_areas = std::all_of(areas.begin(), areas.end(), [&](const Area& one) { return has(one.range.begin, true); });
-  return has_areas && has(context_.armed, false) && has(context_.data, false);
+  return {std::all_of(areas.begin(), areas.end(), [&](const Area& one) { return has(one.range.begin, true); }),
+          has(context_.armed, false) && has(context_.data, false)};
 }
 
-// The armed page and the lanes: apart from the areas, and anywhere, since no instruction says how far they are.
+// The armed page and the lanes: anywhere, since no instruction says how far they are.
 Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas) {
   if (is_data_mapped()) return {};
   std::vector<MemoryMapping> taken = mappings;
@@ -178,7 +179,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   std::sort(taken.begin(), taken.end(),
             [](const MemoryMapping& a, const MemoryMapping& b) { return a.range.begin < b.range.begin; });
   const uint64_t room = data_bytes() + 2 * kPageBytes;
-  const auto gap = find_gap(taken, areas.back().near, room, UINT64_MAX);
+  const auto gap = find_far_gap(taken, room);
   if (!gap) return Error{"there is no room for its firings in its address space"};
   context_.armed = *gap;
   context_.data = *gap + 2 * kPageBytes;
@@ -231,10 +232,11 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     };
     if (Status called = make_remote_calls(*stopped, memory_, calls, is_opened); !called) return called;
   }
+  const Mapped mapped = find_mapped(areas);
   const inside::DataHeader begin{.clock = {clock, {}}};
   const bool is_begun = has_data || memory_.write_object(context_.data, begin);
-  if (is_data_mapped() && is_begun && are_mapped(areas)) return {};
-  data_file_ = OpenFile();
+  if (!is_begun || !mapped.data) data_file_ = OpenFile();
+  if (is_data_mapped() && mapped.areas) return {};
   return Error{"the process may not map the memory that the agent needs"};
 }
 
@@ -284,22 +286,34 @@ void AgentProcess::write_area(Area& area) {
   area.table = area.add(std::as_bytes(std::span(area.patches)));
 }
 
+// Finds room for the sites that are not refused, and lets the process map it. One of its threads may take the room meanwhile.
+Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
+  for (int attempt = 1;; attempt++) {
+    const auto mappings = mappings_of(context_.pid);
+    if (!mappings) return mappings.error();
+    lasting_ = lasting_memory(context_.pid, *mappings).bytes();
+    std::vector<Area> areas = divide(sites, *mappings);
+    std::erase_if(areas, [](const Area& area) {
+      for (AgentSite* site : area.sites)
+        if (area.range.begin == 0) site->refusal = "there is no room for code within 2 GiB of it";
+      return area.range.begin == 0;
+    });
+    if (areas.empty()) return areas;
+    if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
+    if (Status placed = place_data(*mappings, areas); !placed) return placed.error();
+    const Status mapped = map(areas, clock);
+    if (mapped) return areas;
+    if (attempt == kAttempts) return mapped.error();
+  }
+}
+
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
-  const auto mappings = mappings_of(context_.pid);
-  if (!mappings) return mappings.error();
   for (AgentSite& site : sites)
     if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
-  lasting_ = lasting_memory(context_.pid, *mappings).bytes();
-  std::vector<Area> areas = divide(sites, *mappings);
-  std::erase_if(areas, [](const Area& area) {
-    for (AgentSite* site : area.sites)
-      if (area.range.begin == 0) site->refusal = "there is no room for code within 2 GiB of it";
-    return area.range.begin == 0;
-  });
+  auto placed = place(sites, clock);
+  if (!placed) return placed.error();
+  std::vector<Area>& areas = *placed;
   if (areas.empty()) return {};
-  if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
-  if (Status placed = place_data(*mappings, areas); !placed) return placed;
-  if (Status mapped = map(areas, clock); !mapped) return mapped;
   for (Area& area : areas) {
     write_area(area);
     inside::CodeHeader header{.armed = context_.armed,

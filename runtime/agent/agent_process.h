@@ -27,8 +27,8 @@
 #include "runtime/agent/guard.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/memory.h"
-#include "runtime/agent/order_memory.h"
 #include "runtime/agent/open_file.h"
+#include "runtime/agent/order_memory.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/code/displaced.h"
@@ -67,7 +67,11 @@ class AgentProcess {
   void open_data_file();
   void note_watch(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
-  bool are_mapped(const std::vector<Area>& areas) const;
+  Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const inside::ClockLine& clock);
+  struct Mapped {
+    bool areas = false, data = false;
+  };
+  Mapped find_mapped(const std::vector<Area>& areas) const;
   bool is_data_mapped() const { return static_cast<bool>(data_file_); }
   uint64_t data_bytes() const;
 

@@ -1,0 +1,51 @@
+// Where an agent finds room in a process.
+
+#include "runtime/agent/address_space.h"
+
+#include <gtest/gtest.h>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kPage = 4096, kCode = 0x555555554000, kLibrary = 0x7ffff7000000;
+
+MemoryMapping mapping(uint64_t begin, uint64_t end, std::string path = {}) {
+  return {{begin, end}, false, std::move(path), false};
+}
+
+// A program with a heap, a library far away, and a stack.
+std::vector<MemoryMapping> usual_process() {
+  return {mapping(kCode, kCode + 16 * kPage), mapping(kCode + 20 * kPage, kCode + 40 * kPage, "[heap]"),
+          mapping(kLibrary, kLibrary + 100 * kPage), mapping(0x7ffffffde000, 0x7ffffffff000, "[stack]")};
+}
+
+TEST(AddressSpace, TakesTheNearestGapWithAPageAtEitherEnd) {
+  const AddressRange near{kCode + 15 * kPage, kCode + 16 * kPage};
+  EXPECT_EQ(find_gap(usual_process(), near, 2 * kPage), kCode + 17 * kPage);
+  EXPECT_EQ(find_gap(usual_process(), near, 3 * kPage), kCode - 4 * kPage);  // what is left above is too small
+}
+
+TEST(AddressSpace, LeavesStacksRoomToGrow) {
+  const std::vector<MemoryMapping> only_stack = {mapping(kCode, kCode + kPage),
+                                                 mapping(kCode + 9 * kPage, kCode + 10 * kPage, "[stack]")};
+  EXPECT_EQ(find_gap(only_stack, {kCode, kCode + kPage}, 2 * kPage), kCode - 3 * kPage);
+}
+
+TEST(AddressSpace, CodeMustBeWithinReach) {
+  const AddressRange near{kCode, kCode + kPage};
+  EXPECT_TRUE(find_gap(usual_process(), near, kReach / 2));
+  EXPECT_FALSE(find_gap(usual_process(), near, kReach));
+}
+
+TEST(AddressSpace, DataLieFarFromWhatTheProcessMapsNext) {
+  const uint64_t bytes = uint64_t{4} << 30;
+  const auto found = find_far_gap(usual_process(), bytes);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found % kPage, 0U);
+  EXPECT_GT(*found, bytes);  // the largest gap is that below the program
+  EXPECT_LT(*found + 2 * bytes, kCode);
+  EXPECT_FALSE(find_far_gap(usual_process(), kCode));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
