@@ -73,28 +73,26 @@ class SignalScope {
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// One line for each reason: a glob over a large program may have hundreds of probes with the same one.
-std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& refused) {
-  std::map<std::string, std::pair<size_t, const runtime::Probe*>> by_reason;
-  for (const runtime::Refused& one : refused) {
-    auto& [count, first] = by_reason[one.reason];
-    if (count++ == 0) first = one.probe;
-  }
-  std::vector<std::string> lines;
-  for (const auto& [reason, found] : by_reason)
-    lines.push_back(fmt::format("{} probe{} left out, {}:{}:{}:{}{}: {}", found.first, found.first == 1 ? "" : "s",
-                                found.second->provider, found.second->module, found.second->function, found.second->name,
-                                found.first == 1 ? "" : " and others", reason));
-  return lines;
+std::string describe(const runtime::Probe& probe) {
+  return fmt::format("{}:{}:{}:{}", probe.provider, probe.module, probe.function, probe.name);
 }
 
-// Under -v a line for each probe.
-void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
-  if (is_verbose)
-    for (const auto& [probe, reason] : refused)
-      tell("left out, {}:{}:{}:{}: {}", probe->provider, probe->module, probe->function, probe->name, reason);
-  else
-    for (const std::string& line : describe_refused(refused)) tell("{}", line);
+// One line for each reason: a glob over a large program may have hundreds of probes with the same one. Under -v a line for each
+// probe, where they are few.
+std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
+  constexpr size_t kFew = 5;
+  std::map<std::string, std::vector<const runtime::Probe*>> by_reason;
+  for (const runtime::Refused& one : refused) by_reason[one.reason].push_back(one.probe);
+  std::vector<std::string> lines;
+  for (const auto& [reason, probes] : by_reason) {
+    const bool is_one = probes.size() == 1;
+    if (is_verbose && probes.size() <= kFew)
+      for (const runtime::Probe* probe : probes) lines.push_back(fmt::format("left out, {}: {}", describe(*probe), reason));
+    else
+      lines.push_back(fmt::format("{} probe{} left out, {}{}: {}", probes.size(), is_one ? "" : "s", describe(*probes.front()),
+                                  is_one ? "" : " and others", reason));
+  }
+  return lines;
 }
 
 bool is_fired_by_dvm(const runtime::Probe& probe) {
@@ -157,8 +155,8 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   }
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (is_all_refused(handle, refused))
-    return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused), "; "))};
-  report_refused(refused, given.script.verbose);
+    return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
+  for (const std::string& line : describe_refused(refused, given.script.verbose)) tell("{}", line);
   if (const std::string objection = given.objection && !refused.empty() ? given.objection(handle, refused) : "";
       !objection.empty())
     return Error{objection};

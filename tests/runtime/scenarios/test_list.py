@@ -1,6 +1,7 @@
 """dvm list and dvm compile: what exists, and what a script becomes, without tracing anything."""
 
 import os
+import re
 import unittest
 
 import dvmtest
@@ -122,6 +123,15 @@ class ListingProcesses(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"dvm: left out, pid\d+:sites:locked_site:0: the kernel cannot put a probe on this instruction")
         self.assertNotIn("locked_site:5:", result.stderr)
+
+    def test_many_probes_left_out_are_counted(self):
+        result = dvm("run", "-q", "-v", "-n", "pid$target:libc::return { @ = count(); }", "-c", program("sites"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        sums = [(int(count), reason) for count, reason in re.findall(r"(?m)^dvm: (\d+) probes left out, \S+ and others: (.*)$", result.stderr)]
+        self.assertTrue(sums)
+        for count, reason in sums:
+            self.assertGreater(count, 5)
+            self.assertNotRegex(result.stderr, r"(?m)^dvm: left out, .*: " + re.escape(reason) + "$")
 
 
 if __name__ == "__main__":
