@@ -19,13 +19,17 @@ PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 LIBRARY = str(pathlib.Path(program("torture")).parent / "liblate_library.so")
 NOBODY = 65534
 
+# As many as share no factor with the ways of a cycle, so that each meets each.
 HARMFUL = [
     "pid$target:torture::entry { @[probefunc] = count(); }",
     "pid$target:libc::entry { @[tid] = count(); }",
     "pid$target:torture:descend:entry { @[ustack(5)] = count(); }",
     "pid$target::late_function:entry, pid$target::on_signal:entry { @[probefunc, arg0] = count(); }",
     "pid$target:libstdc*::entry { @[probefunc, execname] = count(); }",
-    "pid$target:torture::entry { @[probefunc] = count(); } pid$target:torture::return, pid$target:libstdc*::return { @[probefunc, arg0] = count(); }",
+    "pid$target:torture::entry { self->t = timestamp; self->n++; } pid$target:torture::return /self->t/ { @[self->n & 7] = quantize(timestamp - self->t); self->t = 0; }",
+    "pid$target:libc:str*:entry, pid$target:libc:mem*:entry { @[copyinstr(arg0), probefunc] = count(); }",
+    "pid$target:libc::entry { @[probefunc, execname] = sum(arg0); } pid$target:torture::return { @r[copyinstr(arg1)] = count(); }",
+    "pid$target:torture::entry { @[probefunc] = count(); } pid$target:torture::return, pid$target:libstdc*::return { @r[probefunc, arg0] = count(); }",
 ]
 
 
