@@ -1,4 +1,4 @@
-// Tested by tests/runtime/agent.
+// Tested by tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/agent/guard.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/unit/agent/stopped_process_test.cpp and tests/runtime/agent.
+// Tested by tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/agent/stopped_process.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/unit/agent/stub_test.cpp.
+// Tested by tests/unit/instrument/site_code_test.cpp and tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/agent/stub.h"
 

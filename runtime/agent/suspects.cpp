@@ -1,4 +1,4 @@
-// Tested by tests/unit/agent/suspects_test.cpp.
+// Tested by tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/agent/suspects.h"
 

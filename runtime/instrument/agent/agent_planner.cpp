@@ -1,4 +1,4 @@
-// Covered by tests/runtime/agent.
+// Covered by tests/runtime/scenarios/test_agent.py.
 
 #include "runtime/instrument/agent/agent_planner.h"
 
