@@ -33,16 +33,17 @@ class Spills {
   }
 
  private:
-  struct Range {
+  struct LiveRange {
     uint32_t begin, end;
   };
   bool is_used(size_t slot, uint32_t begin, uint32_t end) const {
-    return std::any_of(used_[slot].begin(), used_[slot].end(), [&](const Range& r) { return begin < r.end && r.begin < end; });
+    return std::any_of(used_[slot].begin(), used_[slot].end(),
+                       [&](const LiveRange& r) { return begin < r.end && r.begin < end; });
   }
 
   const SpillVariables& variables_;
   Table<const Symbol*> spilled_;
-  std::vector<std::vector<Range>> used_;  // by variable
+  std::vector<std::vector<LiveRange>> used_;  // by variable
 };
 
 class Assigner {

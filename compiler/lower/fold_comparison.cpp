@@ -44,7 +44,7 @@ std::optional<Wrapped> wrapped_sum(const Numbering& n, Register r) {
   const Step& sum = is_signed ? n.made[up.reads[0]].step : up;
   const auto addend = computes(sum, Op::add) || computes(sum, Op::subtract) ? constant(n, sum.reads[1]) : std::nullopt;
   if (!addend || !is_settled(n, sum.reads[0])) return std::nullopt;
-  if (!n.ranges[sum.reads[0]].is_within(Range::of_bits(32, is_signed))) return std::nullopt;
+  if (!n.ranges[sum.reads[0]].is_within(ValueRange::of_bits(32, is_signed))) return std::nullopt;
   return Wrapped{sum.reads[0], computes(sum, Op::add) ? *addend : 0 - *addend, is_signed};
 }
 
@@ -74,7 +74,7 @@ bool compare_with_itself(Numbering& n, Step& s) {
 Register without_mask(const Numbering& n, Register r) {
   const Step& masked = n.made[r].step;
   const bool is_masked = r != 0 && computes(masked, Op::bit_and) && constant(n, masked.reads[1]) == kLow32;
-  return is_masked && is_settled(n, masked.reads[0]) && n.ranges[masked.reads[0]].is_within(Range::of_bits(32, true))
+  return is_masked && is_settled(n, masked.reads[0]) && n.ranges[masked.reads[0]].is_within(ValueRange::of_bits(32, true))
              ? masked.reads[0]
              : r;
 }

@@ -24,7 +24,7 @@ Numbering::Numbering(Code& c)
       arrivals(c.labels, kNoBlock, c.arena()),
       versions(c.arena()),
       stored(c.arena()) {
-  ranges[0] = Range::constant(0);
+  ranges[0] = ValueRange::constant(0);
   for (Register r = 0; r < c.registers; r++) same[r] = r;
   for (uint32_t i = 0; i < c.steps.size(); i++) last_write[c.steps[i].writes] = i;
   block = dominators.add(kNoBlock);
@@ -34,8 +34,8 @@ namespace {
 
 void keep(Numbering& n, const Step& s) { n.code.steps.push_back(s); }
 
-Range range_of(const Numbering& n, const Step& s) {
-  if (s.has_format(dif::Format::setx)) return Range::constant(s.value);
+ValueRange range_of(const Numbering& n, const Step& s) {
+  if (s.has_format(dif::Format::setx)) return ValueRange::constant(s.value);
   if (s.is_move()) return n.ranges[s.reads[0]];
   if (s.symbol) return of_variable(*s.symbol);
   if (is_memory_load(s)) return of_load(s.op);

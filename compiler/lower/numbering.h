@@ -30,8 +30,8 @@ struct Numbering {
   Table<uint32_t> last_write;
   Table<Register> same;  // a register with the same value, that was there first
   Table<Definition> made;
-  Table<Range> ranges;  // by register; of one with several values, those so far
-  Table<bool> written;  // of the latter
+  Table<ValueRange> ranges;  // by register; of one with several values, those so far
+  Table<bool> written;       // of the latter
   std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers;
 
   Dominators dominators;

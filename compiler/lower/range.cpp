@@ -11,21 +11,21 @@ namespace dvm::compiler {
 
 namespace {
 
-constexpr Range kAll{};
+constexpr ValueRange kAll{};
 
-Range add(const Range& a, const Range& b) {
-  Range r;
+ValueRange add(const ValueRange& a, const ValueRange& b) {
+  ValueRange r;
   const bool over = __builtin_add_overflow(a.low, b.low, &r.low) || __builtin_add_overflow(a.high, b.high, &r.high);
   return over ? kAll : r;
 }
 
-Range subtract(const Range& a, const Range& b) {
-  Range r;
+ValueRange subtract(const ValueRange& a, const ValueRange& b) {
+  ValueRange r;
   const bool over = __builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high);
   return over ? kAll : r;
 }
 
-Range multiply(const Range& a, const Range& b) {
+ValueRange multiply(const ValueRange& a, const ValueRange& b) {
   int64_t p[4];
   if (__builtin_mul_overflow(a.low, b.low, &p[0]) || __builtin_mul_overflow(a.low, b.high, &p[1]) ||
       __builtin_mul_overflow(a.high, b.low, &p[2]) || __builtin_mul_overflow(a.high, b.high, &p[3]))
@@ -35,85 +35,87 @@ Range multiply(const Range& a, const Range& b) {
 }
 
 // The bits of which all that are above are equal to the highest.
-unsigned width(const Range& r) {
+unsigned width(const ValueRange& r) {
   const auto bits = [](int64_t v) { return 65 - std::countl_zero(static_cast<uint64_t>(v < 0 ? ~v : v)); };
   return static_cast<unsigned>(std::max(bits(r.low), bits(r.high)));
 }
 
-Range bit_and(const Range& a, const Range& b) {
+ValueRange bit_and(const ValueRange& a, const ValueRange& b) {
   if (a.is_positive() && b.is_positive()) return {0, std::min(a.high, b.high)};
   if (a.is_positive()) return {0, a.high};
   if (b.is_positive()) return {0, b.high};
-  return Range::of_bits(std::max(width(a), width(b)), true);
+  return ValueRange::of_bits(std::max(width(a), width(b)), true);
 }
 
 // The range of or and xor.
-Range bit_or(const Range& a, const Range& b) {
-  const Range r = Range::of_bits(std::max(width(a), width(b)), true);
-  return a.is_positive() && b.is_positive() ? Range{0, r.high} : r;
+ValueRange bit_or(const ValueRange& a, const ValueRange& b) {
+  const ValueRange r = ValueRange::of_bits(std::max(width(a), width(b)), true);
+  return a.is_positive() && b.is_positive() ? ValueRange{0, r.high} : r;
 }
 
-Range shift_left(const Range& a, const Range& by) {
+ValueRange shift_left(const ValueRange& a, const ValueRange& by) {
   if (!by.is_constant() || by.low < 0 || by.low > 62) return kAll;
-  return multiply(a, Range::constant(uint64_t{1} << by.low));
+  return multiply(a, ValueRange::constant(uint64_t{1} << by.low));
 }
 
-Range shift_right(const Range& a, const Range& by) {
+ValueRange shift_right(const ValueRange& a, const ValueRange& by) {
   if (!by.is_constant() || by.low < 0 || by.low > 63) return {std::min<int64_t>(a.low, 0), std::max<int64_t>(a.high, -1)};
   return {a.low >> by.low, a.high >> by.low};
 }
 
-Range shift_right_unsigned(const Range& a, const Range& by) {
+ValueRange shift_right_unsigned(const ValueRange& a, const ValueRange& by) {
   if (a.is_positive()) return shift_right(a, by);
   if (!by.is_constant() || by.low < 1 || by.low > 63) return kAll;
   return {0, static_cast<int64_t>(~uint64_t{0} >> by.low)};
 }
 
 // The quotient is no farther from 0 than the dividend, on either side.
-Range divide(const Range& a) {
+ValueRange divide(const ValueRange& a) {
   if (a.low == kAll.low) return kAll;
   const int64_t most = std::max({a.high, -a.low, int64_t{0}});
   return {-most, most};
 }
 
-Range divide_unsigned(const Range& a, const Range& b) { return a.is_positive() && b.is_positive() ? Range{0, a.high} : kAll; }
+ValueRange divide_unsigned(const ValueRange& a, const ValueRange& b) {
+  return a.is_positive() && b.is_positive() ? ValueRange{0, a.high} : kAll;
+}
 
 // The remainder has the sign of the dividend, and is nearer to 0 than both.
-Range remainder(const Range& a, const Range& b) {
+ValueRange remainder(const ValueRange& a, const ValueRange& b) {
   if (b.low == kAll.low || (b.low == 0 && b.high == 0)) return kAll;
   const int64_t most = std::max(b.high, -b.low) - 1;
   return {std::max(std::min<int64_t>(a.low, 0), -most), std::min(std::max<int64_t>(a.high, 0), most)};
 }
 
-Range remainder_unsigned(const Range& b) { return b.is_positive() && b.high > 0 ? Range{0, b.high - 1} : kAll; }
+ValueRange remainder_unsigned(const ValueRange& b) { return b.is_positive() && b.high > 0 ? ValueRange{0, b.high - 1} : kAll; }
 
 }  // namespace
 
-Range Range::of_bits(unsigned bits, bool is_signed) {
+ValueRange ValueRange::of_bits(unsigned bits, bool is_signed) {
   if (bits >= 64) return {};
   if (!is_signed) return {0, static_cast<int64_t>((uint64_t{1} << bits) - 1)};
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
 }
 
-Range of_type(const Type* type) {
+ValueRange of_type(const Type* type) {
   const Type& t = resolve(*type);
   if (!is_scalar(type) || t.size == 0 || t.size >= 8) return kAll;
-  return t.is_bool ? Range{0, 1} : Range::of_bits(static_cast<unsigned>(t.size) * 8, t.is_signed);
+  return t.is_bool ? ValueRange{0, 1} : ValueRange::of_bits(static_cast<unsigned>(t.size) * 8, t.is_signed);
 }
 
 // The ids of processes and threads are never negative.
-Range of_variable(const Symbol& v) {
+ValueRange of_variable(const Symbol& v) {
   const auto is = [&](dif::BuiltIn id) { return v.kind == SymbolKind::built_in && v.id == static_cast<unsigned>(id); };
-  const Range declared = of_type(v.type);
-  return is(dif::BuiltIn::pid) || is(dif::BuiltIn::tid) || is(dif::BuiltIn::ppid) ? Range{0, declared.high} : declared;
+  const ValueRange declared = of_type(v.type);
+  return is(dif::BuiltIn::pid) || is(dif::BuiltIn::tid) || is(dif::BuiltIn::ppid) ? ValueRange{0, declared.high} : declared;
 }
 
-Range of_load(dif::Opcode op) {
+ValueRange of_load(dif::Opcode op) {
   const dif::Width width = dif::info(op).width;
-  return bytes_of(width) < 8 ? Range::of_bits(8 * bytes_of(width), is_signed(width)) : kAll;
+  return bytes_of(width) < 8 ? ValueRange::of_bits(8 * bytes_of(width), is_signed(width)) : kAll;
 }
 
-Range of_operation(dif::Opcode opcode, const Range& left, const Range& right) {
+ValueRange of_operation(dif::Opcode opcode, const ValueRange& left, const ValueRange& right) {
   const auto operation = operation_of(opcode);
   if (!operation) return kAll;
   switch (operation->op) {
@@ -157,6 +159,6 @@ std::optional<Unwrapped> unwrap(Operation asked, uint64_t addend, uint64_t const
   return Unwrapped{c + moved - kWrap + sign, (all_wrapped_below ? limit - kWrap : limit) + sign};
 }
 
-Range join(const Range& a, const Range& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+ValueRange join(const ValueRange& a, const ValueRange& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 }  // namespace dvm::compiler

@@ -13,25 +13,25 @@
 
 namespace dvm::compiler {
 
-struct Range {
+struct ValueRange {
   int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
 
-  bool is_within(const Range& outer) const { return outer.low <= low && high <= outer.high; }
+  bool is_within(const ValueRange& outer) const { return outer.low <= low && high <= outer.high; }
   bool is_positive() const { return low >= 0; }  // or 0
   bool is_constant() const { return low == high; }
 
-  static Range constant(uint64_t value) { return {static_cast<int64_t>(value), static_cast<int64_t>(value)}; }
-  static Range of_bits(unsigned bits, bool is_signed);  // of so many low bits
+  static ValueRange constant(uint64_t value) { return {static_cast<int64_t>(value), static_cast<int64_t>(value)}; }
+  static ValueRange of_bits(unsigned bits, bool is_signed);  // of so many low bits
 };
 
-Range of_type(const Type* type);
-Range of_variable(const Symbol& variable);
+ValueRange of_type(const Type* type);
+ValueRange of_variable(const Symbol& variable);
 // The range of a value loaded from memory.
-Range of_load(dif::Opcode op);
+ValueRange of_load(dif::Opcode op);
 // The range of the result of an arithmetic opcode; the full range for other opcodes.
-Range of_operation(dif::Opcode op, const Range& left, const Range& right);
+ValueRange of_operation(dif::Opcode op, const ValueRange& left, const ValueRange& right);
 // What is in either.
-Range join(const Range& a, const Range& b);
+ValueRange join(const ValueRange& a, const ValueRange& b);
 
 // v + addend, wrapped to 32 bits, stands against `constant` as, in 64 bits, v + `added` stands against `against`: by the
 // comparison `asked`, for a v that has 32 bits itself.

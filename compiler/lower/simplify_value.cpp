@@ -24,14 +24,15 @@ void simplify_equal(Step& s) {
 // v & 0xff of what is no larger.
 bool fits_mask(const Numbering& n, const Step& s, uint64_t mask) {
   return computes(s, Op::bit_and) && (mask & (mask + 1)) == 0 &&
-         n.ranges[s.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)});
+         n.ranges[s.reads[0]].is_within(ValueRange{0, static_cast<int64_t>(mask)});
 }
 
 // ~v & 0xff is v ^ 0xff if v is no larger.
 bool clear_complement(const Numbering& n, Step& s, uint64_t mask) {
   const Step& inner = n.made[s.reads[0]].step;
   if (s.reads[0] == 0 || !computes(s, Op::bit_and) || !computes(inner, Op::complement) || (mask & (mask + 1)) != 0) return false;
-  if (!is_settled(n, inner.reads[0]) || !n.ranges[inner.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)})) return false;
+  if (!is_settled(n, inner.reads[0]) || !n.ranges[inner.reads[0]].is_within(ValueRange{0, static_cast<int64_t>(mask)}))
+    return false;
   s.op = opcode_of(Op::bit_xor), s.reads[0] = inner.reads[0];
   return true;
 }
@@ -41,7 +42,7 @@ bool skip_extension(Numbering& n, Step& s, uint64_t by) {
   const Step& up = n.made[s.reads[0]].step;
   const auto up_by = s.reads[0] != 0 && computes(up, Op::shift_left) ? constant(n, up.reads[1]) : std::nullopt;
   if (!up_by || *up_by == 0 || by < *up_by || by >= 64 || !is_settled(n, up.reads[0])) return false;
-  if (!n.ranges[up.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(*up_by), true))) return false;
+  if (!n.ranges[up.reads[0]].is_within(ValueRange::of_bits(64 - static_cast<unsigned>(*up_by), true))) return false;
   if (by == *up_by) return become_copy(s, up.reads[0]), true;
   s.reads = {up.reads[0], new_constant(n, by - *up_by)};
   return true;
@@ -59,7 +60,7 @@ void divide_shifted(Numbering& n, Step& s, uint64_t by) {
 bool shift_product(Numbering& n, Step& s, uint64_t by) {
   const Step& inner = n.made[s.reads[0]].step;
   if (s.reads[0] == 0 || by == 0 || by >= 64) return false;
-  if (n.ranges[s.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(by), true))) return false;
+  if (n.ranges[s.reads[0]].is_within(ValueRange::of_bits(64 - static_cast<unsigned>(by), true))) return false;
   const bool is_negated = computes(inner, Op::subtract) && inner.reads[0] == 0;
   const Register of = inner.reads[is_negated ? 1 : 0];
   const auto factor = is_negated ? ~uint64_t{0} : computes(inner, Op::multiply) ? constant(n, inner.reads[1]) : std::nullopt;
