@@ -16,16 +16,16 @@ namespace dvm::runtime {
 namespace {
 
 // Read by a signal handler, so neither moved nor locked. A slot without an end is free.
-struct Slot {
+struct MappedRange {
   std::atomic<uintptr_t> begin{0}, end{0};
 };
-std::array<Slot, 4096> g_slots;
+std::array<MappedRange, 4096> g_slots;
 std::mutex g_filling;
 struct sigaction g_previous;
 uintptr_t g_page = 4096;
 
 bool is_mapped_file(uintptr_t address) {
-  for (const Slot& slot : g_slots)
+  for (const MappedRange& slot : g_slots)
     if (address < slot.end.load() && address >= slot.begin.load()) return true;
   return false;
 }

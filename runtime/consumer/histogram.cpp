@@ -18,12 +18,12 @@ namespace {
 
 constexpr int kBar = 40;
 
-struct Range {
+struct BucketRange {
   size_t first, last;
 };
 
 // The buckets to draw; `empty` if all are empty.
-Range drawn(std::span<const uint64_t> state, Range empty) {
+BucketRange drawn(std::span<const uint64_t> state, BucketRange empty) {
   size_t first = 0, last = state.size() - 1;
   while (first < state.size() && state[first] == 0) first++;
   if (first == state.size()) return empty;
@@ -33,7 +33,7 @@ Range drawn(std::span<const uint64_t> state, Range empty) {
 
 class Drawing {
  public:
-  Drawing(std::string& out, std::span<const uint64_t> state, Range range, int64_t normal, const BarStyle& style)
+  Drawing(std::string& out, std::span<const uint64_t> state, BucketRange range, int64_t normal, const BarStyle& style)
       : out_(out), state_(state), range_(range), normal_(normal), bars_(style) {
     for (size_t i = range.first; i <= range.last; i++) bars_.add(count(i));
   }
@@ -52,7 +52,7 @@ class Drawing {
 
   std::string& out_;
   std::span<const uint64_t> state_;
-  Range range_;
+  BucketRange range_;
   int64_t normal_;
   Bars bars_;
 };
@@ -215,7 +215,7 @@ void append_llquantize(std::string& out, std::span<const uint64_t> state, std::s
   LogLinear shape(parameters);
   LogLinearLabels labels(shape);
   size_t zero = shape.zero_bucket();
-  Range range = drawn(state, {zero, zero + 2});
+  BucketRange range = drawn(state, {zero, zero + 2});
   auto is_real = [&](size_t i) { return i == zero || labels.is_real(i > zero ? i - zero : zero - i); };
   while (range.first > 0 && !is_real(range.first)) range.first--;
   while (range.last < state.size() - 1 && !is_real(range.last)) range.last++;

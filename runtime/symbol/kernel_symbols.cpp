@@ -52,7 +52,7 @@ KernelSymbols::KernelSymbols(std::string kallsyms, std::string_view modules) : t
   for (std::string_view rest = text_; !rest.empty();) parse_line(take_line(rest));
   sort();
   for (const Symbol& symbol : symbols_) {
-    Range& range = modules_[symbol.module].range;
+    AddressRange& range = modules_[symbol.module].range;
     if (range.begin == 0) range.begin = symbol.address;
     range.end = symbol.address + 1;
   }
@@ -110,8 +110,8 @@ std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
   return KernelSymbol{module.name, symbol.name, symbol.address, module.range.begin};
 }
 
-std::vector<KernelSymbols::Range> KernelSymbols::functions_beginning(std::span<const std::string_view> words) const {
-  std::vector<Range> ranges;
+std::vector<KernelSymbols::AddressRange> KernelSymbols::functions_beginning(std::span<const std::string_view> words) const {
+  std::vector<AddressRange> ranges;
   for (size_t i = 0; i < symbols_.size(); i++) {
     const auto begins = [&](std::string_view word) { return symbols_[i].name.starts_with(word); };
     if (std::none_of(words.begin(), words.end(), begins)) continue;

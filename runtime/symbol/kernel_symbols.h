@@ -23,7 +23,7 @@ struct KernelSymbol {
 
 class KernelSymbols {
  public:
-  struct Range {
+  struct AddressRange {
     uint64_t begin = 0, end = 0;
   };
 
@@ -35,7 +35,7 @@ class KernelSymbols {
   bool is_hidden() const { return symbols_.empty(); }
   std::optional<KernelSymbol> find(uint64_t address) const;
   // The functions whose names begin with one of these words, by address.
-  std::vector<Range> functions_beginning(std::span<const std::string_view> words) const;
+  std::vector<AddressRange> functions_beginning(std::span<const std::string_view> words) const;
 
  private:
   struct Symbol {
@@ -46,7 +46,7 @@ class KernelSymbols {
   };
   struct Module {
     std::string_view name;
-    Range range;
+    AddressRange range;
   };
   void parse(std::string_view modules);
   void parse_line(std::string_view line);
