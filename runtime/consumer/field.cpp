@@ -26,7 +26,8 @@ void append_fill(std::string& out, size_t count, char fill) {
 }
 
 // Padding, what stands before the digits, zeros, the digits, padding.
-void append_digits(std::string& out, const Field& field, std::string_view before, std::string_view digits, size_t least_digits) {
+void append_digits(std::string& out, const FormatField& field, std::string_view before, std::string_view digits,
+                   size_t least_digits) {
   if (field.precision == 0 && digits == "0" && least_digits == 0) digits = {};
   size_t zeros = least_digits > digits.size() ? least_digits - digits.size() : 0;
   size_t used = before.size() + zeros + digits.size();
@@ -48,7 +49,7 @@ void append_decimal(std::string& out, uint64_t value) {
   out.resize(at + static_cast<size_t>(std::to_chars(begin, begin + kMostDigits, value).ptr - begin));
 }
 
-size_t least_digits(const Field& field) { return field.precision < 0 ? 0 : static_cast<size_t>(field.precision); }
+size_t least_digits(const FormatField& field) { return field.precision < 0 ? 0 : static_cast<size_t>(field.precision); }
 
 }  // namespace
 
@@ -63,7 +64,7 @@ unsigned decimal_digits(uint64_t value) {
   return std::max(digits + (digits < kPowers.size() && value >= kPowers[digits]), 1u);
 }
 
-void append_signed(std::string& out, const Field& field, int64_t value) {
+void append_signed(std::string& out, const FormatField& field, int64_t value) {
   const uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   if (value >= 0 && field.is_plain()) return append_decimal(out, size);
   char room[kMostDigits];
@@ -72,7 +73,7 @@ void append_signed(std::string& out, const Field& field, int64_t value) {
   append_digits(out, field, sign, digits, least_digits(field));
 }
 
-void append_unsigned(std::string& out, const Field& field, uint64_t value, Base base) {
+void append_unsigned(std::string& out, const FormatField& field, uint64_t value, Base base) {
   if (field.is_plain() && base == Base::decimal) return append_decimal(out, value);
   char room[kMostDigits];
   const std::string_view digits = digits_of(value, base, room);
@@ -89,7 +90,7 @@ void append_unsigned(std::string& out, const Field& field, uint64_t value, Base 
   append_digits(out, field, prefix, digits, least);
 }
 
-void append_text(std::string& out, const Field& field, std::string_view text) {
+void append_text(std::string& out, const FormatField& field, std::string_view text) {
   if (field.precision >= 0) text = text.substr(0, static_cast<size_t>(field.precision));
   const size_t padding =
       field.width > 0 && static_cast<size_t>(field.width) > text.size() ? static_cast<size_t>(field.width) - text.size() : 0;

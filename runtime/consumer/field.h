@@ -8,7 +8,7 @@
 namespace dvm::runtime {
 
 // The part of a format between % and the conversion. The flag ' changes nothing: the locale is C's.
-struct Field {
+struct FormatField {
   int width = -1;
   int precision = -1;
   bool is_left = false;       // -
@@ -25,9 +25,9 @@ enum class Base : uint8_t { octal = 8, decimal = 10, hex = 16, upper_hex = 17 };
 // How many a number has in decimal.
 unsigned decimal_digits(uint64_t value);
 
-void append_signed(std::string& out, const Field& field, int64_t value);
-void append_unsigned(std::string& out, const Field& field, uint64_t value, Base base = Base::decimal);
+void append_signed(std::string& out, const FormatField& field, int64_t value);
+void append_unsigned(std::string& out, const FormatField& field, uint64_t value, Base base = Base::decimal);
 // Cut at the precision.
-void append_text(std::string& out, const Field& field, std::string_view text);
+void append_text(std::string& out, const FormatField& field, std::string_view text);
 
 }  // namespace dvm::runtime

@@ -41,7 +41,7 @@ class Reader {
 
 // False: c is no modifier.
 bool read_flag(char c, Conversion& conversion) {
-  Field& field = conversion.field;
+  FormatField& field = conversion.field;
   switch (c) {
     case '@':
       return conversion.is_aggregation = true;
@@ -94,7 +94,7 @@ void read_modifiers(Reader& reader, Conversion& conversion) {
 }
 
 // The format for C's printf(), for floating point.
-std::string c_format(const Field& field, std::string_view tail) {
+std::string c_format(const FormatField& field, std::string_view tail) {
   std::string format = "%";
   if (field.is_left) format += '-';
   if (field.has_zeros) format += '0';
@@ -185,7 +185,7 @@ void append_string(std::string& out, const Conversion& c, const Datum& datum) {
 }
 
 void append_char(std::string& out, const Conversion& c, const Datum& datum) {
-  Field field = c.field;
+  FormatField field = c.field;
   if (!c.is_wide) field.precision = -1;
   append_text(out, field, c.is_wide ? wide_text(datum.bytes) : std::string(1, static_cast<char>(datum.unsigned_value())));
 }
@@ -291,7 +291,7 @@ int Arguments::next_number() {
 
 Conversion measured(const Conversion& piece, Arguments& arguments) {
   Conversion conversion = piece;
-  Field& field = conversion.field;
+  FormatField& field = conversion.field;
   if (piece.width_given) field.width = arguments.next_number();
   if (piece.width_given && field.width < 0) field.is_left = true, field.width = -field.width;
   if (piece.precision_given) field.precision = arguments.next_number();

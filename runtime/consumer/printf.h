@@ -29,7 +29,7 @@ struct Conversion {
   std::string literal;  // text before it
   char kind = 0;        // 0: only the literal
   bool is_aggregation = false;
-  Field field;
+  FormatField field;
   bool width_given = false;      // by an argument: *
   bool precision_given = false;  // by an argument: .*
   bool is_wide = false;          // c, s: of wchar_t

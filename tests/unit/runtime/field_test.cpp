@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kValues[] = {0, 1, -1, 7, 8, 42, -42, 255, 4096, 1234567, INT64_MAX, INT64_MIN, INT64_MIN + 1};
 constexpr int kSizes[] = {-1, 0, 1, 2, 5, 9, 25};
 
-std::string flags_of(const Field& field) {
+std::string flags_of(const FormatField& field) {
   std::string flags = "%";
   if (field.is_left) flags += '-';
   if (field.has_zeros) flags += '0';
@@ -23,7 +23,7 @@ std::string flags_of(const Field& field) {
 }
 
 template <class T>
-std::string by_c(const Field& field, const char* tail, T value) {
+std::string by_c(const FormatField& field, const char* tail, T value) {
   std::string format = flags_of(field);
   if (field.width >= 0) format += std::to_string(field.width);
   if (field.precision >= 0) format += "." + std::to_string(field.precision);
@@ -37,8 +37,8 @@ void for_each_field(Check check) {
   for (unsigned flags = 0; flags < 32; flags++)
     for (int width : kSizes)
       for (int precision : kSizes)
-        check(Field{width == 0 ? -1 : width, precision, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, (flags & 8) != 0,
-                    (flags & 16) != 0});
+        check(FormatField{width == 0 ? -1 : width, precision, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0,
+                          (flags & 8) != 0, (flags & 16) != 0});
 }
 
 TEST(Field, DigitsAreAsManyAsArePrinted) {
@@ -48,14 +48,14 @@ TEST(Field, DigitsAreAsManyAsArePrinted) {
 }
 
 TEST(Field, IntegersAreAsInC) {
-  for_each_field([](const Field& field) {
+  for_each_field([](const FormatField& field) {
     for (int64_t value : kValues) {
       std::string out[5];
       append_signed(out[0], field, value);
       EXPECT_EQ(out[0], by_c(field, "lld", static_cast<long long>(value)));
       const auto number = static_cast<uint64_t>(value);
       append_unsigned(out[1], field, number);
-      Field without_sign = field;
+      FormatField without_sign = field;
       without_sign.has_plus = without_sign.has_space = false;
       EXPECT_EQ(out[1], by_c(without_sign, "llu", static_cast<unsigned long long>(number)));
       append_unsigned(out[2], field, number, Base::octal);
@@ -69,7 +69,7 @@ TEST(Field, IntegersAreAsInC) {
 }
 
 TEST(Field, TextIsAsInC) {
-  for_each_field([](Field field) {
+  for_each_field([](FormatField field) {
     field.has_zeros = field.has_plus = field.has_space = field.is_alternate = false;  // C leaves them undefined
     for (const char* text : {"", "t", "twelve chars"}) {
       std::string out;
