@@ -39,7 +39,7 @@ int member_offset(const btf* types, const char* structure, std::string_view memb
 }
 
 // A member, `base` bytes after the target of the kernel's pointer.
-struct Field {
+struct MemberOffset {
   const char* structure;
   const char* member;
   int base;
@@ -82,13 +82,13 @@ Result<TaskLayout> read_task_layout() {
   if (!types) return Error{"this kernel does not describe its types (/sys/kernel/btf/vmlinux)"};
   TaskLayout layout;
   const int entity = std::max(member_offset(types.get(), "task_struct", "se"), 0);
-  const Field fields[] = {{"sched_entity", "exec_start", entity, &layout.exec_start},
-                          {"sched_entity", "sum_exec_runtime", entity, &layout.sum_exec_runtime},
-                          {"sched_entity", "cfs_rq", entity, &layout.cfs_rq},
-                          {"cfs_rq", "rq", 0, &layout.rq},
-                          {"rq", "clock", 0, &layout.clock},
-                          {"rq", "clock_task", 0, &layout.clock_task}};
-  for (const Field& field : fields) {
+  const MemberOffset fields[] = {{"sched_entity", "exec_start", entity, &layout.exec_start},
+                                 {"sched_entity", "sum_exec_runtime", entity, &layout.sum_exec_runtime},
+                                 {"sched_entity", "cfs_rq", entity, &layout.cfs_rq},
+                                 {"cfs_rq", "rq", 0, &layout.rq},
+                                 {"rq", "clock", 0, &layout.clock},
+                                 {"rq", "clock_task", 0, &layout.clock_task}};
+  for (const MemberOffset& field : fields) {
     const int at = member_offset(types.get(), field.structure, field.member);
     if (at < 0 || field.base + at > kFarthest)
       return Error{fmt::format("this kernel's scheduler has no {}.{}", field.structure, field.member)};

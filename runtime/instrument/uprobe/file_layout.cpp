@@ -48,12 +48,12 @@ std::optional<int32_t> offset_of(const KernelTypes& types, const char* structure
   return place.offset;
 }
 
-struct Field {
+struct MemberPath {
   const char* structure;
   const char* members;
   int32_t FileLayout::*offset;
 };
-constexpr Field kFields[] = {
+constexpr MemberPath kFields[] = {
     {"task_struct", "files", &FileLayout::files},
     {"files_struct", "fdt", &FileLayout::table},
     {"fdtable", "max_fds", &FileLayout::size},
@@ -81,7 +81,7 @@ Result<FileLayout> read_file_layout() {
   const auto types = KernelTypes::load();
   if (!types) return types.error();
   FileLayout layout;
-  for (const Field& field : kFields) {
+  for (const MemberPath& field : kFields) {
     const auto offset = offset_of(**types, field.structure, field.members);
     if (!offset) return Error{fmt::format("this kernel's files have no {}.{}", field.structure, field.members)};
     layout.*field.offset = *offset;
