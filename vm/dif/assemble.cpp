@@ -374,7 +374,7 @@ void Assembler::resolve_labels() {
     line_ = fixup.line;
     const auto found = labels_.find(fixup.label);
     if (found == labels_.end()) throw AssemblyError{fmt::format("unknown label '{}'", fixup.label)};
-    if (found->second > bits_of(Field::label).most()) throw AssemblyError{"label is too far"};
+    if (found->second > bits_of(InstructionField::label).most()) throw AssemblyError{"label is too far"};
     Instruction& in = difo_.text[fixup.pc];
     in = Instruction::branch(in.opcode(), static_cast<unsigned>(found->second));
   }

@@ -12,7 +12,7 @@
 namespace dvm::dif {
 
 enum class OperandKind : uint8_t { reg, address, integer, string, variable, subroutine, type, translator, label };
-enum class Field : uint8_t { r1, r2, rd, index, label };
+enum class InstructionField : uint8_t { r1, r2, rd, index, label };
 
 // Rows of the variable table, by VariableKind and Scope.
 inline constexpr std::string_view kListedKinds[] = {"scl", "arr"};
@@ -38,7 +38,7 @@ inline constexpr std::array kOperandTexts = {
 
 struct Operand {
   OperandKind kind = OperandKind::reg;
-  Field field = Field::r1;
+  InstructionField field = InstructionField::r1;
   constexpr const OperandText& text() const { return kOperandTexts[static_cast<size_t>(kind)]; }
 };
 
@@ -49,7 +49,8 @@ struct FormatInfo {
   std::array<Operand, 3> operands{};
 };
 
-inline constexpr Operand kR1{OperandKind::reg, Field::r1}, kR2{OperandKind::reg, Field::r2}, kRd{OperandKind::reg, Field::rd};
+inline constexpr Operand kR1{OperandKind::reg, InstructionField::r1}, kR2{OperandKind::reg, InstructionField::r2},
+    kRd{OperandKind::reg, InstructionField::rd};
 
 inline constexpr std::array kFormats = {
     FormatInfo{Format::none, "none", 0, {}},
@@ -58,19 +59,19 @@ inline constexpr std::array kFormats = {
     FormatInfo{Format::r1rd, "r1rd", 2, {kR1, kRd}},
     FormatInfo{Format::cmp, "cmp", 2, {kR1, kR2}},
     FormatInfo{Format::tst, "tst", 1, {kR1}},
-    FormatInfo{Format::branch, "branch", 1, {Operand{OperandKind::label, Field::label}}},
-    FormatInfo{Format::load, "load", 2, {Operand{OperandKind::address, Field::r1}, kRd}},
-    FormatInfo{Format::store, "store", 2, {kR1, Operand{OperandKind::address, Field::rd}}},
+    FormatInfo{Format::branch, "branch", 1, {Operand{OperandKind::label, InstructionField::label}}},
+    FormatInfo{Format::load, "load", 2, {Operand{OperandKind::address, InstructionField::r1}, kRd}},
+    FormatInfo{Format::store, "store", 2, {kR1, Operand{OperandKind::address, InstructionField::rd}}},
     FormatInfo{Format::ret, "ret", 1, {kRd}},
-    FormatInfo{Format::setx, "setx", 2, {Operand{OperandKind::integer, Field::index}, kRd}},
-    FormatInfo{Format::sets, "sets", 2, {Operand{OperandKind::string, Field::index}, kRd}},
-    FormatInfo{Format::lda, "lda", 3, {Operand{OperandKind::variable, Field::r1}, kR2, kRd}},
-    FormatInfo{Format::ldv, "ldv", 2, {Operand{OperandKind::variable, Field::index}, kRd}},
-    FormatInfo{Format::stv, "stv", 2, {kRd, Operand{OperandKind::variable, Field::index}}},
-    FormatInfo{Format::call, "call", 2, {Operand{OperandKind::subroutine, Field::index}, kRd}},
-    FormatInfo{Format::pushts, "pushts", 3, {Operand{OperandKind::type, Field::r1}, kR2, kRd}},
-    FormatInfo{Format::pushv, "pushv", 2, {Operand{OperandKind::type, Field::r1}, kRd}},
-    FormatInfo{Format::xlate, "xlate", 2, {Operand{OperandKind::translator, Field::index}, kRd}},
+    FormatInfo{Format::setx, "setx", 2, {Operand{OperandKind::integer, InstructionField::index}, kRd}},
+    FormatInfo{Format::sets, "sets", 2, {Operand{OperandKind::string, InstructionField::index}, kRd}},
+    FormatInfo{Format::lda, "lda", 3, {Operand{OperandKind::variable, InstructionField::r1}, kR2, kRd}},
+    FormatInfo{Format::ldv, "ldv", 2, {Operand{OperandKind::variable, InstructionField::index}, kRd}},
+    FormatInfo{Format::stv, "stv", 2, {kRd, Operand{OperandKind::variable, InstructionField::index}}},
+    FormatInfo{Format::call, "call", 2, {Operand{OperandKind::subroutine, InstructionField::index}, kRd}},
+    FormatInfo{Format::pushts, "pushts", 3, {Operand{OperandKind::type, InstructionField::r1}, kR2, kRd}},
+    FormatInfo{Format::pushv, "pushv", 2, {Operand{OperandKind::type, InstructionField::r1}, kRd}},
+    FormatInfo{Format::xlate, "xlate", 2, {Operand{OperandKind::translator, InstructionField::index}, kRd}},
 };
 static_assert([] {
   for (size_t i = 0; i < kFormats.size(); i++)
@@ -92,11 +93,13 @@ struct FieldBits {
   unsigned size, shift;
   constexpr uint32_t most() const { return (uint32_t{1} << size) - 1; }
 };
-constexpr FieldBits bits_of(Field field) {
+constexpr FieldBits bits_of(InstructionField field) {
   constexpr FieldBits kBits[] = {{8, 16}, {8, 8}, {8, 0}, {16, 8}, {24, 0}};
   return kBits[static_cast<size_t>(field)];
 }
-constexpr uint32_t field_of(Instruction in, Field field) { return in.word() >> bits_of(field).shift & bits_of(field).most(); }
+constexpr uint32_t field_of(Instruction in, InstructionField field) {
+  return in.word() >> bits_of(field).shift & bits_of(field).most();
+}
 
 // The scope of the variables that an opcode names. One that names none, as the translators, counts as global.
 constexpr Scope scope_of(Opcode op) { return info(op).scope.value_or(Scope::global); }
