@@ -24,7 +24,8 @@ std::vector<LiveInstrument> make_live_instruments(const dif::Options& options) {
   const bool is_chosen = chosen == kUprobe || chosen == kBreakpoint;
   const bool by_breakpoints = is_chosen ? chosen == kBreakpoint : !may_use_bpf();
   std::vector<LiveInstrument> instruments;
-  if (chosen == kAgent) instruments.push_back({make_agent_instrument(ring_bytes, by_breakpoints), ""});
+  if (chosen == kAgent || (by_breakpoints && !is_chosen))
+    instruments.push_back({make_agent_instrument(ring_bytes, by_breakpoints), ""});
   if (by_breakpoints) {
     instruments.push_back({std::move(breakpoints), ""});
     instruments.push_back({std::move(uprobes), is_chosen ? "-x backend=breakpoint" : "BPF needs CAP_BPF and CAP_PERFMON"});

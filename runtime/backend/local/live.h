@@ -1,6 +1,6 @@
 #pragma once
-// The instruments for live processes, in the order in which they are asked: kernel uprobes first where BPF is permitted, else
-// breakpoints for what those can do.
+// The instruments for live processes, in the order in which they are asked: kernel uprobes first where BPF is permitted, else an
+// agent, and breakpoints for what that refuses.
 
 #include <memory>
 #include <string>

@@ -84,13 +84,17 @@ class Firings(Unprivileged):
         self.assertEqual(rows, {"hello DTrace": "2000"})
         self.assertIn("without BPF", result.stderr)
 
-    def test_a_user_needs_no_option(self):
-        result = self.run_as(as_user(), "run", "-q", str(self.copy(EXAMPLES / "looper.d")), "-c", f"{self.looper} 2000")
-        if self.users_may:
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertRegex(result.stdout, r"\n +2000\n")
-        else:
-            self.assertNotEqual(result.returncode, 0)
+    def test_a_user_needs_no_option_and_gets_an_agent(self):
+        result = self.run_as(as_user(), "run", "-q", "-v", str(self.copy(EXAMPLES / "looper.d")), "-c", f"{self.looper} 2000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\n +2000\n")
+        self.assertRegex(result.stderr, r"looper:func:entry: backend local \(agent, in the traced thread\).*not uprobe: BPF needs CAP_BPF")
+        self.assertNotIn("without BPF", result.stderr)
+
+    def test_an_agent_has_no_limit_of_places(self):
+        result = self.run_as(as_user(), "run", "-q", "-n", "pid$target:libc:mem*:entry { @ = count(); }", "-c", f"{self.looper} 1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\n +[1-9]\d*\n")
 
     def test_threads_are_followed_from_their_first_instruction(self):
         rows, _ = self.counted("-n", "pid$target:threads:work:entry { @[tid] = count(); }", "-c", f"{self.copy(program('threads'))} 5 300")
@@ -248,8 +252,8 @@ class Endings(Unprivileged):
 
 
 class Refusal(Unprivileged):
-    def refused(self, text, *capabilities):
-        result = self.run_as(as_user(*capabilities), "run", "-q", "-n", text, "-c", f"{self.looper} 1")
+    def refused(self, text, *options):
+        result = self.run_as(as_user(), "run", "-q", *options, "-n", text, "-c", f"{self.looper} 1")
         self.assertEqual(result.returncode, 1)
         return result.stderr
 
@@ -263,7 +267,7 @@ class Refusal(Unprivileged):
         if not self.users_may:
             dvmtest.skip_or_fail(self, "users have no breakpoints here")
         else:
-            self.assertRegex(self.refused("pid$target:libc:mem*:entry { @ = count(); }"),
+            self.assertRegex(self.refused("pid$target:libc:mem*:entry { @ = count(); }", "-x", "backend=breakpoint"),
                              r"\d+ places of process \d+ would be probed, .* for 4; with CAP_BPF and CAP_PERFMON there is no such limit")
 
     def test_two_capabilities_do(self):
