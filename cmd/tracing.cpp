@@ -192,10 +192,13 @@ std::string account_text(const TracingOptions& given, runtime::Handle& handle) {
   return made;
 }
 
-// The clauses that became machine code while they were traced.
-void print_changes(const runtime::Handle& handle) {
+// The clauses that became machine code while they were traced, or should have.
+void print_changes(runtime::Handle& handle) {
   for (const runtime::Placement& one : handle.placements())
-    if (one.interpreted != 0) tell("dt_clause_{}: engine {} after {} firings", one.clause, one.engine, one.interpreted);
+    if (one.interpreted != 0)
+      tell("dt_clause_{}: engine {} after {} firings", one.clause, one.engine, one.interpreted);
+    else if (changes_engine(handle.options()) && !one.engine_problem.empty())
+      tell("dt_clause_{}: engine {}; not llvm: {}", one.clause, one.engine, one.engine_problem);
 }
 
 // Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a

@@ -49,6 +49,8 @@ std::vector<Placement> Handle::placements() const {
   for (const Ecb& ecb : impl_->enabling.ecbs())
     for (Placement& placement : all)
       if (placement.clause == ecb.plan->clause) placement.interpreted += impl_->translations.interpreted(ecb.epid);
+  for (Placement& placement : all)
+    if (placement.engine_problem.empty()) placement.engine_problem = impl_->translations.problem(placement.clause);
   return all;
 }
 Placement Handle::placement(const Probe& probe) const {

@@ -61,8 +61,17 @@ Translations::~Translations() {
 
 void Translations::take_up() {
   if (config_.options[dif::Option::engine] != 0) return;
+  here_.store(::sched_getcpu(), std::memory_order_relaxed);
   if (has_made_.load(std::memory_order_acquire)) take_made();
   ask_for_costly();
+}
+
+// From the CPU of dvm's thread, which would wait there until the end of a tick, up to 4 ms. The thread does that by itself: who
+// moves another thread waits until it has been moved.
+void Translations::keep_off() const {
+  cpu_set_t others = allowed_;
+  if (const int cpu = here_.load(std::memory_order_relaxed); cpu >= 0) CPU_CLR(static_cast<size_t>(cpu), &others);
+  if (CPU_COUNT(&others) > 0) ::sched_setaffinity(0, sizeof(others), &others);
 }
 
 void Translations::take_made() {
@@ -76,11 +85,20 @@ void Translations::take_made() {
   }
   add_up_runs();
   for (Made& each : made) {
+    if (!each.code.problem.empty()) {
+      problems_[each.plan->clause] = std::move(each.code.problem);
+      continue;
+    }
     note_firings(*each.plan);
     const EcbCode& code = enabling_.replace_code(each.plan->clause, std::move(each.code));
     for (const auto& backend : backends_)
       if (RunsCode* runs = backend->runs_code()) runs->take_up(code);
   }
+}
+
+std::string Translations::problem(unsigned clause) const {
+  const auto found = problems_.find(clause);
+  return found == problems_.end() ? "" : found->second;
 }
 
 void Translations::note_firings(const EcbPlan& plan) {
@@ -139,6 +157,7 @@ EcbCode Translations::translate(const EcbPlan& plan, TranslationPrice& price) co
 
 void Translations::work() {
   give_way();
+  ::sched_getaffinity(0, sizeof(allowed_), &allowed_);
   TranslationPrice price;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -147,9 +166,10 @@ void Translations::work() {
     const EcbPlan& plan = *asked_for_.front();
     asked_for_.pop_front();
     lock.unlock();
+    keep_off();
     EcbCode code = translate(plan, price);
     lock.lock();
-    if (code.problem.empty()) made_.push_back({&plan, std::move(code)});
+    made_.push_back({&plan, std::move(code)});
     measured_ = price;
     has_made_ = true;
   }

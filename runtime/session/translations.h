@@ -7,10 +7,13 @@
 //
 // A clause whose translation fails stays on the interpreter.
 
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -33,6 +36,8 @@ class Translations {
 
   // Replaces the code of clauses that have been translated, and has more translated. Between two polls.
   void take_up();
+  // Why a clause could not be translated; empty: it could, or has not cost enough.
+  std::string problem(unsigned clause) const;
   // Firings of an ECB before its clause became machine code; 0: it did not.
   uint64_t interpreted(Epid epid) const { return epid <= interpreted_.size() ? interpreted_[epid - 1] : 0; }
 
@@ -42,6 +47,7 @@ class Translations {
     EcbCode code;
   };
 
+  void keep_off() const;
   void take_made();
   void add_up_runs();
   void note_firings(const EcbPlan& plan);
@@ -54,10 +60,11 @@ class Translations {
   const HandleConfig& config_;
   Enabling& enabling_;
   const BackendList& backends_;
-  std::vector<bool> is_asked_for_;     // by clause
-  std::vector<EcbRuns> runs_;          // by EPID - 1, in all backends
-  std::vector<EcbRuns> costs_;         // by clause
-  std::vector<uint64_t> interpreted_;  // by EPID - 1
+  std::vector<bool> is_asked_for_;            // by clause
+  std::vector<EcbRuns> runs_;                 // by EPID - 1, in all backends
+  std::vector<EcbRuns> costs_;                // by clause
+  std::vector<uint64_t> interpreted_;         // by EPID - 1
+  std::map<unsigned, std::string> problems_;  // by clause
 
   const uint64_t began_at_ = vm::read_ticks();
   const Clock began_ = read_clock(CLOCK_MONOTONIC);
@@ -65,6 +72,8 @@ class Translations {
   TranslationPrice price_;  // as of the last take_made()
 
   std::thread thread_;
+  std::atomic<int> here_ = -1;  // the CPU of dvm's thread at its last poll
+  cpu_set_t allowed_ = {};      // CPUs of the translator thread
   std::atomic<bool> has_made_ = false;
   std::mutex mutex_;  // guards what is below
   std::condition_variable wake_;

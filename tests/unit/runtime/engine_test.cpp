@@ -4,8 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "runtime/plan/translation_price.h"
@@ -104,6 +108,31 @@ TEST(EngineAuto, TranslatesWhatHasCostEnough) {
   session.instrument().has_more = false;
   ASSERT_TRUE(session.handle().stop());
   EXPECT_THAT(session.out(), HasSubstr(std::to_string(before + 1000)));
+}
+
+// The CPUs of the only other thread; none: there is no other.
+cpu_set_t cpus_of_other_thread() {
+  cpu_set_t cpus = {};
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task"))
+    if (const int tid = std::atoi(each.path().filename().c_str()); tid != ::gettid())
+      ::sched_getaffinity(tid, sizeof cpus, &cpus);
+  return cpus;
+}
+
+TEST(EngineAuto, TranslatesOnOtherCpusThanItsOwn) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  cpu_set_t all = {};
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) DVM_SKIP("there is one CPU");
+  Session session;
+  session.instrument().has_more = true;
+  const uint32_t id = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_sum, 1, {long_way()}, 0)})}, sums()), "");
+  fire_until(session, id, "llvm");
+  const cpu_set_t others = cpus_of_other_thread();
+  EXPECT_EQ(CPU_COUNT(&others), CPU_COUNT(&all) - 1);
+  session.instrument().has_more = false;
+  EXPECT_TRUE(session.handle().stop());
 }
 
 // @ = count(), many times
