@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -15,7 +16,15 @@ import dvmtest
 PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
 LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
+ROOM = 200 << 20  # bytes: enough for dvm, and too few for LLVM
 SCRIPT = 'BEGIN { printf("%d", (uint32_t)pid * 0 + 42); exit(0) }'
+# Under auto: each firing compares some hundred thousand bytes, so some hundred cost as much as LLVM.
+COSTLY = """
+string s;
+BEGIN { s = "%s"; }
+tick-500hz { @ = sum(index(s, "aab")); @ = sum(index(s, "aaab")); @ = sum(index(s, "aaaab")); @ = sum(index(s, "aaaaab")); }
+tick-500hz /i++ == 3000/ { exit(0); }
+""" % ("a" * 4000)
 ON_INTERPRETER = "dvm: clauses run on the interpreter: "
 
 OTHER_VERSION = """
@@ -70,6 +79,14 @@ class Translator(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
 
+    def run_auto(self, *options, before=None):
+        command = [self.dvm, "run", "-q", "-x", "strsize=8k", *options, "-n", COSTLY]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=dvmtest.ENV, preexec_fn=before)
+        if run.returncode == 77:
+            self.skipTest("the kernel cannot be told to refuse executable mappings")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stderr
+
     def copy_plugin(self):
         if not PLUGIN.exists():
             self.skipTest("built without LLVM")
@@ -91,6 +108,41 @@ class Translator(unittest.TestCase):
         self.assertFalse(found["works"])
         self.assertIn(reason, found["reason"])
         self.assertIn("apt-get install", found["remedy"])
+
+    def test_auto_says_which_clause_changed(self):
+        self.copy_plugin()
+        self.assertRegex(self.run_auto("-v"), r"(?m)^dvm: dt_clause_1: engine llvm after \d+ firings$")
+
+    def test_auto_without_a_plugin_says_it_if_asked(self):
+        reason = f"there is no {self.plugin}"
+        self.assertNotIn(reason, self.run_auto())
+        self.assertRegex(self.run_auto("-v"), rf"(?m)^dvm: dt_clause_1: engine interp; not llvm: .*{reason}$")
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer maps executable memory")
+    def test_auto_on_a_kernel_that_refuses_executable_mappings(self):
+        self.copy_plugin()
+        said = self.run_auto("-v", before=refuse_executable_mappings)
+        self.assertRegex(said, r"(?m)^dvm: dt_clause_1: engine interp; not llvm: the kernel refuses executable memory: Permission denied$")
+
+    def test_a_plugin_that_is_cut_off(self):
+        self.copy_plugin()
+        whole = PLUGIN.read_bytes()
+        for size in (0, 40, 1000, 4096, 20_000):
+            with self.subTest(size):
+                self.plugin.write_bytes(whole[:size])
+                self.says(str(self.plugin), "is cut off" if size > 1000 else "")
+
+    def test_a_plugin_with_damage(self):
+        self.copy_plugin()
+        damaged = bytearray(PLUGIN.read_bytes())
+        damaged[32:40] = b"\xff" * 8  # where the program headers are
+        self.plugin.write_bytes(damaged)
+        self.says(str(self.plugin))
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer reserves terabytes of addresses")
+    def test_no_room_for_llvm(self):
+        self.copy_plugin()
+        self.says(str(self.plugin), "failed to map segment", before=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)))
 
     def test_a_plugin_that_is_no_library(self):
         self.plugin.write_text("no library")

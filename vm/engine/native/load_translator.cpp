@@ -3,10 +3,12 @@
 #include "vm/engine/native/load_translator.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace dvm::vm::native {
@@ -48,14 +50,39 @@ bool is_ours(const fs::path& path) {
   return (found.st_uid == 0 || found.st_uid == ::geteuid()) && (found.st_mode & S_IWOTH) == 0;
 }
 
+// Whether the file ends before what its program headers map. Reading that would be SIGBUS in dlopen(), which checks all else.
+bool is_cut_off(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr head = {};
+  if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || head.e_phentsize != sizeof(Elf64_Phdr)) return false;
+  std::error_code error;
+  const uint64_t size = fs::file_size(path, error);
+  for (unsigned i = 0; i < head.e_phnum; i++) {
+    Elf64_Phdr part = {};
+    if (!file.seekg(static_cast<std::streamoff>(head.e_phoff + i * sizeof part)) ||
+        !file.read(reinterpret_cast<char*>(&part), sizeof part))
+      return false;
+    if (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset)) return true;
+  }
+  return false;
+}
+
+// The reason names the plugin, also where a library that it needs is the trouble.
+std::string dlopen_problem(const std::string& path) {
+  const char* const reason = ::dlerror();
+  const std::string text = reason == nullptr ? "it cannot be loaded" : reason;
+  return text.find(path) == std::string::npos ? path + ": " + text : text;
+}
+
 }  // namespace
 
 LoadedTranslator load_translator(const std::string& path) {
   std::error_code error;
   if (fs::exists(path, error) && !(is_ours(path) && is_ours(fs::path(path).parent_path())))
     return {nullptr, path + " could have been replaced by another user"};
+  if (is_cut_off(path)) return {nullptr, path + " is cut off: its end is missing"};
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return {nullptr, fs::exists(path, error) ? ::dlerror() : absence(path)};
+  if (!library) return {nullptr, fs::exists(path, error) ? dlopen_problem(path) : absence(path)};
   const auto get = reinterpret_cast<GetTranslator>(::dlsym(library, kGetTranslator));
   if (!get) return {nullptr, path + " is no translator"};
   const Translator* found = get();
