@@ -92,6 +92,48 @@ class Programs(AsUser):
                 self.assertRegex(pathlib.Path(counts).read_text(), r"entry +\d+")
 
 
+RUST = '''use std::{collections::BTreeMap, panic, sync::mpsc, thread};
+fn main() {
+    panic::set_hook(Box::new(|_| {}));
+    let (sender, receiver) = mpsc::channel();
+    let all: Vec<_> = (0..8u64).map(|n| { let sender = sender.clone(); thread::spawn(move || for i in 0..N { sender.send((n, i * n)).unwrap(); }) }).collect();
+    all.into_iter().for_each(|one| one.join().unwrap());
+    drop(sender);
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (n, value) in receiver { *sums.entry(format!("thread {n}")).or_default() += value; }
+    let caught = (0..200).filter(|i| panic::catch_unwind(|| if i % 3 == 0 { panic!("third") }).is_err()).count();
+    println!("{sums:?} {caught}");
+}
+'''
+
+
+class Runtimes(AsUser):
+    """Languages that bring code of their own: unwinding by panics, machine code made at run-time, faults that are taken for checks."""
+
+    def check(self, text, command, *options):
+        expected = self.plain(command)
+        self.assertEqual(expected.returncode, 0, expected.stderr)
+        result = self.traced(text, command, "-o", os.path.join(self.folder, "counts"), *options)
+        self.assertEqual((result.returncode, result.stdout), (0, expected.stdout), result.stderr)
+        self.assertRegex(pathlib.Path(self.folder, "counts").read_text(), r"entry +\d+")
+
+    def test_rust_with_panics(self):
+        rustc = shutil.which("rustc")
+        if not rustc:
+            self.skipTest("rustc is not installed")
+        program_itself = os.path.join(self.folder, "rusty")
+        source = RUST.replace("N {", f"{long_or(200, 100000)} {{")
+        subprocess.run([rustc, "-O", "--edition=2021", "-", "-o", program_itself], input=source, text=True, check=True, cwd=self.folder)
+        self.check(EVERYTHING, [program_itself])
+
+    def test_java(self):
+        if not shutil.which("java"):
+            self.skipTest("java is not installed")
+        modules = ("", ) if IS_LONG else ("libc", "libjli", "libjava", "libjimage")
+        text = ", ".join(f"pid$target:{module}::entry, pid$target:{module}::return" for module in modules) + " { @[probename] = count(); }"
+        self.check(text, ["java", "-Xshare:auto", "--list-modules"], "-Z")
+
+
 class Servers(AsUser):
     """A server under load is attached to, detached from, and loses its tracer by SIGKILL."""
 
@@ -111,6 +153,38 @@ class Servers(AsUser):
         keys = self.plain(["redis-cli", "-s", socket, "dbsize"]).stdout
         self.assertGreater(int(keys), 100)
         self.assertEqual(self.plain(["redis-cli", "-s", socket, "eval", "local n = 0 for i = 1, 1000 do n = n + i end return n", "0"]).stdout, "500500\n")
+
+    def test_postgres_answers_the_same(self):
+        if not shutil.which("initdb") or not shutil.which("postgres"):
+            self.skipTest("postgres is not installed")
+        data = os.path.join(self.folder, "data")
+        made = self.plain(["initdb", "-D", data, "-A", "trust", "--no-sync"])
+        self.assertEqual(made.returncode, 0, made.stderr)
+        count = long_or(2000, 200000)
+        queries = f"select count(*), sum(length(md5(n::text))), max(md5(n::text)) from generate_series(1, {count}) n;\nselect 1 / 0;\n" \
+                  f"select n % 7, count(distinct md5((n % 100)::text)) from generate_series(1, {count}) n group by 1 order by 1;\n"
+        expected = self.ask_postgres(data, queries, [])
+        self.assertIn("count", expected)
+        self.assertEqual(self.ask_postgres(data, queries, ["pid$target:postgres::entry, pid$target:postgres::return { @[probename] = count(); }"]), expected)
+        self.assertEqual(self.ask_postgres(data, queries, ["pid$target:postgres:*md5*:entry, pid$target:postgres:*hash*:entry { self->t = timestamp; @[copyinstr(arg0)] = count(); }"]), expected)
+
+    def ask_postgres(self, data, queries, scripts):
+        """What it answers while scripts trace it."""
+        server = subprocess.Popen(self.PREFIX + ["postgres", "--single", "-D", data, "postgres"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True, cwd=self.folder)
+        self.addCleanup(server.kill)
+        self.assertTrue(server.stdout.readline())
+        tracers = [subprocess.Popen(self.trace('BEGIN { printf("live\\n"); } ' + text, "-x", "switchrate=10ms", "-p", str(server.pid)), stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL, text=True, env=ENV, cwd=self.folder) for text in scripts]
+        for tracer in tracers:
+            self.addCleanup(tracer.kill)
+            self.assertEqual(tracer.stdout.readline(), "live\n")
+        answer, _ = server.communicate(queries, timeout=PATIENCE)
+        self.assertEqual(server.returncode, 0)
+        for tracer in tracers:
+            out, _ = tracer.communicate(timeout=PATIENCE)
+            self.assertEqual(tracer.returncode, 0, out)
+        return answer
 
     def attach_under_load(self, server, socket, is_killed):
         load = subprocess.Popen(self.LOAD + [socket], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
