@@ -155,9 +155,12 @@ uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> byte
   return value >> node.shift & (node.bits >= 64 ? UINT64_MAX : (uint64_t{1} << node.bits) - 1);
 }
 
+// Compared as the enumeration holds them: with or without a sign.
 std::string enumerator_name(const dif::LayoutNode& node, int64_t value) {
+  const uint64_t width = node.bits != 0 ? node.bits : 8 * node.size;
+  const uint64_t mask = width == 0 || width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
   for (const auto& [name, number] : node.enumerators)
-    if (number == value) return name;
+    if (((static_cast<uint64_t>(number) ^ static_cast<uint64_t>(value)) & mask) == 0) return name;
   return {};
 }
 
