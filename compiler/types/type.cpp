@@ -62,6 +62,7 @@ dif::DataType data_type(const Type* type) {
     case TypeClass::floating:
       d.kind = t.size > 8 ? dif::TypeKind::bytes : dif::TypeKind::integer;
       d.size = static_cast<uint32_t>(t.size);
+      d.name = t.name;  // not that of a typedef: it tells floating point from integers
       break;
     case TypeClass::pointer:
     case TypeClass::function:

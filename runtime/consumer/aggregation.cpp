@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/consumer/floating.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -197,6 +198,7 @@ const FunctionRow* function_of(dif::Action id) {
 }
 
 int compare_key(const Datum& a, const Datum& b) {
+  if (is_floating(*a.type)) return order_of(floating_value(a.bytes), floating_value(b.bytes));
   if (a.is_integer()) return order_of(a.unsigned_value(), b.unsigned_value());
   size_t both = std::min(a.bytes.size(), b.bytes.size());
   int order = std::memcmp(a.bytes.data(), b.bytes.data(), both);

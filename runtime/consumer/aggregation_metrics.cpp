@@ -10,6 +10,7 @@
 
 #include "common/utf8.h"
 #include "dvm/dif/variable.h"
+#include "runtime/consumer/floating.h"
 #include "runtime/consumer/json_value.h"
 
 namespace dvm::runtime {
@@ -84,6 +85,7 @@ std::string label_value(const Datum& datum, const MadePrinter& made) {
     return valid_utf8(joined_lines(text));
   }
   if (datum.is_string()) return valid_utf8(datum.text());
+  if (is_floating(*datum.type)) return fmt::format("{:g}", floating_value(datum.bytes));
   if (datum.is_integer() && datum.type->is_signed) return fmt::format("{}", datum.signed_value());
   if (datum.is_integer()) return fmt::format("{}", datum.unsigned_value());
   std::string text;

@@ -11,6 +11,7 @@
 
 #include "common/printable.h"
 #include "runtime/consumer/field.h"
+#include "runtime/consumer/floating.h"
 
 namespace dvm::runtime {
 namespace {
@@ -125,6 +126,7 @@ void append_traced(std::string& out, const Datum& datum, const DatumStyle& style
   if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style, false);
   const int width = style.quiet ? -1 : traced_width(datum.bytes.size(), datum.type->is_signed);
   if (!style.quiet) out += ' ';
+  if (is_floating(*datum.type)) return append(out, "%*g", style.quiet ? 0 : width, floating_value(datum.bytes));
   if (datum.type->is_signed)
     append_signed(out, {.width = width}, datum.signed_value());
   else
@@ -138,6 +140,7 @@ void append_key(std::string& out, const Datum& datum, const DatumStyle& style, b
   if (!datum.is_integer()) return append_bytes(out, datum.bytes, width, style, true);
   bool is_wide = datum.bytes.size() >= 4;
   out += ' ';
+  if (is_floating(*datum.type)) return append(out, "%*g", key_width(datum.bytes.size()), floating_value(datum.bytes));
   append_signed(out, {.width = key_width(datum.bytes.size())},
                 is_wide ? datum.signed_value() : static_cast<int64_t>(datum.unsigned_value()));
 }

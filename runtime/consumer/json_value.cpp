@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/consumer/floating.h"
 #include "runtime/consumer/typed.h"
 #include "runtime/probe/aggregate.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 using dif::LayoutKind;
 using Bytes = std::span<const std::byte>;
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string hexadecimal(Bytes bytes) {
   std::string text;
@@ -102,14 +105,7 @@ class TypedJson {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     return {begin, ::strnlen(begin, bytes.size())};
   }
-  static Json floating(Bytes bytes) {
-    float small = 0;
-    double large = 0;
-    std::memcpy(&small, bytes.data(), std::min(sizeof(small), bytes.size()));
-    std::memcpy(&large, bytes.data(), std::min(sizeof(large), bytes.size()));
-    const double value = bytes.size() == sizeof(small) ? static_cast<double>(small) : large;
-    return bytes.size() <= sizeof(large) && std::isfinite(value) ? Json(value) : Json(nullptr);
-  }
+  static Json floating(Bytes bytes) { return bytes.size() <= sizeof(double) ? finite(floating_value(bytes)) : Json(nullptr); }
   static Json enumeration(const dif::LayoutNode& node, Bytes bytes) {
     const auto number = static_cast<int32_t>(integer_at(node, bytes));
     const std::string name = enumerator_name(node, number);
@@ -174,6 +170,7 @@ Json llquantize_bucket(size_t i, uint64_t count, const MergedAggregation& g) {
 Json json_of(const Datum& datum, const MadePrinter& made) {
   if (datum.is_made()) return dif::is_stack(datum.made_by) ? stack(datum, made) : address(place_of(datum), made);
   if (datum.is_string()) return std::string(datum.text());
+  if (is_floating(*datum.type)) return finite(floating_value(datum.bytes));
   if (datum.is_integer()) return integer(datum.unsigned_value(), 8 * datum.bytes.size(), datum.type->is_signed);
   return {{"bytes", hexadecimal(datum.bytes)}};
 }

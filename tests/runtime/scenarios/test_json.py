@@ -100,6 +100,12 @@ class Json(unittest.TestCase):
                              "this->s->e = B; this->s->n[1] = 4; this->s->in.d = 5; print(*this->s); exit(0); }")[0]
         self.assertEqual(record["actions"][0]["value"], {"x": -3, "t": "q", "e": "B", "n": [0, 4], "in": {"d": 5}})
 
+    def test_floating_point_is_a_number(self):
+        record, aggregation = self.values("struct s { double d; } s; BEGIN { this->p = (struct s *)alloca(8); *(uint64_t *)this->p = 0x3ff8000000000000;"
+                                          "s = *this->p; trace(s.d); @[s.d] = count(); exit(0); }")[:2]
+        self.assertEqual(record["actions"][0]["value"], 1.5)
+        self.assertEqual(aggregation["rows"][0]["keys"], [1.5])
+
     def test_buckets_say_where_they_end(self):
         objects = self.values("BEGIN { @q = quantize(-9); @q = quantize(0); @q = quantize(5, 3); @l = lquantize(-1, 0, 10, 5);"
                               "@l = lquantize(7, 0, 10, 5); @l = lquantize(10, 0, 10, 5); @ll = llquantize(57, 10, 0, 2, 10); exit(0); }")

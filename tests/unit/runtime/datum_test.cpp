@@ -43,6 +43,20 @@ TEST(Trace, ColumnsBySizeAndSign) {
   EXPECT_EQ(traced(integer(200, 1, false)), " 200");
 }
 
+Value floating(double value) {
+  return {{dif::TypeKind::integer, false, false, 8, "double"}, {reinterpret_cast<const char*>(&value), 8}};
+}
+Value floating(float value) {
+  return {{dif::TypeKind::integer, false, false, 4, "float"}, {reinterpret_cast<const char*>(&value), 4}};
+}
+
+TEST(Trace, FloatingPointIsNoInteger) {
+  EXPECT_EQ(traced(floating(-1.5), true), "-1.5");
+  EXPECT_EQ(traced(floating(2.5f), true), "2.5");
+  EXPECT_EQ(traced(floating(-1.5)), std::string(17, ' ') + "-1.5");
+  EXPECT_EQ(key(floating(0.25)), std::string(13, ' ') + "0.25");
+}
+
 TEST(Trace, QuietHasNoColumns) {
   EXPECT_EQ(traced(integer(-1, 4), true), "-1");
   EXPECT_EQ(traced(string("text"), true), "text");
