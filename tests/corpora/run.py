@@ -174,11 +174,13 @@ def choose_workload(text):
 def argument(number, code):
     if re.search(rf"syscall::\${number}\b", code):
         return "write"
-    return "sh" if re.search(rf"\$\${number}\b", code) else "1"
+    if not re.search(rf"\$\${number}\b", code):
+        return "1"
+    return "Busy" if "hotspot" in code else "sh"
 
 
 def arguments_of(text):
-    """One for each $N that the script names: 1, or a word where it wants a string or the name of a system call."""
+    """One for each $N that the script names: 1, or a word where it wants a string: a class of Java, a program, a system call."""
     code = without_comments(text)
     most = max([int(n) for n in re.findall(r"\$\$?(\d+)", code)] + [0])
     return [argument(n, code) for n in range(1, most + 1)]
