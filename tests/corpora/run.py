@@ -70,7 +70,19 @@ PROGRAMS = {
 WORKLOADS = {"python": "python", "perl": "perl", "ruby": "ruby", "php": "php", "tcl": "tcl", "hotspot": "java", "hotspot_jni": "java",
              "postgresql": "postgres", "sh": "sh"}
 # Scripts that cannot be tried, and why.
-UNTRIED = {"watchexec.d": "it starts a program of its author, and again for each such start"}
+UNTRIED = {
+    "watchexec.d": "it starts a program of its author, and again for each such start",
+    "woof.d": "it prints nothing, but plays a sound",
+    "weblatency.d": "it needs a browser",
+    "httpdurls.d": "it needs httpd",
+    "ldapsyslog.d": "it needs a program that calls syslog()",
+    "getaddrinfo.d": "it needs a program that resolves names",
+    "brk.d": "it needs a program that grows its heap by brk()",
+    "networkwho.d": "it needs a process of its own with sockets",
+    "j_who.d": "it needs a program that calls Java from C",
+    **dict.fromkeys(["proftpdcmd.d", "proftpdtime.d", "tnftpdcmd.d"], "it needs a server of FTP"),
+    **dict.fromkeys(["scpwatcher.d", "sshcipher.d", "sshcipher2.d", "sshcipher3.d", "sshdactivity.d", "sshkeysnoop.d"], "it needs ssh"),
+}
 # What their programs take before the file, and where their markers are if the program is not linked with that library.
 FLAGS = {"java": ["-XX:+ExtendedDTraceProbes", "-Xint"]}
 LIBRARIES = {"java": "../lib/server/libjvm.so"}
