@@ -52,8 +52,8 @@ std::span<const AgentFirer> firers_of(const AgentSite& site) {
 }
 
 // Bytes of the code mapping that a site needs, but for its programs.
-uint64_t bytes_of(const AgentSite& site) {
-  return align(kMostStubBytes + site_code_bytes(firers_of(site)), 16) + sizeof(inside::Site) +
+uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
+  return align(kMostStubBytes + site_code_bytes(firers_of(site), context), 16) + sizeof(inside::Site) +
          site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
 }
 
@@ -95,12 +95,12 @@ struct AgentProcess::Area {
     return add(std::as_bytes(std::span(&clause, 1)));
   }
   // With their code. 0: there are none.
-  uint64_t add_steps(const std::vector<AgentStep>& steps) {
+  uint64_t add_steps(std::vector<AgentStep>& steps) {
     std::vector<inside::ClauseStep> made;
-    for (const AgentStep& one : steps) {
-      made.push_back(one.step);
+    for (AgentStep& one : steps) {
       const bool aggregates = one.step.kind == inside::ClauseStep::Kind::aggregate;
-      made.back().address = aggregates ? add_aggregation(one.aggregation) : add_code(one.code);
+      one.step.address = aggregates ? add_aggregation(one.aggregation) : add_code(one.code);
+      made.push_back(one.step);
     }
     return made.empty() ? 0 : add(std::as_bytes(std::span(made)));
   }
@@ -140,7 +140,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
     Area& area = areas.back();
     area.near.end = std::max(area.near.end, site->range().end);
     area.sites.push_back(site);
-    area.wanted += bytes_of(*site);
+    area.wanted += bytes_of(*site, context_);
     for (const AgentFirer& firer : site->firers) {
       area.wanted += align(firer.program.size(), 16) + align(firer.larger_program.size(), 16) + 32;
       for (const AgentStep& step : firer.steps) area.wanted += step.bytes();
@@ -148,7 +148,8 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
-    const uint64_t fixed = kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.size(), 16);
+    const uint64_t fixed =
+        kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.size(), 16) + align(sizeof context_, 16);
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});
@@ -242,9 +243,12 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
 
 // Code, programs, sites and stubs; nothing leads there yet.
 void AgentProcess::write_area(Area& area) {
-  const uint64_t enter = area.add(inside_code());
+  const uint64_t code_at = area.add(inside_code());
+  inside::CodeEntries entries;
+  std::memcpy(&entries, inside_code().data(), sizeof entries);
   inside::Context context = context_;
   context.lasting = area.add(lasting_);
+  const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
   std::map<std::vector<std::byte>, uint64_t> programs;
   const auto place = [&](const std::vector<std::byte>& program) {
     const auto [known, is_new] = programs.try_emplace(program);
@@ -257,7 +261,7 @@ void AgentProcess::write_area(Area& area) {
                               site->watch};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
-      const AgentFirer& its = site->firers[i];
+      AgentFirer& its = site->firers[i];
       const inside::Firer firer{.cookie = its.cookie,
                                 .program = place(its.program),
                                 .larger_cookie = its.larger_cookie,
@@ -270,8 +274,9 @@ void AgentProcess::write_area(Area& area) {
     }
     const uint64_t at = area.add(bytes);
     area.add({});
+    const SitePlace here{header.address, context, context_at, code_at, entries};
     Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
-                           enter, firers_of(*site)});
+                           code_at + entries.enter, firers_of(*site), here});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
     inside::Patch patch{site->window_address, {}, {0xe9}};
     const auto distance = static_cast<int32_t>(area.here() - (site->window_address + kJumpBytes));

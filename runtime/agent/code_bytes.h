@@ -20,6 +20,10 @@ class CodeWriter {
   void add(std::initializer_list<unsigned char> bytes) { bytes_.insert(bytes_.end(), bytes); }
   void add(std::span<const unsigned char> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   void word(uint64_t value) { raw(value); }
+  void add(std::initializer_list<unsigned char> opcode, size_t operand) {  // of four bytes
+    add(opcode);
+    raw(static_cast<uint32_t>(operand));
+  }
 
   // mov $value, %reg; changes no flags.
   void load(GeneralRegister reg, uint64_t value) {
@@ -70,10 +74,14 @@ class CodeWriter {
  private:
   void access(unsigned char opcode, GeneralRegister reg, GeneralRegister base, int32_t offset) {
     const auto its = static_cast<unsigned>(reg), from = static_cast<unsigned>(base);
-    const auto form = static_cast<unsigned char>(0x80 | (its & 7) << 3 | (from & 7));
+    const bool is_short = offset == static_cast<int8_t>(offset);
+    const auto form = static_cast<unsigned char>((is_short ? 0x40 : 0x80) | (its & 7) << 3 | (from & 7));
     add({static_cast<unsigned char>(0x48 | its >> 3 << 2 | from >> 3), opcode, form});
     if ((from & 7) == static_cast<unsigned>(GeneralRegister::rsp)) add({0x24});
-    raw(offset);
+    if (is_short)
+      raw(static_cast<int8_t>(offset));
+    else
+      raw(offset);
   }
   template <class T>
   void raw(T value) {

@@ -1,5 +1,5 @@
 #pragma once
-// The code that runs inside traced processes (inside/fire.cpp), ready to be copied there. It begins with agent_enter.
+// The code that runs inside traced processes (inside/fire.cpp), ready to be copied there. It begins with inside::CodeEntries.
 
 #include <cstddef>
 #include <span>

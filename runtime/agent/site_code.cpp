@@ -1,66 +1,64 @@
 #include "runtime/agent/site_code.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
+#include <cstddef>
+#include <initializer_list>
+#include <utility>
+
+#include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/site_frame.h"
 
 namespace dvm::runtime {
 namespace {
 
 using Register = GeneralRegister;
+using Kind = inside::ClauseStep::Kind;
 
-constexpr int32_t kFrameBytes = 8 * inside::kSavedWords, kRedZone = 128;
-// The registers in struct pt_regs.
-constexpr std::array kRegisters = {Register::r15, Register::r14, Register::r13, Register::r12, Register::rbp,
-                                   Register::rbx, Register::r11, Register::r10, Register::r9,  Register::r8,
-                                   Register::rax, Register::rcx, Register::rdx, Register::rsi, Register::rdi};
-constexpr uint32_t kRaxWord = 10, kRdiWord = 14, kRipWord = 16, kFlagsWord = 18;
-constexpr uint32_t bit(uint32_t word) { return 1U << word; }
-constexpr uint32_t kHeld = (1U << kRegisters.size()) - 1;  // words of registers
+constexpr uint32_t kRbp = word_bit(4), kRbx = word_bit(5), kR8 = word_bit(9), kRcx = word_bit(11), kRdx = word_bit(12),
+                   kRsi = word_bit(13), kRdi = word_bit(14);
+constexpr uint32_t kArguments = kRdi | kRsi | kRdx | kRcx;  // of agent_aggregate
 
-// Words of struct pt_regs on the stack, below what a leaf function may use: those that are needed. %rdi points to them. Flags are
-// kept as agent_enter does it.
-class Frame {
- public:
-  Frame(CodeWriter& code, uint32_t reads, uint32_t changes, uint64_t address)
-      : code_(code), reads_(reads), changes_(changes | bit(kRaxWord) | bit(kRdiWord)), address_(address) {}
+struct Needs {
+  uint32_t reads = 0, changes = 0;
+  bool has_workspace = false;  // values do
 
-  static bool can_hold(uint32_t words) { return (words & ~(kHeld | bit(inside::kStackWord) | bit(kRipWord))) == 0; }
-
-  void open() {
-    code_.add_address(Register::rsp, Register::rsp, -kFrameBytes - kRedZone);
-    for (uint32_t left = (reads_ | changes_) & kHeld; left != 0; left &= left - 1) {
-      const int word = std::countr_zero(left);
-      code_.store(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word);
-    }
-    code_.add({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
-    put(kFlagsWord);
-    if ((reads_ & bit(kRipWord)) != 0) code_.load(Register::rax, address_), put(kRipWord);
-    if ((reads_ & bit(inside::kStackWord)) != 0)
-      code_.add_address(Register::rax, Register::rsp, kFrameBytes + kRedZone), put(inside::kStackWord);
-    code_.add_address(Register::rdi, Register::rsp, 0);
+  void add(const MachineCode& value) {
+    reads |= value.reads, changes |= value.changes;
+    if (value.reads != 0) changes |= kRdi;
+    if (value.has_workspace) has_workspace = true, changes |= kRsi;
   }
-  void close() {
-    code_.read(Register::rax, Register::rsp, 8 * kFlagsWord);
-    code_.add({0x04, 0x7f, 0x9e});  // add $0x7f, %al; sahf
-    for (uint32_t left = changes_; left != 0; left &= left - 1) {
-      const int word = std::countr_zero(left);
-      code_.read(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word);
-    }
-    code_.add_address(Register::rsp, Register::rsp, kFrameBytes + kRedZone);
-  }
-
- private:
-  void put(uint32_t word) { code_.store(Register::rax, Register::rsp, 8 * static_cast<int32_t>(word)); }
-
-  CodeWriter& code_;
-  uint32_t reads_, changes_;
-  uint64_t address_;
 };
 
-void add_in_place(CodeWriter& code, const MachineCode& value) {
-  code.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
+// What codes of an aggregation need.
+Needs needs_of(const AgentClause& aggregation) {
+  const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
+  const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
+  Needs needs{0, aggregation.keys.empty() ? kRcx | (is_in_place ? 0 : kRdi | kRsi) : kArguments};
+  if (!aggregation.value.empty()) needs.add(aggregation.value);
+  for (const AgentKey& key : aggregation.keys) {
+    if (!key.code.empty()) needs.add(key.code);
+    if (key.key.kind != inside::KeyKind::integer) needs.changes |= kR8;
+  }
+  return needs;
+}
+
+bool may_fail(const AgentKey& key) { return key.key.kind != inside::KeyKind::integer; }
+
+bool can_run(const AgentStep& step, bool is_in_first_firer) {
+  const auto& keys = step.aggregation.keys;
+  if (step.step.kind == Kind::record) return false;
+  if (step.step.kind == Kind::aggregate)
+    return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
+           (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
+  return SiteFrame::can_hold(step.code.reads);
+}
+
+// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer.
+bool can_run_all(std::span<const AgentFirer> firers) {
+  return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
+    return !firer.steps.empty() && std::all_of(firer.steps.begin(), firer.steps.end(),
+                                               [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
+  });
 }
 
 // The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
@@ -71,40 +69,326 @@ std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers) {
     if (firer.steps.empty()) return {};
     for (size_t i = 0; i < firer.steps.size(); i += 1 + firer.steps[i].step.skip) {
       const AgentStep& one = firer.steps[i];
-      const bool is_gate = one.step.kind == inside::ClauseStep::Kind::predicate && !one.code.has_workspace;
-      if (!is_gate || one.code.empty() || !Frame::can_hold(one.code.reads)) return {};
+      const bool is_gate = one.step.kind == Kind::predicate && !one.code.has_workspace;
+      if (!is_gate || one.code.empty() || !SiteFrame::can_hold(one.code.reads)) return {};
       gates.push_back(&one.code);
     }
   }
   return gates;
 }
 
+class SiteCoder {
+ public:
+  SiteCoder(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place)
+      : code_(code), firers_(firers), place_(place), context_(place.context), frame_(code, place.address) {}
+
+  std::vector<size_t> make() {
+    const std::vector<const MachineCode*> gates = gates_of(firers_);
+    const bool runs = context_.thread_offset != 0 && context_.follows == 0 && can_run_all(firers_);
+    if (gates.empty() && !runs) return {};
+    if (!gates.empty()) add_gates(gates);
+    if (runs) add_run(!gates.empty());
+    for (const size_t jump : others_) code_.land(jump);
+    frame_.close(changes_);
+    return std::move(done_);
+  }
+
+ private:
+  void add_value(const MachineCode& value) {
+    code_.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
+  }
+  void store_workspace(Register reg, size_t offset) { code_.store(reg, Register::rsp, in_workspace(offset)); }
+  static int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + static_cast<int32_t>(offset); }
+  void clear_workspace(size_t offset) {  // movq $0, offset(%rsp)
+    code_.add({0x48, 0xc7, 0x84, 0x24}, static_cast<size_t>(in_workspace(offset)));
+    code_.add({}, 0);
+  }
+  void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
+  static constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
+
+  void add_gates(const std::vector<const MachineCode*>& gates) {
+    Needs needs;
+    for (const MachineCode* gate : gates) needs.add(*gate);
+    changes_ = needs.changes;
+    frame_.open(needs.reads, changes_);
+    std::vector<size_t> opened;
+    for (const MachineCode* gate : gates) {
+      add_value(*gate);
+      code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
+      opened.push_back(code_.jump_ahead({0x0f, kNotEqual}));
+    }
+    frame_.close(changes_);
+    done_.push_back(code_.jump_ahead({0xe9}));
+    for (const size_t jump : opened) code_.land(jump);
+  }
+
+  Needs needs_of_all() {
+    Needs needs{0, kRbx | kRbp};
+    for (const AgentFirer& firer : firers_)
+      for (const AgentStep& step : firer.steps) {
+        const bool aggregates = step.step.kind == Kind::aggregate;
+        const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
+        needs.reads |= its.reads, needs.changes |= its.changes, needs.has_workspace |= its.has_workspace;
+        if (step.step.kind == Kind::time) needs.changes |= kRdi | kRsi;
+        if (!aggregates && !step.code.empty()) needs.add(step.code);
+      }
+    needs_ = needs;
+    return needs;
+  }
+
+  void add_run(bool is_open) {
+    const Needs needs = needs_of_all();
+    if (is_open)
+      frame_.extend(needs.reads, needs.changes);
+    else
+      frame_.open(needs.reads, needs.changes);
+    changes_ |= needs.changes;
+    take_lane(needs);
+    for (const AgentFirer& firer : firers_) add(firer);
+    leave_if_in_child();
+    give_back();
+    frame_.close(changes_);
+    done_.push_back(code_.jump_ahead({0xe9}));
+    for (const auto& miss : std::exchange(misses_, {})) add_miss(miss);
+    end_in_child();
+    if (failures_.empty()) return;
+    for (const size_t jump : failures_) code_.land(jump);
+    give_back();
+  }
+
+  bool has_variables() const {
+    return std::any_of(firers_.begin(), firers_.end(), [](const AgentFirer& one) { return one.has_variables != 0; });
+  }
+
+  // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: the arena.
+  void take_lane(const Needs& needs) {
+    code_.load(Register::rax, context_.armed);
+    code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
+    other_if(kNotEqual);
+    if (has_variables()) {
+      code_.add(
+          {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
+      other_if(kNotEqual);
+    }
+    code_.add({0xf3, 0x48, 0x0f, 0xae, 0xc0});  // rdfsbase %rax
+    code_.add({0x48, 0x85, 0xc0});              // test %rax, %rax
+    other_if(kEqual);
+    code_.add({0x8b, 0x80}, context_.thread_offset);  // mov thread_offset(%rax), %eax
+    code_.add({0x85, 0xc0});                          // test %eax, %eax
+    other_if(kEqual);
+    find_lane();
+    if (needs.has_workspace) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
+    if (has_variables()) find_variables();
+    find_arena();
+    if (needs.has_workspace) load_workspace(Register::rsi);
+  }
+  void find_lane() {
+    static_assert(sizeof(inside::Lane) == 1 << 7);
+    code_.add({0x89, 0xc5});                      // mov %eax, %ebp
+    code_.add({0x81, 0xe5}, context_.lanes - 1);  // and $mask, %ebp
+    code_.add({0xc1, 0xe5, 0x07});                // shl $7, %ebp
+    code_.load(Register::rbx, context_.data + sizeof(inside::DataHeader));
+    code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
+    code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx): the owner
+    other_if(kNotEqual);
+    code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
+    other_if(kNotEqual);
+    add_turn();
+  }
+  // Of a process that a signal handler has forked, which interrupted the firing: the lane is that of the parent. Its page is
+  // empty.
+  void leave_if_in_child() {
+    code_.load(Register::rax, context_.armed);
+    code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
+    children_.push_back(code_.jump_ahead({0x0f, kEqual}));
+  }
+  void end_in_child() {
+    for (const size_t jump : children_) code_.land(jump);
+    frame_.close(changes_);
+    done_.push_back(code_.jump_ahead({0xe9}));
+  }
+  void add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
+  void give_back() { add_turn(); }
+  void find_variables() {
+    static_assert(sizeof(inside::ThreadVariables) == 1 << 9);
+    code_.load(Register::rax, context_.variables);
+    code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
+    store_workspace(Register::rax, offsetof(inside::Workspace, variables));
+  }
+  // dvm may say at any time which one it is.
+  void find_arena() {
+    static_assert(inside::kArenaBytes == 1 << 16);
+    code_.add({0x8b, 0x43, offsetof(inside::Lane, arena)});  // mov arena(%rbx), %eax
+    code_.add({0x83, 0xe0, 0x01});                           // and $1, %eax
+    code_.add({0xc1, 0xe0, 0x10});                           // shl $16, %eax
+    code_.add({0xc1, 0xe5, 0x0a});                           // shl $10, %ebp
+    code_.add({0x48, 0x01, 0xc5});                           // add %rax, %rbp
+    code_.load(Register::rax, inside::arenas_at(context_.lanes, context_.ring_bytes) + context_.data);
+    code_.add({0x48, 0x01, 0xc5});
+  }
+  void load_workspace(Register reg) { code_.add_address(reg, Register::rsp, SiteFrame::kWorkspace); }
+
+  // A predicate that is false leads behind its clause.
+  void add(const AgentFirer& firer) {
+    if (std::any_of(firer.steps.begin(), firer.steps.end(), [](const AgentStep& one) { return one.step.kind == Kind::time; }))
+      clear_workspace(offsetof(inside::Workspace, time));
+    for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
+    std::vector<std::pair<size_t, size_t>> skips;  // the jump, and the step that it leads to
+    for (size_t i = 0; i < firer.steps.size(); i++) {
+      for (const auto& [jump, to] : skips)
+        if (to == i) code_.land(jump);
+      add(firer.steps[i]);
+      if (firer.steps[i].step.kind != Kind::predicate) continue;
+      code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
+      skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
+    }
+    for (const auto& [jump, to] : skips)
+      if (to >= firer.steps.size()) code_.land(jump);
+  }
+  void add(const AgentStep& step) {
+    if (step.step.kind == Kind::time) return add_time();
+    // As long as it is not known, its address is as long as any.
+    if (step.step.kind == Kind::aggregate)
+      return add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at);
+    add_value(step.code);
+  }
+
+  void call(uint64_t entry) { code_.call(place_.code_at + entry); }
+  // %rdi and %rsi are what values need.
+  void restore_pointers() {
+    if ((needs_.changes & kRdi) != 0) code_.add_address(Register::rdi, Register::rsp, 0);
+    if (needs_.has_workspace) load_workspace(Register::rsi);
+  }
+  void add_time() {
+    store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
+    load_workspace(Register::rdi);
+    code_.load(Register::rsi, place_.context_at);
+    call(place_.entries.time);
+    restore_pointers();
+  }
+
+  void add(const AgentClause& aggregation, uint64_t address) {
+    if (aggregation.keys.empty()) return add_without_keys(aggregation, address);
+    add_keys(aggregation, address);
+    add_update_value(aggregation);
+    call_aggregate(address);
+  }
+  // In %rax.
+  void add_update_value(const AgentClause& aggregation) {
+    if (!aggregation.value.empty()) add_value(aggregation.value);
+    if (aggregation.value.empty() && !aggregation.keys.empty()) code_.add({0x31, 0xc0});  // xor %eax, %eax
+  }
+  // With the value in %rax, and the key in the arena.
+  void call_aggregate(uint64_t address) {
+    store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
+    store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
+    code_.load(Register::rdi, address);
+    load_workspace(Register::rsi);
+    code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
+    code_.load(Register::rcx, place_.context_at);
+    call(place_.entries.aggregate);
+    restore_pointers();
+  }
+
+  // Into the arena, where its words begin at a place that is known unless a string comes before.
+  void add_keys(const AgentClause& aggregation, uint64_t address) {
+    clear_workspace(offsetof(inside::Workspace, key_words));
+    for (size_t i = 0; i < aggregation.keys.size(); i++) {
+      const AgentKey& key = aggregation.keys[i];
+      if (!key.code.empty()) add_value(key.code);
+      if (may_fail(key))
+        add_text(address + offsetof(inside::SiteClause, keys) + i * sizeof(inside::SiteKey));
+      else
+        add_integer();
+    }
+  }
+  void add_integer() {
+    code_.read(Register::rcx, Register::rsp, in_workspace(offsetof(inside::Workspace, key_words)));
+    code_.add({0x48, 0x89, 0x44, 0xcd, offsetof(inside::Arena, key)});  // mov %rax, key(%rbp,%rcx,8)
+    code_.add({0x48, 0xff, 0x84, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, key_words))));  // incq
+  }
+  void add_text(uint64_t key) {
+    store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
+    code_.load(Register::rdi, key);
+    load_workspace(Register::rsi);
+    code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
+    code_.load(Register::rcx, place_.context_at);
+    frame_.load_stack_pointer(Register::r8);
+    call(place_.entries.key);
+    restore_pointers();
+    code_.add({0x84, 0xc0});  // test %al, %al
+    failures_.push_back(code_.jump_ahead({0x0f, kEqual}));
+  }
+
+  // The bucket is known. Where the entry is another one, or there is none yet, agent_aggregate does it.
+  struct Miss {
+    std::vector<size_t> from;
+    size_t back;  // in the code
+    uint64_t address;
+    bool has_value;
+  };
+  void add_without_keys(const AgentClause& aggregation, uint64_t address) {
+    constexpr size_t kEntries = sizeof(inside::Arena), kStates = kEntries + sizeof(inside::ArenaEntry);
+    const inside::SiteClause& clause = aggregation.clause;
+    add_update_value(aggregation);
+    const size_t bucket = offsetof(inside::Arena, buckets) + inside::first_bucket(clause.clause, nullptr, 0) * sizeof(uint32_t);
+    code_.add({0x8b, 0x8d}, bucket);  // mov bucket(%rbp), %ecx
+    code_.add({0x83, 0xe9, 0x01});    // sub $1, %ecx
+    code_.add({0x81, 0xf9}, inside::kEntryRoom - sizeof(inside::ArenaEntry) - clause.words * sizeof(uint64_t));  // cmp
+    Miss miss{{code_.jump_ahead({0x0f, kAbove})}, 0, address, !aggregation.value.empty()};
+    code_.add({0x81, 0xbc, 0x0d}, kEntries);  // cmpl $clause, entries(%rbp,%rcx)
+    code_.add({}, clause.clause);
+    miss.from.push_back(code_.jump_ahead({0x0f, kNotEqual}));
+    add_update(clause, kStates);
+    miss.back = code_.bytes().size();
+    misses_.push_back(std::move(miss));
+  }
+  void add_update(const inside::SiteClause& clause, size_t states) {
+    using inside::SiteFunction;
+    const auto function = static_cast<SiteFunction>(clause.function);
+    if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, 0x0d}, states);  // incq states(%rbp,%rcx)
+    if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x84, 0x0d}, states);    // add %rax, states(%rbp,%rcx)
+    code_.add({0x48, 0x8d, 0xbc, 0x0d}, states);                                              // lea states(%rbp,%rcx), %rdi
+    code_.add({0x48, 0x89, 0xc6});                                                            // mov %rax, %rsi
+    call(place_.entries.updates[clause.function]);
+    restore_pointers();
+  }
+  void add_miss(const Miss& miss) {
+    for (const size_t jump : miss.from) code_.land(jump);
+    clear_workspace(offsetof(inside::Workspace, key_words));
+    if (!miss.has_value) code_.add({0x31, 0xc0});  // xor %eax, %eax
+    frame_.keep_aside(kArguments);
+    call_aggregate(miss.address);
+    frame_.put_back(kArguments);
+    code_.jump(code_.here() - code_.bytes().size() + miss.back);
+  }
+
+  CodeWriter& code_;
+  std::span<const AgentFirer> firers_;
+  const SitePlace& place_;
+  const inside::Context& context_;
+  SiteFrame frame_;
+  Needs needs_;
+  uint32_t changes_ = 0;          // registers that are kept so far
+  std::vector<size_t> done_;      // jumps: of firings that have ended
+  std::vector<size_t> children_;  // of those that have ended in a forked process
+  std::vector<size_t> others_;    // of those that are left to agent_enter
+  std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
+  std::vector<Miss> misses_;
+};
+
 }  // namespace
 
-std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, uint64_t address) {
-  const std::vector<const MachineCode*> gates = gates_of(firers);
-  if (gates.empty()) return {};
-  uint32_t reads = 0, changes = 0;
-  for (const MachineCode* gate : gates) reads |= gate->reads, changes |= gate->changes;
-  Frame frame(code, reads, changes, address);
-  frame.open();
-  std::vector<size_t> opened;
-  for (const MachineCode* gate : gates) {
-    add_in_place(code, *gate);
-    code.add({0x48, 0x85, 0xc0});                     // test %rax, %rax
-    opened.push_back(code.jump_ahead({0x0f, 0x85}));  // jnz
-  }
-  frame.close();
-  const size_t done = code.jump_ahead({0xe9});
-  for (const size_t jump : opened) code.land(jump);
-  frame.close();
-  return {done};
+std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place) {
+  return SiteCoder(code, firers, place).make();
 }
 
-size_t site_code_bytes(std::span<const AgentFirer> firers) {
+size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context) {
   constexpr uint64_t kHighest = 0x7ffffffff000;  // its constants are the longest
+  inside::Context high = context;
+  high.thread_offset = 1, high.armed = high.data = high.variables = kHighest;
   CodeWriter code(kHighest);
-  add_site_code(code, firers, kHighest);
+  add_site_code(code, firers, {kHighest, high, kHighest, kHighest});
   return code.bytes().size();
 }
 

@@ -1,12 +1,14 @@
 #pragma once
-// Code at the begin of a stub, for the firings that need little: it saves the registers that it changes, and no others. What it
-// cannot do it leaves to agent_enter, before anything has happened.
+// Code at the begin of a stub, for common firings: it saves the registers that it changes, and no others. Any other firing it
+// leaves to agent_enter (inside/fire.cpp), before anything has happened.
 //
-//   all clauses have predicates that read registers only     it evaluates them; if all are false, the firing ends here
+//   all clauses have predicates that read registers only    it evaluates them; if all are false, the firing ends here
+//   all clauses run in the thread, whose lane is known       it takes the lane, runs them, step after step, and gives it back
 //
 // Tested by tests/unit/instrument/site_code_test.cpp.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,10 +17,19 @@
 
 namespace dvm::runtime {
 
+// Where it will run.
+struct SitePlace {
+  uint64_t address = 0;  // of the instruction that is probed
+  const inside::Context& context;
+  uint64_t context_at = 0;  // the address of the context in the process
+  uint64_t code_at = 0;     // of the code of fire.cpp
+  inside::CodeEntries entries{};
+};
+
 // May add nothing. Returns the jumps that end a firing; what follows the code is for the other firings. All registers and flags
 // are then what they were, and the 128 bytes below the stack pointer.
-std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, uint64_t address);
+std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place);
 // Bytes of it, at most.
-size_t site_code_bytes(std::span<const AgentFirer> firers);
+size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context);
 
 }  // namespace dvm::runtime

@@ -3,7 +3,6 @@
 #include "runtime/agent/stub.h"
 
 #include "runtime/agent/code_bytes.h"
-#include "runtime/agent/site_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -38,7 +37,7 @@ Stub make_stub(const StubRequest& request) {
   if (request.probed != 0 && !add_displaced(stub, code, request, 0, request.probed, falls_through)) return stub;
   const size_t first = stub.moved.size();
   const auto fires_at = static_cast<uint32_t>(code.bytes().size());
-  const std::vector<size_t> done = add_site_code(code, request.firers, request.address + request.probed);
+  const std::vector<size_t> done = add_site_code(code, request.firers, request.place);
   const size_t site_bytes = code.bytes().size() - fires_at;
   add_call(code, request);
   for (const size_t jump : done) code.land(jump);

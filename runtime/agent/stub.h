@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/agent/agent_site.h"
+#include "runtime/agent/site_code.h"
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
@@ -25,6 +25,7 @@ struct StubRequest {
   uint64_t site = 0;     // the address of its inside::Site
   uint64_t enter = 0;    // of agent_enter
   std::span<const AgentFirer> firers{};
+  const SitePlace& place;
 };
 
 struct Stub {

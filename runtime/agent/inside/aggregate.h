@@ -7,6 +7,11 @@
 
 namespace dvm::runtime::inside {
 
+// Of functions that are rarely called by those of fire.cpp which keep all registers.
+#ifndef DVM_RARELY
+#define DVM_RARELY
+#endif
+
 enum class SiteFunction : uint32_t {
 #define DVM_UPDATE(name) name,
 #include "vm/dif/updates.def"
@@ -28,7 +33,7 @@ inline ArenaEntry* entry_at(Arena& arena, uint32_t position, uint32_t bytes) {
 }
 
 // Two words a multiplication.
-inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
+[[gnu::always_inline]] inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
   constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
   __extension__ using Wide = unsigned __int128;
   for (uint32_t i = 0; i < count; i += 2) {
@@ -38,14 +43,15 @@ inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash)
   return hash;
 }
 
-inline bool is_of(const ArenaEntry& entry, const SiteClause& clause, const uint64_t* key, uint32_t words) {
+[[gnu::always_inline]] inline bool is_of(const ArenaEntry& entry, const SiteClause& clause, const uint64_t* key, uint32_t words) {
   uint64_t difference = (entry.clause ^ clause.clause) | (entry.words ^ clause.words) | (entry.key_words ^ words);
   const auto* its = reinterpret_cast<const uint64_t*>(&entry + 1);
   for (uint32_t i = 0; i < words; i++) difference |= its[i] ^ key[i];
   return difference == 0;
 }
 
-inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& clause, uint32_t key_words, uint32_t bytes) {
+DVM_RARELY inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& clause, uint32_t key_words,
+                                       uint32_t bytes) {
   const uint64_t used = arena.used;
   if (used > kEntryRoom - bytes) return nullptr;
   ArenaEntry* entry = entry_at(arena, static_cast<uint32_t>(used), bytes);
@@ -61,14 +67,18 @@ inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& cl
   return reinterpret_cast<uint64_t*>(entry + 1) + key_words;
 }
 
-// The state of the key in the arena; null: there is no room.
-inline uint64_t* find_state(Arena& arena, const SiteClause& clause, uint32_t key_words) {
+// The first bucket for a key.
+[[gnu::always_inline]] inline uint64_t first_bucket(uint32_t clause, const uint64_t* key, uint32_t key_words) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   constexpr unsigned kShift = 54;
   static_assert(kArenaBuckets == 1U << (64 - kShift));
+  return (hash_words(key, key_words, clause + 1) * kMultiplier) >> kShift;
+}
+
+// The state of the key in the arena; null: there is no room.
+[[gnu::always_inline]] inline uint64_t* find_state(Arena& arena, const SiteClause& clause, uint32_t key_words) {
   const auto bytes = static_cast<uint32_t>(sizeof(ArenaEntry) + (key_words + clause.words) * sizeof(uint64_t));
-  const uint64_t hash = hash_words(arena.key, key_words, clause.clause + 1);
-  const uint64_t first = (hash * kMultiplier) >> kShift;
+  const uint64_t first = first_bucket(clause.clause, arena.key, key_words);
   for (uint32_t i = 0; i < kTries; i++) {
     uint32_t& bucket = arena.buckets[(first + i) & (kArenaBuckets - 1)];
     if (bucket == 0) return make_entry(arena, bucket, clause, key_words, bytes);
@@ -104,7 +114,7 @@ inline bool make_key(const SiteClause& clause, const Context& context, Arena& ar
 }
 
 // False: there is no room.
-inline bool aggregate(const SiteClause& clause, Arena& arena, uint32_t key_words, uint64_t value) {
+[[gnu::always_inline]] inline bool aggregate(const SiteClause& clause, Arena& arena, uint32_t key_words, uint64_t value) {
   uint64_t* state = find_state(arena, clause, key_words);
   if (state == nullptr) return false;
   update(static_cast<SiteFunction>(clause.function), state, value);

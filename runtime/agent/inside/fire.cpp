@@ -1,11 +1,14 @@
 // The code that runs inside of a traced process, in the thread that fires. It is compiled and linked by itself
-// (runtime/agent.cmake), may lie at any address, and has no data of its own. A stub calls agent_enter with a Site in %rdi, its
-// own %rdi pushed before, and 128 bytes, which a leaf function may use, left free below that.
+// (runtime/agent.cmake), may lie at any address, and has no data of its own. It begins with CodeEntries. A stub calls agent_enter
+// with a Site in %rdi, its own %rdi pushed before, and 128 bytes, which a leaf function may use, left free below that.
 //
 // It must not harm the thread that it runs in:
 // - no call of anything in the process, no lock, no vector register (-mgeneral-regs-only), less than a KiB of stack;
 // - memory at addresses that come from the process is read by process_vm_readv(2), which cannot fault;
 // - a signal handler may interrupt it anywhere and fire itself, or never come back; another task may share its memory.
+
+#define DVM_KEEPS_REGISTERS gnu::no_caller_saved_registers
+#define DVM_RARELY [[gnu::noinline, DVM_KEEPS_REGISTERS]]
 
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/format.h"
@@ -225,6 +228,11 @@ struct Firing {
   return static_cast<int32_t>(load(armed_page(context).pid)) != firing.pid;
 }
 
+[[gnu::always_inline]] inline uint64_t ring_of(const Context& context, const Lane& lane) {
+  auto* lanes = reinterpret_cast<Lane*>(&reinterpret_cast<DataHeader*>(context.data)[1]);
+  return reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(&lane - lanes) * context.ring_bytes;
+}
+
 // Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.
 [[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, Firing& firing, uint64_t cookie,
                                     const Program& program, bool may_cut) {
@@ -305,8 +313,8 @@ struct Firing {
 }
 
 // In the ring. Its key is in the arena.
-[[gnu::noinline]] void write_update(const Context& context, Lane& lane, uint64_t ring, const UpdateRecord& update,
-                                    const Arena& arena, uint32_t key_words) {
+DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, const UpdateRecord& update, const Arena& arena,
+                             uint32_t key_words) {
   uint64_t head = 0;
   const auto bytes = static_cast<uint32_t>(sizeof update + key_words * sizeof(uint64_t));
   const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + bytes, head);
@@ -386,9 +394,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     __atomic_fetch_add(&lane->nested, uint64_t{site->firers}, __ATOMIC_RELAXED);
     return;
   }
-  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
-  const uint64_t ring =
-      reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(lane - lanes) * context.ring_bytes;
+  const uint64_t ring = ring_of(context, *lane);
   if (is_new) announce(context, *lane, ring, page.pid);
   Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0, false};
   saved[16] = site->address;
@@ -402,9 +408,45 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   if (!is_in_child(context, firing)) give_back(*lane);
 }
 
+// What stubs call of a firing that they take by themselves (site_code.cpp). They keep all registers but their arguments.
+
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const SiteClause* clause, Workspace* workspace, uint64_t value,
+                                                                   const Context* context) {
+  const auto key_words = static_cast<uint32_t>(workspace->key_words);
+  if (aggregate(*clause, *workspace->arena, key_words, value)) return;
+  write_update(*context, *workspace->lane, ring_of(*context, *workspace->lane), {.clause = clause->clause, .value = value},
+               *workspace->arena, key_words);
+}
+
+// Appends a string to the key. False: it cannot be read.
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_key(const SiteKey* key, Workspace* workspace, uint64_t address,
+                                                             const Context* context, uint64_t stack_pointer) {
+  uint64_t* to = workspace->arena->key + workspace->key_words;
+  const uint32_t words = key->kind == KeyKind::string ? read_text(*context, stack_pointer, address, to, key->most)
+                                                      : read_name(*context, to, key->most);
+  workspace->key_words += words;
+  return words != 0;
+}
+
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_time(Workspace* workspace, const Context* context) {
+  set_time(*reinterpret_cast<DataHeader*>(context->data), *workspace->lane, workspace->time);
+}
+
+#define DVM_UPDATE(name)                                                                                    \
+  extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_update_##name(uint64_t* state, uint64_t value) { \
+    dif::update_##name(dif::IntegerWords{state}, value, uint64_t{1});                                       \
+  }
+#include "vm/dif/updates.def"
+
 }  // namespace dvm::runtime::inside
 
-// The first bytes of the code. Words of struct pt_regs are left on the stack; above them are the return address into the stub,
+// CodeEntries, the first bytes of the code.
+asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_time\n"
+#define DVM_UPDATE(name) ".quad agent_update_" #name "\n"
+#include "vm/dif/updates.def"
+    ".text\n");
+
+// Words of struct pt_regs are left on the stack; above them are the return address into the stub,
 // its %rdi, and the 128 bytes. Flags are restored by std, by an addition that overflows if OF was set, and by sahf: popfq takes 4
 // ns. The code between changes no other flag.
 asm(R"(

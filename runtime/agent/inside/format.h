@@ -114,12 +114,15 @@ struct SiteKey {
   uint32_t most = 0;  // characters of the string; more are cut
 };
 
-// Offset of the first table of variables in the data mapping.
+// Offsets of the first arena and of the first table of variables in the data mapping.
+constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
+  return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
+}
 constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
-  return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes + 2 * uint64_t{kArenaBytes});
+  return arenas_at(lanes, ring_bytes) + lanes * 2 * uint64_t{kArenaBytes};
 }
 
-// What the code of a clause sees, beside the saved registers.
+// What the code of a clause sees, beside the saved registers; the lane and what follows is for functions of fire.cpp.
 inline constexpr uint32_t kMostLocals = 16;
 struct Workspace {
   uint64_t pid;
@@ -127,6 +130,9 @@ struct Workspace {
   uint64_t time;                 // of the firing, once a step has asked for it
   uint64_t* variables;           // of the thread
   uint64_t locals[kMostLocals];  // clause-local variables
+  Lane* lane;
+  Arena* arena;
+  uint64_t key_words;  // of the key in the arena
 };
 
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
@@ -224,6 +230,14 @@ struct Site {
   uint64_t address = 0;  // of the instruction that is probed
   uint32_t firers = 0;
   Watch watch = Watch::nothing;
+};
+
+// At the begin of fire.cpp as dvm has it: where its functions lie from there on. They keep all registers but %rax, except
+// agent_enter, which keeps all but %rdi.
+inline constexpr uint32_t kUpdateFunctions = 6;
+struct CodeEntries {
+  uint64_t enter = 0, aggregate = 0, key = 0, time = 0;
+  uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
 };
 
 // At the begin of a code mapping.

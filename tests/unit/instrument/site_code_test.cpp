@@ -11,92 +11,8 @@
 #include <random>
 
 #include "dvm/dif/variable.h"
+#include "load_and_call.h"
 #include "runtime/instrument/agent/clause_code.h"
-
-// Loads the registers in the order of struct pt_regs and the flags, fills 128 bytes below the stack, and calls the code. Stores
-// the registers and flags that are then, and the sum of the 128 bytes.
-asm(R"(
-  .pushsection .text
-load_and_call:
-  push %rbx
-  push %rbp
-  push %r12
-  push %r13
-  push %r14
-  push %r15
-  mov %rsi, load_and_call_words(%rip)
-  mov %rdi, load_and_call_code(%rip)
-  .set at, 16
-  .rept 16
-  movq $at, -at(%rsp)
-  .set at, at + 8
-  .endr
-  mov 120(%rsi), %rax
-  lea -256(%rsp), %rsp
-  push %rax
-  popfq
-  lea 256(%rsp), %rsp
-  mov (%rsi), %r15
-  mov 8(%rsi), %r14
-  mov 16(%rsi), %r13
-  mov 24(%rsi), %r12
-  mov 32(%rsi), %rbp
-  mov 40(%rsi), %rbx
-  mov 48(%rsi), %r11
-  mov 56(%rsi), %r10
-  mov 64(%rsi), %r9
-  mov 72(%rsi), %r8
-  mov 80(%rsi), %rax
-  mov 88(%rsi), %rcx
-  mov 96(%rsi), %rdx
-  mov 112(%rsi), %rdi
-  mov 104(%rsi), %rsi
-  call *load_and_call_code(%rip)
-  lea -256(%rsp), %rsp
-  push %rax
-  mov load_and_call_words(%rip), %rax
-  mov %r15, (%rax)
-  mov %r14, 8(%rax)
-  mov %r13, 16(%rax)
-  mov %r12, 24(%rax)
-  mov %rbp, 32(%rax)
-  mov %rbx, 40(%rax)
-  mov %r11, 48(%rax)
-  mov %r10, 56(%rax)
-  mov %r9, 64(%rax)
-  mov %r8, 72(%rax)
-  mov %rcx, 88(%rax)
-  mov %rdx, 96(%rax)
-  mov %rsi, 104(%rax)
-  mov %rdi, 112(%rax)
-  pop 80(%rax)
-  pushfq
-  pop 120(%rax)
-  lea 256(%rsp), %rsp
-  push $0x202
-  popfq
-  xor %ecx, %ecx
-  .set at, 16
-  .rept 16
-  add -at(%rsp), %rcx
-  .set at, at + 8
-  .endr
-  mov %rcx, 128(%rax)
-  pop %r15
-  pop %r14
-  pop %r13
-  pop %r12
-  pop %rbp
-  pop %rbx
-  ret
-  .popsection
-  .pushsection .bss
-  .balign 8
-load_and_call_words: .zero 8
-load_and_call_code: .zero 8
-  .popsection
-)");
-extern "C" void load_and_call(const void* code, uint64_t* words) asm("load_and_call");
 
 namespace dvm::runtime {
 namespace {
@@ -105,16 +21,7 @@ using dif::BuiltIn, dif::Instruction, dif::Opcode;
 
 constexpr uint32_t kAsked = 1, kEnded = 2;
 constexpr uint64_t kAddress = 0x7654321fedcb;
-constexpr uint64_t kSumBelow = 16 * (16 + 136) / 2;  // of the numbers that are put there
 const dif::DataType kWord{dif::TypeKind::integer, true, false, 8, "int64_t"};
-
-struct Registers {
-  std::array<uint64_t, 15> words{};
-  uint64_t flags = 0x202;
-  uint64_t below = kSumBelow;
-
-  bool operator==(const Registers&) const = default;
-};
 
 // The code as it lies in a stub. `outcome` is written where the call of agent_enter would be, and where a firing ends.
 class Stubs {
@@ -128,9 +35,9 @@ class Stubs {
 
   void make(const std::vector<AgentFirer>& firers) {
     CodeWriter code(reinterpret_cast<uint64_t>(memory_) + kCodeAt);
-    const std::vector<size_t> done = add_site_code(code, firers, kAddress);
+    const std::vector<size_t> done = add_site_code(code, firers, {kAddress, context});
     bytes = code.bytes().size();
-    EXPECT_LE(bytes, site_code_bytes(firers));
+    EXPECT_LE(bytes, site_code_bytes(firers, context));
     add_outcome(code, kAsked);
     for (const size_t jump : done) code.land(jump);
     add_outcome(code, kEnded);
@@ -145,6 +52,7 @@ class Stubs {
   }
 
   size_t bytes = 0;
+  inside::Context context{};
 
  private:
   static constexpr size_t kBytes = 4096, kCodeAt = 64;
@@ -184,13 +92,7 @@ AgentFirer gated(MachineCode predicate) {
 
 class SiteCode : public testing::Test {
  protected:
-  Registers some() {
-    Registers made;
-    for (uint64_t& word : made.words) word = random_();
-    constexpr uint64_t kFlags = 0x1 | 0x4 | 0x10 | 0x40 | 0x80 | 0x400 | 0x800 | 0x40000;  // CF PF AF ZF SF DF OF AC
-    made.flags |= random_() & kFlags;
-    return made;
-  }
+  Registers some() { return some_registers(random_); }
   // Registers are what they were, whatever happens.
   uint32_t run(const Registers& given) {
     Registers registers = given;

@@ -1,0 +1,87 @@
+#pragma once
+// What code of a site keeps on the stack, below the 128 bytes that a leaf function may use: words of struct pt_regs, those that
+// are needed, and an inside::Workspace. %rdi points to the words. Flags are kept as agent_enter does it.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+constexpr uint32_t word_bit(unsigned word) { return 1U << word; }
+
+class SiteFrame {
+ public:
+  using Register = GeneralRegister;
+  static constexpr int32_t kWorkspace = 8 * inside::kSavedWords;  // behind the words
+
+  // address: of the instruction that is probed.
+  SiteFrame(CodeWriter& code, uint64_t address) : code_(code), address_(address) {}
+
+  static bool can_hold(uint32_t words) { return (words & ~(kHeld | word_bit(inside::kStackWord) | word_bit(kRipWord))) == 0; }
+
+  // Keeps the words that are read, and the registers that are changed.
+  void open(uint32_t reads, uint32_t changes) {
+    code_.add_address(Register::rsp, Register::rsp, -kBytes);
+    keep(reads, changes | word_bit(kRaxWord), true);
+    point_to_words(changes);
+  }
+  // More of them. %rax is changed.
+  void extend(uint32_t reads, uint32_t changes) {
+    keep(reads, changes, false);
+    point_to_words(changes);
+  }
+  // As if nothing had been: of the registers that are changed before this place in the code.
+  void close(uint32_t changes) {
+    code_.read(Register::rax, Register::rsp, 8 * kFlagsWord);
+    code_.add({0x04, 0x7f, 0x9e});  // add $0x7f, %al; sahf
+    for (uint32_t left = changes | word_bit(kRaxWord); left != 0; left &= left - 1) load(std::countr_zero(left));
+    code_.add_address(Register::rsp, Register::rsp, kBytes);
+  }
+  // Around a call that changes these registers, unless they are kept anyway.
+  void keep_aside(uint32_t words) {
+    for (uint32_t left = words & ~kept_; left != 0; left &= left - 1) store(std::countr_zero(left));
+  }
+  void put_back(uint32_t words) {
+    for (uint32_t left = words & ~changes_; left != 0; left &= left - 1) load(std::countr_zero(left));
+  }
+  void load_stack_pointer(Register reg) { code_.add_address(reg, Register::rsp, kBytes); }
+
+ private:
+  static constexpr int32_t kBytes = kWorkspace + static_cast<int32_t>(sizeof(inside::Workspace)) + 128;
+  // The registers in struct pt_regs.
+  static constexpr std::array kRegisters = {Register::r15, Register::r14, Register::r13, Register::r12, Register::rbp,
+                                            Register::rbx, Register::r11, Register::r10, Register::r9,  Register::r8,
+                                            Register::rax, Register::rcx, Register::rdx, Register::rsi, Register::rdi};
+  static constexpr int32_t kRaxWord = 10, kRdiWord = 14, kRipWord = 16, kFlagsWord = 15;  // one that is not asked for
+  static constexpr uint32_t kHeld = (1U << kRegisters.size()) - 1;                        // words of registers
+
+  void keep(uint32_t reads, uint32_t changes, bool is_first) {
+    for (uint32_t left = (reads | changes) & kHeld & ~kept_; left != 0; left &= left - 1) store(std::countr_zero(left));
+    if (is_first) {
+      code_.add({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
+      put(kFlagsWord);
+    }
+    const uint32_t others = reads & ~kHeld & ~kept_;
+    if ((others & word_bit(kRipWord)) != 0) code_.load(Register::rax, address_), put(kRipWord);
+    if ((others & word_bit(inside::kStackWord)) != 0) load_stack_pointer(Register::rax), put(inside::kStackWord);
+    kept_ |= reads | changes;
+    changes_ |= changes;
+  }
+  void store(int word) { code_.store(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word); }
+  void load(int word) { code_.read(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word); }
+  void point_to_words(uint32_t changes) {
+    if ((changes & word_bit(kRdiWord)) != 0) code_.add_address(Register::rdi, Register::rsp, 0);
+  }
+  void put(int32_t word) { code_.store(Register::rax, Register::rsp, 8 * word); }
+
+  CodeWriter& code_;
+  uint64_t address_;
+  uint32_t kept_ = 0, changes_ = 0;
+};
+
+}  // namespace dvm::runtime
