@@ -7,7 +7,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
     -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-jump-tables -Wall -Wextra -Werror
     -nostdlib -static -Wl,-T,${inside}/fire.ld -Wl,--build-id=none -o inside_code.elf ${inside}/fire.cpp
   COMMAND ${CMAKE_OBJCOPY} -O binary inside_code.elf ${DVM_INSIDE_CODE}
-  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/read.h ${inside}/format.h ${inside}/fire.ld
+  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/enter.h ${inside}/read.h ${inside}/time.h ${inside}/format.h ${inside}/fire.ld
   COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
 
 dvm_library(agent
@@ -19,6 +19,7 @@ dvm_library(agent
   agent/lasting_memory.cpp
   agent/memory.cpp
   agent/order_memory.cpp
+  agent/record_code.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp
   agent/site_code.cpp

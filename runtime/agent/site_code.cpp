@@ -1,11 +1,14 @@
 #include "runtime/agent/site_code.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
 
 namespace dvm::runtime {
@@ -44,9 +47,19 @@ Needs needs_of(const AgentClause& aggregation) {
 
 bool may_fail(const AgentKey& key) { return key.key.kind != inside::KeyKind::integer; }
 
+// Nothing: agent_enter makes it.
+std::optional<PlainRecord> record_of(const AgentFirer& firer) {
+  auto record = firer.larger_program.empty() ? plain_record(firer.program) : std::nullopt;
+  return record && SiteFrame::can_hold(record->reads) ? std::move(record) : std::nullopt;
+}
+bool is_record(const AgentStep& step) { return step.step.kind == Kind::record; }
+bool may_record(const AgentFirer& firer) {
+  return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
+}
+
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
   const auto& keys = step.aggregation.keys;
-  if (step.step.kind == Kind::record) return false;
+  if (is_record(step)) return true;
   if (step.step.kind == Kind::aggregate)
     return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
            (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
@@ -56,8 +69,9 @@ bool can_run(const AgentStep& step, bool is_in_first_firer) {
 // A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer.
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
-    return !firer.steps.empty() && std::all_of(firer.steps.begin(), firer.steps.end(),
-                                               [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
+    if (may_record(firer) && !record_of(firer)) return false;
+    return std::all_of(firer.steps.begin(), firer.steps.end(),
+                       [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
   });
 }
 
@@ -124,7 +138,8 @@ class SiteCoder {
 
   Needs needs_of_all() {
     Needs needs{0, kRbx | kRbp};
-    for (const AgentFirer& firer : firers_)
+    for (const AgentFirer& firer : firers_) {
+      if (may_record(firer)) needs.reads |= record_of(firer)->reads, needs.changes |= kRcx | kRdx | kR8;
       for (const AgentStep& step : firer.steps) {
         const bool aggregates = step.step.kind == Kind::aggregate;
         const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
@@ -132,6 +147,7 @@ class SiteCoder {
         if (step.step.kind == Kind::time) needs.changes |= kRdi | kRsi;
         if (!aggregates && !step.code.empty()) needs.add(step.code);
       }
+    }
     needs_ = needs;
     return needs;
   }
@@ -145,12 +161,11 @@ class SiteCoder {
     changes_ |= needs.changes;
     take_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
-    leave_if_in_child();
     give_back();
     frame_.close(changes_);
     done_.push_back(code_.jump_ahead({0xe9}));
-    for (const auto& miss : std::exchange(misses_, {})) add_miss(miss);
-    end_in_child();
+    for (const Miss& miss : misses_) add_miss(miss);
+    for (const Full& full : fulls_) add_full(full);
     if (failures_.empty()) return;
     for (const size_t jump : failures_) code_.land(jump);
     give_back();
@@ -177,9 +192,11 @@ class SiteCoder {
     code_.add({0x85, 0xc0});                          // test %eax, %eax
     other_if(kEqual);
     find_lane();
-    if (needs.has_workspace) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
+    const bool records = std::any_of(firers_.begin(), firers_.end(), may_record);
+    if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
     if (has_variables()) find_variables();
-    find_arena();
+    if (records) find_ring();
+    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
   }
   void find_lane() {
@@ -195,25 +212,35 @@ class SiteCoder {
     other_if(kNotEqual);
     add_turn();
   }
-  // Of a process that a signal handler has forked, which interrupted the firing: the lane is that of the parent. Its page is
-  // empty.
-  void leave_if_in_child() {
+  // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
+  // jump of the child. %rax is changed.
+  size_t jump_in_child() {
     code_.load(Register::rax, context_.armed);
     code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
-    children_.push_back(code_.jump_ahead({0x0f, kEqual}));
-  }
-  void end_in_child() {
-    for (const size_t jump : children_) code_.land(jump);
-    frame_.close(changes_);
-    done_.push_back(code_.jump_ahead({0xe9}));
+    return code_.jump_ahead({0x0f, kEqual});
   }
   void add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
-  void give_back() { add_turn(); }
+  void give_back() {
+    const size_t in_child = jump_in_child();
+    add_turn();
+    code_.land(in_child);
+  }
   void find_variables() {
     static_assert(sizeof(inside::ThreadVariables) == 1 << 9);
     code_.load(Register::rax, context_.variables);
     code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
     store_workspace(Register::rax, offsetof(inside::Workspace, variables));
+  }
+  void find_ring() {
+    code_.add({0x48, 0x89, 0xe8});                                                                         // mov %rbp, %rax
+    code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - 7)});  // shl
+    code_.load(Register::rcx, context_.data + sizeof(inside::DataHeader) + context_.lanes * sizeof(inside::Lane));
+    code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
+    store_workspace(Register::rax, offsetof(inside::Workspace, ring));
+  }
+  static bool aggregates(const AgentFirer& firer) {
+    return std::any_of(firer.steps.begin(), firer.steps.end(),
+                       [](const AgentStep& one) { return one.step.kind == Kind::aggregate; });
   }
   // dvm may say at any time which one it is.
   void find_arena() {
@@ -237,6 +264,11 @@ class SiteCoder {
     for (size_t i = 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
+      if (is_record(firer.steps[i])) {
+        add_record(firer);
+        skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
+        continue;
+      }
       add(firer.steps[i]);
       if (firer.steps[i].step.kind != Kind::predicate) continue;
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
@@ -244,7 +276,60 @@ class SiteCoder {
     }
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
+    if (firer.steps.empty()) add_record(firer);
   }
+
+  // Room in the ring is mostly behind its head, %r8. Near the end, and where the ring is empty or full, agent_reserve finds it.
+  void add_record(const AgentFirer& firer) {
+    const auto record = record_of(firer);
+    const uint32_t bytes = record->bytes();
+    code_.read(Register::r8, Register::rbx, offsetof(inside::Lane, head));
+    code_.read(Register::rcx, Register::rbx, offsetof(inside::Lane, tail));
+    code_.add({0x49, 0x39, 0xc8});  // cmp %rcx, %r8
+    Full full{{code_.jump_ahead({0x0f, kEqual})}};
+    code_.add_address(Register::rax, Register::r8, static_cast<int32_t>(bytes));
+    code_.add({0x48, 0x29, 0xc8});                 // sub %rcx, %rax
+    code_.add({0x48, 0x3d}, context_.ring_bytes);  // cmp $ring_bytes, %rax
+    full.from.push_back(code_.jump_ahead({0x0f, kAbove}));
+    code_.add({0x44, 0x89, 0xc1});                         // mov %r8d, %ecx
+    code_.add({0x81, 0xe1}, context_.ring_bytes - 1);      // and $mask, %ecx
+    code_.add({0x81, 0xf9}, context_.ring_bytes - bytes);  // cmp
+    full.from.push_back(code_.jump_ahead({0x0f, kAbove}));
+    code_.add({0x48, 0x03, 0x8c, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, ring))));  // add ring, %rcx
+    full.begin = code_.bytes().size();
+    runtime::add_record(code_, *record, firer.cookie, context_.pid, in_workspace(offsetof(inside::Workspace, tid)));
+    const size_t in_child = jump_in_child();
+    code_.add_address(Register::r8, Register::r8, static_cast<int32_t>(bytes));
+    code_.store(Register::r8, Register::rbx, offsetof(inside::Lane, head));
+    code_.land(in_child);
+    full.end = code_.bytes().size();
+    full.bytes = bytes;
+    fulls_.push_back(std::move(full));
+  }
+  struct Full {
+    std::vector<size_t> from;
+    size_t begin = 0, end = 0;  // of the code that makes the record
+    uint32_t bytes = 0;
+  };
+  void add_full(const Full& full) {
+    for (const size_t jump : full.from) code_.land(jump);
+    frame_.keep_aside(kArguments);
+    store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
+    load_workspace(Register::rdi);
+    code_.load(Register::rsi, full.bytes);
+    code_.load(Register::rdx, place_.context_at);
+    call(place_.entries.reserve);
+    frame_.put_back(kArguments);
+    restore_pointers();
+    code_.add({0x48, 0x89, 0xc1});  // mov %rax, %rcx
+    code_.read(Register::r8, Register::rsp, in_workspace(offsetof(inside::Workspace, head)));
+    code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
+    const size_t is_lost = code_.jump_ahead({0x0f, kEqual});
+    jump_back(full.begin);
+    code_.land(is_lost);
+    jump_back(full.end);
+  }
+  void jump_back(size_t to) { code_.jump(code_.here() - code_.bytes().size() + to); }
   void add(const AgentStep& step) {
     if (step.step.kind == Kind::time) return add_time();
     // As long as it is not known, its address is as long as any.
@@ -360,7 +445,7 @@ class SiteCoder {
     frame_.keep_aside(kArguments);
     call_aggregate(miss.address);
     frame_.put_back(kArguments);
-    code_.jump(code_.here() - code_.bytes().size() + miss.back);
+    jump_back(miss.back);
   }
 
   CodeWriter& code_;
@@ -371,10 +456,10 @@ class SiteCoder {
   Needs needs_;
   uint32_t changes_ = 0;          // registers that are kept so far
   std::vector<size_t> done_;      // jumps: of firings that have ended
-  std::vector<size_t> children_;  // of those that have ended in a forked process
   std::vector<size_t> others_;    // of those that are left to agent_enter
   std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
   std::vector<Miss> misses_;
+  std::vector<Full> fulls_;
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 // leaves to agent_enter (inside/fire.cpp), before anything has happened.
 //
 //   all clauses have predicates that read registers only    it evaluates them; if all are false, the firing ends here
-//   all clauses run in the thread, whose lane is known       it takes the lane, runs them, step after step, and gives it back
+//   all clauses run in the thread, or by records that hold   it takes the lane, runs the steps or makes the records, and gives
+//   what is at hand; the lane of the thread is known         it back
 //
 // Tested by tests/unit/instrument/site_code_test.cpp.
 

@@ -83,6 +83,12 @@ Status check_target(pid_t pid) {
   return {};
 }
 
+bool reads_cpu_number() {
+  constexpr unsigned kFeatures = 7, kReadsNumber = 22;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (c >> kReadsNumber & 1) != 0;
+}
+
 bool shares_memory(pid_t pid) {
   constexpr long kCompareMemory = 1;
   if (syscall(SYS_kcmp, pid, pid, kCompareMemory, 0, 0) != 0) return true;

@@ -22,6 +22,8 @@ bool locks_memory(pid_t pid);
 // Where the C library keeps the number of a thread, from its thread pointer; 0: nowhere where all threads of the process have it.
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory);
 
+// Whether programs can read the number of their CPU without waiting for earlier instructions.
+bool reads_cpu_number();
 // Whether another process has the memory of this one, or may have it.
 bool shares_memory(pid_t pid);
 

@@ -133,6 +133,8 @@ struct Workspace {
   Lane* lane;
   Arena* arena;
   uint64_t key_words;  // of the key in the arena
+  uint64_t ring;       // the address of that of the lane
+  uint64_t head;       // of the ring, where a record is written
 };
 
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
@@ -236,7 +238,7 @@ struct Site {
 // agent_enter, which keeps all but %rdi.
 inline constexpr uint32_t kUpdateFunctions = 6;
 struct CodeEntries {
-  uint64_t enter = 0, aggregate = 0, key = 0, time = 0;
+  uint64_t enter = 0, aggregate = 0, key = 0, time = 0, reserve = 0;
   uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
 };
 

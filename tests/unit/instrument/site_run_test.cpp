@@ -72,7 +72,9 @@ AgentKey text(MachineCode address) { return {{0, inside::KeyKind::string, 20}, s
 AgentFirer firer(std::vector<AgentStep> steps) {
   AgentFirer made;
   made.cookie = 1;
-  made.program.resize(sizeof(inside::Program));
+  const inside::Program program{0, 8, 0, 0};
+  made.program.resize(sizeof program);
+  std::memcpy(made.program.data(), &program, sizeof program);
   made.steps = std::move(steps);
   return made;
 }
@@ -107,8 +109,8 @@ class Agent {
     for (AgentFirer& one : firers) {
       std::vector<std::byte> steps;
       for (AgentStep& step : one.steps) place(step), append(steps, bytes_of(step.step));
-      append(site, bytes_of(inside::Firer{one.cookie, add(one.program), 0, 0, add(steps), static_cast<uint32_t>(one.steps.size()),
-                                          one.locals, one.has_variables}));
+      append(site, bytes_of(inside::Firer{one.cookie, add(one.program), 0, 0, steps.empty() ? 0 : add(steps),
+                                          static_cast<uint32_t>(one.steps.size()), one.locals, one.has_variables}));
     }
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
     inside::CodeEntries entries;
@@ -135,6 +137,17 @@ class Agent {
     return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
   }
   std::vector<std::byte> variables() const { return {data_ + inside::variables_at(kLanes, kRing), data_ + kDataBytes}; }
+  // The ring of its lane, without times and CPUs.
+  std::vector<uint64_t> ring() {
+    const auto number = static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
+    std::vector<uint64_t> words(kRing / sizeof(uint64_t));
+    std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * kRing, kRing);
+    for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
+      EXPECT_NE(words[i + 1], 0);
+      words[i + 1] = 0, words[i + 2] &= (uint64_t{1} << 48) - 1;
+    }
+    return words;
+  }
   inside::ArmedPage& page() { return page_; }
   const inside::Context& context() const { return context_; }
 
@@ -197,8 +210,8 @@ class SiteRun : public testing::Test {
 
   // The same firings by the code of the site, and by agent_enter alone: the lane must be locked there.
   void compare(
-      const std::vector<AgentFirer>& firers, int count = 2000,
-      const std::function<void(Registers&)>& change = [](Registers&) {}) {
+      const std::vector<AgentFirer>& firers, int count = 2000, const std::function<void(Registers&)>& change = [](Registers&) {},
+      bool may_record = false) {
     Agent here(inside::kAlone), there(inside::kShared);
     here.place(firers), there.place(firers);
     for (int i = 0; i < count; i++) {
@@ -207,6 +220,10 @@ class SiteRun : public testing::Test {
       change(registers);
       here.fire(registers);
       there.fire(registers);
+      if (random_() % 500 == 0)
+        for (Agent* one : {&here, &there}) one->lane().tail = one->lane().head;
+      if (random_() % 100 == 0)
+        for (Agent* one : {&here, &there}) one->lane().arena ^= 1;
     }
     EXPECT_GT(site_code_bytes(firers, here.context()), 0);
     EXPECT_EQ(here.lane().turns % 2, 0);  // where a key cannot be read, the lane is taken twice
@@ -215,10 +232,15 @@ class SiteRun : public testing::Test {
     EXPECT_EQ(here.lane().nested, 0);
     EXPECT_TRUE(here.arena() == there.arena());
     EXPECT_TRUE(here.variables() == there.variables());
+    EXPECT_EQ(here.lane().full, there.lane().full);
+    EXPECT_EQ(here.ring(), there.ring());
+    lost_ += here.lane().full;
+    if (may_record) return;
     EXPECT_TRUE(std::any_of(here.arena().begin(), here.arena().end(), [](std::byte one) { return one != std::byte{0}; }));
   }
 
   std::mt19937_64 random_{11};
+  uint64_t lost_ = 0;  // of the records, since the ring was full
 };
 
 TEST_F(SiteRun, AggregatesByEachFunction) {
@@ -283,6 +305,35 @@ TEST_F(SiteRun, CopiesStrings) {
   compare({firer({key(value_of(BuiltIn::arg1)), aggregation(2, SiteFunction::sum, value_of(BuiltIn::arg0))})}, 2000, anywhere);
 }
 
+// A record of registers, parts of them, constants and the numbers of process and thread.
+AgentFirer recording(std::vector<AgentStep> steps, uint32_t length) {
+  using inside::Step;
+  const Step all[] = {{.kind = Step::Kind::thread, .at = 8},
+                      {.kind = Step::Kind::saved, .base = saved::rdi, .at = 16},
+                      {.kind = Step::Kind::saved, .base = saved::rcx, .size = 2, .shift = 8, .is_signed = 1, .at = 24},
+                      {.kind = Step::Kind::saved, .base = saved::r8, .size = 4, .at = 32},
+                      {.kind = Step::Kind::constant, .at = 40, .value = -5},
+                      {.kind = Step::Kind::constant, .at = 48, .value = 0x123456789abcdef}};
+  const inside::Program program{static_cast<uint32_t>(std::size(all)), length, 0, 0};
+  AgentFirer made = firer(std::move(steps));
+  made.program.resize(sizeof program + sizeof all);
+  std::memcpy(made.program.data(), &program, sizeof program);
+  std::memcpy(made.program.data() + sizeof program, all, sizeof all);
+  return made;
+}
+
+TEST_F(SiteRun, MakesRecords) {
+  const auto nothing = [](Registers&) {};
+  compare({recording({}, 56)}, 20000, nothing, true);
+  EXPECT_GT(lost_, 0);
+  compare({recording({step(Kind::predicate, masked(BuiltIn::arg0, 1), 1), step(Kind::record),
+                      step(Kind::predicate, masked(BuiltIn::arg1, 6), 1), step(Kind::record)},
+                     61),
+           recording({step(Kind::predicate, value_of(BuiltIn::tid), 1), step(Kind::record)}, 64)},
+          5000, nothing, true);
+  compare({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::arg0))}), recording({}, 56)}, 5000, nothing, true);
+}
+
 TEST_F(SiteRun, TellsTheTimeOnce) {
   const auto times = aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp));
   const auto same = aggregation(2, SiteFunction::min, value_of(BuiltIn::timestamp));
@@ -310,6 +361,19 @@ TEST_F(SiteRun, IsNestedWhileTheLaneIsTaken) {
   agent.page().armed = inside::kDisarmed;
   agent.fire({});
   EXPECT_TRUE(agent.arena() == before);
+}
+
+// The page of a forked process is empty. One that a signal handler has forked goes on in the midst of a firing.
+TEST_F(SiteRun, LeavesTheLaneToTheParent) {
+  Agent agent(inside::kAlone);
+  agent.place({recording({}, 56)});
+  agent.fire({});
+  agent.fire({});
+  const uint64_t head = agent.lane().head;
+  agent.page().pid = 0;
+  agent.fire({});
+  EXPECT_EQ(agent.lane().turns, 5);
+  EXPECT_EQ(agent.lane().head, head);
 }
 
 }  // namespace

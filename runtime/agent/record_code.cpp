@@ -1,0 +1,70 @@
+#include "runtime/agent/record_code.h"
+
+#include <cstring>
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/target_check.h"
+
+namespace dvm::runtime {
+namespace {
+
+using Register = GeneralRegister;
+using inside::Step;
+
+constexpr int32_t kBegin = sizeof(inside::RecordHead);
+
+// As inside/fire.cpp does it.
+void widen(CodeWriter& code, const Step& step) {
+  const auto spare = static_cast<unsigned char>(64 - 8 * step.size);
+  if (step.shift != 0) code.add({0x48, 0xc1, 0xe8, step.shift});  // shr $shift, %rax
+  if (spare == 0) return;
+  code.add({0x48, 0xc1, 0xe0, spare});                                                           // shl $spare, %rax
+  code.add({0x48, 0xc1, static_cast<unsigned char>(step.is_signed != 0 ? 0xf8 : 0xe8), spare});  // sar or shr
+}
+
+void add_step(CodeWriter& code, const Step& step, int32_t pid, int32_t tid_at) {
+  if (step.kind == Step::Kind::saved) {
+    code.read(Register::rax, Register::rsp, 8 * step.base);
+    widen(code, step);
+  } else if (step.kind == Step::Kind::thread) {
+    code.load(Register::rax, static_cast<uint64_t>(pid) << 32);
+    code.add({0x48, 0x0b, 0x84, 0x24}, static_cast<size_t>(tid_at));  // or tid_at(%rsp), %rax
+  } else {
+    code.load(Register::rax, static_cast<uint64_t>(step.value));
+  }
+  code.store(Register::rax, Register::rcx, kBegin + static_cast<int32_t>(step.at));
+}
+
+}  // namespace
+
+std::optional<PlainRecord> plain_record(std::span<const std::byte> bytes) {
+  inside::Program program;
+  if (bytes.size() < sizeof program || !reads_cpu_number()) return {};
+  std::memcpy(&program, bytes.data(), sizeof program);
+  PlainRecord made{program.most, std::vector<Step>(program.steps)};
+  if (program.cut_at != 0 || bytes.size() - sizeof program < program.steps * sizeof(Step)) return {};
+  std::memcpy(made.steps.data(), bytes.data() + sizeof program, program.steps * sizeof(Step));
+  for (const Step& step : made.steps) {
+    const bool is_saved = step.kind == Step::Kind::saved && step.base < inside::kSavedWords;
+    if (!is_saved && step.kind != Step::Kind::constant && step.kind != Step::Kind::thread) return {};
+    if (is_saved) made.reads |= 1U << step.base;
+  }
+  return made;
+}
+
+void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, int32_t pid, int32_t tid_at) {
+  code.add({0xf3, 0x0f, 0xc7, 0xf8});  // rdpid %rax
+  code.add({0x25}, 0xfff);             // and $0xfff, %eax
+  code.add({0x48, 0xc1, 0xe0, 0x30});  // shl $48, %rax
+  code.load(Register::rdx, cookie);
+  code.add({0x48, 0x09, 0xd0});  // or %rdx, %rax
+  code.store(Register::rax, Register::rcx, kBegin);
+  for (const Step& step : record.steps) add_step(code, step, pid, tid_at);
+  code.add({0x48, 0xc7, 0x01}, record.length);  // movq $length, (%rcx)
+  code.add({0x0f, 0x31});                       // rdtsc
+  code.add({0x48, 0xc1, 0xe2, 0x20});           // shl $32, %rdx
+  code.add({0x48, 0x09, 0xd0});                 // or %rdx, %rax
+  code.store(Register::rax, Register::rcx, offsetof(inside::RecordHead, time));
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,32 @@
+#pragma once
+// Code that makes a record in the ring of a lane (inside::Program), where all that it holds is at hand: constants, registers, and
+// the numbers of process and thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+class CodeWriter;
+
+struct PlainRecord {
+  uint32_t length = 0;  // of the record
+  std::vector<inside::Step> steps;
+  uint32_t reads = 0;  // words of struct pt_regs, a bit each
+
+  uint32_t bytes() const { return static_cast<uint32_t>(sizeof(inside::RecordHead)) + ((length + 7) & ~7U); }  // in the ring
+};
+
+// Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
+std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
+
+// Writes a record and publishes it. %rbx: the lane, %rcx: where it lies, %r8: the head of the ring. tid_at: where the number of
+// the thread lies from the stack pointer, which points to the saved words. %rax and %rdx are changed.
+void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, int32_t pid, int32_t tid_at);
+
+}  // namespace dvm::runtime
