@@ -318,6 +318,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
   auto placed = place(sites, clock);
   if (!placed) return placed.error();
   std::vector<Area>& areas = *placed;
+  for (const AgentSite& site : sites) note_unwatched(site);
   if (areas.empty()) return {};
   for (Area& area : areas) {
     write_area(area);
@@ -390,16 +391,19 @@ void AgentProcess::note_watch(const AgentSite& site) {
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
 }
 
+void AgentProcess::note_unwatched(const AgentSite& site) {
+  const bool starts_tasks = site.watch == inside::Watch::clone || site.watch == inside::Watch::syscall;
+  is_unwatched_ |= starts_tasks && !site.refusal.empty();
+}
+
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.
 void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas) {
-  const auto is_unwatched = [](const AgentSite* site) { return site->watch != inside::Watch::nothing && !site->refusal.empty(); };
+  for (const Area& area : areas)
+    for (const AgentSite* site : area.sites) note_unwatched(*site);
   const bool are_watched = watched_.contains(inside::Watch::clone) && watched_.contains(inside::Watch::syscall);
-  const bool is_any_unwatched = std::any_of(areas.begin(), areas.end(), [&](const Area& area) {
-    return std::any_of(area.sites.begin(), area.sites.end(), is_unwatched);
-  });
   uint64_t armed = 0;
   const uint64_t at = context_.armed + offsetof(inside::ArmedPage, armed);
-  if (!is_ordered_ || context_.follows != 0 || !are_watched || is_any_unwatched) return;
+  if (!is_ordered_ || context_.follows != 0 || !are_watched || is_unwatched_) return;
   if (!memory_.read_object(at, armed) || armed != inside::kShared || shares_memory(context_.pid)) return;
   if (context_.thread_offset == 0 || find_thread_offset(stopped, memory_) == context_.thread_offset)
     memory_.write_object(at, inside::kAlone);

@@ -66,6 +66,7 @@ class AgentProcess {
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void note_watch(const AgentSite& site);
+  void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
   Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const inside::ClockLine& clock);
   struct Mapped {
@@ -82,6 +83,7 @@ class AgentProcess {
   bool is_on_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   std::set<inside::Watch> watched_;
+  bool is_unwatched_ = false;       // a function that may start tasks
   std::vector<std::byte> lasting_;  // an inside::LastingMemory
 };
 

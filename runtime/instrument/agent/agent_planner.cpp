@@ -336,7 +336,13 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
 
 void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{nullptr, &site, nullptr, {}};
-  if (!locate(candidate).empty() || !fill(candidate).empty()) return;
+  const auto refuse = [&] {
+    AgentPlannedSite refused;
+    refused.site.watch = watch;
+    refused.site.refusal = "it cannot be watched";
+    sites.insert(sites.begin(), std::move(refused));
+  };
+  if (!locate(candidate).empty() || !fill(candidate).empty()) return refuse();
   const auto known = std::find_if(sites.begin(), sites.end(),
                                   [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
   if (known != sites.end()) {
@@ -347,7 +353,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
   const auto overlaps = [&](const AgentPlannedSite& one) {
     return one.site.range().begin < range.end && range.begin < one.site.range().end;
   };
-  if (std::any_of(sites.begin(), sites.end(), overlaps)) return;
+  if (std::any_of(sites.begin(), sites.end(), overlaps)) return refuse();
   sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
   sites.front().site.watch = watch;
 }
