@@ -410,6 +410,7 @@ class Calibrate(unittest.TestCase):
     def engine_llvm_has_prices(self, prices, path):
         scripts = [str(dvmtest.ROOT / "tests/cost" / name) for name in ("predicate_true.d", "count_by_two.d")]
         result = dvmtest.dvm("cost", "validate", "--engine", "llvm", "--quick", "--json", "--profile", path, *scripts, timeout=600)
+        self.assertEqual("llvm" in prices, dvmtest.has_llvm())
         if "llvm" not in prices:
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             return self.assertIn("has no prices of engine llvm", result.stderr)
