@@ -62,7 +62,9 @@ PROGRAMS = {
     "tcl": ("proc inner {} { set n 0; for {set i 0} {$i < 50} {incr i} { incr n $i } }\nproc outer {} { for {set i 0} {$i < 9} {incr i} inner }\n"
             "while 1 { outer; after 10 }\n", ["tclsh"]),
     "java": ("class Busy { static int inner(int n) { return new int[n].length; } static void outer() { for (int i = 0; i < 9; i++) inner(i); }\n"
-             "public static void main(String[] words) throws Exception { for (int i = 0;; i++) { outer(); Thread.sleep(50);\n"
+             "static Object ready; public static void main(String[] words) throws Exception {\n"
+             "ready = new java.io.RandomAccessFile(words[0], \"r\").getChannel().map(java.nio.channels.FileChannel.MapMode.READ_ONLY, 0, 1);\n"
+             "for (int i = 0;; i++) { outer(); Thread.sleep(50);\n"
              "if (i % 10 == 0) new Thread(Busy::outer).start(); if (i % 20 == 0) System.gc(); } } }\n", ["java"]),
     "sh": ("inner() { echo $1 > /dev/null; }; outer() { for i in 1 2 3; do inner $i; done; }; while :; do outer; sleep 0.01; done\n", ["sh", "bash"]),
 }
@@ -86,8 +88,8 @@ UNTRIED = {
 # What their programs take before the file, and where their markers are if the program is not linked with that library.
 FLAGS = {"java": ["-XX:+ExtendedDTraceProbes", "-Xint"]}
 LIBRARIES = {"java": "../lib/server/libjvm.so"}
-# A file that such a program has mapped once it is there to be traced.
-READY = {"java": "libjvm.so", "postgres": "bin/postgres"}
+# A file that such a program has mapped once it is there to be traced; that of Java maps its own source, which it is given as a word.
+READY = {"java": ".java", "postgres": "bin/postgres"}
 
 # The only process of a database, which reads its queries.
 POSTGRES = """
@@ -164,7 +166,7 @@ def interpreter(language, provider):
             file = tempfile.NamedTemporaryFile("w", suffix="." + language, delete=False)
             file.write(code)
             file.close()
-            return [program, *FLAGS.get(language, []), file.name]
+            return [program, *FLAGS.get(language, []), file.name, file.name]
     return None
 
 
