@@ -150,7 +150,7 @@ Status Results::add(const std::string& name, std::istream& lines) {
     const std::string type = line.is_object() && line.value("type", Json()).is_string() ? line["type"].get<std::string>() : "";
     if (type.empty())
       return Error{fmt::format(
-          "{}:{}: this is no line of dvm run --json; with -o FILE, output of the traced program does not come between", name,
+          "{}:{}: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)", name,
           number)};
     has_aggregation |= type == "aggregation";
     has_end |= type == "exit";

@@ -127,11 +127,11 @@ TEST(Results, WhatIsNoResultIsRefusedWithItsLine) {
   const std::string count = R"({"name":"x","function":"count","normal":1})";
   EXPECT_EQ(message("\x7f"
                     "ELF\n"),
-            "a.json:1: this is no line of dvm run --json; with -o FILE, output of the traced program does not come between");
+            "a.json:1: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
   EXPECT_EQ(message("[]\n"),
-            "a.json:1: this is no line of dvm run --json; with -o FILE, output of the traced program does not come between");
+            "a.json:1: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
   EXPECT_EQ(message(kEnd + "{\"type\":3}\n"),
-            "a.json:2: this is no line of dvm run --json; with -o FILE, output of the traced program does not come between");
+            "a.json:2: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
   EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + std::string(1'000'000, '[')), HasSubstr("this is no line"));
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + deep + "}"), HasSubstr("this is no line"));
