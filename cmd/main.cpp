@@ -51,8 +51,7 @@ int run(int argc, char** argv) {
   CLI::App app("dvm: DTrace's D language on Linux, with the cost of every probe", "dvm");
   app.formatter(dvm::cmd::help_formatter());
   app.require_subcommand(1);
-  app.failure_message(
-      [](const CLI::App* named, const CLI::Error& error) { return "dvm: " + CLI::FailureMessage::simple(named, error); });
+  app.failure_message(dvm::cmd::option_problem);
   app.set_version_flag("-V,--version", dvm::cmd::version_text, "Print the version, the commit, the engines and the backends");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.footer(

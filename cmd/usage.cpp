@@ -100,4 +100,9 @@ std::string command_problem(const CLI::App& app, std::span<const std::string> wo
                        near_hints(word, views, path_of(app) + " "));
 }
 
+std::string option_problem(const CLI::App* app, const CLI::Error& error) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return fmt::format("dvm: {}\n    for more, see {} --help\n", error.what(), path_of(*app));
+}
+
 }  // namespace dvm::cmd

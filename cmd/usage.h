@@ -8,6 +8,7 @@
 
 namespace CLI {
 class App;
+class Error;
 class FormatterBase;
 }  // namespace CLI
 
@@ -26,5 +27,8 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name);
 
 // The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
+
+// What is wrong with an option or operand, for standard error.
+std::string option_problem(const CLI::App* app, const CLI::Error& error);
 
 }  // namespace dvm::cmd

@@ -54,6 +54,12 @@ class Usage(unittest.TestCase):
         self.assertIn("a command must precede '-n'\n    hint: did you mean 'dvm run -n'?\n", errors)
         self.assertIn("hint: did you mean 'dvm run /etc/passwd'?", self.misused("/etc/passwd"))
 
+    def test_an_option_that_is_wrong_names_its_command(self):
+        for words, problem, command in ((["merge"], "FILE is required", "dvm merge"),
+                                        (["cost", "validate", "--frob"], "The following argument was not expected: --frob", "dvm cost validate")):
+            result = dvmtest.dvm(*words)
+            self.assertEqual((result.returncode, result.stderr), (2, f"dvm: {problem}\n    for more, see {command} --help\n"))
+
     def test_help(self):
         for words, also in (([], ["--help"]), (["run"], ["run", "--help"]), (["cost", "predict"], ["cost", "predict", "--help"])):
             result = dvmtest.dvm("help", *words)
