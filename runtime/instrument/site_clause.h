@@ -21,10 +21,11 @@ struct SiteAggregation {
   std::optional<SiteValue> value;
   std::vector<SiteValue> keys;
   dif::Action function{};
-  uint32_t aggregation = 0;  // its id
-  uint32_t words = 0;        // of the state of a key
-  uint64_t initial = 0;      // of each word
-  uint32_t strsize = 0;      // of a string with its NUL, at most
+  uint32_t aggregation = 0;           // its id
+  std::vector<int64_t> parameters{};  // constants of the function
+  uint32_t words = 0;                 // of the state of a key
+  uint64_t initial = 0;               // of each word
+  uint32_t strsize = 0;               // of a string with its NUL, at most
 };
 
 struct SiteClause {

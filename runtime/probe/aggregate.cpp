@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dvm/dif/shaped_update.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -11,7 +13,6 @@ constexpr uint64_t kInitial_min = std::numeric_limits<int64_t>::max();
 constexpr uint64_t kInitial_max = static_cast<uint64_t>(std::numeric_limits<int64_t>::min());
 constexpr unsigned kMaxLevels = 65535;  // DTrace keeps them in 16 bits
 
-uint64_t magnitude(int64_t value) { return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amount); }
 
 #define DVM_UPDATE(name)                                                                                          \
@@ -20,26 +21,11 @@ void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amou
   }
 #include "vm/dif/updates.def"
 
-__extension__ using Wide = unsigned __int128;
-
-void agg_stddev(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
-  state[0]++;
-  add_to(state[1], value);
-  Wide total = static_cast<Wide>(state[3]) << 64 | state[2];
-  total += static_cast<Wide>(magnitude(value)) * magnitude(value);
-  state[2] = static_cast<uint64_t>(total);
-  state[3] = static_cast<uint64_t>(total >> 64);
-}
+void agg_stddev(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept { dif::update_stddev(state, value); }
 
 void agg_lquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
   const std::vector<int64_t>& p = aggregation.desc.parameters;
-  uint64_t levels = aggregation.words - 2;
-  uint64_t bucket = 0;
-  if (value >= p[0]) {
-    uint64_t step = p.size() > 2 ? static_cast<uint64_t>(p[2]) : 1;
-    bucket = 1 + std::min((static_cast<uint64_t>(value) - static_cast<uint64_t>(p[0])) / step, levels);
-  }
-  add_to(state[bucket], increment);
+  add_to(state[dif::lquantize_bucket(p[0], p.size() > 2 ? p[2] : 1, aggregation.words, value)], increment);
 }
 
 void agg_llquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
@@ -108,20 +94,7 @@ uint64_t LogLinear::power(int64_t exponent) const noexcept {
 }
 
 unsigned LogLinear::bucket_of(int64_t value) const noexcept {
-  uint64_t size = magnitude(value);
-  uint64_t bottom = power(low);
-  uint64_t distance = 0;  // buckets away from the one around zero
-  if (size >= bottom) {
-    int64_t m = low;
-    while (m <= high && size >= bottom * static_cast<uint64_t>(factor)) bottom *= static_cast<uint64_t>(factor), m++;
-    if (m > high) {
-      distance = zero_bucket();
-    } else {
-      uint64_t skipped = static_cast<uint64_t>(m - low) * static_cast<uint64_t>(per_magnitude());
-      Wide step = static_cast<Wide>(size) * static_cast<uint64_t>(steps) / (bottom * static_cast<uint64_t>(factor));
-      distance = skipped + static_cast<uint64_t>(step) - static_cast<uint64_t>(steps / factor) + 1;
-    }
-  }
+  const uint64_t distance = dif::llquantize_distance(factor, low, high, steps, zero_bucket(), dif::magnitude(value));
   return static_cast<unsigned>(value < 0 ? zero_bucket() - distance : zero_bucket() + distance);
 }
 

@@ -106,6 +106,7 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
     if (arguments == 1) its.value = value(action.values.back());
     its.function = action.kind;
     its.aggregation = action.aggregation;
+    its.parameters = aggregation->desc.parameters;
     its.words = aggregation->words;
     its.initial = aggregation->function->initial;
     its.strsize = static_cast<uint32_t>(plan.strsize);

@@ -1,6 +1,7 @@
 #pragma once
 // Runs a clause in the traced thread, as fire.cpp includes it. The bodies of the aggregating functions are dvm's (dif/update.h).
 
+#include "dvm/dif/shaped_update.h"
 #include "dvm/dif/update.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
@@ -15,14 +16,29 @@ namespace dvm::runtime::inside {
 enum class SiteFunction : uint32_t {
 #define DVM_UPDATE(name) name,
 #include "vm/dif/updates.def"
+  stddev,
+  lquantize,
+  llquantize,
 };
 
-inline void update(SiteFunction function, uint64_t* state, uint64_t value) {
+inline void update_llquantize(const UpdateShape& shape, uint64_t* state, int64_t value) {
+  const int64_t* p = shape.parameters;
+  const uint64_t zero = (shape.words - 1) / 2;
+  const uint64_t distance = dif::llquantize_distance(p[0], p[1], p[2], p[3], zero, dif::magnitude(value));
+  state[value < 0 ? zero - distance : zero + distance]++;
+}
+
+inline void update(SiteFunction function, const UpdateShape& shape, uint64_t* state, uint64_t value) {
 #define DVM_UPDATE(name) \
   if (function == SiteFunction::name) return dif::update_##name(dif::IntegerWords{state}, value, uint64_t{1});
 #include "vm/dif/updates.def"
+  const auto number = static_cast<int64_t>(value);
+  if (function == SiteFunction::stddev) return dif::update_stddev(state, number);
+  if (function == SiteFunction::llquantize) return update_llquantize(shape, state, number);
+  state[dif::lquantize_bucket(shape.parameters[0], shape.parameters[2], shape.words, number)]++;
 }
 
+inline constexpr uint32_t kMostWords = 1024;  // of a state
 inline constexpr uint32_t kEntryRoom = kArenaBytes - sizeof(Arena);
 inline constexpr uint32_t kTries = 16;  // buckets for a key
 
@@ -117,7 +133,7 @@ inline bool make_key(const SiteClause& clause, const Context& context, Arena& ar
 [[gnu::always_inline]] inline bool aggregate(const SiteClause& clause, Arena& arena, uint32_t key_words, uint64_t value) {
   uint64_t* state = find_state(arena, clause, key_words);
   if (state == nullptr) return false;
-  update(static_cast<SiteFunction>(clause.function), state, value);
+  update(static_cast<SiteFunction>(clause.function), clause.shape, state, value);
   return true;
 }
 

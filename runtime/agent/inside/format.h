@@ -137,6 +137,14 @@ struct Workspace {
   uint64_t head;       // of the ring, where a record is written
 };
 
+// Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.
+struct UpdateShape {
+  int64_t parameters[4]{};
+  uint64_t words = 0;  // of the state of a key
+
+  bool operator==(const UpdateShape&) const = default;
+};
+
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
 // a function of the saved registers and the Workspace.
 inline constexpr uint32_t kMostKeys = 8;
@@ -145,9 +153,10 @@ struct SiteClause {
   SiteKey keys[kMostKeys]{};
   uint32_t key_count = 0;
   uint32_t clause = 0;    // its number, as dvm knows it
-  uint32_t function = 0;  // its row of updates.def
+  uint32_t function = 0;  // a SiteFunction
   uint32_t words = 0;     // of the state of a key
   uint64_t initial = 0;   // of each word
+  UpdateShape shape{};
 };
 
 // What the clauses of a probe do in the thread, one step after another.

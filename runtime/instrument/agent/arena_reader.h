@@ -31,6 +31,7 @@ struct KnownClause {
   uint32_t function = 0;  // an inside::SiteFunction
   uint64_t initial = 0;   // of each word
   std::vector<KeyPart> keys{};
+  inside::UpdateShape shape{};
 
   bool operator==(const KnownClause&) const = default;
 };

@@ -304,7 +304,17 @@ std::optional<uint32_t> function_number(dif::Action function) {
 #define DVM_UPDATE(name) \
   if (function == dif::Action::agg_##name) return static_cast<uint32_t>(inside::SiteFunction::name);
 #include "vm/dif/updates.def"
+  if (function == dif::Action::agg_stddev) return static_cast<uint32_t>(inside::SiteFunction::stddev);
+  if (function == dif::Action::agg_lquantize) return static_cast<uint32_t>(inside::SiteFunction::lquantize);
+  if (function == dif::Action::agg_llquantize) return static_cast<uint32_t>(inside::SiteFunction::llquantize);
   return std::nullopt;
+}
+
+inside::UpdateShape shape_of(const SiteAggregation& aggregation) {
+  inside::UpdateShape shape{.parameters = {0, 0, 1, 0}, .words = aggregation.words};  // a step is 1 unless it is given
+  const size_t count = std::min(aggregation.parameters.size(), std::size(shape.parameters));
+  std::copy_n(aggregation.parameters.begin(), count, shape.parameters);
+  return shape;
 }
 
 // The keys of an aggregation, for the thread and for dvm.
@@ -408,6 +418,7 @@ class StepMaker {
     for (const SiteValue& key : aggregation.keys)
       if (const InDvm reason = keys.add(key, aggregation.strsize); reason != InDvm::nothing) return refuse(reason);
     if (!function) return refuse(InDvm::function);
+    if (aggregation.words > inside::kMostWords) return refuse(InDvm::words);
     if (!keys.do_fit()) return refuse(InDvm::keys);
     if (keys.may_fail() && has_effect_) return refuse(InDvm::fault);
     may_fail_ |= keys.may_fail();
@@ -422,8 +433,9 @@ class StepMaker {
     for (const SiteValue& key : aggregation.keys) note_variables(*key.difo);
     its.clause.key_count = static_cast<uint32_t>(keys.keys.size());
     its.keys = std::move(keys.keys);
-    its.clause.clause =
-        number_of_({aggregation.aggregation, aggregation.words, *function, aggregation.initial, std::move(keys.parts)});
+    its.clause.shape = shape_of(aggregation);
+    its.clause.clause = number_of_(
+        {aggregation.aggregation, aggregation.words, *function, aggregation.initial, std::move(keys.parts), its.clause.shape});
     its.clause.function = *function;
     its.clause.words = aggregation.words;
     its.clause.initial = aggregation.initial;

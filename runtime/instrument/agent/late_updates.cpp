@@ -19,7 +19,7 @@ bool LateUpdates::add(std::span<const std::byte> record, const std::vector<Known
     state->second.assign(clause.words, clause.initial);
     bytes_ += state->first.second.size() * sizeof(uint64_t) + clause.words * sizeof(uint64_t);
   }
-  inside::update(static_cast<inside::SiteFunction>(clause.function), state->second.data(), update.value);
+  inside::update(static_cast<inside::SiteFunction>(clause.function), clause.shape, state->second.data(), update.value);
   return true;
 }
 

@@ -159,7 +159,8 @@ class InThread(AgentTest):
     DEEP = "pid$target:a.out:deep:"  # called with 10000 to 0; returns as many
     BODIES = ["{ @ = count(); }", "{ @[arg1 & 7] = count(); }", "/arg0 == 42/ { @ = sum(arg0); }", "/arg0 < 10 || arg1 > 9990/ { @ = count(); }",
               "{ @[pid == $target, tid == pid, arg0 >> 12] = quantize(arg1); }", "{ @ = min(arg1 * -3); }", "{ @[arg1 > 5000] = max(arg1); }",
-              "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }"]
+              "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }",
+              "{ @ = lquantize(arg1, 100, 9000, 500); @n = lquantize(arg1 - 5000, -20, 20); }", "{ @[arg1 & 1] = llquantize(arg1 - 2000, 10, 0, 4, 20); }", "{ @ = stddev(arg1 * -3); }"]
 
     # Several clauses of one probe, by % after its description: in order, each with its own predicate.
     SEVERAL = ["% /arg1 < 100/ { @ = count(); } % { @n = sum(arg1); @m[arg1 & 3] = max(arg1); } % /arg1 & 1/ { @o = count(); }",
@@ -248,7 +249,7 @@ class InThread(AgentTest):
 
     def test_a_reason_is_given_where_clauses_run_in_dvm(self):
         reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / 3); }": "divides",
-                   "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 10); }": "by another function than",
+                   "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 5000); }": "into more than 1,000 buckets",
                    "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "reads a built-in variable other than",
                    "{ self->a = 1; @[copyinstr(arg0)] = count(); }": "has a key that may not be readable"}
         for body, reason in reasons.items():

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
 namespace {
@@ -46,7 +47,7 @@ class Arenas : public testing::Test {
     inside::Arena& here = arena(number, lane(number).arena & 1);
     here.key[0] = key;
     uint64_t* state = inside::find_state(here, its, 1);
-    if (state != nullptr) inside::update(inside::SiteFunction::count, state, 0);
+    if (state != nullptr) inside::update(inside::SiteFunction::count, {}, state, 0);
     lane(number).turns += 2;
     return state != nullptr;
   }
@@ -170,16 +171,46 @@ TEST_F(ArenaKeys, ThatNoThreadWritesAreNonsense) {
 
 TEST(ThreadFunctions, AreThoseOfDvm) {
   std::array<uint64_t, 127> state{};
-  inside::update(inside::SiteFunction::quantize, state.data(), 5);
+  inside::update(inside::SiteFunction::quantize, {}, state.data(), 5);
   EXPECT_EQ(state[dif::kQuantizeZero + 3], 1);
   state[0] = static_cast<uint64_t>(INT64_MAX);
-  inside::update(inside::SiteFunction::min, state.data(), static_cast<uint64_t>(-3));
+  inside::update(inside::SiteFunction::min, {}, state.data(), static_cast<uint64_t>(-3));
   EXPECT_EQ(state[0], static_cast<uint64_t>(-3));
-  inside::update(inside::SiteFunction::max, state.data(), 12);
+  inside::update(inside::SiteFunction::max, {}, state.data(), 12);
   EXPECT_EQ(state[0], 12);
-  inside::update(inside::SiteFunction::avg, state.data(), 8);
+  inside::update(inside::SiteFunction::avg, {}, state.data(), 8);
   EXPECT_EQ(state[0], 13);
   EXPECT_EQ(state[1], 8);
+}
+
+// Beside the table of runtime/probe/aggregate.h, for values at the edges of buckets.
+TEST(ThreadFunctions, OfConstantsAreThoseOfDvm) {
+  const std::pair<dif::Action, std::vector<int64_t>> all[] = {
+      {dif::Action::agg_lquantize, {0, 10}},
+      {dif::Action::agg_lquantize, {-5, 100, 7}},
+      {dif::Action::agg_llquantize, {10, 0, 3, 10}},
+      {dif::Action::agg_llquantize, {10, 0, 6, 100}},
+      {dif::Action::agg_llquantize, {2, 3, 20, 2}},
+      {dif::Action::agg_llquantize, {10, 2, 17, 20}},
+      {dif::Action::agg_stddev, {}},
+  };
+  for (const auto& [action, parameters] : all) {
+    Aggregation aggregation;
+    aggregation.desc.parameters = parameters;
+    aggregation.words = aggregation_words(action, parameters);
+    inside::UpdateShape shape{{0, 0, 1, 0}, aggregation.words};
+    std::copy(parameters.begin(), parameters.end(), shape.parameters);
+    const auto function = action == dif::Action::agg_stddev      ? inside::SiteFunction::stddev
+                          : action == dif::Action::agg_lquantize ? inside::SiteFunction::lquantize
+                                                                 : inside::SiteFunction::llquantize;
+    std::vector<uint64_t> here(aggregation.words), there(aggregation.words);
+    for (int64_t power = 1; power < INT64_MAX / 10; power = power * 3 / 2 + 1)
+      for (const int64_t value : {power - 1, power, power + 1, -power, power / 10 * 10, INT64_MAX - power, INT64_MIN + power}) {
+        inside::update(function, shape, here.data(), static_cast<uint64_t>(value));
+        find_aggregate(action)->update(aggregation, there.data(), value, 1);
+      }
+    EXPECT_EQ(here, there);
+  }
 }
 
 }  // namespace
