@@ -27,7 +27,7 @@ TEST(AddressSpace, TakesTheNearestGapWithAPageAtEitherEnd) {
 
 TEST(AddressSpace, LeavesStacksRoomToGrow) {
   const std::vector<MemoryMapping> only_stack = {mapping(kCode, kCode + kPage),
-                                                 mapping(kCode + 9 * kPage, kCode + 10 * kPage, "[stack]")};
+                                                 mapping(kCode + 5 * kPage, kCode + 6 * kPage, "[stack]")};
   EXPECT_EQ(find_gap(only_stack, {kCode, kCode + kPage}, 2 * kPage), kCode - 3 * kPage);
 }
 

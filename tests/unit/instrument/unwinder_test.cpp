@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -191,18 +192,21 @@ CapturedStack at_generated_entry(std::span<const uint64_t> captured, uint64_t fr
 }
 
 TEST(Unwinder, TakesTheReturnAddressOfAnEntryFromTheStack) {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const uint64_t generated = address_of(page), last = address_of(&dvm_test_in_frame);
+  const std::array<uint64_t, 4> captured = {0, generated, 0x9000, last};
+  const std::array<uint64_t, 4> framed = {0x8010, generated, 0x9000, last};  // has saved the caller's, and set its own
   Unwinder unwinder;
-  const uint64_t here = program_counter(), callers = address_of(&dvm_test_in_frame);
-  const std::array<uint64_t, 4> captured = {0, here, 0x9000, callers};
+  for (const CapturedStack& stack : {at_generated_entry(captured, 0x8010), at_generated_entry(framed, 0x8000)}) {
+    std::array<uint64_t, 3> frames{};
+    EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 3u);
+    EXPECT_EQ(frames[1], generated);
+    EXPECT_EQ(frames[2], last);
+  }
   std::array<uint64_t, 3> frames{};
-  ASSERT_GE(unwinder.walk(getpid(), at_generated_entry(captured, 0x8010), frames), 2u);
-  EXPECT_EQ(frames[1], here);
-  // One that has already saved the caller's frame pointer, and set its own.
-  const std::array<uint64_t, 4> framed = {0x8010, here, 0x9000, callers};
-  ASSERT_GE(unwinder.walk(getpid(), at_generated_entry(framed, 0x8000), frames), 2u);
-  EXPECT_EQ(frames[1], here);
-  const size_t uncaptured = unwinder.walk(getpid(), at_generated_entry(std::span(captured).first(1), 0x8010), frames);
-  EXPECT_EQ(uncaptured, 1u);
+  EXPECT_EQ(unwinder.walk(getpid(), at_generated_entry(std::span(captured).first(1), 0x8010), frames), 1u);
+  munmap(page, 4096);
 }
 
 // As generated code has it: no information, %rbp leads to one captured frame, the chain to those behind.
