@@ -61,6 +61,19 @@ bool crosses_page(const AgentSite& site) {
   return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
 }
 
+// Takes off what killed ones have left. Their guard may be at it, and two cannot stop a process at once. To give up early would
+// be worse than to wait: a uprobe on a jump that is taken off under it leaves code that is neither the one nor the other.
+Status clear_away(pid_t pid, const AgentMemory& memory) {
+  constexpr int kClearings = 100;
+  constexpr useconds_t kBetween = 50'000;
+  for (int i = 1;; i++) {
+    const auto cleared = detach_agents(pid, memory, WhichAgents::of_dead_tracers);
+    if (cleared) return {};
+    if (i == kClearings || kill(pid, 0) != 0) return cleared.error();
+    usleep(kBetween);
+  }
+}
+
 }  // namespace
 
 // A code mapping and the sites that it serves. It is filled from the beginning on:
@@ -117,7 +130,7 @@ Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring
   if (Status fit = check_target(pid); !fit) return fit.error();
   auto memory = AgentMemory::open(pid);
   if (!memory) return memory.error();
-  if (auto cleaned = detach_agents(pid, *memory, WhichAgents::of_dead_tracers); !cleaned) return cleaned.error();
+  if (Status cleared = clear_away(pid, *memory); !cleared) return cleared.error();
   inside::Context context{.pid = pid, .lanes = lanes, .ring_bytes = ring_bytes, .follows = follows ? 1U : 0U};
   return AgentProcess(*std::move(memory), context);
 }

@@ -27,7 +27,15 @@ inside::Watch watch_of(std::string_view function) {
   return function == "syscall" ? inside::Watch::syscall : inside::Watch::nothing;
 }
 
+constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, and could be half replaced";
+
 constexpr uint64_t kLongestInstruction = 15;
+
+// Said before anything is placed: a uprobe that takes one probe of a function would break the jump of another.
+bool crosses_page(uint64_t address) {
+  constexpr uint64_t kPageBytes = 4096;
+  return address / kPageBytes != (address + kJumpBytes - 1) / kPageBytes;
+}
 
 using Placed = std::pair<pid_t, uint64_t>;  // at an address
 
@@ -88,19 +96,25 @@ const FunctionCode& AgentPlanner::decode(const Candidate& candidate) {
   return decoded->second;
 }
 
+std::string_view AgentPlanner::refusal_of(const Candidate& candidate) {
+  if (!candidate.window.refusal.empty()) return candidate.window.refusal;
+  if (crosses_page(candidate.window_address())) return kCrossesPage;
+  return has_symbol_inside(candidate) ? kHasSymbol : std::string_view();
+}
+
 // Returns why there is no window.
 std::string_view AgentPlanner::fill(Candidate& candidate) {
   const FunctionExtent& function = candidate.function;
   candidate.probed = static_cast<uint32_t>(candidate.site->offset - function.offset);
   const CodeBytes bytes = candidate.code->bytes(function.offset, function.size);
   candidate.window = find_window(bytes, decode(candidate), candidate.probed);
-  return candidate.window.refusal.empty() && has_symbol_inside(candidate) ? kHasSymbol : candidate.window.refusal;
+  return refusal_of(candidate);
 }
 
 std::string_view AgentPlanner::fill_exit(Candidate& candidate) {
   candidate.probed = *candidate.exit;
   candidate.window = find_exit_window(with_padding(candidate), decode(candidate), *candidate.exit);
-  return candidate.window.refusal.empty() && has_symbol_inside(candidate) ? kHasSymbol : candidate.window.refusal;
+  return refusal_of(candidate);
 }
 
 // The function and what is only there to align the next one: no symbol begins there, and no unwinder knows code there.

@@ -70,6 +70,7 @@ class AgentPlanner {
   void add(const EnabledProbe& enabled, const UprobeSite& site);
   std::string_view locate(Candidate& candidate);
   std::string_view fill(Candidate& candidate);
+  std::string_view refusal_of(const Candidate& candidate);
   void add_exits(const Candidate& candidate);
   std::string_view fill_exit(Candidate& candidate);
   const FunctionCode& decode(const Candidate& candidate);
