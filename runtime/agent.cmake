@@ -23,6 +23,7 @@ dvm_library(agent
   agent/remote_calls.cpp
   agent/remote_room.cpp
   agent/site_code.cpp
+  agent/site_groups.cpp
   agent/stopped_process.cpp
   agent/stub.cpp
   agent/suspects.cpp

@@ -328,6 +328,8 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
   for (AgentSite& site : sites)
     if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
+  SiteGroups groups(sites);
+  groups.refuse_together();
   auto placed = place(sites, clock);
   if (!placed) return placed.error();
   std::vector<Area>& areas = *placed;
@@ -350,15 +352,18 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
     if (!guard) return guard.error();
     guard_.emplace(*std::move(guard));
   }
-  return patch(areas);
+  return patch(areas, groups);
 }
 
+struct AgentProcess::Waiting {
+  Area* area;
+  size_t index;
+  AgentSite& site() const { return *area->patched[index]; }
+  const Stub& stub() const { return area->stubs[index]; }
+};
+
 // Tries again as long as a thread may come back into a window.
-Status AgentProcess::patch(std::vector<Area>& areas) {
-  struct Waiting {
-    Area* area;
-    size_t index;
-  };
+Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
   std::vector<Waiting> waiting;
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
@@ -369,30 +374,48 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
     if (const inside::ArmedPage page{inside::kShared, 1, static_cast<uint64_t>(context_.pid)};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
-    std::vector<AddressRange> windows;
-    for (const Waiting& one : waiting) windows.push_back(one.area->patched[one.index]->range());
-    const Suspects suspects(*stopped, memory_, windows);
-    std::erase_if(waiting, [&](const Waiting& one) {
-      AgentSite& site = *one.area->patched[one.index];
-      const inside::Patch& patch = one.area->patches[one.index];
-      std::vector<std::byte> now(site.window.size());
-      if (!memory_.read(site.window_address, now) || std::memcmp(now.data(), site.window.data(), now.size()) != 0) {
-        site.refusal = "its code in memory is not that of its file: something else has changed it";
-        return true;
-      }
-      if (suspects.may_return_into(site.range())) return false;
-      if (!move_threads(*stopped, site.range(), one.area->stubs[one.index].moved, one.area->range.begin)) return false;
-      if (!memory_.write(patch.address, std::as_bytes(std::span(patch.after).first(kJumpBytes))))
-        site.refusal = "its code cannot be written";
-      is_on_ |= site.refusal.empty();
-      if (site.refusal.empty()) note_watch(site);
-      return true;
-    });
+    patch_groups(*stopped, waiting, groups);
     if (waiting.empty()) arm_alone(*stopped, areas);
   }
-  for (const Waiting& one : waiting)
-    one.area->patched[one.index]->refusal = "a thread may be in the midst of its first five bytes";
+  for (const Waiting& one : waiting) one.site().refusal = "a thread may be in the midst of its first five bytes";
+  groups.refuse_together();
   return {};
+}
+
+// All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window.
+void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups) {
+  for (const Waiting& one : waiting)
+    if (!is_unchanged(one.site()))
+      one.site().refusal = "its code in memory is not that of its file: something else has changed it";
+  groups.refuse_together();
+  std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
+  std::vector<AddressRange> windows;
+  for (const Waiting& one : waiting) windows.push_back(one.site().range());
+  const Suspects suspects(stopped, memory_, windows);
+  std::set<size_t> busy;
+  for (const Waiting& one : waiting) {
+    const AddressRange window = one.site().range();
+    if (suspects.may_return_into(window) || !can_move_threads(stopped, window, one.stub().moved))
+      busy.insert(groups.of(one.site()));
+  }
+  std::erase_if(waiting, [&](const Waiting& one) { return !busy.contains(groups.of(one.site())) && place_jump(stopped, one); });
+}
+
+bool AgentProcess::is_unchanged(const AgentSite& site) const {
+  std::vector<std::byte> now(site.window.size());
+  return memory_.read(site.window_address, now) && std::memcmp(now.data(), site.window.data(), now.size()) == 0;
+}
+
+// False: a thread has ended meanwhile, and the process with it.
+bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
+  AgentSite& site = one.site();
+  if (!move_threads(stopped, site.range(), one.stub().moved, one.area->range.begin)) return false;
+  const inside::Patch& patch = one.area->patches[one.index];
+  if (!memory_.write(patch.address, std::as_bytes(std::span(patch.after).first(kJumpBytes))))
+    site.refusal = "its code cannot be written";
+  is_on_ |= site.refusal.empty();
+  if (site.refusal.empty()) note_watch(site);
+  return true;
 }
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.

@@ -30,6 +30,7 @@
 #include "runtime/agent/open_file.h"
 #include "runtime/agent/order_memory.h"
 #include "runtime/agent/remote_calls.h"
+#include "runtime/agent/site_groups.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/code/displaced.h"
 
@@ -61,7 +62,11 @@ class AgentProcess {
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
   void write_area(Area& area);
-  Status patch(std::vector<Area>& areas);
+  struct Waiting;
+  Status patch(std::vector<Area>& areas, SiteGroups& groups);
+  void patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups);
+  bool is_unchanged(const AgentSite& site) const;
+  bool place_jump(StoppedProcess& stopped, const Waiting& one);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();

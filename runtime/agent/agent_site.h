@@ -53,6 +53,7 @@ struct AgentFirer {
   std::vector<AgentStep> steps{};           // of its clauses, which run in the thread; none: a record is written
   uint16_t locals = 0;                      // clause-local variables that these use: the first ones
   bool has_variables = false;               // they use thread-local variables
+  uint32_t probe = 0;                       // its id
 };
 
 struct AgentSite {
@@ -62,6 +63,7 @@ struct AgentSite {
   uint32_t probed = 0;                // offset in the window
   std::vector<AgentFirer> firers;
   inside::Watch watch = inside::Watch::nothing;
+  uint64_t function = 0;  // the address of the one that it lies in
   std::string refusal{};  // why it was not enabled
 
   AddressRange range() const { return {window_address, window_address + window.size()}; }

@@ -13,6 +13,10 @@ constexpr uint64_t kPageBytes = 4096;
 
 bool is_inside(const AddressRange& window, uint64_t address) { return address > window.begin && address < window.end; }
 
+auto find_moved(std::span<const MovedInstruction> moved, uint64_t offset) {
+  return std::find_if(moved.begin(), moved.end(), [&](const MovedInstruction& one) { return one.from == offset; });
+}
+
 }  // namespace
 
 Suspects::Suspects(const StoppedProcess& process, const AgentMemory& memory, std::vector<AddressRange> windows)
@@ -41,11 +45,18 @@ bool Suspects::may_return_into(const AddressRange& window) const {
   return std::any_of(found_.begin(), found_.end(), [&](uint64_t word) { return is_inside(window, word); });
 }
 
+bool can_move_threads(const StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved) {
+  const std::vector<HeldThread>& threads = process.threads();
+  return std::all_of(threads.begin(), threads.end(), [&](const HeldThread& thread) {
+    const uint64_t at = thread.registers.rip;
+    return !is_inside(window, at) || find_moved(moved, at - window.begin) != moved.end();
+  });
+}
+
 bool move_threads(StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved, uint64_t copies) {
   for (HeldThread& thread : process.threads()) {
     if (!is_inside(window, thread.registers.rip)) continue;
-    const auto offset = static_cast<uint32_t>(thread.registers.rip - window.begin);
-    const auto place = std::find_if(moved.begin(), moved.end(), [&](const MovedInstruction& one) { return one.from == offset; });
+    const auto place = find_moved(moved, thread.registers.rip - window.begin);
     if (place == moved.end()) return false;
     user_regs_struct registers = thread.registers;
     registers.rip = copies + place->to;

@@ -27,7 +27,9 @@ class Suspects {
   std::vector<uint64_t> found_;
 };
 
-// Moves threads that are inside of the window to the copies of their instructions. False: one is at no instruction of it.
+// Whether each thread that is inside of the window is at an instruction of it.
+bool can_move_threads(const StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved);
+// Moves those threads to the copies of their instructions. False: one is at no instruction, or has ended.
 bool move_threads(StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved, uint64_t copies);
 
 }  // namespace dvm::runtime

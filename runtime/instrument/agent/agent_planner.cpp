@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/agent/site_groups.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/agent/record_program.h"
@@ -19,7 +20,6 @@ constexpr std::string_view kOverlaps = "another probe lies in its first five byt
 constexpr std::string_view kHasSymbol = "another symbol lies in its first five bytes";
 constexpr std::string_view kUnknownExits = "not all instructions that leave the function are known";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
-constexpr std::string_view kMixed = "another probe of its function cannot be placed by an agent, and two ways do not mix";
 
 inside::Watch watch_of(std::string_view function) {
   if (function == "prctl") return inside::Watch::prctl;
@@ -212,8 +212,8 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
   for (bool any = true; any;) {
     any = false;
     for (Candidate& one : candidates_) {
-      if (one.refusal.empty() && out.contains(one.enabled->probe)) one.refusal = kMixed;
-      if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kMixed;
+      if (one.refusal.empty() && out.contains(one.enabled->probe)) one.refusal = kNotAlone;
+      if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kNotAlone;
       if (one.refusal.empty()) continue;
       any |= out.insert(one.enabled->probe).second;
       const bool may_mix = by_breakpoints_ && mixes_with_breakpoints(*one.enabled->probe);
@@ -288,6 +288,7 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   const JumpWindow& window = candidate.window;
   const CodeBytes bytes = candidate.code->bytes(candidate.window_offset(), window.length);
   AgentSite site;
+  site.function = candidate.address;
   site.window_address = candidate.window_address();
   site.window = {bytes.begin(), bytes.end()};
   site.copied = window.copied;
@@ -316,6 +317,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     const Candidate& one = candidates_[i];
     if (!one.refusal.empty()) continue;
     AgentFirer firer;
+    firer.probe = one.enabled->probe->id;
     if (Status added = add_programs(one, firer); !added) return added.error();
     firer.has_variables = steps[i].are_in_thread() && one.enabled->has_thread_variables;
     firer.steps = std::move(steps[i].steps);
@@ -348,6 +350,13 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
   }
 }
 
+// Probes of the function that others place.
+bool AgentPlanner::has_refused(const Candidate& function) const {
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
+    return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;
+  });
+}
+
 void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{nullptr, &site, nullptr, {}};
   const auto refuse = [&] {
@@ -356,7 +365,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
     refused.site.refusal = "it cannot be watched";
     sites.insert(sites.begin(), std::move(refused));
   };
-  if (!locate(candidate).empty() || !fill(candidate).empty()) return refuse();
+  if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
   const auto known = std::find_if(sites.begin(), sites.end(),
                                   [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
   if (known != sites.end()) {

@@ -78,6 +78,7 @@ class AgentPlanner {
   std::optional<FunctionExtent> function_of(const UprobeSite& site, const ModuleCode& code);
   std::optional<uint64_t> address_of(const UprobeSite& site, uint64_t offset);
   bool has_symbol_inside(const Candidate& candidate);
+  bool has_refused(const Candidate& function) const;
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
