@@ -353,7 +353,8 @@ class SiteCoder {
   }
 
   void add(const AgentClause& aggregation, uint64_t address) {
-    if (aggregation.keys.empty()) return add_without_keys(aggregation, address);
+    const bool has_entry = aggregation.clause.function < inside::kUpdateFunctions;
+    if (aggregation.keys.empty() && has_entry) return add_without_keys(aggregation, address);
     add_keys(aggregation, address);
     add_update_value(aggregation);
     call_aggregate(address);

@@ -28,7 +28,7 @@ inline void update_llquantize(const UpdateShape& shape, uint64_t* state, int64_t
   state[value < 0 ? zero - distance : zero + distance]++;
 }
 
-inline void update(SiteFunction function, const UpdateShape& shape, uint64_t* state, uint64_t value) {
+[[gnu::always_inline]] inline void update(SiteFunction function, const UpdateShape& shape, uint64_t* state, uint64_t value) {
 #define DVM_UPDATE(name) \
   if (function == SiteFunction::name) return dif::update_##name(dif::IntegerWords{state}, value, uint64_t{1});
 #include "vm/dif/updates.def"

@@ -28,6 +28,12 @@ Instruction load(BuiltIn variable, unsigned rd) {
   return Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(variable), rd);
 }
 
+inside::Workspace workspace_with(uint64_t* variables) {
+  inside::Workspace made{};
+  made.pid = kPid + 1, made.tid = kTid, made.time = kTime, made.variables = variables;
+  return made;
+}
+
 class Code {
  public:
   explicit Code(const std::vector<unsigned char>& bytes)
@@ -39,7 +45,7 @@ class Code {
   Code& operator=(const Code&) = delete;
   ~Code() { munmap(memory_, kBytes); }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved) const {
-    inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = nullptr, .locals = {}};
+    inside::Workspace workspace = workspace_with(nullptr);
     return run(saved, workspace);
   }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved, inside::Workspace& workspace) const {
@@ -180,7 +186,7 @@ TEST(ClauseCode, KeepsVariablesOfTheThreadAndOfTheClause) {
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
     for (const unsigned number : {0U, 1U, 15U}) {
       inside::ThreadVariables variables;
-      inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      inside::Workspace workspace = workspace_with(variables.values);
       saved[saved::rdi] = 0x1234567890abcdef;
       const Code code(code_of(through(scope, dif::kFirstUserVariable + number, kWord)));
       EXPECT_EQ(code.run(saved, workspace), saved[saved::rdi]);
@@ -194,7 +200,7 @@ TEST(ClauseCode, ConvertsWhatItStores) {
       std::array<uint64_t, inside::kSavedWords> saved{};
       saved[saved::rdi] = value;
       inside::ThreadVariables variables;
-      inside::Workspace workspace = {.pid = kPid + 1, .tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      inside::Workspace workspace = workspace_with(variables.values);
       const auto as = [&](uint32_t size, bool is_signed) {
         const dif::DataType type{dif::TypeKind::integer, is_signed, false, size, ""};
         return Code(code_of(through(scope, dif::kFirstUserVariable, type))).run(saved, workspace);
