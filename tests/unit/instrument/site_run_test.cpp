@@ -251,6 +251,23 @@ TEST_F(SiteRun, AggregatesByEachFunction) {
   }
 }
 
+// Their states are large, and their code is no function of its own.
+TEST_F(SiteRun, AggregatesByFunctionsOfAShape) {
+  const auto shaped = [](SiteFunction function, std::array<int64_t, 4> parameters, uint32_t words, std::vector<AgentKey> keys) {
+    AgentStep made = aggregation(3, function, masked(BuiltIn::arg1, 1023), std::move(keys));
+    made.aggregation.clause.words = words;
+    made.aggregation.clause.shape.words = words;
+    std::copy(parameters.begin(), parameters.end(), made.aggregation.clause.shape.parameters);
+    return made;
+  };
+  for (const bool has_key : {false, true}) {
+    const auto keys = has_key ? std::vector<AgentKey>{integer(masked(BuiltIn::arg0, 7))} : std::vector<AgentKey>{};
+    compare({firer({shaped(SiteFunction::lquantize, {100, 900, 50, 0}, 18, keys)})});
+    compare({firer({shaped(SiteFunction::llquantize, {10, 0, 3, 10}, 57, keys)})});
+    compare({firer({shaped(SiteFunction::stddev, {}, 4, keys)})});
+  }
+}
+
 TEST_F(SiteRun, MakesKeysOfSeveralWords) {
   compare({firer(
       {aggregation(0, SiteFunction::sum, value_of(BuiltIn::arg2),
