@@ -20,7 +20,7 @@ class Keys(AgentTest):
               "{ @[execname] = max(arg1); }", "{ @[copyinstr(arg1 > 12 ? arg0 : 0), copyinstr(arg0, 9)] = count(); }"]
 
     def run_one(self, script, *args):
-        return dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "aggsortkey", *args, "-n", script, "-c", self.PROGRAM)
+        return dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", "-x", "aggsortkey", *args, "-n", script, "-c", self.PROGRAM)
 
     def errors(self, result):
         """Without addresses and the process, which differ."""
