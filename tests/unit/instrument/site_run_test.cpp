@@ -236,7 +236,8 @@ class SiteRun : public testing::Test {
     EXPECT_EQ(here.ring(), there.ring());
     lost_ += here.lane().full;
     if (may_record) return;
-    EXPECT_TRUE(std::any_of(here.arena().begin(), here.arena().end(), [](std::byte one) { return one != std::byte{0}; }));
+    const std::vector<std::byte> arena = here.arena();
+    EXPECT_TRUE(std::any_of(arena.begin(), arena.end(), [](std::byte one) { return one != std::byte{0}; }));
   }
 
   std::mt19937_64 random_{11};
