@@ -24,7 +24,7 @@ constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
 constexpr unsigned kFrameWord = 4;
-constexpr uint64_t kReused = 256 * 1024;  // bytes of a ring
+constexpr uint64_t kReused = 256 * 1024, kReusedPart = 4;  // bytes, and part, of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
@@ -167,12 +167,13 @@ struct Firing {
 }
 
 // Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that, or to
-// use less memory: if dvm has read all, and much of the ring lies behind.
+// use less memory: if dvm has read all, and enough of the ring lies behind. Until dvm reads again there is room in that part
+// only.
 [[gnu::always_inline]] inline uint64_t reserve(Lane& lane, uint64_t ring, uint64_t size, uint64_t bytes, uint64_t& head) {
   head = load(lane.head);
   const uint64_t at = head & (size - 1);
   const uint64_t tail = load(lane.tail);
-  const bool begins_anew = head == tail && at >= kReused;
+  const bool begins_anew = head == tail && at >= kReused && at >= size / kReusedPart;
   const uint64_t rest = begins_anew || at + bytes > size ? size - at : 0;
   if (head + rest + bytes - tail > size) return 0;
   if (rest != 0) word(ring + at) = 0;
