@@ -61,7 +61,8 @@ void fire(const uint8_t* data, size_t size) {
   auto& arena = *reinterpret_cast<inside::Arena*>(bytes.get());
   inside::SiteClause clause;
   clause.clause = 2, clause.words = 127;
-  if (uint64_t* state = inside::find_state(arena, clause, 2)) inside::update(inside::SiteFunction::quantize, state, arena.key[0]);
+  if (uint64_t* state = inside::find_state(arena, clause, 2))
+    inside::update(inside::SiteFunction::quantize, clause.shape, state, arena.key[0]);
 }
 
 bool put(int file, std::span<const uint8_t> bytes, size_t at) {
