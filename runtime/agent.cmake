@@ -19,6 +19,7 @@ dvm_library(agent
   agent/lasting_memory.cpp
   agent/memory.cpp
   agent/order_memory.cpp
+  agent/other_jumps.cpp
   agent/record_code.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp

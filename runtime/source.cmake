@@ -95,7 +95,7 @@ target_link_libraries(dvm_uprobe PUBLIC dvm_instrument dvm_code dvm_process PRIV
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
-  target_link_libraries(dvm_uprobe PRIVATE PkgConfig::libbpf)
+  target_link_libraries(dvm_uprobe PRIVATE dvm_agent PkgConfig::libbpf)
   target_sources(dvm_uprobe PRIVATE
     instrument/uprobe/attach.cpp
     instrument/uprobe/bpf_support.cpp

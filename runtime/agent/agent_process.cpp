@@ -21,6 +21,7 @@
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/order_memory.h"
+#include "runtime/agent/other_jumps.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
@@ -59,19 +60,6 @@ uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
 
 bool crosses_page(const AgentSite& site) {
   return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
-}
-
-// Takes off what killed ones have left. Their guard may be at it, and two cannot stop a process at once. To give up early would
-// be worse than to wait: a uprobe on a jump that is taken off under it leaves code that is neither the one nor the other.
-Status clear_away(pid_t pid, const AgentMemory& memory) {
-  constexpr int kClearings = 100;
-  constexpr useconds_t kBetween = 50'000;
-  for (int i = 1;; i++) {
-    const auto cleared = detach_agents(pid, memory, WhichAgents::of_dead_tracers);
-    if (cleared) return {};
-    if (i == kClearings || kill(pid, 0) != 0) return cleared.error();
-    usleep(kBetween);
-  }
 }
 
 }  // namespace

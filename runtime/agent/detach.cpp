@@ -69,6 +69,14 @@ bool is_traced(const FoundAgent& agent) {
   return began != 0 && began == agent.header.tracer_began;
 }
 
+std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
+  std::vector<uint64_t> found;
+  std::byte now[kJump];
+  for (const inside::Patch& patch : patches_of(memory, agent))
+    if (memory.read(patch.address, std::span(now)) && std::memcmp(now, patch.after, kJump) == 0) found.push_back(patch.address);
+  return found;
+}
+
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });

@@ -25,6 +25,8 @@ uint64_t start_time(pid_t pid);
 pid_t parent_of(pid_t pid);
 // The process that traces with this agent still lives.
 bool is_traced(const FoundAgent& agent);
+// Addresses of its jumps that lie in the code now.
+std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 
 // The process is stopped for it, unless there is nothing to restore. tracer: of of_this_tracer. An error leaves code that is
 // correct but slower.

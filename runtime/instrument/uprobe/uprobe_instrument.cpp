@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/agent/other_jumps.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
@@ -178,12 +179,26 @@ class UprobeInstrument final : public CountingInstrument,
     if (only_counts_ && !count_map_)
       if (Status made = make_counters(); !made) return made;
     UprobeSets sets;
-    for (const PlannedSite& place : plan_sites(probes, refused))
+    for (const PlannedSite& place : free_of_jumps(plan_sites(probes, refused), refused))
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
     if (Status status = attach(sets, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
+  }
+
+  // A probe of which one place is refused has none.
+  static std::vector<PlannedSite> free_of_jumps(std::vector<PlannedSite> places, std::vector<Refused>& refused) {
+    std::map<int32_t, OtherJumps> jumps;
+    std::map<const Probe*, std::string_view> refusals;
+    for (const PlannedSite& place : places) {
+      const auto its = jumps.try_emplace(place.site->pid, place.site->pid).first;
+      const std::string_view refusal = its->second.refusal(place.site->path, place.offset);
+      if (!refusal.empty()) refusals.try_emplace(place.enabled->probe, refusal);
+    }
+    for (const auto& [probe, refusal] : refusals) refused.push_back({probe, std::string(refusal)});
+    std::erase_if(places, [&](const PlannedSite& place) { return refusals.contains(place.enabled->probe); });
+    return places;
   }
 
   // The programs that count missed returns go first. If the kernel refuses one, it refuses the return as well.

@@ -1,0 +1,94 @@
+"""Programs and tracers that an agent does not expect: none of them harms the process."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, program
+
+PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
+FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
+
+
+def is_machine_able():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    return all(re.search(rf"\b{flag}\b", text) for flag in ("rdtscp", "fsgsbase", "nonstop_tsc"))
+
+
+class Hostile(unittest.TestCase):
+    def setUp(self):
+        if not is_machine_able():
+            dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
+
+    def start(self, *arguments, **options):
+        target = subprocess.Popen([program("unmapper"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **options)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def trace(self, pid, *arguments):
+        """dvm with an agent, once its probes are on."""
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", *arguments, "-n", 'BEGIN { printf("live\\n"); } ' + FUNC, "-p", str(pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        return tracer
+
+    def ask(self, target):
+        target.stdin.write("\n")
+        self.assertEqual(target.stdout.readline(), "calls 1000\n")
+
+
+def guard_of(pid):
+    for status in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if status.read_text() == "dvm-guard\n" and f"-p\0{pid}\0" in (status.parent / "cmdline").read_text():
+                return int(status.parent.name)
+        except OSError:
+            pass
+    return None
+
+
+class Leftovers(Hostile):
+    """Kernel uprobes where jumps of an agent lie."""
+
+    def setUp(self):
+        super().setUp()
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+
+    def trace_by_uprobe(self, pid):
+        return dvmtest.dvm("run", "-q", "-x", "backend=uprobe", "-n", FUNC + " tick-200ms { exit(0); }", "-p", str(pid))
+
+    def test_of_killed_tracers_are_taken_off_first(self):
+        target = self.start("lines")
+        tracer = self.trace(target.pid)
+        os.kill(guard_of(target.pid), signal.SIGKILL)
+        tracer.kill()
+        tracer.wait()
+        self.ask(target)
+        result = self.trace_by_uprobe(target.pid)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.ask(target)
+
+    def test_of_living_tracers_are_refused(self):
+        target = self.start("lines")
+        tracer = self.trace(target.pid)
+        result = self.trace_by_uprobe(target.pid)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("an agent of another dvm has replaced its code", result.stderr)
+        self.ask(target)
+        tracer.send_signal(signal.SIGINT)
+        out, _ = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(out.split(), ["1000"])
+        self.ask(target)
+
+
+if __name__ == "__main__":
+    unittest.main()
