@@ -77,6 +77,11 @@ T at(const void* object, uint32_t offset) {
   return value;
 }
 
+template <class T>
+T at(const void* object, native::PointerAt member) {
+  return at<T>(object, member.offset);
+}
+
 const std::vector<dif::Variable> kVariables = {{"g",
                                                 dif::kFirstUserVariable,
                                                 dif::Scope::global,

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "dvm/dif/update.h"
-#include "vm/engine/llvm/check_access.h"
 #include "vm/engine/llvm/function.h"
 #include "vm/engine/llvm/lowering.h"
 #include "vm/engine/llvm/rare_call.h"
@@ -62,12 +61,12 @@ class BodyLowering {
   void find();
   void update(const Step& step);
   Value* helper(uint32_t offset) {
-    Value* table = load_constant(b_, context_, offsetof(native::BodyContext, helpers), b_.getPtrTy());
-    return load_constant(b_, table, offset, b_.getPtrTy());
+    Value* table = load_constant_pointer(b_, context_, offsetof(native::BodyContext, helpers));
+    return load_constant_pointer(b_, table, offset);
   }
   Value* call(uint32_t helper, llvm::Type* type, llvm::ArrayRef<Value*> arguments, bool is_rare = false);
   Value* object();
-  Value* frame_member(uint32_t offset) { return b_.CreateLoad(b_.getPtrTy(), address_at(b_, frame_, offset)); }
+  Value* frame_member(uint32_t offset) { return load_pointer(b_, frame_, {offset}); }
   Value* key_end() { return address_by(b_, b_.getInt8Ty(), key_, key_bytes_); }
   void count(Value* counter) { b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), counter), b_.getInt64(1)), counter); }
 
@@ -114,7 +113,7 @@ void BodyLowering::end_unless(Value* condition, uint32_t result) {
 
 BodyLowering::Value* BodyLowering::evaluate(uint32_t number, uint32_t if_faulted) {
   const BodyDifo& difo = body_.difos[number];
-  Value* contexts = load_constant(b_, context_, offsetof(native::BodyContext, difos), b_.getPtrTy());
+  Value* contexts = load_constant_pointer(b_, context_, offsetof(native::BodyContext, difos));
   Value* costs =
       body_.counts ? address_at(b_, frame_member(offsetof(BodyFrame, costs)), difo.costs * layout_.cost_size) : nullptr;
   Value* context = address_at(b_, contexts, number * sizeof(native::CodeContext));
@@ -155,7 +154,7 @@ void BodyLowering::find_keyless(const Step& step) {
   call(offsetof(BodyHelpers, update_keyless), b_.getVoidTy(), {frame_, object(), arguments_[0], arguments_[1]}, true);
   b_.CreateBr(updated_);
   b_.SetInsertPoint(next);
-  found_ = b_.CreateLoad(b_.getPtrTy(), address_at(b_, known, offsetof(KeylessState, state)));
+  found_ = load_pointer(b_, known, {offsetof(KeylessState, state)});
 }
 
 void BodyLowering::find() {
@@ -187,8 +186,8 @@ BodyLowering::Value* BodyLowering::call(uint32_t offset, llvm::Type* type, llvm:
 }
 
 BodyLowering::Value* BodyLowering::object() {
-  Value* objects = load_constant(b_, context_, offsetof(native::BodyContext, objects), b_.getPtrTy());
-  return load_constant(b_, objects, at_ * sizeof(void*), b_.getPtrTy());
+  Value* objects = load_constant_pointer(b_, context_, offsetof(native::BodyContext, objects));
+  return load_constant_pointer(b_, objects, at_ * sizeof(void*));
 }
 
 void BodyLowering::lower(const Step& step) {

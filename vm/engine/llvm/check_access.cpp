@@ -45,6 +45,10 @@ llvm::Value* address_by(Builder& b, llvm::Type* element, llvm::Value* base, llvm
   return address;
 }
 
+llvm::LoadInst* load_pointer(Builder& b, llvm::Value* base, native::PointerAt member) {
+  return b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, member.offset));
+}
+
 std::string unproven_access(const llvm::Function& function) {
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     if (is_sound(instruction)) continue;

@@ -21,10 +21,10 @@ void lower_difo(const native::Request& request, llvm::Module& module) {
   llvm::Function* function =
       begin_function(module, b, llvm::FunctionType::get(b.getInt64Ty(), {pointer, pointer, pointer}, false));
   for (unsigned i = 0; i < function->arg_size(); i++) function->addParamAttr(i, llvm::Attribute::NoAlias);
-  llvm::Value* state = b.CreateLoad(pointer, address_at(b, function->getArg(1), layout.impl));
+  llvm::Value* state = load_pointer(b, function->getArg(1), layout.impl);
   llvm::Value* costs = request.counts ? function->getArg(2) : nullptr;
   llvm::BasicBlock* faulted = llvm::BasicBlock::Create(b.getContext(), "faulted", function);
-  llvm::Value* firing = b.CreateLoad(pointer, address_at(b, state, layout.firing));
+  llvm::Value* firing = load_pointer(b, state, layout.firing);
   Lowering lowering(request.difo,
                     {layout, b, function, address_at(b, function->getArg(0), layout.context), state, firing, costs});
   b.CreateRet(lowering.run(faulted));

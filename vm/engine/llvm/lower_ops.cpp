@@ -2,7 +2,6 @@
 // arithmetic.def. What is not simple calls the body that the interpreter has for it (vm/engine/interp/ops.h).
 
 #include "dvm/dif/variable.h"
-#include "vm/engine/llvm/check_access.h"
 #include "vm/engine/llvm/lowering.h"
 
 namespace dvm::vm::translate {
@@ -92,10 +91,7 @@ DVM_EFFECT_BY_BODY(copys, 0)
 
 // Tables.
 DVM_LOWER(setx) { f.set_reg(f.in().rd(), f.b.getInt64(f.difo.integers[f.in().index()])); }
-DVM_LOWER(sets) {
-  llvm::Value* table = f.constant_member(offsetof(native::CodeContext, strings), f.b.getInt64Ty());
-  f.set_reg(f.in().rd(), f.b.CreateAdd(table, f.b.getInt64(f.in().index())));
-}
+DVM_LOWER(sets) { f.set_reg(f.in().rd(), f.b.CreateAdd(f.strings(), f.b.getInt64(f.in().index()))); }
 
 // Built-in variables.
 llvm::Value* field_of_firing(Lowering& f, const native::Member& field) {
@@ -114,7 +110,7 @@ llvm::Value* slot_of(Lowering& f, llvm::Value* base, uint32_t table) {
   const uint32_t at = f.in().index() - dif::kFirstUserVariable;
   llvm::Value* count = f.member(base, table + f.layout.slots_count, f.b.getInt64Ty());
   f.unlikely(f.b.CreateICmpUGE(f.b.getInt64(at), count), [&f] { fault_by_body(f, f.in().index()); });
-  return f.at(f.member(base, table + f.layout.slots_first, f.b.getPtrTy()), at * f.layout.slot_size);
+  return f.at(f.member(base, table + f.layout.slots_first), at * f.layout.slot_size);
 }
 llvm::Value* is_unknown(Lowering& f, llvm::Value* slot) {
   return f.b.CreateICmpEQ(f.member(slot, f.layout.slot_known, f.b.getInt8Ty()), f.b.getInt8(0));
@@ -127,7 +123,7 @@ void load_slot(Lowering& f, llvm::Value* base, uint32_t table) {
 void store_slot(Lowering& f, llvm::Value* base, uint32_t table) {
   Builder& b = f.b;
   llvm::Value* slot = slot_of(f, base, table);
-  llvm::Value* is_reference = b.CreateIsNotNull(f.member(slot, f.layout.slot_storage, b.getPtrTy()));
+  llvm::Value* is_reference = b.CreateIsNotNull(f.member(slot, f.layout.slot_storage));
   f.either(
       b.CreateOr(is_unknown(f, slot), is_reference), [&f] { f.call_body(f.in().index()); },
       [&] {
@@ -136,7 +132,7 @@ void store_slot(Lowering& f, llvm::Value* base, uint32_t table) {
         b.CreateStore(b.CreateSub(b.CreateXor(bits, sign), sign), f.at(slot, f.layout.slot_value));
       });
 }
-llvm::Value* globals(Lowering& f) { return f.member(f.state(), f.layout.variables, f.b.getPtrTy()); }
+llvm::Value* globals(Lowering& f) { return f.member(f.state(), f.layout.variables); }
 
 DVM_LOWER(ldgs) {
   if (const auto id = dif::built_in_of(f.in()))
@@ -153,7 +149,7 @@ DVM_LOWER(stls) { store_slot(f, f.state(), f.layout.locals); }
 DVM_LOWER(ldts) {
   Builder& b = f.b;
   llvm::Value* slot = slot_of(f, globals(f), f.layout.threads);
-  llvm::Value* node = f.member(slot, f.layout.slot_recent, b.getPtrTy());
+  llvm::Value* node = f.member(slot, f.layout.slot_recent);
   const native::Member& tid = f.layout.fields[position_of(static_cast<unsigned>(dif::BuiltIn::tid))];
   llvm::Value* thread = b.CreateZExt(f.member(f.firing(), tid.offset, b.getInt32Ty()), b.getInt64Ty());
   llvm::Value* key = b.CreateOr(thread, b.getInt64(uint64_t{f.in().index()} << 32 | uint64_t{1} << 48));
@@ -184,7 +180,7 @@ DVM_LOWER(pushtv) {
   b.CreateStore(f.reg(f.in().rd()), f.at(entry, f.layout.entry_value));
   b.CreateStore(b.getInt64(0), f.at(entry, f.layout.entry_of_size));
   b.CreateStore(b.getInt8(static_cast<uint8_t>(dif::PushType::value)), f.at(entry, f.layout.entry_type));
-  b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), f.at(entry, f.layout.entry_bytes));
+  b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), f.at(entry, f.layout.entry_bytes.offset));
   change_depth(f, 1);
 }
 DVM_EFFECT_BY_BODY(pushtr, f.in().r1())

@@ -9,21 +9,23 @@
 #include "dvm/dif/arithmetic.h"
 #include "vm/cost/tally.h"
 #include "vm/dif/format.h"
-#include "vm/engine/llvm/check_access.h"
 #include "vm/engine/llvm/rare_call.h"
 
 namespace dvm::vm::translate {
 
 namespace {
 
+llvm::LoadInst* never_changes(llvm::LoadInst* load) {
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load->getContext(), {}));
+  return load;
+}
+
 bool uses_tuple(dif::Instruction in) { return info(in.opcode()).tuple != dif::TupleUse::none; }
 
 }  // namespace
 
-llvm::Value* load_constant(Builder& b, llvm::Value* base, uint64_t offset, llvm::Type* type) {
-  llvm::LoadInst* load = b.CreateLoad(type, address_at(b, base, offset));
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
-  return load;
+llvm::Value* load_constant_pointer(Builder& b, llvm::Value* base, uint64_t offset) {
+  return never_changes(load_pointer(b, base, {static_cast<uint32_t>(offset)}));
 }
 
 void branch_rarely(Builder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual) {
@@ -62,8 +64,7 @@ void Lowering::enter() {
   flags_ = {variable(dif::kNoComparison.left), variable(dif::kNoComparison.right)};
   result_ = variable(0);
   if (!state()) return;
-  if (surroundings_.prepare == nullptr)
-    b.CreateStore(constant_member(offsetof(native::CodeContext, difo), b.getPtrTy()), at(state(), layout.difo));
+  if (surroundings_.prepare == nullptr) set_difo();
   if (std::any_of(difo.text.begin(), difo.text.end(), uses_tuple)) b.CreateStore(b.getInt32(0), at(state(), layout.depth));
   if (!counts()) return;
   count(at(surroundings_.costs, layout.cost_executed), b.getInt64(1));
@@ -82,6 +83,11 @@ void Lowering::make_fault_exit(llvm::BasicBlock* faulted) {
     count(at(cost, layout.cost_faults), b.getInt64(1));
   }
   b.CreateBr(faulted);
+}
+
+llvm::Value* Lowering::strings() {
+  llvm::Value* member = at(surroundings_.context, offsetof(native::CodeContext, strings));
+  return never_changes(b.CreateLoad(b.getInt64Ty(), member));
 }
 
 llvm::Value* Lowering::reg(unsigned number) {
@@ -137,19 +143,23 @@ void Lowering::count_unit() {
   if (counts() && has_units(info(in_.opcode()))) count(cost_of(pc_, layout.cost_units), b.getInt64(1));
 }
 
+void Lowering::set_difo() {
+  b.CreateStore(constant_member({offsetof(native::CodeContext, difo)}), at(state(), layout.difo.offset));
+}
+
 void Lowering::prepare() {
   if (surroundings_.prepare == nullptr) return;
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
   call_rarely(b, type, surroundings_.prepare, {surroundings_.frame})->addFnAttr(llvm::Attribute::NoUnwind);
-  b.CreateStore(constant_member(offsetof(native::CodeContext, difo), b.getPtrTy()), at(state(), layout.difo));
+  set_difo();
 }
 
 llvm::Value* Lowering::call(unsigned helper, llvm::ArrayRef<llvm::Value*> arguments) {
   prepare();
   std::vector<llvm::Type*> types;
   for (llvm::Value* each : arguments) types.push_back(each->getType());
-  llvm::Value* table = constant_member(offsetof(native::CodeContext, helpers), b.getPtrTy());
-  llvm::Value* function = load_constant(b, table, helper * sizeof(void*), b.getPtrTy());
+  llvm::Value* table = constant_member({offsetof(native::CodeContext, helpers)});
+  llvm::Value* function = load_constant_pointer(b, table, helper * sizeof(void*));
   auto* type = llvm::FunctionType::get(b.getInt64Ty(), types, false);
   llvm::CallInst* made = is_rare_ ? call_rarely(b, type, function, arguments) : b.CreateCall(type, function, arguments);
   made->addFnAttr(llvm::Attribute::NoUnwind);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dvm/dif/variable.h"
+#include "vm/engine/llvm/check_access.h"
 #include "vm/engine/llvm/number.h"
 #include "vm/engine/native/translator.h"
 
@@ -41,8 +42,8 @@ struct Surroundings {
 inline llvm::Value* address_at(Builder& b, llvm::Value* base, uint64_t offset) {
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
 }
-// Loads a value that never changes.
-llvm::Value* load_constant(Builder& b, llvm::Value* base, uint64_t offset, llvm::Type* type);
+// Loads a pointer that never changes.
+llvm::Value* load_constant_pointer(Builder& b, llvm::Value* base, uint64_t offset);
 
 void branch_rarely(Builder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
 
@@ -84,10 +85,12 @@ class Lowering {
   void fault();
 
   llvm::Value* member(llvm::Value* base, uint32_t offset, llvm::Type* type) { return b.CreateLoad(type, at(base, offset)); }
+  llvm::Value* member(llvm::Value* base, native::PointerAt member) { return load_pointer(b, base, member); }
   // Of the CodeContext.
-  llvm::Value* constant_member(uint32_t offset, llvm::Type* type) {
-    return load_constant(b, surroundings_.context, offset, type);
+  llvm::Value* constant_member(native::PointerAt member) {
+    return load_constant_pointer(b, surroundings_.context, member.offset);
   }
+  llvm::Value* strings();
   llvm::Value* at(llvm::Value* base, uint32_t offset) { return address_at(b, base, offset); }
   llvm::Value* state() { return surroundings_.state; }
   llvm::Value* firing() { return surroundings_.firing; }
@@ -102,6 +105,7 @@ class Lowering {
   void make_fault_exit(llvm::BasicBlock* faulted);
   llvm::AllocaInst* variable(uint64_t value);
   llvm::Value* call(unsigned helper, llvm::ArrayRef<llvm::Value*> arguments);
+  void set_difo();
   void prepare();
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, surroundings_.function); }
   void count(llvm::Value* counter, llvm::Value* by);

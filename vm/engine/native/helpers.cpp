@@ -66,32 +66,32 @@ static_assert(offsetof(DynamicNode, id) == offsetof(DynamicNode, tid) + 4 &&
               offsetof(DynamicNode, thread) == offsetof(DynamicNode, tid) + 6);
 Layout make_layout() {
   Layout at;
-  at.impl = 0;  // the first of the two pointers of MachineState
+  at.impl = {0};  // the first of the two pointers of MachineState
   at.fault = offsetof(State, fault) + offsetof(FaultState, id);
   at.fault_pc = offsetof(State, fault) + offsetof(FaultState, pc);
-  at.difo = offsetof(State, difo);
-  at.firing = offsetof(State, firing);
+  at.difo = {offsetof(State, difo)};
+  at.firing = {offsetof(State, firing)};
   at.units = offsetof(State, units);
-  at.variables = offsetof(State, variables);
+  at.variables = {offsetof(State, variables)};
   at.depth = offsetof(State, tuple) + offsetof(Tuple, depth);
   at.entries = offsetof(State, tuple) + offsetof(Tuple, entries);
   at.entry_size = sizeof(TupleEntry);
   at.entry_value = offsetof(TupleEntry, value);
   at.entry_of_size = offsetof(TupleEntry, size);
   at.entry_type = offsetof(TupleEntry, type);
-  at.entry_bytes = offsetof(TupleEntry, bytes);
+  at.entry_bytes = {offsetof(TupleEntry, bytes)};
   at.locals = offsetof(State, locals) + offsetof(Slots, table);
   at.globals = offsetof(VariableState::Impl, globals) + offsetof(Slots, table);
   at.threads = offsetof(VariableState::Impl, threads) + offsetof(Slots, table);
-  at.slots_first = offsetof(SlotTable, first);
+  at.slots_first = {offsetof(SlotTable, first)};
   at.slots_count = offsetof(SlotTable, count);
   at.slot_size = sizeof(Slot);
   at.slot_value = offsetof(Slot, value);
-  at.slot_storage = offsetof(Slot, storage);
+  at.slot_storage = {offsetof(Slot, storage)};
   at.slot_known = offsetof(Slot, known);
   at.slot_mask = offsetof(Slot, mask);
   at.slot_sign = offsetof(Slot, sign);
-  at.slot_recent = offsetof(Slot, recent);
+  at.slot_recent = {offsetof(Slot, recent)};
   at.node_key = offsetof(DynamicNode, tid);
   at.node_value = offsetof(DynamicNode, value);
   at.fields = firing_fields();

@@ -46,18 +46,27 @@ struct Member {
   bool is_signed = false;
 };
 
+// A member that is a pointer. Code never keeps a value of DIF there, and loads no pointer from elsewhere.
+struct PointerAt {
+  uint32_t offset = 0;
+};
+constexpr PointerAt operator+(uint32_t before, PointerAt member) { return {before + member.offset}; }
+
 // Where code finds what it reads and writes: members of the machine state unless another structure is named.
 struct Layout {
   uint32_t context = 0;  // the CodeContext or BodyContext, in the object that is run
-  uint32_t impl = 0;     // the pointer to the state, in MachineState
-  uint32_t fault = 0, fault_pc = 0, difo = 0, firing = 0, units = 0, variables = 0;
+  PointerAt impl;        // of the state, in MachineState
+  uint32_t fault = 0, fault_pc = 0, units = 0;
+  PointerAt difo, firing, variables;
   uint32_t depth = 0, entries = 0;                              // of the tuple stack
   uint32_t entry_size = 0, entry_value = 0, entry_of_size = 0;  // of an entry
-  uint32_t entry_type = 0, entry_bytes = 0;
+  uint32_t entry_type = 0;
+  PointerAt entry_bytes;
   uint32_t locals = 0, globals = 0, threads = 0;  // tables of slots; but for locals: in `variables`
-  uint32_t slots_first = 0, slots_count = 0;      // of a table
-  uint32_t slot_size = 0, slot_value = 0;         // of a slot
-  uint32_t slot_storage = 0, slot_known = 0, slot_mask = 0, slot_sign = 0, slot_recent = 0;
+  PointerAt slots_first;                          // of a table
+  uint32_t slots_count = 0;
+  uint32_t slot_size = 0, slot_value = 0, slot_known = 0, slot_mask = 0, slot_sign = 0;  // of a slot
+  PointerAt slot_storage, slot_recent;
   uint32_t node_key = 0, node_value = 0;  // of a dynamic variable; the key: tid, id, thread, has_tuple
   std::vector<Member> fields;             // of the firing, by position in kBuiltIns; size 0: a getter makes the value
   uint32_t cost_size = 0, cost_executed = 0, cost_units = 0, cost_faults = 0;
@@ -82,7 +91,7 @@ struct Translation {
   size_t gate = 0;              // where the gate begins; 0: there is none
 };
 
-inline constexpr uint32_t kInterface = 5;
+inline constexpr uint32_t kInterface = 6;
 
 // The only symbol of the plugin.
 struct Translator {
