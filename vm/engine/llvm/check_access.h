@@ -1,8 +1,10 @@
 #pragma once
 // A check of each function before LLVM optimizes it: whatever the lowering of an opcode does, no value of DIF becomes an address.
 //
-// Loads and stores lead from the arguments, from stack variables, and from pointers that were loaded or that helpers returned. On
-// the way there are constant offsets, and such indices as address_by() was given: the lowering vouches that they are in bounds.
+// Addresses lead from arguments, from pointers that load_pointer() loaded, and from those that helpers returned. On the way there
+// are constant offsets, and such indices as address_by() was given: the lowering vouches that they are in bounds. Memory is read
+// and written by plain loads and stores, and by helpers, which are called through such pointers. Variables on the stack hold
+// integers, and nothing else has their addresses.
 
 #include <llvm/IR/Function.h>
 
