@@ -258,8 +258,8 @@ void AgentProcess::write_area(Area& area) {
   };
   for (AgentSite* site : area.sites) {
     std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
-    const inside::Site header{context, site->window_address + site->probed, static_cast<uint32_t>(site->firers.size()),
-                              site->watch};
+    const inside::Site header{context, site->window_address + site->probed, site->window_address,
+                              static_cast<uint32_t>(site->firers.size()), site->watch};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
       AgentFirer& its = site->firers[i];
@@ -323,6 +323,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
   std::vector<Area>& areas = *placed;
   for (const AgentSite& site : sites) note_unwatched(site);
   if (areas.empty()) return {};
+  note_own(areas);
   for (Area& area : areas) {
     write_area(area);
     inside::CodeHeader header{.armed = context_.armed,
@@ -332,7 +333,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
                               .tracer_began = start_time(getpid()),
                               .table = area.table};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
-                            memory_.write_object(area.range.begin, header);
+                            memory_.write_object(area.range.begin, header) && memory_.write_object(context_.own, own_);
     if (!is_written) return Error{"the mapped memory cannot be written"};
   }
   if (!guard_) {
@@ -341,6 +342,19 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
     guard_.emplace(*std::move(guard));
   }
   return patch(areas, groups);
+}
+
+// The first code mapping has the list, also of those that come later.
+void AgentProcess::note_own(const std::vector<Area>& areas) {
+  static_assert(sizeof(inside::CodeHeader) <= inside::kOwnAt && inside::kOwnAt + sizeof(inside::OwnMemory) <= kPageBytes);
+  const auto add = [&](uint64_t begin, uint64_t end) {
+    if (own_.count < inside::kMostOwn) own_.ranges[own_.count++] = {begin, end};
+  };
+  if (own_.count == 0) {
+    context_.own = areas.front().range.begin + inside::kOwnAt;
+    add(context_.armed, context_.data + data_bytes());
+  }
+  for (const Area& area : areas) add(area.range.begin, area.range.end);
 }
 
 struct AgentProcess::Waiting {

@@ -70,6 +70,7 @@ class AgentProcess {
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
+  void note_own(const std::vector<Area>& areas);
   void note_watch(const AgentSite& site);
   void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
@@ -90,6 +91,7 @@ class AgentProcess {
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;       // a function that may start tasks
   std::vector<std::byte> lasting_;  // an inside::LastingMemory
+  inside::OwnMemory own_;
 };
 
 }  // namespace dvm::runtime

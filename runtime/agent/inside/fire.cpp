@@ -14,12 +14,12 @@
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/time.h"
+#include "runtime/agent/inside/watch.h"
 
 namespace dvm::runtime::inside {
 namespace {
 
-constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22,
-               kClockGetTime = 228;
+constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
@@ -179,34 +179,6 @@ struct Firing {
   if (rest != 0) word(ring + at) = 0;
   head += rest;
   return ring + (head & (size - 1));
-}
-
-// Whether the function is about to restrict system calls, by the registers of its arguments.
-[[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
-  const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
-  if (watch == Watch::prctl) return first == kSetSeccomp;
-  return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && second == kSetSeccomp));
-}
-
-// Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
-// of vfork(2) does not run beside it; a thread gets a pointer of its own.
-[[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
-  constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
-  if (watch == Watch::syscall && saved[14] == kClone3) return true;
-  if (watch != Watch::clone && (watch != Watch::syscall || saved[14] != kClone)) return false;
-  const uint64_t flags = watch == Watch::clone ? saved[12] : saved[13];  // %rdx, %rsi
-  return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
-}
-
-// Before the function does it.
-[[gnu::noinline]] void watch_call(Watch watch, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
-  if (restricts_calls(watch, saved)) {
-    __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
-  }
-  uint64_t armed = load(page.armed);
-  while (shares_lane(watch, saved) && armed != kDisarmed)
-    if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
 }
 
 // Takes the lane for a firing, unless it is taken.
@@ -381,7 +353,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   uint64_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
   if (is_new && !take_up(context, page, header)) return;
-  if (site->watch != Watch::nothing) watch_call(site->watch, saved, page, header);
+  if (site->watch != Watch::nothing) watch_call(*site, saved, page, header);
   if (site->firers == 0) return;
   armed = load(page.armed);
   uint32_t tid = armed == kAsked ? 0 : number_of_thread(context);

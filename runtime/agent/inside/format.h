@@ -55,7 +55,8 @@ struct DataHeader {
   uint64_t clock_number = 0;  // of lines that dvm has published; its lowest bit says which one is in use
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-  uint64_t reserved[5]{};
+  uint64_t leaving = 0;  // a thread waits until the code is restored, since it is about to take away memory of dvm's
+  uint64_t reserved[4]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -221,6 +222,7 @@ struct Context {
   uint32_t ring_bytes = 0;     // of each lane, a power of two
   uint64_t follows = 0;        // forked children fire as well
   uint64_t lasting = 0;        // the address of LastingMemory
+  uint64_t own = 0;            // of OwnMemory
 };
 
 struct MemoryRange {
@@ -232,13 +234,22 @@ struct LastingMemory {
   uint64_t ranges = 0;
 };
 
-// A function of the C library by which a process may restrict its system calls, or start a task that shares a thread's lane.
-enum class Watch : uint32_t { nothing, prctl, syscall, clone };
+// What dvm has added to the process: behind the CodeHeader of its first code mapping.
+inline constexpr uint64_t kMostOwn = 200, kOwnAt = 128;
+struct OwnMemory {
+  uint64_t count = 0;
+  MemoryRange ranges[kMostOwn]{};
+};
+
+// A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, or take
+// away memory of dvm's.
+enum class Watch : uint32_t { nothing, prctl, syscall, clone, mmap, mprotect, munmap, mremap, madvise };
 
 // A stub hands this over. Its firers follow.
 struct Site {
   Context context;
   uint64_t address = 0;  // of the instruction that is probed
+  uint64_t jump = 0;     // of the jump that leads here
   uint32_t firers = 0;
   Watch watch = Watch::nothing;
 };

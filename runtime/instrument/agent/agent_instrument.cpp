@@ -152,6 +152,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     const uint64_t before = copied();
     for (auto& [pid, process] : processes_)
       if (process->lanes) process->lanes->collect();
+    leave_processes();
     found_ = copied() - before;
     if (uses_time_)
       for (auto& [pid, process] : processes_) publish(clock_.line(), process->agent.data_file());
@@ -313,6 +314,15 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     }
     known = std::make_unique<TracedProcess>(*std::move(opened));
     return known.get();
+  }
+
+  // Those that are about to take away memory which the jumps lead to.
+  void leave_processes() {
+    for (auto& [pid, process] : processes_) {
+      if (!process->lanes || !process->lanes->is_left() || !process->agent.is_on() || !process->agent.disable()) continue;
+      notes_.push_back(
+          fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there", pid));
+    }
   }
 
   uint64_t copied() const {

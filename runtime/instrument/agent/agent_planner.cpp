@@ -22,9 +22,14 @@ constexpr std::string_view kUnknownExits = "not all instructions that leave the 
 constexpr std::string_view kNoExits = "no instruction leaves the function";
 
 inside::Watch watch_of(std::string_view function) {
-  if (function == "prctl") return inside::Watch::prctl;
-  if (function == "clone") return inside::Watch::clone;
-  return function == "syscall" ? inside::Watch::syscall : inside::Watch::nothing;
+  static const std::map<std::string_view, inside::Watch> kWatched = {
+#define DVM_WATCHED(name) {#name, inside::Watch::name}
+      DVM_WATCHED(prctl),  DVM_WATCHED(clone),    DVM_WATCHED(syscall), DVM_WATCHED(mmap),
+      DVM_WATCHED(munmap), DVM_WATCHED(mprotect), DVM_WATCHED(mremap),  DVM_WATCHED(madvise),
+#undef DVM_WATCHED
+  };
+  const auto found = kWatched.find(function);
+  return found == kWatched.end() ? inside::Watch::nothing : found->second;
 }
 
 constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, and could be half replaced";
@@ -333,8 +338,8 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
   return planned;
 }
 
-// The functions of the C library by which a process restricts its system calls. They come first. Where they are not found or
-// cannot be watched, the records that need system calls are not made.
+// The functions of the C library by which a process restricts its system calls, or takes away memory of dvm's. They come first.
+// Where they are not found or cannot be watched, the records that need system calls are not made.
 void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) {
   for (const MappedObject& object : objects_[pid]) {
     const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};

@@ -33,6 +33,8 @@ class LaneReader {
   uint64_t bytes() const { return bytes_; }  // that were copied in all
   // Firings lost: rings full, nested, no lane, or what makes no sense.
   uint64_t lost() const { return lost_ + nonsense_; }
+  // A thread of the process is about to take away what dvm has mapped, and waits until no jump leads there.
+  bool is_left() const { return is_left_; }
   // Frees the lanes of threads that the process has no more, once they are empty.
   void free_lanes();
 
@@ -63,6 +65,7 @@ class LaneReader {
   uint64_t horizon_ = 0;    // all records up to this time were copied
   uint64_t copied_at_ = 0;  // no record is later
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
+  bool is_left_ = false;
 };
 
 }  // namespace dvm::runtime

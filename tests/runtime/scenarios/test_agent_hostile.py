@@ -55,6 +55,25 @@ def guard_of(pid):
     return None
 
 
+class Unmapped(Hostile):
+    """Programs that take away memory which dvm has added."""
+
+    def test_the_probes_are_taken_off_before(self):
+        for way in ("unmap", "protect", "discard", "move", "cover", "raw"):
+            with self.subTest(way):
+                self.check(way)
+
+    def check(self, way):
+        target = self.start(way)
+        tracer = self.trace(target.pid)
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertRegex(out, r"took [2-9], calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(out.split(), ["1000"])
+        self.assertIn(f"process {target.pid}: its probes were taken off, since it took away memory", err)
+
+
 class Leftovers(Hostile):
     """Kernel uprobes where jumps of an agent lie."""
 

@@ -105,7 +105,7 @@ class Agent {
   }
 
   void place(std::vector<AgentFirer> firers) {
-    std::vector<std::byte> site = bytes_of(inside::Site{context_, kAddress, static_cast<uint32_t>(firers.size())});
+    std::vector<std::byte> site = bytes_of(inside::Site{context_, kAddress, kAddress, static_cast<uint32_t>(firers.size())});
     for (AgentFirer& one : firers) {
       std::vector<std::byte> steps;
       for (AgentStep& step : one.steps) place(step), append(steps, bytes_of(step.step));

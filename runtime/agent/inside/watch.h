@@ -1,0 +1,97 @@
+#pragma once
+// What fire.cpp does before functions of the C library that change how the process may be traced.
+
+#include <cstdint>
+
+#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/read.h"
+
+namespace dvm::runtime::inside {
+
+inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kPpoll = 271;
+inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28;
+
+// Whether the function is about to restrict system calls, by the registers of its arguments.
+[[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
+  const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
+  if (watch == Watch::prctl) return first == kSetSeccomp;
+  return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && second == kSetSeccomp));
+}
+
+// Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
+// of vfork(2) does not run beside it; a thread gets a pointer of its own.
+[[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
+  if (watch == Watch::syscall && saved[14] == kClone3) return true;
+  if (watch != Watch::clone && (watch != Watch::syscall || saved[14] != kClone)) return false;
+  const uint64_t flags = watch == Watch::clone ? saved[12] : saved[13];  // %rdx, %rsi
+  return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
+}
+
+// A system call as the function is about to make it; ~0: none of memory.
+struct MemoryCall {
+  uint64_t number = ~uint64_t{0}, a = 0, b = 0, c = 0, d = 0, e = 0;
+};
+
+[[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
+  const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
+  if (watch == Watch::syscall) return {rdi, rsi, rdx, rcx, r8, r9};
+  if (watch < Watch::mmap) return {};
+  uint64_t number = kMunmap;
+  if (watch == Watch::mmap) number = kMmap;
+  if (watch == Watch::mprotect) number = kMprotect;
+  if (watch == Watch::mremap) number = kMremap;
+  if (watch == Watch::madvise) number = kMadvise;
+  return {number, rdi, rsi, rdx, rcx, r8};
+}
+
+[[gnu::noinline]] inline bool is_own(const Context& context, uint64_t begin, uint64_t bytes) {
+  const auto& own = *reinterpret_cast<const OwnMemory*>(context.own);
+  bool overlaps = false;
+  for (uint64_t i = 0; i < own.count; i++)
+    overlaps |= begin < own.ranges[i].end && own.ranges[i].begin < ((begin + bytes + kPage - 1) & ~(kPage - 1));
+  return overlaps;
+}
+
+// Whether a call takes away memory of dvm's, or what can be done with it.
+[[gnu::always_inline]] inline bool takes_memory(const Context& context, const MemoryCall& call) {
+  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2;
+  if (call.number == kMunmap || call.number == kMprotect || call.number == kMadvise) return is_own(context, call.a, call.b);
+  if (call.number == kMmap) return (call.d & kFixedMap) != 0 && is_own(context, call.a, call.b);
+  if (call.number != kMremap) return false;
+  return is_own(context, call.a, call.b) || ((call.d & kFixedMove) != 0 && is_own(context, call.e, call.c));
+}
+
+// dvm, or its guard, sees the flag or is at it anyway, and restores all code while no thread runs. Threads that are in a stub
+// then have time to leave it. Where system calls are restricted, the wait is a loop.
+[[gnu::noinline]] inline void wait_for_code(const Context& context, DataHeader& header, uint64_t jump) {
+  constexpr uint64_t kPatience = 10'000'000'000, kToLeave = 150'000'000;  // ticks of the TSC
+  constexpr unsigned char kJump = 0xe9;
+  const uint64_t begin = __builtin_ia32_rdtsc();
+  uint64_t restored = 0;
+  for (uint64_t now = begin; now - begin < kPatience && (restored == 0 || now - restored < kToLeave);
+       now = __builtin_ia32_rdtsc()) {
+    __atomic_store_n(&header.leaving, uint64_t{1}, __ATOMIC_SEQ_CST);
+    if (restored == 0 && *reinterpret_cast<const volatile unsigned char*>(jump) != kJump) restored = now;
+    const uint64_t time[2] = {0, 1'000'000};
+    if (is_muted(context))
+      __builtin_ia32_pause();
+    else
+      call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+  }
+}
+
+// Before the function does it.
+[[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
+  const Watch watch = site.watch;
+  if (takes_memory(site.context, memory_call(watch, saved))) return wait_for_code(site.context, header, site.jump);
+  if (restricts_calls(watch, saved)) {
+    __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
+  }
+  uint64_t armed = load(page.armed);
+  while (shares_lane(watch, saved) && armed != kDisarmed)
+    if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+}
+
+}  // namespace dvm::runtime::inside
