@@ -106,13 +106,23 @@ struct Range {
   return pad_text(text, most);
 }
 
+// Of memory that lasts. Its address is a multiple of 8: a program may have let other loads fault, by its alignment-check flag.
+[[gnu::always_inline]] inline uint64_t load_word(uint64_t address) {
+  uint64_t word;
+  asm volatile("mov (%1), %0" : "=r"(word) : "r"(address));
+  return word;
+}
+
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
 inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64_t from, uint64_t* to, uint64_t most) {
   if (from < kPage) return 0;
   const uint64_t lasting = lasting_bytes(context, from, stack_pointer);
+  const unsigned shift = static_cast<unsigned>(from & 7) * 8;
+  uint64_t next = shift != 0 && lasting >= 8 ? load_word(from & ~uint64_t{7}) : 0;
   for (uint64_t done = 0; done + 8 <= lasting; done += 8) {
-    uint64_t word;
-    asm volatile("mov (%1), %0" : "=r"(word) : "r"(from + done));
+    uint64_t word = next >> shift;
+    next = load_word((from + done + 7) & ~uint64_t{7});
+    word = shift == 0 ? next : word | next << (64 - shift);
     const bool is_end = end_text(word, most - done);
     to[done / 8] = word;
     if (is_end) return static_cast<uint32_t>(done / 8 + 1);
