@@ -47,13 +47,17 @@ Status check_machine() {
   return {};
 }
 
-// A file larger than allowed sends the process a signal that ends it.
-bool limits_files(pid_t pid) {
+// The soft one, in the kernel's words; empty: not known.
+std::string limit_of(pid_t pid, std::string_view name) {
   std::ifstream limits(fmt::format("/proc/{}/limits", pid));
+  std::string soft;
   for (std::string line; std::getline(limits, line);)
-    if (line.starts_with("Max file size")) return line.find("unlimited") == std::string::npos;
-  return true;
+    if (line.starts_with(name)) std::istringstream(line.substr(name.size())) >> soft;
+  return soft;
 }
+
+// A file larger than allowed sends the process a signal that ends it.
+bool limits_files(pid_t pid) { return limit_of(pid, "Max file size") != "unlimited"; }
 
 bool is_in_own_namespace(pid_t pid) {
   std::istringstream numbers(status_field(pid, "NSpid:"));
@@ -72,6 +76,14 @@ bool restricts_calls(pid_t pid) {
 bool locks_memory(pid_t pid) {
   const std::string locked = status_field(pid, "VmLck:");
   return !locked.empty() && locked[0] != '0';
+}
+
+uint64_t free_address_space(pid_t pid) {
+  const std::string limit = limit_of(pid, "Max address space");
+  if (limit == "unlimited") return UINT64_MAX;
+  const uint64_t most = std::strtoull(limit.c_str(), nullptr, 10);
+  const uint64_t used = std::strtoull(status_field(pid, "VmSize:").c_str(), nullptr, 10) * 1024;
+  return most > used ? most - used : 0;
 }
 
 Status check_target(pid_t pid) {

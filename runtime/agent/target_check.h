@@ -18,6 +18,8 @@ Status check_target(pid_t pid);
 bool restricts_calls(pid_t pid);
 // What it maps from now on may stay in memory as a whole (mlockall).
 bool locks_memory(pid_t pid);
+// Bytes that it may still map (ulimit -v).
+uint64_t free_address_space(pid_t pid);
 
 // Where the C library keeps the number of a thread, from its thread pointer; 0: nowhere where all threads of the process have it.
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory);

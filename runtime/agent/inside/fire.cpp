@@ -24,7 +24,7 @@ constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
 constexpr unsigned kFrameWord = 4;
-constexpr uint64_t kReused = 256 * 1024, kReusedPart = 4;  // bytes, and part, of a ring
+constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
@@ -173,7 +173,7 @@ struct Firing {
   head = load(lane.head);
   const uint64_t at = head & (size - 1);
   const uint64_t tail = load(lane.tail);
-  const bool begins_anew = head == tail && at >= kReused && at >= size / kReusedPart;
+  const bool begins_anew = head == tail && at >= kReused && at >= size / 16 * kReusedSixteenths;
   const uint64_t rest = begins_anew || at + bytes > size ? size - at : 0;
   if (head + rest + bytes - tail > size) return 0;
   if (rest != 0) word(ring + at) = 0;

@@ -33,7 +33,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kLanes = 256, kLockedLanes = 32;                          // where all lanes stay in memory, used or not
+constexpr uint32_t kLanes = 256, kFewLanes = 32;  // few: where all lanes stay in memory, used or not, or room is scarce
 constexpr size_t kLeastRing = 64 * 1024, kMostRing = 64 << 20, kShares = 2;  // a share: the ring of a thread
 constexpr size_t kStackRingBytes = 32 << 20;                                 // where records hold stacks, as with uprobes
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;      // ns
@@ -302,12 +302,25 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
           pid));
   }
 
+  struct LaneSizes {
+    uint32_t lanes, ring_bytes;
+  };
+  // At most a quarter of the address space that the process has left, if there is a limit.
+  LaneSizes sizes_for(pid_t pid) const {
+    constexpr auto kLeast = static_cast<uint32_t>(kLeastRing);
+    if (locks_memory(pid)) return {kFewLanes, kLeast};
+    LaneSizes sizes{kLanes, ring_bytes_};
+    const uint64_t room = free_address_space(pid) / 4;
+    while (inside::variables_at(sizes.lanes, sizes.ring_bytes) > room && sizes.lanes > kFewLanes)
+      (sizes.ring_bytes > kLeast ? sizes.ring_bytes : sizes.lanes) /= 2;
+    return sizes;
+  }
+
   Result<TracedProcess*> process_of(pid_t pid) {
     std::unique_ptr<TracedProcess>& known = processes_[pid];
     if (known) return known.get();
-    const bool is_locked = locks_memory(pid);
-    auto opened = AgentProcess::open(pid, is_locked ? kLockedLanes : kLanes,
-                                     is_locked ? static_cast<uint32_t>(kLeastRing) : ring_bytes_, follows_);
+    const LaneSizes sizes = sizes_for(pid);
+    auto opened = AgentProcess::open(pid, sizes.lanes, sizes.ring_bytes, follows_);
     if (!opened) {
       processes_.erase(pid);
       return opened.error();

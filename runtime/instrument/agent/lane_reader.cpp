@@ -1,5 +1,6 @@
 #include "runtime/instrument/agent/lane_reader.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -146,6 +147,7 @@ void LaneReader::free_lanes() {
     const inside::ThreadVariables none;
     const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
     if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return;
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
     const uint64_t turns = (lane.turns + 1) & ~uint64_t{1}, free = 0;  // it may have ended in the midst of a firing
     const auto write = [&](size_t field, uint64_t value) {
       return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;

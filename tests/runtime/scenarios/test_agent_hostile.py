@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import unittest
@@ -72,6 +73,33 @@ class Unmapped(Hostile):
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
         self.assertIn(f"process {target.pid}: its probes were taken off, since it took away memory", err)
+
+
+class Strict(Hostile):
+    SCRIPTS = {
+        "pid$target:strict:named:entry { @[copyinstr(arg0)] = count(); }": r" a string of more than eight characters +1000\n +ers +1000\n +string of",
+        "pid$target:strict:named:entry { @[pid == tid] = count(); } pid$target:strict:named:return { @r = quantize(timestamp & 1); }": r"1 +3000\n",
+        "pid$target:strict:named:entry { @[ustack(2), stringof(copyinstr(arg0))] = count(); }": r"eight characters\s+1000",
+    }
+
+    def test_loads_of_dvm_do_not_fault_where_unaligned_ones_do(self):
+        for script, expected in self.SCRIPTS.items():
+            with self.subTest(script):
+                result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("strict") + " 1000")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertIn("right\n", result.stdout)
+                self.assertRegex(result.stdout, "(?s)" + expected)
+
+    def test_a_limit_of_the_address_space_makes_rings_smaller(self):
+        for mebibytes in (4000, 256, 40):
+            with self.subTest(mebibytes):
+                target = self.start("lines", preexec_fn=lambda most=mebibytes << 20: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+                tracer = self.trace(target.pid)
+                self.ask(target)
+                tracer.send_signal(signal.SIGINT)
+                out, err = tracer.communicate(timeout=PATIENCE)
+                self.assertEqual((out.split(), err), (["1000"], ""))
+                self.ask(target)
 
 
 class Leftovers(Hostile):
