@@ -79,7 +79,7 @@ void Handle::Impl::tell_notes() {
 // Once: what one DIFO has met, others will.
 void Handle::Impl::tell_engine_problem() {
   for (const EcbCode& code : enabling.codes())
-    if (!code.problem.empty()) return consumer.notice("clauses run on the interpreter: " + code.problem);
+    if (!code.problem.empty()) return tell_interpreted(code.problem);
 }
 
 Drops Handle::Impl::drops() {

@@ -60,6 +60,7 @@ struct Handle::Impl {
   void start_rates();
   void tell_notes();
   void tell_engine_problem();
+  void tell_interpreted(const std::string& problem) { consumer.notice("clauses run on the interpreter: " + problem); }
   Drops drops();
 
   Clock next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }

@@ -32,6 +32,7 @@ Polled Handle::Impl::poll(Backend& backend) {
     all.firings += polled->firings, all.backlog += polled->backlog, all.is_urgent |= polled->is_urgent;
     goes_on = polled->is_partial && (is_stopped || !wake.is_interrupted());  // drain() takes the rest
     translations.take_up();
+    if (const std::string problem = translations.take_problem(); !problem.empty()) tell_interpreted(problem);
     if (goes_on) late.take_up_changes();
   }
   return all;

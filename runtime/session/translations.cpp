@@ -101,6 +101,11 @@ std::string Translations::problem(unsigned clause) const {
   return found == problems_.end() ? "" : found->second;
 }
 
+std::string Translations::take_problem() {
+  if (problems_.empty() || std::exchange(has_told_, true)) return "";
+  return problems_.begin()->second;
+}
+
 void Translations::note_firings(const EcbPlan& plan) {
   interpreted_.resize(runs_.size());
   for (size_t i = 0; i < runs_.size(); i++)

@@ -36,6 +36,8 @@ class Translations {
 
   // Replaces the code of clauses that have been translated, and has more translated. Between two polls.
   void take_up();
+  // The first reason for which a clause stays on the interpreter; once.
+  std::string take_problem();
   // Why a clause could not be translated; empty: it could, or has not cost enough.
   std::string problem(unsigned clause) const;
   // Firings of an ECB before its clause became machine code; 0: it did not.
@@ -65,6 +67,7 @@ class Translations {
   std::vector<EcbRuns> costs_;                // by clause
   std::vector<uint64_t> interpreted_;         // by EPID - 1
   std::map<unsigned, std::string> problems_;  // by clause
+  bool has_told_ = false;                     // that there are some
 
   const uint64_t began_at_ = vm::read_ticks();
   const Clock began_ = read_clock(CLOCK_MONOTONIC);

@@ -79,9 +79,10 @@ class Translator(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
 
-    def run_auto(self, *options, before=None):
+    def run_auto(self, *options, environment=None, before=None):
         command = [self.dvm, "run", "-q", "-x", "strsize=8k", *options, "-n", COSTLY]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=dvmtest.ENV, preexec_fn=before)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**dvmtest.ENV, **(environment or {})},
+                             preexec_fn=before)
         if run.returncode == 77:
             self.skipTest("the kernel cannot be told to refuse executable mappings")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -113,16 +114,41 @@ class Translator(unittest.TestCase):
         self.copy_plugin()
         self.assertRegex(self.run_auto("-v"), r"(?m)^dvm: dt_clause_1: engine llvm after \d+ firings$")
 
-    def test_auto_without_a_plugin_says_it_if_asked(self):
-        reason = f"there is no {self.plugin}"
-        self.assertNotIn(reason, self.run_auto())
-        self.assertRegex(self.run_auto("-v"), rf"(?m)^dvm: dt_clause_1: engine interp; not llvm: .*{reason}$")
+    # One line in all, and with -v one about each clause as well.
+    def auto_says(self, reason, **how):
+        said = self.run_auto("-v", **how)
+        lines = [line for line in said.splitlines() if line.startswith(ON_INTERPRETER)]
+        self.assertEqual(len(lines), 1, said)
+        self.assertRegex(lines[0], rf"{reason}$")
+        self.assertRegex(said, rf"(?m)^dvm: dt_clause_1: engine interp; not llvm: .*{reason}$")
+
+    def test_auto_without_a_plugin(self):
+        self.auto_says(f"there is no {self.plugin}")
+
+    def test_auto_says_nothing_of_a_plugin_that_it_does_not_need(self):
+        run = subprocess.run([self.dvm, "run", "-q", "-n", SCRIPT], capture_output=True, text=True, timeout=120, env=dvmtest.ENV)
+        self.assertEqual((run.stdout, run.stderr), ("42\n", ""))
+
+    def test_auto_with_a_plugin_that_is_cut_off(self):
+        self.copy_plugin()
+        self.plugin.write_bytes(PLUGIN.read_bytes()[:20_000])
+        self.auto_says("is cut off: its end is missing")
+
+    def test_auto_with_a_plugin_of_another_version(self):
+        self.library(OTHER_VERSION, self.plugin)
+        self.auto_says("belongs to another version of dvm")
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer has an mmap of its own")
+    def test_auto_without_memory_for_code(self):
+        self.copy_plugin()
+        preloaded = self.folder / "no_memory.so"
+        self.library(NO_MEMORY, preloaded)
+        self.auto_says("no memory for code: Cannot allocate memory", environment={"LD_PRELOAD": str(preloaded)})
 
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer maps executable memory")
     def test_auto_on_a_kernel_that_refuses_executable_mappings(self):
         self.copy_plugin()
-        said = self.run_auto("-v", before=refuse_executable_mappings)
-        self.assertRegex(said, r"(?m)^dvm: dt_clause_1: engine interp; not llvm: the kernel refuses executable memory: Permission denied$")
+        self.auto_says("the kernel refuses executable memory: Permission denied", before=refuse_executable_mappings)
 
     def test_a_plugin_that_is_cut_off(self):
         self.copy_plugin()
