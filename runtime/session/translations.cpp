@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "runtime/probe/prepare.h"
@@ -19,15 +20,19 @@ namespace {
 
 const vm::Engine& llvm() { return vm::kEngines[1]; }
 
-// Signals are for dvm's own thread.
+// Signals are for dvm's own thread. Throws if there cannot be another thread.
 template <class Function>
 std::thread start_without_signals(Function function) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(function);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  struct Blocked {
+    sigset_t all, before;
+    Blocked() {
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~Blocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  };
+  const Blocked blocked;
+  return std::thread(function);
 }
 
 // The traced program and dvm come first. A short slice keeps the thread from holding a CPU that dvm wakes up on: where the kernel
@@ -137,14 +142,25 @@ void Translations::ask_for_costly() {
   }
 }
 
+bool Translations::start_thread(const EcbPlan& plan) {
+  try {
+    if (!thread_.joinable()) thread_ = start_without_signals([this] { work(); });
+    return true;
+  } catch (const std::system_error& error) {
+    problems_[plan.clause] = "there is no thread to translate: " + error.code().message();
+    return false;
+  }
+}
+
 void Translations::ask_for(const EcbPlan& plan) {
+  is_asked_for_[plan.clause] = true;
+  if (!start_thread(plan)) return;
   {
     const std::unique_lock lock(mutex_, std::try_to_lock);
+    is_asked_for_[plan.clause] = lock.owns_lock();
     if (!lock) return;  // again at the next poll
     asked_for_.push_back(&plan);
   }
-  is_asked_for_[plan.clause] = true;
-  if (!thread_.joinable()) thread_ = start_without_signals([this] { work(); });
   wake_.notify_one();
 }
 

@@ -55,6 +55,7 @@ class Translations {
   void note_firings(const EcbPlan& plan);
   void ask_for_costly();
   void ask_for(const EcbPlan& plan);
+  bool start_thread(const EcbPlan& plan);
   double ns_per_tick() const;
   void work();
   EcbCode translate(const EcbPlan& plan, TranslationPrice& price) const;

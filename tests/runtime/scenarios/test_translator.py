@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import unittest
 import dvmtest
 
 PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
+TRANSLATOR = pathlib.Path(__file__).resolve().parents[3] / "vm/engine/native/translator.h"
 LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
 ROOM = 200 << 20  # bytes: enough for dvm, and too few for LLVM
@@ -31,6 +33,27 @@ OTHER_VERSION = """
 #include <stdint.h>
 struct { uint32_t interface; const char *llvm; void *functions[2]; } translator = {999, "0", {0, 0}};
 const void *dvm_translator(void) { return &translator; }
+"""
+# Throws as LLVM does where it gets no memory.
+OUT_OF_MEMORY = """
+#include <cstdint>
+#include <new>
+static void translate() { throw std::bad_alloc(); }
+static struct { uint32_t interface; const char *llvm; void (*functions[2])(); } translator = {%d, "0", {translate, translate}};
+extern "C" const void *dvm_translator() { return &translator; }
+"""
+# dvm's first thread parses.
+NO_SECOND_THREAD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+static int begun;
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *of) {
+  static int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  if (!create) create = dlsym(RTLD_NEXT, "pthread_create");
+  return begun++ ? EAGAIN : create(thread, how, run, of);
+}
 """
 # Code is less than a page; whatever else dvm maps is more.
 NO_MEMORY = """
@@ -61,8 +84,8 @@ class Translator(unittest.TestCase):
         shutil.copy(dvmtest.DVM, self.dvm)
         self.plugin = self.folder / "lib/dvm/dvm-llvm.so"
 
-    def library(self, source, path, *options):
-        command = [os.environ.get("DVM_CC", "cc"), "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), *options]
+    def library(self, source, path, *options, language="c"):
+        command = [os.environ.get("DVM_CC", "cc"), "-shared", "-fPIC", "-x", language, "-", "-o", str(path), *options]
         subprocess.run(command, input=source, text=True, check=True)
 
     def run_dvm(self, environment=None, before=None):
@@ -181,6 +204,19 @@ class Translator(unittest.TestCase):
     def test_a_plugin_of_another_version(self):
         self.library(OTHER_VERSION, self.plugin)
         self.says(f"{self.plugin} belongs to another version of dvm")
+
+    def test_no_memory_to_translate(self):
+        interface = re.search(r"kInterface = (\d+)", TRANSLATOR.read_text()).group(1)
+        self.library(OUT_OF_MEMORY % int(interface), self.plugin, "-lstdc++", language="c++")
+        self.says("no memory to translate")
+        self.auto_says("no memory to translate")
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer starts threads of its own")
+    def test_auto_without_another_thread(self):
+        self.copy_plugin()
+        preloaded = self.folder / "no_thread.so"
+        self.library(NO_SECOND_THREAD, preloaded)
+        self.auto_says("there is no thread to translate: Resource temporarily unavailable", environment={"LD_PRELOAD": str(preloaded)})
 
     def test_another_llvm(self):
         self.copy_plugin()

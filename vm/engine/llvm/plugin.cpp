@@ -9,6 +9,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -22,6 +23,8 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -122,12 +125,21 @@ class Compiler {
   bool general_regs_only_ = false;
 };
 
+// LLVM would end the process.
+bool throw_errors() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
+  llvm::install_fatal_error_handler(
+      [](void*, const char* reason, bool) { throw std::runtime_error(std::string("LLVM fails: ") + reason); });
+  return true;
+}
+
 // Any thread may translate.
 template <class Request>
 native::Translation translate(const Request& request, void (*lower)(const Request&, llvm::Module&)) {
   static std::mutex mutex;
   static Compiler compiler;
   const std::lock_guard lock(mutex);
+  [[maybe_unused]] static const bool kThrows = throw_errors();
   return compiler.translate(request, lower);
 }
 

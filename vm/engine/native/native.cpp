@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,18 @@ Layout layout_in() {
 }
 #pragma GCC diagnostic pop
 
+// Memory that LLVM does not get, and what it calls a fatal error, come as exceptions.
+template <class Translate, class Asked>
+Translation translated(Translate translate, const Asked& request) {
+  try {
+    return translate(request);
+  } catch (const std::bad_alloc&) {
+    return {{}, "no memory to translate", 0};
+  } catch (const std::exception& error) {
+    return {{}, error.what(), 0};
+  }
+}
+
 // Why there is no code, or nothing.
 std::string map(const Translation& made, CodeMemory& memory, std::string_view name) {
   if (!made.error.empty()) return made.error;
@@ -98,9 +112,9 @@ Prepared prepare_llvm(VerifiedDifo difo, CostPolicy policy) {
   const bool counts = policy == CostPolicy::blocks;
   native::CodeMemory memory;
   const native::Layout layout = native::layout_in<native::NativeDifo>();
-  if (std::string problem = native::map(loaded.translator->translate({difo.difo(), layout, counts, true}), memory, "dvm_difo");
-      !problem.empty())
-    return {nullptr, std::move(problem)};
+  const native::Request request{difo.difo(), layout, counts, true};
+  const native::Translation made = native::translated(loaded.translator->translate, request);
+  if (std::string problem = native::map(made, memory, "dvm_difo"); !problem.empty()) return {nullptr, std::move(problem)};
   return {std::make_unique<native::NativeDifo>(std::move(difo), std::move(memory), counts), {}};
 }
 
@@ -109,7 +123,7 @@ MadeBody prepare_llvm_body(const BodyRequest& request) {
   if (!loaded.translator) return {nullptr, loaded.problem};
   native::CodeMemory memory;
   const native::Layout layout = native::layout_in<native::NativeBody>();
-  const native::Translation made = loaded.translator->translate_body({request, layout, true});
+  const native::Translation made = native::translated(loaded.translator->translate_body, native::BodyCode{request, layout, true});
   if (std::string problem = native::map(made, memory, request.name); !problem.empty()) return {nullptr, std::move(problem)};
   return {std::make_unique<native::NativeBody>(request, std::move(memory), made.gate), {}};
 }

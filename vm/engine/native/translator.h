@@ -93,7 +93,7 @@ struct Translation {
 
 inline constexpr uint32_t kInterface = 6;
 
-// The only symbol of the plugin.
+// The only symbol of the plugin. It throws where there is no memory, and where LLVM gives up.
 struct Translator {
   uint32_t interface = 0;      // that of this header
   const char* llvm = nullptr;  // the version of LLVM
