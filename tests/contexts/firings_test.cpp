@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -12,8 +13,10 @@
 #include "runtime/consumer/record_merge.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/fire.h"
+#include "runtime/probe/prepare.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/contexts/both.h"
+#include "tests/support/engine.h"
 #include "tests/unit/runtime/programs.h"
 
 namespace dvm::runtime::test {
@@ -83,9 +86,9 @@ class Tracer {
   }
 
   template <class Accounting>
-  void fire_all() noexcept {
+  void fire(uint64_t begin, uint64_t end) noexcept {
     const ProbeEcbs& probe = *enabled_.enabling.find(enabled_.f.id);
-    for (uint64_t i = 0; i < kFirings; i++) {
+    for (uint64_t i = begin; i < end; i++) {
       vm::Firing firing;
       firing.timestamp = 1000 + 16 * i + 8 * number_;
       firing.tid = static_cast<int32_t>(1 + number_);
@@ -128,7 +131,40 @@ class TwoContexts : public ::testing::Test {
   void run(vm::CostPolicy policy) {
     enabled_ = std::make_unique<Enabled>(policy);
     for (uint64_t number : {0, 1}) tracers_[number] = std::make_unique<Tracer>(*enabled_, number);
-    on_both([this](size_t thread) { tracers_[thread]->template fire_all<Accounting>(); });
+    fire_on_both<Accounting>(0, kFirings);
+  }
+
+  template <class Accounting>
+  void fire_on_both(uint64_t begin, uint64_t end) {
+    on_both([this, begin, end](size_t thread) { tracers_[thread]->template fire<Accounting>(begin, end); });
+  }
+
+  // Both fire while a third thread makes the machine code, again once they have it, and in the end by the interpreter: as a
+  // session does, code changes between firings.
+  template <class Accounting>
+  void run_with_changes(vm::CostPolicy policy) {
+    enabled_ = std::make_unique<Enabled>(policy);
+    for (uint64_t number : {0, 1}) tracers_[number] = std::make_unique<Tracer>(*enabled_, number);
+    change_while<Accounting>(vm::kEngines[1], policy, 0);
+    change_while<Accounting>(vm::kUsualEngine, policy, kFirings / 3);
+    fire_on_both<Accounting>(kFirings / 3 * 2, kFirings);
+  }
+
+  template <class Accounting>
+  void change_while(const vm::Engine& engine, vm::CostPolicy policy, uint64_t begin) {
+    Enabling& enabling = enabled_->enabling;
+    std::vector<EcbCode> made;
+    std::thread translator([&] {
+      for (const EcbPlan& plan : enabling.plans())
+        made.push_back(prepare_code(
+            plan, [&enabling](uint32_t id) { return enabling.aggregation(id); }, policy, engine));
+    });
+    fire_on_both<Accounting>(begin, begin + kFirings / 3);
+    translator.join();
+    for (size_t clause = 0; clause < made.size(); clause++) {
+      EXPECT_EQ(made[clause].engine, engine.name) << made[clause].problem;
+      enabling.replace_code(clause, std::move(made[clause]));
+    }
   }
 
   void check_sums() const {
@@ -201,6 +237,21 @@ TEST_F(TwoContexts, LeaveTheirSumsAndRecords) {
 
 TEST_F(TwoContexts, CountApart) {
   run<OnSample>(vm::CostPolicy::blocks);
+  check_sums();
+  check_records();
+  check_account();
+}
+
+TEST_F(TwoContexts, ChangeTheirEngineWhileTheyRun) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  run_with_changes<Off>(vm::CostPolicy::none);
+  check_sums();
+  check_records();
+}
+
+TEST_F(TwoContexts, CountApartWithEnginesThatChange) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  run_with_changes<OnSample>(vm::CostPolicy::blocks);
   check_sums();
   check_records();
   check_account();
