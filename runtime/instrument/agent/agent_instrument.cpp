@@ -50,10 +50,19 @@ struct TracedProcess {
     arenas = std::make_unique<ArenaReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
   }
 
+  // Mostly the one that was asked for last.
+  bool has_cookie(uint64_t cookie) {
+    if (cookie == known_cookie) return true;
+    if (!cookies.contains(cookie)) return false;
+    known_cookie = cookie;
+    return true;
+  }
+
   AgentProcess agent;
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unordered_set<uint64_t> cookies;
+  std::optional<uint64_t> known_cookie;        // one of them
   std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
   std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
   bool has_variables = false;                  // they do
@@ -138,7 +147,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Result<uint64_t> poll(EventSink& sink) override {
     collect();
     uint64_t count = 0;
-    while (first()) {
+    while (find_earliest()) {
       count++;
       if (!deliver_first(sink)) break;
     }
@@ -160,13 +169,12 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   std::optional<uint64_t> first() override {
-    earliest_ = earliest();
-    if (earliest_ == nullptr) return std::nullopt;
-    return clock_.time_of(earliest_->lanes->first()->ticks);
+    if (!find_earliest()) return std::nullopt;
+    return clock_.time_of(record_.ticks);
   }
 
   bool deliver_first(EventSink& sink) override {
-    const bool wants_more = deliver(*earliest_, *earliest_->lanes->first(), sink);
+    const bool wants_more = deliver(*earliest_, record_, sink);
     earliest_->lanes->take_first();
     return wants_more;
   }
@@ -353,16 +361,16 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       if (process->lanes) process->lanes->free_lanes();
   }
 
-  TracedProcess* earliest() {
-    TracedProcess* found = nullptr;
-    uint64_t least = UINT64_MAX;
+  // False: no record has been copied that is known to be the earliest.
+  bool find_earliest() {
+    earliest_ = nullptr;
     for (auto& [pid, process] : processes_) {
       const auto first = process->lanes ? process->lanes->first() : std::nullopt;
-      if (!first || first->ticks >= least) continue;
-      found = process.get();
-      least = first->ticks;
+      if (!first || (earliest_ != nullptr && first->ticks >= record_.ticks)) continue;
+      earliest_ = process.get();
+      record_ = *first;
     }
-    return found;
+    return earliest_ != nullptr;
   }
 
   // The process has written the record: what names a probe, a process or a CPU is checked here, lengths by decode().
@@ -376,7 +384,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     }
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
     constexpr uint64_t kCpu = uint64_t{0xffff} << 48;
-    if (!process.cookies.contains(head & ~kCpu)) return foreign_++, true;
+    if (!process.has_cookie(head & ~kCpu)) return foreign_++, true;
     const RecordLayout& layout = delivery_.group(group_of(head)).layout;
     if (record.bytes.size() < layout.least) return foreign_++, true;
     const auto put = [&](uint32_t at, uint64_t value) { std::memcpy(record.bytes.data() + at, &value, sizeof value); };
@@ -433,7 +441,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::vector<std::string> notes_;
   bool follows_ = false;
   uint64_t looked_ = 0;                // for processes that were forked
-  TracedProcess* earliest_ = nullptr;  // whose record first() has found
+  TracedProcess* earliest_ = nullptr;  // whose record find_earliest() has found, and
+  LaneRecord record_;                  // that record
   bool uses_time_ = false;             // a clause that runs in threads does
   uint64_t found_ = 0;                 // bytes, by the last poll()
   uint64_t foreign_ = 0;               // records that no stub of dvm's writes

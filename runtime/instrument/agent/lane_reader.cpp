@@ -54,7 +54,7 @@ inside::Lane LaneReader::lane_of(uint32_t number) const {
 }
 
 void LaneReader::collect() {
-  if (copies_.size() > kMostCopies || !read_heads()) return;
+  if (turns_.size() > kMostCopies || !read_heads()) return;
   copied_at_ = __rdtsc();
   inside::DataHeader header;
   std::memcpy(&header, heads_.data(), sizeof header);
@@ -83,59 +83,77 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   tails_[number] = lane.head;
   const uint64_t size = lane.head - tail;
   const bool makes_sense = size <= ring_bytes_ && size % sizeof(uint64_t) == 0 && tail % sizeof(uint64_t) == 0;
-  Copy made;
-  if (!spare_.empty()) made = std::move(spare_.back()), spare_.pop_back();
+  Copy& made = spare_copy();
   made.lane = number;
   made.at = 0;
   made.length = 0;
-  made.words.resize(makes_sense ? size / sizeof(uint64_t) : 0);
+  made.end = makes_sense ? size / sizeof(uint64_t) : 0;
+  if (made.words.size() < made.end) made.words.resize(made.end);
   const uint64_t begin = tail & (ring_bytes_ - 1);
-  const uint64_t first = std::min<uint64_t>(made.words.size() * sizeof(uint64_t), ring_bytes_ - begin);
+  const uint64_t first = std::min<uint64_t>(made.end * sizeof(uint64_t), ring_bytes_ - begin);
   made.wrap = first / sizeof(uint64_t);
-  const auto to = std::as_writable_bytes(std::span(made.words));
+  const auto to = std::as_writable_bytes(std::span(made.words).first(made.end));
   const bool is_read = read(ring_at(number) + begin, to.first(first)) && read(ring_at(number), to.subspan(first));
-  if (!is_read) made.words.clear();
+  if (!is_read) made.end = 0;
   if (!makes_sense) nonsense_++;
-  bytes_ += made.words.size() * sizeof(uint64_t);
+  bytes_ += made.end * sizeof(uint64_t);
   const auto tail_at = static_cast<off_t>(lane_at(number) + offsetof(inside::Lane, tail));
   [[maybe_unused]] const ssize_t written = pwrite(file_, &lane.head, sizeof lane.head, tail_at);
-  if (advance(made)) {
-    copies_.push_back(std::move(made));
-    std::push_heap(copies_.begin(), copies_.end(), is_later);
-  } else {
-    spare_.push_back(std::move(made));
-  }
+  Turn turn{0, &made};
+  if (!advance(turn)) return spare_.push_back(&made);
+  turns_.push_back(turn);
+  std::push_heap(turns_.begin(), turns_.end(), is_later);
+}
+
+LaneReader::Copy& LaneReader::spare_copy() {
+  if (spare_.empty()) return *copies_.emplace_back(std::make_unique<Copy>());
+  Copy& copy = *spare_.back();
+  spare_.pop_back();
+  return copy;
 }
 
 // To the next record of the copy; none reaches over the end of the ring. False: there is none.
-bool LaneReader::advance(Copy& copy) {
+bool LaneReader::advance(Turn& turn) {
+  Copy& copy = *turn.copy;
   if (copy.length != 0) copy.at += kHeadWords + (copy.length + 7) / sizeof(uint64_t);
   copy.length = 0;
   if (copy.at < copy.wrap && copy.words[copy.at] == 0) copy.at = copy.wrap;
-  if (copy.at >= copy.words.size()) return false;
-  const size_t end = copy.at < copy.wrap ? copy.wrap : copy.words.size();
+  if (copy.at >= copy.end) return false;
+  const size_t end = copy.at < copy.wrap ? copy.wrap : copy.end;
   const uint64_t room = end - copy.at < kHeadWords ? 0 : (end - copy.at - kHeadWords) * sizeof(uint64_t);
   const uint64_t length = copy.words[copy.at];
   if (length == 0 || length > room) return nonsense_++, false;
   copy.length = length;
-  copy.ticks = std::min(copy.words[copy.at + 1], copied_at_);
+  turn.ticks = std::min(copy.words[copy.at + 1], copied_at_);
   return true;
 }
 
 std::optional<LaneRecord> LaneReader::first() const {
-  if (copies_.empty() || copies_.front().ticks > horizon_) return std::nullopt;
-  Copy& copy = const_cast<Copy&>(copies_.front());
+  if (turns_.empty() || turns_.front().ticks > horizon_) return std::nullopt;
+  Copy& copy = *turns_.front().copy;
   return LaneRecord{
-      copy.ticks, std::as_writable_bytes(std::span(copy.words)).subspan((copy.at + kHeadWords) * sizeof(uint64_t), copy.length)};
+      turns_.front().ticks,
+      std::as_writable_bytes(std::span(copy.words)).subspan((copy.at + kHeadWords) * sizeof(uint64_t), copy.length)};
 }
 
+// Mostly the next record of the lane is the earliest again, and nothing moves.
 void LaneReader::take_first() {
-  std::pop_heap(copies_.begin(), copies_.end(), is_later);
-  if (advance(copies_.back())) {
-    std::push_heap(copies_.begin(), copies_.end(), is_later);
-  } else {
-    spare_.push_back(std::move(copies_.back()));
-    copies_.pop_back();
+  if (!advance(turns_.front())) {
+    spare_.push_back(turns_.front().copy);
+    turns_.front() = turns_.back();
+    turns_.pop_back();
+  }
+  sink_first();
+}
+
+void LaneReader::sink_first() {
+  for (size_t at = 0;;) {
+    size_t least = at;
+    for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < turns_.size(); child++)
+      if (is_later(turns_[least], turns_[child])) least = child;
+    if (least == at) return;
+    std::swap(turns_[at], turns_[least]);
+    at = least;
   }
 }
 

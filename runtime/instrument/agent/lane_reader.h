@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,18 +42,25 @@ class LaneReader {
  private:
   struct Copy {
     uint32_t lane = 0;
-    std::vector<uint64_t> words;
-    size_t at = 0;    // words that were taken
-    size_t wrap = 0;  // where the beginning of the ring lies
+    std::vector<uint64_t> words;  // never shrinks
+    size_t end = 0;               // words of it that were copied
+    size_t at = 0;                // and taken
+    size_t wrap = 0;              // where the beginning of the ring lies
+    size_t length = 0;            // bytes of the record at hand
+  };
+  // A copy that has records left, by the time of the next one.
+  struct Turn {
     uint64_t ticks = 0;
-    size_t length = 0;  // bytes of the record at hand
+    Copy* copy = nullptr;
   };
   bool read(uint64_t at, std::span<std::byte> to) const;
   uint64_t used_from(uint32_t number, const inside::Lane& lane) const;
   void copy(uint32_t number, const inside::Lane& lane);
   bool read_heads();
   inside::Lane lane_of(uint32_t number) const;
-  bool advance(Copy& copy);
+  bool advance(Turn& turn);
+  void sink_first();
+  Copy& spare_copy();
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t ring_at(uint32_t number) const { return lane_at(lanes_) + uint64_t{number} * ring_bytes_; }
 
@@ -60,10 +68,11 @@ class LaneReader {
   uint32_t lanes_, ring_bytes_;
   std::vector<std::byte> heads_;  // the header and the lanes, as they were read last
   std::vector<uint64_t> tails_;   // of each lane: dvm's own
-  std::vector<Copy> copies_;      // a heap: the earliest first
-  std::vector<Copy> spare_;
-  uint64_t horizon_ = 0;    // all records up to this time were copied
-  uint64_t copied_at_ = 0;  // no record is later
+  std::vector<Turn> turns_;       // a heap: the earliest first
+  std::vector<std::unique_ptr<Copy>> copies_;
+  std::vector<Copy*> spare_;  // of these
+  uint64_t horizon_ = 0;      // all records up to this time were copied
+  uint64_t copied_at_ = 0;    // no record is later
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
   bool is_left_ = false;
 };

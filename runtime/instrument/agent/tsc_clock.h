@@ -20,24 +20,24 @@ class TscClock {
     const Reading next = read_both();
     if (next.ticks - now_.ticks < kLeastTicks) return;
     now_ = next;
-    if (now_.ticks - middle_.ticks < kBaseTicks) return;
-    before_ = middle_;
-    middle_ = now_;
+    if (now_.ticks - middle_.ticks >= kBaseTicks) {
+      before_ = middle_;
+      middle_ = now_;
+    }
+    rate_ = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
   }
   uint64_t ticks_of_reading() const { return now_.ticks; }
 
   // For readers that go on from the last reading. Until two readings lie so far apart, they are taken.
   inside::ClockLine line() {
     while (now_.ticks - before_.ticks < kLeastLine) read();
-    const double rate = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
-    return {now_.ticks, now_.time, static_cast<int64_t>(rate * static_cast<double>(uint64_t{1} << inside::kRateBits))};
+    return {now_.ticks, now_.time, static_cast<int64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits))};
   }
 
   uint64_t time_of(uint64_t ticks) const {
     if (now_.ticks == before_.ticks) return now_.time;
-    const double rate = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
     const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
-    return before_.time + static_cast<uint64_t>(static_cast<int64_t>(since * rate));
+    return before_.time + static_cast<uint64_t>(static_cast<int64_t>(since * rate_));
   }
 
  private:
@@ -63,6 +63,7 @@ class TscClock {
   }
 
   Reading before_, middle_, now_;
+  double rate_ = 0;  // ns a tick, between `before_` and `now_`
 };
 
 }  // namespace dvm::runtime

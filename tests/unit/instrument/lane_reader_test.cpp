@@ -12,7 +12,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kLanes = 2, kRing = 256;
+constexpr uint32_t kLanes = 8, kRing = 256;
 
 class LaneReaderTest : public testing::Test {
  protected:
@@ -65,6 +65,18 @@ TEST_F(LaneReaderTest, MergesLanesByTime) {
   write(1, 20, 2);
   EXPECT_EQ(take(), (std::vector<uint64_t>{1, 2, 3}));
   EXPECT_EQ(take(), std::vector<uint64_t>());
+}
+
+// Some end early, and some have the next record again and again.
+TEST_F(LaneReaderTest, MergesManyLanesByTime) {
+  constexpr uint64_t kRecords = 32;
+  std::vector<uint64_t> expected;
+  for (uint64_t i = 0, mixed = 1; i < kRecords; i++, mixed = mixed * 6364136223846793005 + 1442695040888963407) {
+    write(static_cast<uint32_t>((mixed >> 40) % (i < kRecords / 2 ? kLanes : kLanes - 1)), i + 1, i);
+    expected.push_back(i);
+  }
+  EXPECT_EQ(take(), expected);
+  EXPECT_EQ(reader_.lost(), 0);
 }
 
 TEST_F(LaneReaderTest, GoesRoundTheRing) {
