@@ -115,25 +115,26 @@ void print_probes(const std::vector<const runtime::Probe*>& probes, const Descri
   }
 }
 
-int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe) {
+int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe, NoMatch no_match) {
   const compiler::ProbeMatches found = match_probes(handle, description);
   const bool demangles = handle.options()[dif::Option::demangle] > 0;
   if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles), 0;
   std::fflush(stdout);  // in their order on a terminal
   tell("failed to match {}: {}", dif::spell(description), found.reason.empty() ? "No probe matches description" : found.reason);
   for (const std::string& name : found.similar) fmt::print(stderr, "    hint: did you mean '{}'?\n", name);
-  return found.tag.empty() || found.tag == "D_PDESC_ZERO" ? 0 : 1;
+  return found.tag.empty() || found.tag == "D_PDESC_ZERO" ? static_cast<int>(no_match) : 1;
 }
 
 }  // namespace
 
-int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe) {
+int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
+                NoMatch no_match) {
   int status = 0;
   fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes)
-        status = std::max(status, print_matches(handle, description, describe));
+        status = std::max(status, print_matches(handle, description, describe, no_match));
   return status;
 }
 

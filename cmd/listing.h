@@ -16,9 +16,12 @@ namespace dvm::cmd {
 // The text below the line of each probe.
 using DescribeProbes = std::function<std::vector<std::string>(const std::vector<const runtime::Probe*>&)>;
 
-// The probes of each description of the programs. One that matches none is reported on standard error. Returns the exit status: 1
-// unless the only cause is that no such probe exists. describe: null for the lines alone.
-int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe);
+// Exit status of a listing if the only complaint is that no such probe exists: dtrace -l ends with 0.
+enum class NoMatch { succeeds = 0, fails = 1 };
+// The probes of each description of the programs. One that matches none is reported on standard error. Returns the exit status.
+// describe: null for the lines alone.
+int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
+                NoMatch no_match);
 // The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
 // Then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.

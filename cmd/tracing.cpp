@@ -221,8 +221,8 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
 int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
   std::vector<const dif::Program*> pointers;
   for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
-  return list_probes(handle, pointers,
-                     given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes());
+  return list_probes(handle, pointers, given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes(),
+                     NoMatch::succeeds);
 }
 
 // Onto standard error, since results go elsewhere.
