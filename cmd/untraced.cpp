@@ -34,7 +34,7 @@ Result<Target> find_target(const ScriptOptions& script) {
   if (!script.pids.empty()) return Target{script.pids[0]};
   if (script.commands.empty()) return Target{};
   auto words = runtime::split_command(script.commands[0]);
-  if (!words) return Error{fmt::format("failed to exec '{}': {}", script.commands[0], words.error().message)};
+  if (!words) return Error{fmt::format("failed to execute '{}': {}", script.commands[0], words.error().message)};
   auto path = runtime::find_program(words->front());
   if (!path) return path.error();
   const auto objects_of = [program = runtime::unmapped_program(*path)](int32_t pid) {

@@ -40,7 +40,7 @@ std::string in_path(const std::string& word) {
 Result<std::string> find_program(const std::string& word) {
   const std::string path = word.find('/') == std::string::npos ? in_path(word) : word;
   const int problem = problem_with(path);
-  if (problem != 0) return Error{fmt::format("failed to exec {}: {}", word, std::strerror(problem))};
+  if (problem != 0) return Error{fmt::format("failed to execute {}: {}", word, std::strerror(problem))};
   std::error_code ignored;
   const std::filesystem::path real = std::filesystem::canonical(path, ignored);
   return real.empty() ? path : real.string();

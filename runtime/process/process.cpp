@@ -126,7 +126,7 @@ Result<Process> Process::spawn(const std::vector<std::string>& words, const Envi
 
 Result<Process> Process::spawn(std::string_view command, const Environment& environment, const StartPoint& point) {
   auto words = split_command(command);
-  if (!words) return Error{fmt::format("failed to exec '{}': {}", command, words.error().message)};
+  if (!words) return Error{fmt::format("failed to execute '{}': {}", command, words.error().message)};
   return spawn(*words, environment, point);
 }
 

@@ -218,7 +218,7 @@ Environment own_environment() {
 
 Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point) {
   if (words.empty()) return Error{"failed to exec: the command is empty"};
-  auto failed = [&](std::string_view why) { return Error{fmt::format("failed to exec {}: {}", words[0], why)}; };
+  auto failed = [&](std::string_view why) { return Error{fmt::format("failed to execute {}: {}", words[0], why)}; };
   const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
   Pipe go, failure;
   if (!go.ok() || !failure.ok()) return failed(std::strerror(errno));

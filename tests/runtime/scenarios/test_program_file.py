@@ -129,7 +129,7 @@ class Types(Folder):
         result = dvm("compile", "-c", command, "-n", "BEGIN { trace(`counter); }")
         self.assertIn("failed to resolve `counter: there is no process, so it has no address", result.stderr)
         result = dvm("compile", "-c", "nosuchprogram", *script)
-        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to exec nosuchprogram: No such file or directory\n"))
+        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to execute nosuchprogram: No such file or directory\n"))
 
     def test_of_a_process(self):
         with subprocess.Popen([program("looper"), "1000000000"], stdout=subprocess.DEVNULL) as process:

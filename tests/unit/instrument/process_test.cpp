@@ -84,9 +84,9 @@ class Spawn : public testing::TestWithParam<const char*> {};
 TEST(FindProgram, LooksInPathAndFollowsLinks) {
   EXPECT_EQ(*find_program("/proc/self/exe"), std::filesystem::read_symlink("/proc/self/exe"));
   EXPECT_EQ(*find_program("true"), std::filesystem::canonical(*find_program("true")));
-  EXPECT_EQ(find_program("nosuchprogram").error().message, "failed to exec nosuchprogram: No such file or directory");
-  EXPECT_EQ(find_program("/etc/passwd").error().message, "failed to exec /etc/passwd: Permission denied");
-  EXPECT_EQ(find_program("/tmp").error().message, "failed to exec /tmp: Permission denied");
+  EXPECT_EQ(find_program("nosuchprogram").error().message, "failed to execute nosuchprogram: No such file or directory");
+  EXPECT_EQ(find_program("/etc/passwd").error().message, "failed to execute /etc/passwd: Permission denied");
+  EXPECT_EQ(find_program("/tmp").error().message, "failed to execute /tmp: Permission denied");
 }
 
 TEST_P(Spawn, StopsBeforeMainThenRuns) {
@@ -148,9 +148,9 @@ TEST(Process, WhatCannotBeStartedIsAnErrorAndLeavesNoChild) {
     auto process = Process::spawn(words);
     return process ? std::string("started") : process.error().message;
   };
-  EXPECT_EQ(reason({"/nonexistent/program"}), "failed to exec /nonexistent/program: No such file or directory");
-  EXPECT_EQ(reason({"no-such-command-in-path"}), "failed to exec no-such-command-in-path: No such file or directory");
-  EXPECT_EQ(reason({"/etc/passwd"}), "failed to exec /etc/passwd: Permission denied");
+  EXPECT_EQ(reason({"/nonexistent/program"}), "failed to execute /nonexistent/program: No such file or directory");
+  EXPECT_EQ(reason({"no-such-command-in-path"}), "failed to execute no-such-command-in-path: No such file or directory");
+  EXPECT_EQ(reason({"/etc/passwd"}), "failed to execute /etc/passwd: Permission denied");
   EXPECT_THAT(reason({"/tmp"}), HasSubstr("Permission denied"));
   EXPECT_THAT(reason({""}), HasSubstr("failed to exec"));
   EXPECT_THAT(reason({}), HasSubstr("empty"));
