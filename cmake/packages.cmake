@@ -17,7 +17,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 set(CPACK_COMPONENTS_ALL dvm)
 set(CPACK_DEBIAN_DVM_PACKAGE_NAME dvm)
 set(CPACK_DEBIAN_DVM_PACKAGE_RECOMMENDS "cpp")
-set(CPACK_DEBIAN_DVM_PACKAGE_SUGGESTS "dvm-llvm, libc6-dbg")
+set(CPACK_DEBIAN_DVM_PACKAGE_SUGGESTS "libc6-dbg")
 # The libraries are those of this release.
 file(STRINGS /etc/os-release os_release REGEX "^(ID|VERSION_ID|PRETTY_NAME)=")
 foreach(line IN LISTS os_release)
@@ -35,6 +35,7 @@ functions, system calls, scheduling, markers. It predicts what a probe
 costs before it is enabled and accounts for it afterwards.")
 if(TARGET dvm_llvm)
   list(APPEND CPACK_COMPONENTS_ALL dvm-llvm)
+  string(APPEND CPACK_DEBIAN_DVM_PACKAGE_SUGGESTS ", dvm-llvm")
   set(CPACK_DEBIAN_DVM-LLVM_PACKAGE_NAME dvm-llvm)
   set(CPACK_DEBIAN_DVM-LLVM_PACKAGE_DEPENDS "dvm (= ${PROJECT_VERSION})")
   set(CPACK_COMPONENT_DVM-LLVM_DESCRIPTION
