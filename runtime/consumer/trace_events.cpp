@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/json_value.h"
 
 namespace dvm::runtime {
@@ -77,11 +78,25 @@ void TraceEvents::write_return() {
   functions.erase(std::prev(entered.base()), functions.end());
 }
 
+// Probes may be added while tracing goes on, behind those that are there.
+bool TraceEvents::records_return_of(const Probe& entry) {
+  const auto [known, is_new] = is_paired_.try_emplace(&entry);
+  if (!is_new) return known->second;
+  const auto function_of = [](const Probe& probe) { return Function{probe.provider, probe.module, probe.function}; };
+  const auto records = [](const Ecb* ecb) { return has_record(ecb->plan->desc); };
+  for (; looked_at_ < enabling_.probes().size(); looked_at_++) {
+    const ProbeEcbs& one = enabling_.probes()[looked_at_];
+    if (one.probe->name == "return" && std::any_of(one.ecbs.begin(), one.ecbs.end(), records))
+      returning_.insert(function_of(*one.probe));
+  }
+  return known->second = returning_.contains(function_of(entry));
+}
+
 void TraceEvents::write_firing() {
   if (held_.probe == nullptr) return;
   const Probe& probe = *held_.probe;
   name_thread();
-  if (probe.name == "entry") {
+  if (probe.name == "entry" && records_return_of(probe)) {
     open_[thread()].push_back(probe.function);
     write_event("B", probe.function);
   } else if (probe.name == "return") {

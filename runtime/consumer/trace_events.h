@@ -1,30 +1,36 @@
 #pragma once
 // Records as trace events, in the JSON that Perfetto and Chrome's viewer open: a track for each thread, a slice from a function's
-// entry to its return, a mark for every other firing. What the actions print is shown as the argument `text`.
+// entry to its return if some clause records the return, a mark for every other firing. What the actions print is shown as the
+// argument `text`.
 
 #include <cstdio>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/consumer/record_copies.h"
+#include "runtime/enabling/enabling.h"
 
 namespace dvm::runtime {
 
 class TraceEvents final : public RecordReader {
  public:
-  explicit TraceEvents(std::FILE* file) : file_(file) {}
+  TraceEvents(std::FILE* file, const Enabling& enabling) : file_(file), enabling_(enabling) {}
 
   void read(RecordCopy copy) override;
   void end_records() override;
 
  private:
-  using Thread = std::pair<int32_t, int32_t>;  // pid, tid
+  using Thread = std::pair<int32_t, int32_t>;                          // pid, tid
+  using Function = std::tuple<std::string, std::string, std::string>;  // provider, module, function
 
   Thread thread() const { return {held_.pid, held_.tid}; }
   bool is_held(const RecordCopy& copy) const;
+  bool records_return_of(const Probe& entry);
   void write_firing();
   void write_event(const char* phase, const std::string& name, bool with_text = true);
   void write_return();
@@ -33,8 +39,12 @@ class TraceEvents final : public RecordReader {
   void write(const std::string& event);
 
   std::FILE* file_;
-  RecordCopy held_;                                  // the firing whose records are still arriving; without a probe: none
-  std::map<Thread, std::vector<std::string>> open_;  // functions that each thread is in
+  const Enabling& enabling_;
+  size_t looked_at_ = 0;                              // probes of enabling_
+  std::set<Function> returning_;                      // functions of these probes whose returns leave records
+  std::unordered_map<const Probe*, bool> is_paired_;  // entries: whether returning_ has their function
+  RecordCopy held_;                                   // the firing whose records are still arriving; without a probe: none
+  std::map<Thread, std::vector<std::string>> open_;   // functions that each thread is in
   std::map<Thread, std::string> names_;
   std::set<int32_t> processes_;  // that have a name
   bool is_first_ = true;

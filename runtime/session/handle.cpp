@@ -18,7 +18,7 @@ Handle::Impl::Impl(HandleConfig c)
   consumer.set_target(config.target);
   if (c.shows_source) consumer.show_source();
   if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
-  if (c.trace_events) consumer.copy_records(std::make_shared<TraceEvents>(c.trace_events));
+  if (c.trace_events) consumer.copy_records(std::make_shared<TraceEvents>(c.trace_events, enabling));
   if (c.record_reader) consumer.copy_records(c.record_reader);
   if (accounts()) consumer.count_into(accounting.consumed());
 }

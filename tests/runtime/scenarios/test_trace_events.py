@@ -81,7 +81,7 @@ class TraceEvents(dvmtest.PrivilegedTest):
     def test_clauses_on_one_probe_are_one_event(self):
         events = self.events("-n", f"{LOOPER}:func:entry {{ trace(1); }} {LOOPER}:func:entry {{ printf(\" two\"); }}",
                              "-c", program("looper") + " 2")
-        self.assertEqual([(one["name"], one["args"]["text"]) for one in events], [("func", "1 two")] * 2)
+        self.assertEqual([(one["name"], one["args"]["text"]) for one in events], [("func:entry", "1 two")] * 2)
 
     def test_other_probes_are_marks_with_what_was_printed(self):
         events = self.events("-n", r'BEGIN { printf("a \"quote\" \\ \200\n"); } END { } tick-1ms { exit(3); }', status=3)
@@ -92,6 +92,11 @@ class TraceEvents(dvmtest.PrivilegedTest):
     def test_a_return_without_its_entry_is_a_mark(self):
         events = self.events("-n", f"{LOOPER}:func:return {{ }}", "-c", program("looper") + " 1")
         self.assertEqual([(one["ph"], one["name"]) for one in events], [("i", "func:return")])
+
+    def test_entries_whose_returns_leave_no_record_are_marks(self):
+        for clause in ("", f"{LOOPER}:func:return {{ @ = count(); }}"):
+            events = self.events("-n", f"{LOOPER}:func:entry {{ }} {clause}", "-c", program("looper") + " 3")
+            self.assertEqual([(one["ph"], one["name"]) for one in events], [("i", "func:entry")] * 3)
 
     def test_lost_returns_are_closed_with_their_callers(self):
         script = f"{LOOPER}:main:entry, {LOOPER}:func:entry {{ }} {LOOPER}:func:return /++seen != 2/ {{ }} {LOOPER}:main:return {{ }}"
