@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/embedded.h"
 #include "cmd/libraries.h"
+#include "cmd/parse_pid.h"
 #include "cmd/read_file.h"
 #include "cmd/tool_page.h"
 #include "cmd/tracing.h"
@@ -119,10 +120,10 @@ Status take_run_options(TracingOptions& tracing, const std::vector<std::string>&
       tracing.script.settings.push_back(words[++i]);
     else if (word == "-c")
       tracing.script.commands.push_back(words[++i]);
-    else if (const int pid = std::atoi(words[++i].c_str()); pid > 0)
-      tracing.script.pids.push_back(pid);
+    else if (const Result<pid_t> pid = parse_pid(words[++i]))
+      tracing.script.pids.push_back(*pid);
     else
-      return Error{fmt::format("'{}' is not the number of a process", words[i])};
+      return Error{pid.error().message};
   }
   return {};
 }

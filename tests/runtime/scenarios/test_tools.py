@@ -89,7 +89,8 @@ class Pages(unittest.TestCase):
                 (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
                 (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
                 (["funccount", "x"], "tool funccount: name a process by -p PID, or start one by -c 'CMD ARGS'"),
-                (["funccount", "-p", "x", "f"], "tool funccount: 'x' is not the number of a process")):
+                (["funccount", "-p", "x", "f"], "tool funccount: invalid pid: x"),
+                (["funccount", "-p", "12abc", "f"], "tool funccount: invalid pid: 12abc")):
             result = dvm("tool", *words)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", f"dvm: {message}\n"))
 
