@@ -44,8 +44,10 @@ std::string file_for(const std::string& file, const std::string& name, bool is_o
 }  // namespace
 
 void add_view_options(CLI::App& command, StackViewOptions& options) {
-  CLI::Option* folded = command.add_flag("--folded", options.folded,
-                                         "Print stacks in keys of aggregations folded, one line each, for flame graphs");
+  CLI::Option* folded =
+      command
+          .add_flag("--folded", options.folded, "Print stacks in keys of aggregations folded, one line each, for flame graphs")
+          ->excludes("--json");
   CLI::Option* flame =
       command.add_option("--flame", options.flame, "Draw stacks in keys of aggregations as a flame graph (SVG) into this file")
           ->type_name("FILE")

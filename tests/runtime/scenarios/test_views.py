@@ -203,6 +203,9 @@ class Flame(Files, dvmtest.PrivilegedTest):
         self.assertIn(";func 3\n", self.ran("replay", "-q", recording, "-n", script, "--folded"))
 
     def test_no_stack_is_an_error_at_the_end(self):
+        result = dvm("run", "--json", "--folded", "-n", "BEGIN { exit(0); }")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertEqual(result.stderr.splitlines()[0], "dvm: --json excludes --folded")
         result = dvm("run", "-q", "--folded", "-n", "BEGIN { @ = count(); exit(0); }")
         self.assertEqual(result.returncode, 1)
         self.assertIn(" 1\n", result.stdout)
