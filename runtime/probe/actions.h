@@ -41,7 +41,7 @@ inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result
     level.context.addresses.note(pid, address);
     return true;
   }
-  const std::span<const uint64_t> stack = is_of_kernel ? firing.kernel_stack : firing.stack;
+  const std::span<const uint64_t> stack = is_of_kernel ? firing.kernel_stack : firing.user_stack();
   if (stack.empty()) return true;
   const size_t bytes = std::min(value.size - sizeof(word), stack.size_bytes());
   std::memcpy(to + sizeof(word), stack.data(), bytes);

@@ -12,7 +12,10 @@ uint64_t var_uregs(State& state, uint64_t index) noexcept {
   return 0;
 }
 
-uint64_t var_ustackdepth(State& state, uint64_t) noexcept { return state.firing->stack.size(); }
-uint64_t var_ucaller(State& state, uint64_t) noexcept { return state.firing->stack.size() > 1 ? state.firing->stack[1] : 0; }
+uint64_t var_ustackdepth(State& state, uint64_t) noexcept { return state.firing->user_stack().size(); }
+uint64_t var_ucaller(State& state, uint64_t) noexcept {
+  const std::span<const uint64_t> stack = state.firing->user_stack();
+  return stack.size() > 1 ? stack[1] : 0;
+}
 
 }  // namespace dvm::vm

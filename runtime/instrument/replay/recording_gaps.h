@@ -17,7 +17,7 @@ class RecordingGaps {
   // Notes a firing and what the clauses on its probe need. has_stack: it fired in a thread of its process;
   // has_kernel_stack: in the kernel.
   void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack, bool has_kernel_stack) noexcept {
-    stacks_ += has_stack && needs.frames != 0 && firing.stack.empty();
+    stacks_ += has_stack && needs.frames != 0 && firing.user_stack().empty();
     kernel_stacks_ += has_kernel_stack && needs.kernel_frames != 0 && firing.kernel_stack.empty();
     times_ += needs.vtime && firing.vtimestamp == 0;
     goroutines_ += (needs.args & kGoroutineBit) != 0 && firing.args[kGoroutine] == 0;

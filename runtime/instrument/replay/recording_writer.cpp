@@ -168,7 +168,7 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   head.memory = static_cast<uint8_t>(std::min<size_t>(firing.memory.size(), UINT8_MAX));
   head.late = static_cast<uint16_t>(std::min(firing.late.size(), LateReads::kMostPieces));
   const auto kernel_stack = firing.kernel_stack.first(std::min<size_t>(firing.kernel_stack.size(), kMostFrames));
-  const auto stack = firing.stack.first(std::min<size_t>(firing.stack.size(), kMostFrames));
+  const auto whole = firing.user_stack(), stack = whole.first(std::min<size_t>(whole.size(), kMostFrames));
   head.frames = static_cast<uint16_t>(kernel_stack.size() + stack.size());
   std::string_view execname = firing.execname.substr(0, UINT8_MAX - 1);
   head.execname = static_cast<uint8_t>(execname.empty() ? 0 : execname.size() + 1);
@@ -242,7 +242,7 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
 }
 
 void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
-  for (const uint64_t address : firing.stack) addresses_.note(firing.pid, address);
+  for (const uint64_t address : firing.user_stack()) addresses_.note(firing.pid, address);
   for (const uint64_t address : firing.kernel_stack) addresses_.note(kKernelPid, address);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "runtime/instrument/instrument.h"
@@ -29,7 +30,7 @@ struct RecordGroup {
   }
 };
 
-class Delivery {
+class Delivery final : vm::StackWalk {
  public:
   // holds_threads: each thread that fires waits until the firing has been delivered.
   explicit Delivery(bool holds_threads = false) : holds_threads_(holds_threads) {}
@@ -90,7 +91,7 @@ class Delivery {
     vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
     if (group.layout.stack_bytes)
-      firing.stack = group.unwinds(firing.pid) ? unwind(group.layout, record, firing.pid) : std::span<const uint64_t>();
+      firing.walk = this, waiting_ = {&group, record}, walked_.reset();
     else if (group.layout.stack)
       firing.stack =
           firing.stack.first(unwinder_.count_executable(firing.pid, firing.stack, known_frames(group.layout.shape.kind)));
@@ -131,16 +132,33 @@ class Delivery {
     firing.probe_id = place.probe_id;
     if (place.exit) firing.args[0] = *place.exit;
     if (!firing.stack.empty()) room_.stack[0] -= place.moved;
+    waiting_.moved = place.moved;
     return true;
   }
 
-  std::span<const uint64_t> unwind(const RecordLayout& layout, std::span<const std::byte> record, int32_t pid) noexcept {
-    const StackCopy copy = stack_copy(layout, record);
+  // A walk costs several microseconds, and a predicate may be false.
+  std::span<const uint64_t> frames() noexcept override {
+    if (!walked_) walked_ = waiting_.group->unwinds(waiting_.group->firing.pid) ? unwind() : std::span<const uint64_t>();
+    return *walked_;
+  }
+
+  std::span<const uint64_t> unwind() noexcept {
+    const RecordLayout& layout = waiting_.group->layout;
+    const StackCopy copy = stack_copy(layout, waiting_.record);
     const std::span<uint64_t> room = std::span(room_.stack).first(layout.frames);
     const size_t first = copy.function != 0;
     if (first) room[0] = copy.function;
-    return room.first(first + unwinder_.walk(pid, copy.stack, room.subspan(first)));
+    const size_t count = first + unwinder_.walk(waiting_.group->firing.pid, copy.stack, room.subspan(first));
+    if (count != 0) room[0] -= waiting_.moved;
+    return room.first(count);
   }
+
+  // The firing that is being delivered, where its stack has been copied.
+  struct Waiting {
+    const RecordGroup* group = nullptr;
+    std::span<const std::byte> record;
+    uint64_t moved = 0;  // from the instruction that the probe means to that which fired
+  };
 
   bool holds_threads_;
   std::vector<RecordGroup> groups_;
@@ -149,6 +167,8 @@ class Delivery {
   Unwinder unwinder_;
   TracerFrames tracer_frames_;
   ThreadTimes thread_times_;
+  Waiting waiting_;
+  std::optional<std::span<const uint64_t>> walked_;
   uint64_t wall_offset_ = 0;
   int64_t cpu_offset_ = 0;
 };

@@ -43,6 +43,13 @@ class Stacks(dvmtest.PrivilegedTest):
         self.assertTrue(all(functions[:1] == ["bottom"] for functions in part))
         self.assertLessEqual(len(part[-1]), len(whole[-1]))
 
+    def test_a_stack_that_no_clause_asks_for_is_not_walked(self):
+        script = ("BEGIN { self->never = 0; } pid$target:stacks_bare:bottom:entry /self->never/ { ustack(); } "
+                  "pid$target:stacks_bare:bottom:entry { @ = count(); }")
+        result = dvm("run", "-q", "-x", "ustackunwind=1", "-n", script, "-c", program("stacks_bare"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertGreater(int(result.stdout), 0)
+
     def test_programs_with_frame_pointers_are_unwound_when_asked(self):
         stacks = self.stacks("stacks", "-x", "ustackunwind=8k")
         self.assertEqual([functions[:functions.index("main")] for functions in stacks][:4], [["bottom", "middle", "top"]] * 3 + [["bottom", "middle"]])

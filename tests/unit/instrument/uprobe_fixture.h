@@ -44,7 +44,7 @@ struct Seen {
 class Collector final : public EventSink {
  public:
   bool fire(vm::Firing& firing) noexcept override {
-    Seen seen{firing, std::string(firing.execname), {}, {}, {firing.stack.begin(), firing.stack.end()}};
+    Seen seen{firing, std::string(firing.execname), {}, {}, {firing.user_stack().begin(), firing.user_stack().end()}};
     for (const vm::CapturedMemory& captured : firing.memory) {
       seen.memory.emplace_back(reinterpret_cast<const char*>(captured.bytes.data()), captured.bytes.size());
       seen.addresses.push_back(captured.address);

@@ -30,6 +30,15 @@ struct UserRegisters {
   uint64_t operator[](unsigned n) const noexcept { return values[static_cast<size_t>(std::popcount(which & ((1u << n) - 1)))]; }
 };
 
+// Unwinds the user stack of the firing that is being processed, once a clause asks for it.
+class StackWalk {
+ public:
+  virtual std::span<const uint64_t> frames() noexcept = 0;
+
+ protected:
+  ~StackWalk() = default;
+};
+
 // The firing that is being processed: everything that was known when it happened.
 struct Firing {
   uint32_t probe_id = 0;
@@ -49,7 +58,10 @@ struct Firing {
   UserRegisters registers;
   std::span<const CapturedMemory> late;    // in a recording: what was read after the firing. The VM asks the Host for it
   std::span<const uint64_t> stack;         // program counters of the user stack, the probed function's first; empty: not captured
+  StackWalk* walk = nullptr;               // finds them; null: they are in `stack`
   std::span<const uint64_t> kernel_stack;  // likewise of the kernel stack; empty also where there is none
+
+  std::span<const uint64_t> user_stack() const noexcept { return walk != nullptr ? walk->frames() : stack; }
 };
 
 class Host {
