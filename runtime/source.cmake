@@ -112,6 +112,7 @@ if(DVM_BPF)
     instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
+    instrument/uprobe/task_name.cpp
     instrument/uprobe/tracepoints.cpp
     instrument/uprobe/tracer_frames.cpp
     instrument/uprobe/uprobe_instrument.cpp)

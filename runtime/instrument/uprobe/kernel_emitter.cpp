@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/instrument/uprobe/task_name.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -133,6 +135,21 @@ void KernelEmitter::this_thread(const PidNamespace& pids) {
   load(r0, fp, -8);
 }
 
+void KernelEmitter::this_name(Register to, int16_t at) {
+  const int16_t offset = task_name_offset();
+  if (offset == 0) {
+    mov(r1, to);
+    plus(r1, at);
+    mov(r2, kCommBytes);
+    return call(BPF_FUNC_get_current_comm);
+  }
+  call(BPF_FUNC_get_current_task_btf);
+  for (int16_t word = 0; word < static_cast<int16_t>(kCommBytes); word += 8) {
+    load(r1, r0, static_cast<int16_t>(offset + word));
+    store(to, static_cast<int16_t>(at + word), r1);
+  }
+}
+
 void KernelEmitter::look_up_followed(int map) {
   store(fp, -8, r0);
   load_map(r1, map);
@@ -208,10 +225,14 @@ void KernelEmitter::check_name(const std::vector<std::string>& names, const Reco
     load_constant(r3, INT64_MIN);
     bits_or(r3, r1);
   }
-  mov(r1, fp);
-  plus(r1, kAt);
-  mov(r2, kCommBytes);
-  call(layout.shape.thread.is_given() ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_get_current_comm);
+  if (layout.shape.thread.is_given()) {
+    mov(r1, fp);
+    plus(r1, kAt);
+    mov(r2, kCommBytes);
+    call(BPF_FUNC_probe_read_kernel_str);
+  } else {
+    this_name(fp, kAt);
+  }
   for (const std::string& name : names) {
     std::array<int64_t, 2> words{};
     std::memcpy(words.data(), name.data(), std::min<size_t>(name.size(), kCommBytes - 1));

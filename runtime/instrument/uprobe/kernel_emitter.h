@@ -30,6 +30,9 @@ class KernelEmitter : public Emitter {
   // r0: process id in the upper half, thread id in the lower one.
   void this_thread(const PidNamespace& pids);
 
+  // Copies the name of the thread, kCommBytes padded with NULs. r0 to r5 are changed.
+  void this_name(Register to, int16_t at);
+
   // r0: what the map of followed processes has of this process (followed.h), or 0. Its key lies at fp-8.
   void find_followed(int map, const PidNamespace& pids);
   // Ends early in processes that do not come from the one that is traced.

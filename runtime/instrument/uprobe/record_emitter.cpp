@@ -23,9 +23,7 @@ void RecordEmitter::thread_and_time() {
   if (layout_.comm && layout_.shape.thread.is_given()) {
     kernel_name(layout_.shape.thread.name);
   } else if (layout_.comm) {
-    record_address(r1, layout_.comm);
-    mov(r2, kCommBytes);
-    call(BPF_FUNC_get_current_comm);
+    this_name(r7, at16(layout_.comm));
   }
 }
 
