@@ -314,6 +314,12 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");
 }
 
+// Rows are sorted and their addresses resolved before anything is printed. The live view has the terminal for itself.
+std::function<std::shared_ptr<void>()> end_shown(const TracingOptions& given) {
+  if (given.exports.live) return nullptr;
+  return [] { return std::make_shared<Waiting>("preparing the results"); };
+}
+
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
   for (const std::string& file : {given.exports.html, given.view.flame})
     if (Status known = file.empty() ? Status() : check_writable(file); !known) return {fail("{}", known.error().message)};
@@ -339,6 +345,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .trace_events = events.file(),
                                          .record_reader = exporting->record_reader(),
                                          .exporter = exporting->exporter(),
+                                         .show_end = end_shown(given),
                                          .cost = cost_policy(given),
                                          .is_timed = given.ledger.empty(),
                                          .is_replay = source->is_replay,

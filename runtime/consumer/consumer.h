@@ -58,6 +58,8 @@ class Consumer {
   bool report_drops(const Drops& before, const Drops& now);
   void report_late_values(uint64_t count) { printer_->print_late_values(count, late_text(count)); }
   void notice(const std::string& message, std::span<const std::string> hints = {}) { printer_->print_notice(message, hints); }
+  // Keeps `shown` until something is written.
+  void hold_until_flush(std::shared_ptr<void> shown) { output_.hold_until_flush(std::move(shown)); }
   // Writes what has been printed. The error says why it could not be.
   Status flush() { return output_.flush(); }
 

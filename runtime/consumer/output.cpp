@@ -40,6 +40,7 @@ Output::~Output() {
 }
 
 Status Output::flush() {
+  shown_.reset();
   const Status output = write(out_, text_), notices = write(err_, notices_);
   if (failure_) failure_ = output ? notices : output;
   return failure_;

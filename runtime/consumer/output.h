@@ -3,7 +3,9 @@
 // written before flush().
 
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "dvm/common/result.h"
 
@@ -22,6 +24,8 @@ class Output {
   // True if the text goes to a terminal, which obeys control characters.
   bool is_terminal() const { return is_terminal_; }
 
+  // Keeps `shown`, which tells the user that output takes its time, until something is written.
+  void hold_until_flush(std::shared_ptr<void> shown) { shown_ = std::move(shown); }
   // The error says why something could not be written, now or before.
   Status flush();
   // Appends further text to this file; so do commands that system() starts.
@@ -39,6 +43,7 @@ class Output {
   std::FILE* err_;
   std::string text_;
   std::string notices_;
+  std::shared_ptr<void> shown_;
   int first_ = -1;  // a copy of the descriptor that out_ began with; -1: it still has it
   Status failure_;
 };

@@ -133,6 +133,7 @@ Status Handle::stop() {
   Impl& impl = *impl_;
   if (impl.is_stopped || !impl.is_running) return impl.failure;
   impl.is_stopped = true;
+  if (impl.config.show_end) impl.consumer.hold_until_flush(impl.config.show_end());
   for (const auto& backend : impl.backends) backend->disable();
   impl.drain();
   impl.collector.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last

@@ -26,6 +26,18 @@ TEST(Handle, ExitEndsTheFiringButEndRuns) {
   EXPECT_EQ(session.out(), "a rest of the clause end\n");
 }
 
+TEST(Handle, TheEndIsShownUntilItsOutputIsWritten) {
+  Session session;
+  std::string events;
+  session.show_end([&] {
+    events += "shown after '" + session.out() + "'";
+    return std::shared_ptr<void>(nullptr, [&](void*) { events += ", taken away before '" + session.out() + "'"; });
+  });
+  session.run({clause("END", {print("end")}), clause("BEGIN", {exit_with(0)})});
+  EXPECT_EQ(events, "shown after '', taken away before ''");
+  EXPECT_EQ(session.out(), "end\n");
+}
+
 TEST(Handle, EndMayChangeTheExitStatus) {
   Session session;
   session.run({clause("BEGIN", {exit_with(1)}), clause("END", {exit_with(9)})});

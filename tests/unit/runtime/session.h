@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +74,10 @@ class Session {
   }
   Session& loud() {
     EXPECT_TRUE(config_.options.set("quiet", "off"));
+    return *this;
+  }
+  Session& show_end(std::function<std::shared_ptr<void>()> show) {
+    config_.show_end = std::move(show);
     return *this;
   }
   Handle& handle() {

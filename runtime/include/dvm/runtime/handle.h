@@ -56,6 +56,9 @@ struct HandleConfig {
   std::shared_ptr<RecordReader> record_reader;
   // Takes the aggregations as metrics, at aggrate and at the end; null: none does.
   std::shared_ptr<Exporter> exporter;
+  // Called when tracing ends. What it returns is destroyed before the first output; it may show that the rows are being sorted
+  // and their addresses resolved. Null: nothing does.
+  std::function<std::shared_ptr<void>()> show_end;
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_timed = true;                             // time a sample of what is accounted; false: only count
   bool is_replay = false;                           // reads nothing from processes, which may be gone
