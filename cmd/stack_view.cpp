@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -57,6 +58,16 @@ void add_view_options(CLI::App& command, StackViewOptions& options) {
       ->type_name("TEXT")
       ->needs(flame);
   command.add_flag("--lines", options.lines, "Add source lines and inlined functions to the stacks of --json");
+}
+
+Status check_view(const StackViewOptions& given, std::span<const dif::Program* const> programs) {
+  if (!given.folded && given.flame.empty()) return {};
+  const auto is_stack = [](const dif::RecDesc& key) { return dif::is_stack(key.made_by); };
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ActDesc& action : clause.actions)
+        if (dif::find_aggregation(action.kind) && std::any_of(action.args.begin(), action.args.end(), is_stack)) return {};
+  return Error{"no aggregation has a stack as a key: nothing to draw"};
 }
 
 StackView::StackView(const StackViewOptions& given, bool for_page)

@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dvm/common/result.h"
+#include "dvm/dif/program.h"
 #include "view/flame_graph.h"
 #include "view/page.h"
 
@@ -24,6 +26,8 @@ struct StackViewOptions {
 };
 
 void add_view_options(CLI::App& command, StackViewOptions& options);
+// Before the run: the error says that no aggregation of the programs has a stack to draw.
+Status check_view(const StackViewOptions& given, std::span<const dif::Program* const> programs);
 
 class StackView {
  public:

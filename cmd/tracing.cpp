@@ -218,18 +218,21 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   return handle.exit_status();
 }
 
-int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
+std::vector<const dif::Program*> pointers_to(const std::vector<ReadyProgram>& programs) {
   std::vector<const dif::Program*> pointers;
   for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
-  return list_probes(handle, pointers, given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes(),
+  return pointers;
+}
+
+int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
+  return list_probes(handle, pointers_to(programs),
+                     given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes(),
                      NoMatch::succeeds);
 }
 
 // Onto standard error, since results go elsewhere.
 Status predict(const TracingOptions& given, runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
-  std::vector<const dif::Program*> pointers;
-  for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
-  return print_run_prediction(stderr, handle, pointers, given.script, given.prediction);
+  return print_run_prediction(stderr, handle, pointers_to(programs), given.script, given.prediction);
 }
 
 // From programs to the end of tracing.
@@ -252,6 +255,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (!given.ledger.empty())
     if (const auto execution = execution_under(handle.options(), profile); !execution)
       return {fail("{}", execution.error().message)};
+  if (Status known = check_view(given.view, pointers_to(programs)); !known) return {fail("{}", known.error().message)};
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};

@@ -202,13 +202,16 @@ class Flame(Files, dvmtest.PrivilegedTest):
         self.assertEqual(sum(event.get("ph") != "M" for event in json.loads(pathlib.Path(events).read_text())), 3)
         self.assertIn(";func 3\n", self.ran("replay", "-q", recording, "-n", script, "--folded"))
 
-    def test_no_stack_is_an_error_at_the_end(self):
+    def test_no_stack_is_an_error(self):
         result = dvm("run", "--json", "--folded", "-n", "BEGIN { exit(0); }")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertEqual(result.stderr.splitlines()[0], "dvm: --json excludes --folded")
         result = dvm("run", "-q", "--folded", "-n", "BEGIN { @ = count(); exit(0); }")
         self.assertEqual(result.returncode, 1)
-        self.assertIn(" 1\n", result.stdout)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr, "dvm: no aggregation has a stack as a key: nothing to draw\n")
+        result = dvm("run", "-q", "--folded", "-n", "BEGIN /$target != 0/ { @[ustack()] = count(); } BEGIN { trace(1); exit(0); }")
+        self.assertEqual((result.returncode, result.stdout), (1, "1\n"))
         self.assertEqual(result.stderr, "dvm: no aggregation of the end has a stack as a key: nothing to draw\n")
 
 
