@@ -8,6 +8,7 @@
 // A clause whose translation fails stays on the interpreter.
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -76,7 +77,8 @@ class Translations {
   TranslationPrice price_;  // as of the last take_made()
 
   std::thread thread_;
-  std::atomic<int> here_ = -1;  // the CPU of dvm's thread at its last poll
+  const pid_t dvm_ = gettid();  // dvm's own thread
+  std::atomic<int> here_ = -1;  // its CPU at its last poll
   cpu_set_t allowed_ = {};      // CPUs of the translator thread
   std::atomic<bool> has_made_ = false;
   std::mutex mutex_;  // guards what is below

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -131,6 +132,39 @@ TEST(EngineAuto, TranslatesOnOtherCpusThanItsOwn) {
   fire_until(session, id, "llvm");
   const cpu_set_t others = cpus_of_other_thread();
   EXPECT_EQ(CPU_COUNT(&others), CPU_COUNT(&all) - 1);
+  session.instrument().has_more = false;
+  EXPECT_TRUE(session.handle().stop());
+}
+
+// Until the end of a test, this thread and those that it starts have one CPU.
+class OneCpu {
+ public:
+  OneCpu() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one = {};
+    CPU_SET(static_cast<size_t>(::sched_getcpu()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneCpu() { ::sched_setaffinity(0, sizeof before_, &before_); }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+
+ private:
+  cpu_set_t before_ = {};
+};
+
+TEST(EngineAuto, TranslatesOnTheOnlyCpu) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  const OneCpu one_cpu;
+  Session session;
+  session.instrument().has_more = true;
+  const uint32_t id = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_sum, 1, {long_way()}, 0)})}, sums()), "");
+  fire_until(session, id, "llvm");
+  EXPECT_EQ(session.handle().placements().at(0).engine, "llvm");
+  struct sigaction giving_way = {};
+  EXPECT_EQ(::sigaction(SIGRTMAX, nullptr, &giving_way), 0);
+  EXPECT_NE(giving_way.sa_handler, SIG_DFL);
   session.instrument().has_more = false;
   EXPECT_TRUE(session.handle().stop());
 }
