@@ -22,6 +22,12 @@ def program(name):
     return os.path.join(PROGRAMS, name)
 
 
+def million_keys():
+    """A script that makes an aggregation @ with a million keys in about a thousand firings, and then @done; it prints neither at its end."""
+    return ("BEGIN { i = 0; } tick-1ms /i < 1000000/ { " + 500 * "@[i++] = count(); " + "} tick-1ms /i >= 1000000/ { @done = count(); } "
+            "END { trunc(@); trunc(@done); }")
+
+
 def dvm(*args, timeout=300, cwd=None, stdin=subprocess.DEVNULL, env=None):
     """Runs dvm to its end; the result has returncode, stdout, stderr."""
     return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,

@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from dvmtest import DVM, ENV, dvm
+from dvmtest import DVM, ENV, dvm, million_keys
 
 PATIENCE = 60  # seconds
 
@@ -110,6 +110,12 @@ class LiveTest(unittest.TestCase):
         script = "tick-1ms { @[i++] = count(); @[i++] = count(); @[i++] = count(); @[i++] = count(); }"
         terminal = self.terminal("-q", "-x", "maxseries=100", "-n", script)
         terminal.wait_for(r"\.\.\. \d{3,} more")
+        self.assertEqual(terminal.end(signal.SIGINT), 0)
+
+    def test_a_million_keys_in_a_narrow_terminal(self):
+        terminal = self.terminal("-q", "-x", "aggsize=64m", "-n", million_keys(), columns=20, rows=10)
+        terminal.wait_for(r"\.\.\. 99999\d more")
+        self.assertLess(len(terminal.frames()[-1]), 1000)
         self.assertEqual(terminal.end(signal.SIGINT), 0)
 
     def test_freopen_goes_on_in_its_file(self):

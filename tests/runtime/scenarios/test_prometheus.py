@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -14,7 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from dvmtest import DVM, ENV, dvm, skip_or_fail
+from dvmtest import DVM, ENV, dvm, million_keys, skip_or_fail
 from exposition import Exposition
 
 try:
@@ -126,6 +128,16 @@ class PrometheusTest(unittest.TestCase):
         self.assertLessEqual(samples, 100)
         self.assertGreater(distributions, 5)
         self.assertEqual(found.get("dvm_aggregation_keys_left_out", aggregation="agg_q", reason="maxseries"), 500 - distributions)
+
+    def test_a_million_keys_are_bounded(self):
+        with traced(million_keys(), "-x", "aggrate=200ms", "-x", "aggsize=64m") as tracer:
+            found = scrape_when(tracer, "dvm_agg_done_total")
+            self.assertLess(len(get(tracer.url)), 1 << 20)
+            status = pathlib.Path(f"/proc/{tracer.pid}/status").read_text()
+        self.assertEqual(len(found.of("dvm_agg_total")), 10000)  # the default of maxseries
+        self.assertEqual(found.get("dvm_aggregation_keys", aggregation="agg"), 1000000)
+        self.assertEqual(found.get("dvm_aggregation_keys_left_out", aggregation="agg", reason="maxseries"), 990000)
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]), 400000)
 
     def test_negative_counts_are_left_out(self):
         with traced("BEGIN { @q[1] = quantize(5, -2); @q[2] = quantize(5, 3); }") as tracer:
