@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostText = 4096;  // bytes of one firing
 
-std::string dumped(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -57,14 +57,20 @@ void TraceEvents::name_thread() {
   write_name("thread_name");
 }
 
+const std::string& TraceEvents::quoted(const std::string& name) {
+  const auto [known, is_new] = quoted_.try_emplace(name);
+  if (is_new) known->second = dumped(name);
+  return known->second;
+}
+
 void TraceEvents::write_event(const char* phase, const std::string& name, bool with_text) {
   const auto [pid, tid] = thread();
-  Json event = {{"ph", phase}, {"name", name}, {"cat", held_.probe->provider}, {"pid", pid}, {"tid", tid}};
-  if (*phase == 'i') event["s"] = "t";  // on the track of its thread
-  if (with_text && !held_.text.empty()) event["args"] = {{"text", held_.text}};
-  std::string text = dumped(event);
-  text.insert(text.size() - 1, fmt::format(",\"ts\":{}.{:03}", held_.time / 1000, held_.time % 1000));  // us, not rounded
-  write(text);
+  std::string event =
+      fmt::format(R"({{"ph":"{}","name":{},"cat":{},"pid":{},"tid":{},"ts":{}.{:03})", phase, quoted(name),
+                  quoted(held_.probe->provider), pid, tid, held_.time / 1000, held_.time % 1000);  // us, not rounded
+  if (*phase == 'i') event += R"(,"s":"t")";                                                       // on the track of its thread
+  if (with_text && !held_.text.empty()) event += fmt::format(R"(,"args":{{"text":{}}})", dumped(held_.text));
+  write(event += '}');
 }
 
 // Closes the functions above it too, whose returns were lost. A function that was entered before tracing has no slice.

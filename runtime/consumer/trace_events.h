@@ -33,6 +33,7 @@ class TraceEvents final : public RecordReader {
   bool records_return_of(const Probe& entry);
   void write_firing();
   void write_event(const char* phase, const std::string& name, bool with_text = true);
+  const std::string& quoted(const std::string& name);
   void write_return();
   void name_thread();
   void write_name(const char* kind);
@@ -46,7 +47,8 @@ class TraceEvents final : public RecordReader {
   RecordCopy held_;                                   // the firing whose records are still arriving; without a probe: none
   std::map<Thread, std::vector<std::string>> open_;   // functions that each thread is in
   std::map<Thread, std::string> names_;
-  std::set<int32_t> processes_;  // that have a name
+  std::unordered_map<std::string, std::string> quoted_;  // names of functions and providers as JSON
+  std::set<int32_t> processes_;                          // that have a name
   bool is_first_ = true;
 };
 
