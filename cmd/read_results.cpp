@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -15,6 +16,8 @@ Status read_one(const std::string& path, view::Results& results) {
   const Waiting waiting("reading " + (path == "-" ? "standard input" : path));
   if (path == "-") return results.add("standard input", std::cin);
   std::ifstream file(path);
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) errno = EISDIR, file.setstate(std::ios::failbit);
   if (!file) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
   return results.add(path, file);
 }

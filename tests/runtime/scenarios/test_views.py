@@ -87,6 +87,9 @@ class Merge(Files):
             result = dvm("merge", path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertTrue(result.stderr.startswith(f"dvm: {path}{'' if message[0] == ':' else ' '}{message}"), result.stderr)
+        for command in ("merge", "flame", "page"):
+            result = dvm(command, str(self.folder))
+            self.assertEqual((result.returncode, result.stderr), (1, f"dvm: failed to open {self.folder}: Is a directory\n"))
         result = dvm("merge", str(self.folder / "nosuch"))
         self.assertEqual((result.returncode, result.stderr), (1, f"dvm: failed to open {self.folder}/nosuch: No such file or directory\n"))
 
