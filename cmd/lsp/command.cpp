@@ -2,6 +2,8 @@
 
 #include "cmd/command.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
@@ -26,7 +28,7 @@ std::optional<std::string> read_line(std::FILE* in) {
     }
     if (line.size() < kMostHeader) line += static_cast<char>(c);
   }
-  return std::nullopt;
+  return line.empty() ? std::nullopt : std::optional(line);
 }
 
 std::optional<size_t> length_in(std::string_view line) {
@@ -41,8 +43,9 @@ std::optional<size_t> length_in(std::string_view line) {
 // The next message; empty: the input has ended. An error: what follows cannot be found.
 Result<std::string> read_message(std::FILE* in) {
   std::optional<size_t> length;
-  for (;;) {
+  for (bool has_begun = false;; has_begun = true) {
     const std::optional<std::string> line = read_line(in);
+    if (!line && has_begun) return Error{"the input ends within a message"};
     if (!line) return std::string();
     if (line->empty()) break;
     if (const auto found = length_in(*line)) length = found;
@@ -63,6 +66,7 @@ void write_message(std::FILE* out, const lsp::Json& message) {
 int serve(const ScriptOptions& given) {
   const auto language = lsp::Language::open(given);
   if (!language) return fail("{}", language.error().message);
+  if (isatty(STDIN_FILENO) != 0) tell("waiting for messages of an editor on standard input; --help says more");
   lsp::Server server(**language, [](const lsp::Json& message) { write_message(stdout, message); });
   while (!server.has_ended()) {
     const Result<std::string> text = read_message(stdin);

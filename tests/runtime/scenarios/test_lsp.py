@@ -281,6 +281,10 @@ class LanguageServer(unittest.TestCase):
                 self.assertEqual(result.returncode, status, result.stderr)
                 self.assertLessEqual(len(result.stderr.splitlines()), 1)
 
+    def test_input_that_ends_within_a_message(self):
+        result = subprocess.run([dvmtest.DVM, "lsp"], input=b"x", capture_output=True, timeout=300, check=False)
+        self.assertEqual((result.returncode, result.stderr), (1, b"dvm: the input ends within a message\n"))
+
     def test_the_status_says_whether_it_was_shut_down(self):
         editor = self.editor()
         editor.tell("exit", None)
