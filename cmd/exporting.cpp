@@ -146,7 +146,10 @@ Status Exporting::write_page(const std::string& account, std::vector<view::PageF
 bool Exporting::finish() {
   if (impl_->screen) std::fflush(stdout), impl_->screen->print_rest();
   if (!impl_->otlp) return true;
-  const exporting::OtlpLosses losses = impl_->otlp->finish();
+  const exporting::OtlpLosses losses = [this] {
+    const Waiting waiting("sending what is left to the collector");
+    return impl_->otlp->finish();
+  }();
   if (losses.any()) tell("not exported: {}", exporting::losses_text(losses));
   return !losses.any();
 }

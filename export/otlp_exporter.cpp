@@ -197,14 +197,14 @@ OtlpExporter::Outcome OtlpExporter::failed(const std::string& reason, bool may_t
 
 std::string losses_text(const OtlpLosses& losses) {
   std::vector<std::string> parts;
-  const auto add = [&](uint64_t count, const char* what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  const auto add = [&](uint64_t count, const char* one, const char* many) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
   };
-  add(losses.queue_full, "records found no room in the queue");
-  add(losses.rejected, "records were rejected");
-  add(losses.unsent, "records were not sent in time");
-  add(losses.points, "values of metrics were rejected");
-  add(losses.snapshots, "snapshots of metrics were rejected");
+  add(losses.queue_full, "record found no room in the queue", "records found no room in the queue");
+  add(losses.rejected, "record was rejected", "records were rejected");
+  add(losses.unsent, "record was not sent in time", "records were not sent in time");
+  add(losses.points, "value of a metric was rejected", "values of metrics were rejected");
+  add(losses.snapshots, "snapshot of metrics was rejected", "snapshots of metrics were rejected");
   if (losses.is_last_unsent) parts.push_back("the last metrics were not sent");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
