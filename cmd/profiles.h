@@ -25,15 +25,16 @@ std::string disturbance(const vm::Profile& profile);
 
 bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 
-// Where clauses of an engine run, or those of a script with these options; under `engine=auto` they begin on the interpreter. An
-// error: the profile has no prices of that engine.
+// The place where clauses of an engine run, or those of a script with these options. Under `engine=auto` they begin on the
+// interpreter. An error: the profile has no prices of that engine.
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);
 Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile);
 
 // The word of the option: auto, or an engine.
 std::string_view engine_word(const dif::Options& options);
 
-// Whether clauses under these options change from the interpreter to machine code; and as what, if the profile prices that.
+// Clauses under these options change from the interpreter to machine code; later_execution() is its place, if the profile prices
+// that.
 bool changes_engine(const dif::Options& options);
 std::optional<runtime::Execution> later_execution(const dif::Options& options, const vm::Profile& profile);
 

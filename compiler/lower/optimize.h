@@ -1,10 +1,10 @@
 #pragma once
 // Passes over Code. Each leaves code that computes the same values and faults, in the same order, with the same effects.
 //
-//   number_values   computes common subexpressions once, folds constants, decides branches on constants
-//   remove_dead     removes values that are not read
-//   join_moves      computes a value in the register to which it would be moved
-//   sink_loads      loads constants and variables where they are needed, so that they hold no register before
+// - number_values   computes common subexpressions once, folds constants, decides branches on constants
+// - remove_dead     removes values that are not read
+// - join_moves      computes a value in the register to which it would be moved
+// - sink_loads      loads constants and variables where they are needed, so that they hold no register before
 //
 // A value that may change between two evaluations is evaluated twice: memory after a write to memory, a variable after a store to
 // it, and always elements of associative arrays and calls.

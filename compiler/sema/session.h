@@ -4,9 +4,9 @@
 // The passes take one item at a time, in the order of the source. D declares a name by its first assignment, which gives it its
 // type. So one walk over an expression resolves its names, types and constants.
 //
-//   declare         declarations, inlines and pragmas to types, symbols and options
-//   expand_probes   probe descriptions: macros, missing fields, whether any probe matches
-//   check_clause    a clause to a CheckedClause, by
+// - declare         declarations, inlines and pragmas to types, symbols and options
+// - expand_probes   probe descriptions: macros, missing fields, whether any probe matches
+// - check_clause    a clause to a CheckedClause, by
 //     check_expr      expressions: names, types, implicit declarations   (expr_context.h lists the files)
 //     fold_constants  constant expressions
 //     check_action    statements to actions                              (check_printf, check_aggregation)

@@ -2,7 +2,7 @@
 // System calls made by a thread of a stopped process, by code that needs dvm no further once it runs.
 //
 // One PTRACE_SETREGS leads a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then it
-// restores the signal mask, loads every register with a constant, and jumps back. dvm finds it waiting and sets its mask and
+// restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask and
 // registers back at once, so the program does not go on before dvm wants it to. If dvm is killed at any moment, the wait ends
 // after a second, and the thread does all of it by itself. Room for the code is never used twice, because a signal frame may
 // still lead back into it.

@@ -2,8 +2,8 @@
 // Code at the begin of a stub, for common firings: it saves the registers that it changes, and no others. Any other firing it
 // leaves to agent_enter (inside/fire.cpp), before anything has happened.
 //
-//   all clauses have predicates that read registers only    it evaluates them; if all are false, the firing ends here
-//   all clauses run in the thread, or by records that hold   it takes the lane, runs the steps or makes the records, and gives
+//   all clauses have predicates that read registers only    It evaluates them; if all are false, the firing ends here.
+//   all clauses run in the thread, or by records that hold   It takes the lane, runs the steps or makes the records, and gives
 //   what is at hand; the lane of the thread is known         it back
 //
 // Tested by tests/unit/instrument/site_code_test.cpp.
@@ -18,7 +18,7 @@
 
 namespace dvm::runtime {
 
-// Where it will run.
+// The place where it will run.
 struct SitePlace {
   uint64_t address = 0;  // of the instruction that is probed
   const inside::Context& context;

@@ -1,6 +1,6 @@
 #pragma once
-// What code of a site keeps on the stack, below the 128 bytes that a leaf function may use: words of struct pt_regs, those that
-// are needed, and an inside::Workspace. %rdi points to the words. Flags are kept as agent_enter does it.
+// Code of a site keeps this on the stack, below the 128 bytes that a leaf function may use: the words of struct pt_regs that it
+// needs, and an inside::Workspace. %rdi points to the words. Flags are kept as agent_enter does it.
 
 #include <array>
 #include <bit>

@@ -16,7 +16,7 @@ Status check_target(pid_t pid);
 
 // The process has a filter for its system calls, or is denied most of them.
 bool restricts_calls(pid_t pid);
-// What it maps from now on may stay in memory as a whole (mlockall).
+// All that it maps from now on may stay in memory as a whole (mlockall).
 bool locks_memory(pid_t pid);
 // Bytes that it may still map (ulimit -v).
 uint64_t free_address_space(pid_t pid);

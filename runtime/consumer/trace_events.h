@@ -1,7 +1,7 @@
 #pragma once
-// Records as trace events, in the JSON that Perfetto and Chrome's viewer open: a track for each thread, a slice from a function's
-// entry to its return if some clause records the return, a mark for every other firing. What the actions print is shown as the
-// argument `text`.
+// Records as trace events, in the JSON that Perfetto and Chrome's viewer open. A thread has a track; a call has a slice from the
+// entry of the function to its return, if some clause records the return. Every other firing has a mark. The argument `text` is
+// what the actions print.
 
 #include <cstdio>
 #include <map>

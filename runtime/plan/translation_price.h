@@ -15,7 +15,7 @@ struct TranslationPrice {
 
   bool is_loaded() const { return is_loaded_; }
   void add_load(double ns) { load = ns, is_loaded_ = true; }
-  // Of a clause that was translated. Each part of all of them costs the same.
+  // Adds the price of a clause that was translated. Each part of all of them costs the same.
   void add(double ns, const EcbPlan& plan) {
     spent_ += ns, parts_ += parts(plan);
     per_part = spent_ / parts_;

@@ -1,6 +1,6 @@
 #pragma once
-// Describes an open file of the process of a firing, for fds[]: from what was captured at the firing (captured_file.h) or, where
-// the process waits until the clause has run, from /proc/PID/fd, fdinfo and mountinfo. Otherwise it is not known, since the
+// Describes an open file of the process of a firing, for fds[], from what was captured at the firing (captured_file.h). If the
+// process waits until the clause has run, /proc/PID/fd, fdinfo and mountinfo tell it. Otherwise it is not known, since the
 // descriptor may be of another file by now. Probe context.
 
 #include <array>

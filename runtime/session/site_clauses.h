@@ -12,7 +12,7 @@
 
 namespace dvm::runtime {
 
-// The clauses of a probe. Of those that run in dvm only the predicates.
+// The clauses of a probe; those that run in dvm are there by their predicates only.
 struct SiteClauseList {
   std::vector<SiteClause> clauses;
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires

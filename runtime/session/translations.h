@@ -69,7 +69,7 @@ class Translations {
   std::vector<EcbRuns> costs_;                // by clause
   std::vector<uint64_t> interpreted_;         // by EPID - 1
   std::map<unsigned, std::string> problems_;  // by clause
-  bool has_told_ = false;                     // that there are some
+  bool has_told_ = false;                     // one of them
 
   const uint64_t began_at_ = vm::read_ticks();
   const Clock began_ = read_clock(CLOCK_MONOTONIC);

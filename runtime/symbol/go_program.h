@@ -1,10 +1,10 @@
 #pragma once
 // Programs made by Go's compiler: which of their functions are Go functions, and where these get their arguments.
 //
-//   registers  since Go 1.17: integer words in %rax %rbx %rcx %rdi %rsi %r8 %r9 %r10 %r11, then from 8(%rsp) on; results in the
+// - registers  since Go 1.17: integer words in %rax %rbx %rcx %rdi %rsi %r8 %r9 %r10 %r11, then from 8(%rsp) on; results in the
 //              same registers. %r14 has the goroutine
-//   stack      before that, and functions written in assembly (f.abi0): all from 8(%rsp) on, the results behind the arguments
-//   none       not a Go function: one of the C functions that cgo has added
+// - stack      before that, and functions written in assembly (f.abi0): all from 8(%rsp) on, the results behind the arguments
+// - none       not a Go function: one of the C functions that cgo has added
 //
 // argN of a Go function is word N in that order. Everything in the file is untrusted.
 

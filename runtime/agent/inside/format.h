@@ -19,17 +19,17 @@ inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
 inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
 inline constexpr uint32_t kStackWord = 19;                  // of these the stack pointer
 
-// Where clauses with thread-local variables run. Not yet: they do nothing, as if their probes were not on.
+// The side on which clauses with thread-local variables run; at first none: they do nothing, as if their probes were not on.
 enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 
-// Whether a stub does something, and how it finds and takes the lane of its thread.
+// A stub does nothing, or finds and takes the lane of its thread:
 //
-// kAlone   by the number in the thread control block, and by plain instructions. No other task uses the lane meanwhile: each
-//          thread has a block of its own, and the parent of a child by vfork(2), which has the same, does not run. Only signal
-//          handlers of the thread come in between, and what they take they give back first. dvm, before it trusts that a lane is
-//          free, lets all running threads of the process go through a memory barrier: membarrier(2).
-// kShared  by the same number, and by a locked instruction: whether the above holds is not known.
-// kAsked   by the number that the kernel tells: a task was started that has the block of another one, and runs beside it.
+// - kAlone   By the number in the thread control block, and by plain instructions. No other task uses the lane meanwhile: each
+//            thread has a block of its own, and the parent of a child by vfork(2), which has the same, does not run. Only signal
+//            handlers of the thread come in between, and what they take they give back first. Before dvm trusts that a lane is
+//            free, it lets all running threads of the process go through a memory barrier: membarrier(2).
+// - kShared  By the same number, and by a locked instruction. It is not known whether the above holds.
+// - kAsked   By the number that the kernel tells. A task was started that has the block of another one, and runs beside it.
 inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
 
 struct ArmedPage {

@@ -106,7 +106,8 @@ struct Range {
   return pad_text(text, most);
 }
 
-// Of memory that lasts. Its address is a multiple of 8: a program may have let other loads fault, by its alignment-check flag.
+// Loads a word of memory that lasts. Its address is a multiple of 8: a program may have let other loads fault, by its
+// alignment-check flag.
 [[gnu::always_inline]] inline uint64_t load_word(uint64_t address) {
   uint64_t word;
   asm volatile("mov (%1), %0" : "=r"(word) : "r"(address));

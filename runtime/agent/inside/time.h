@@ -12,7 +12,7 @@ inline uint64_t time_on(const ClockLine& line, uint64_t ticks) {
   return line.time + static_cast<uint64_t>(static_cast<int64_t>((static_cast<Wide>(since) * line.rate) >> kRateBits));
 }
 
-// The two lines take turns, so that the one in use stays as it is until the next but one is written. One that has changed
+// The two lines take turns, so that the one in use does not change until the next but one is written. One that has changed
 // meanwhile is read again, but not for ever: dvm is not that fast, and what else writes there only harms itself.
 inline ClockLine current_line(const DataHeader& header) {
   constexpr int kAttempts = 4;

@@ -1,5 +1,5 @@
 #pragma once
-// pid and usdt probes without a trap and without privileges, in processes of the same user: the probed instruction becomes a jump
+// pid and usdt probes without a trap and without privileges, in processes of the same user. The probed instruction becomes a jump
 // to a stub, which writes the record in the thread that fires. runtime/agent has the process's side.
 //
 //   thread jumps to the stub ── record, as a capture program would leave it ──> its lane

@@ -2,10 +2,10 @@
 // Follows traced processes and all their descendants. The programs of probes know a child before it runs, so none of its
 // firings is missed. dvm learns of it from the ring, before any of its firings.
 //
-//   map   process -> FollowedProcess: the traced process that it descends from
-//   fork  in the parent, before the child runs: enters the child with the parent's origin; reported to dvm
-//   exec  reported to dvm: earlier mappings are gone
-//   exit  of the last thread: removes the process from the map
+// - map   process -> FollowedProcess: the traced process that it descends from
+// - fork  in the parent, before the child runs: enters the child with the parent's origin; reported to dvm
+// - exec  reported to dvm: earlier mappings are gone
+// - exit  of the last thread: removes the process from the map
 //
 // Probes are then in every process that has mapped their file, and the program ends early in processes that are not in the map.
 // If dvm is in a pid namespace, its process numbers differ from the kernel's. A traced process has a key made of its number

@@ -3,9 +3,9 @@
 // linker calls for debuggers; its program counts the call, then loops until dvm has answered. So probes are in place before the
 // first instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
 //
-//   program   arrived++, callers[arrived] = process, rings the bell, waits for answered >= its number
+// - program   arrived++, callers[arrived] = process, rings the bell, waits for answered >= its number
 //             (only once files were added, not when they are taken away)
-//   dvm       sees arrived, enables what it wants, answered = the latest that it has seen
+// - dvm       sees arrived, enables what it wants, answered = the latest that it has seen
 //
 // A process does not wait for a dvm that is stopped or about to end: the program checks the state of dvm's thread while it
 // loops. It gives up after two seconds. On kernels without unbounded loops (may_goto, before 6.9) the thread does not wait, so

@@ -2,12 +2,12 @@
 // The properties of a site that matter to its capture program: the places of the arguments, and of the caller of the function.
 // Sites of one shape share programs.
 //
-//   entry    the function has not set up its frame: the return address lies at %rsp + stack_moved
-//   return_  a uretprobe: the function has been left, its address is known
-//   inside   the function has its frame: the caller is found through the frame pointer
-//   timer    anywhere, also in the kernel; no memory can be read
-//   syscall  begin or end of a system call: the registers are those of the thread in its process
-//   tracepoint  anywhere in the kernel: arguments are words that the tracepoint passes
+// - entry    the function has not set up its frame: the return address lies at %rsp + stack_moved
+// - return_  a uretprobe: the function has been left, its address is known
+// - inside   the function has its frame: the caller is found through the frame pointer
+// - timer    anywhere, also in the kernel; no memory can be read
+// - syscall  begin or end of a system call: the registers are those of the thread in its process
+// - tracepoint  anywhere in the kernel: arguments are words that the tracepoint passes
 //
 // The program of a timer, a system call or a tracepoint cannot sleep: memory that is not resident is not captured.
 //
