@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
@@ -228,6 +229,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return stopped.error();
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
+    stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
     const auto is_opened = [&] {
       if (!is_data_mapped()) open_data_file();
       return is_data_mapped();
@@ -386,10 +388,14 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
 
 // All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window.
 void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups) {
-  for (const Waiting& one : waiting)
-    if (!is_unchanged(one.site()))
-      one.site().refusal = "its code in memory is not that of its file: something else has changed it";
-  groups.refuse_together();
+  CodePages code(memory_);
+  bool is_any_changed = false;
+  for (const Waiting& one : waiting) {
+    if (code.holds(one.site().window_address, std::as_bytes(std::span(one.site().window)))) continue;
+    one.site().refusal = "its code in memory is not that of its file: something else has changed it";
+    is_any_changed = true;
+  }
+  if (is_any_changed) groups.refuse_together();
   std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
   std::vector<AddressRange> windows;
   for (const Waiting& one : waiting) windows.push_back(one.site().range());
@@ -397,15 +403,10 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& w
   std::set<size_t> busy;
   for (const Waiting& one : waiting) {
     const AddressRange window = one.site().range();
-    if (suspects.may_return_into(window) || !can_move_threads(stopped, window, one.stub().moved))
-      busy.insert(groups.of(one.site()));
+    const bool may_stand = !suspects.stands_in(window) || can_move_threads(stopped, window, one.stub().moved);
+    if (suspects.may_return_into(window) || !may_stand) busy.insert(groups.of(one.site()));
   }
   std::erase_if(waiting, [&](const Waiting& one) { return !busy.contains(groups.of(one.site())) && place_jump(stopped, one); });
-}
-
-bool AgentProcess::is_unchanged(const AgentSite& site) const {
-  std::vector<std::byte> now(site.window.size());
-  return memory_.read(site.window_address, now) && std::memcmp(now.data(), site.window.data(), now.size()) == 0;
 }
 
 // False: a thread has ended meanwhile, and the process with it.

@@ -65,7 +65,6 @@ class AgentProcess {
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups);
-  bool is_unchanged(const AgentSite& site) const;
   bool place_jump(StoppedProcess& stopped, const Waiting& one);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/agent/code_pages.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
 
@@ -39,11 +39,13 @@ std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgen
   return patches;
 }
 
+bool lies_there(CodePages& code, const inside::Patch& patch) {
+  return code.holds(patch.address, std::as_bytes(std::span(patch.after).first(kJump)));
+}
+
 // Only where the jump still lies, so what somebody else has put there stays.
-bool restore(const AgentMemory& memory, const inside::Patch& patch) {
-  std::byte now[kJump];
-  if (!memory.read(patch.address, std::span(now)) || std::memcmp(now, patch.after, kJump) != 0) return false;
-  return memory.write(patch.address, std::as_bytes(std::span(patch.before).first(kJump)));
+bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& patch) {
+  return lies_there(code, patch) && memory.write(patch.address, std::as_bytes(std::span(patch.before).first(kJump)));
 }
 
 // A word of /proc/PID/stat, counted behind the name, which may have spaces. 0: the process does not exist.
@@ -71,9 +73,9 @@ bool is_traced(const FoundAgent& agent) {
 
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
   std::vector<uint64_t> found;
-  std::byte now[kJump];
+  CodePages code(memory);
   for (const inside::Patch& patch : patches_of(memory, agent))
-    if (memory.read(patch.address, std::span(now)) && std::memcmp(now, patch.after, kJump) == 0) found.push_back(patch.address);
+    if (lies_there(code, patch)) found.push_back(patch.address);
   return found;
 }
 
@@ -92,7 +94,8 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
   if (patches.empty()) return detached;
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return stopped.error();
-  for (const inside::Patch& patch : patches) detached.restored += restore(memory, patch);
+  CodePages code(memory);
+  for (const inside::Patch& patch : patches) detached.restored += restore(memory, code, patch);
   for (FoundAgent& agent : agents) {
     agent.header.patches = 0;
     memory.write_object(agent.range.begin, agent.header);

@@ -1,5 +1,5 @@
 #pragma once
-// System calls made by a thread of a stopped process, by code that needs dvm no further once it runs.
+// System calls made by a thread that stands still, by code that needs dvm no further once it runs.
 //
 // One PTRACE_SETREGS leads a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then it
 // restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask and

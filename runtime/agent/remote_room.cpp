@@ -12,6 +12,7 @@
 
 #include "runtime/agent/address_space.h"
 #include "runtime/symbol/maps.h"
+#include "runtime/symbol/needed.h"
 
 namespace dvm::runtime {
 namespace {
@@ -74,10 +75,12 @@ std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, s
   }
   const auto code = mapped_code(pid);
   if (!code) return std::nullopt;
-  for (const MappedObject& object : code->objects)
-    for (const AddressRange& room : paddings(object))
-      if (room.begin < room.end && is_code(code->ranges, room))
-        if (auto found = free_part(memory, room, bytes)) return found;
+  // Other threads run, and one may close a library; hardly one that the program needs.
+  for (const std::vector<MappedObject>& objects : {needed_objects(code->objects), code->objects})
+    for (const MappedObject& object : objects)
+      for (const AddressRange& room : paddings(object))
+        if (room.begin < room.end && is_code(code->ranges, room))
+          if (auto found = free_part(memory, room, bytes)) return found;
   return std::nullopt;
 }
 

@@ -134,46 +134,68 @@ Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
 StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept : pid_(other.pid_), threads_(std::exchange(other.threads_, {})) {}
 
 StoppedProcess::~StoppedProcess() {
-  for (const HeldThread& thread : threads_)
-    if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) stragglers().push_back(thread.tid);
+  for (const HeldThread& thread : threads_) let_go(thread);
+}
+
+void StoppedProcess::let_go(const HeldThread& thread) {
+  if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) stragglers().push_back(thread.tid);
+}
+
+void StoppedProcess::let_go_but_one() {
+  const auto waiting = std::find_if(threads_.begin(), threads_.end(),
+                                    [](const HeldThread& one) { return static_cast<int64_t>(one.registers.orig_rax) >= 0; });
+  if (waiting != threads_.end()) std::swap(threads_.front(), *waiting);
+  for (size_t i = 1; i < threads_.size(); i++) let_go(threads_[i]);
+  threads_.resize(std::min<size_t>(threads_.size(), 1));
 }
 
 void release_stragglers() { std::erase_if(stragglers(), is_released); }
 
-// Until no thread is new: one that stands still makes none.
+// Until no thread is new: one that stands still makes none. All are asked to stop before any is waited for, so that the first one
+// of many does not wait for each of the others.
 Status StoppedProcess::hold_all() {
   for (bool any = true; any;) {
-    any = false;
+    const size_t known = threads_.size();
     for (const pid_t tid : threads_of(pid_)) {
       const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const HeldThread& one) { return one.tid == tid; });
-      if (is_known || is_over(pid_, tid)) continue;
-      any = true;
-      if (Status held = hold(tid); !held) return held;
+      if (is_known) continue;
+      if (Status asked = ask(tid); !asked) return asked;
+    }
+    any = threads_.size() != known;
+    for (size_t i = known; i < threads_.size();) {
+      const auto stands = await(threads_[i]);
+      if (!stands) return stands.error();
+      *stands ? void(i++) : void(threads_.erase(threads_.begin() + static_cast<ptrdiff_t>(i)));
     }
   }
   if (threads_.empty()) return Error{"it has ended"};
   return {};
 }
 
-Status StoppedProcess::hold(pid_t tid) {
+Error StoppedProcess::refusal(std::string_view why) const { return Error{fmt::format("cannot stop process {}: {}", pid_, why)}; }
+
+// One that is over is left out.
+Status StoppedProcess::ask(pid_t tid) {
   HeldThread thread{.tid = tid};
-  const auto refused = [&](std::string_view why) { return Error{fmt::format("cannot stop process {}: {}", pid_, why)}; };
   if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
     if (errno == ESRCH || is_over(pid_, tid)) return {};
     thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;  // a program that dvm has started
-    if (!thread.was_held) return refused(hold_problem(tid));
-    threads_.push_back(thread);
-    return {};
+    if (!thread.was_held) return refusal(hold_problem(tid));
   }
   threads_.push_back(thread);
-  ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-  const Came came = wait_for(tid, from_now(kStopsWithin));
-  if (came == Came::end) return threads_.pop_back(), Status();
-  if (came == Came::nothing)
-    return refused(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", tid));
-  if (came == Came::group_stop) return refused("a signal has stopped it; continue it first");
-  if (!read_registers(threads_.back()) || !repair(threads_.back())) threads_.pop_back();
+  if (!thread.was_held) ptrace(PTRACE_INTERRUPT, tid, 0, 0);
   return {};
+}
+
+// False: it has ended.
+Result<bool> StoppedProcess::await(HeldThread& thread) {
+  if (thread.was_held) return true;
+  const Came came = wait_for(thread.tid, from_now(kStopsWithin));
+  if (came == Came::end) return false;
+  if (came == Came::nothing)
+    return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
+  if (came == Came::group_stop) return refusal("a signal has stopped it; continue it first");
+  return read_registers(thread) && repair(thread);
 }
 
 bool StoppedProcess::read_registers(HeldThread& thread) { return ptrace(PTRACE_GETREGS, thread.tid, 0, &thread.registers) == 0; }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -43,7 +44,9 @@ class StoppedProcess {
   pid_t pid() const { return pid_; }
   std::vector<HeldThread>& threads() { return threads_; }
   const std::vector<HeldThread>& threads() const { return threads_; }
-  // Leads one thread through the code, all others standing still. Where it waits, it is led on once is_done(), which is called
+  // Lets all threads go on but one, which waits in a system call if any does.
+  void let_go_but_one();
+  // Leads one thread through the code. Where it waits, it is led on once is_done(), which is called
   // again and again; where it waits last, its registers and mask are set back. False: that did not happen in time, or the thread
   // is gone.
   bool run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done);
@@ -52,7 +55,10 @@ class StoppedProcess {
  private:
   explicit StoppedProcess(pid_t pid) : pid_(pid) {}
   Status hold_all();
-  Status hold(pid_t tid);
+  static void let_go(const HeldThread& thread);
+  Status ask(pid_t tid);
+  Result<bool> await(HeldThread& thread);
+  Error refusal(std::string_view why) const;
   static bool read_registers(HeldThread& thread);
   bool repair(HeldThread& thread);
   bool set_back(HeldThread& thread, const RemoteRun& run);

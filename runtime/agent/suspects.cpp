@@ -4,14 +4,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <iterator>
+
+#include "runtime/agent/address_space.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPieceBytes = 4096;  // a page: what follows it may not be readable
 
 bool is_inside(const AddressRange& window, uint64_t address) { return address > window.begin && address < window.end; }
+
+// Sorted by address.
+const MemoryMapping* find_mapping(const std::vector<MemoryMapping>& mappings, uint64_t address) {
+  const auto after = std::upper_bound(mappings.begin(), mappings.end(), address,
+                                      [](uint64_t a, const MemoryMapping& one) { return a < one.range.begin; });
+  if (after == mappings.begin() || std::prev(after)->range.end <= address) return nullptr;
+  return &*std::prev(after);
+}
 
 auto find_moved(std::span<const MovedInstruction> moved, uint64_t offset) {
   return std::find_if(moved.begin(), moved.end(), [&](const MovedInstruction& one) { return one.from == offset; });
@@ -22,27 +32,40 @@ auto find_moved(std::span<const MovedInstruction> moved, uint64_t offset) {
 Suspects::Suspects(const StoppedProcess& process, const AgentMemory& memory, std::vector<AddressRange> windows)
     : windows_(std::move(windows)) {
   std::sort(windows_.begin(), windows_.end(), [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
-  for (const HeldThread& thread : process.threads()) look(memory, thread.registers.rsp);
+  const auto mappings = mappings_of(process.pid());
+  for (const HeldThread& thread : process.threads()) {
+    AddressRange stack{thread.registers.rsp, thread.registers.rsp + kMostStack};
+    if (mappings)
+      if (const MemoryMapping* its = find_mapping(*mappings, stack.begin)) stack.end = std::min(stack.end, its->range.end);
+    look(memory, stack);
+    counters_.push_back(thread.registers.rip);
+  }
+  std::sort(returns_.begin(), returns_.end());
+  std::sort(counters_.begin(), counters_.end());
 }
 
-// Page by page, up to the end of the stack.
-void Suspects::look(const AgentMemory& memory, uint64_t stack) {
+// In pieces, up to what cannot be read.
+void Suspects::look(const AgentMemory& memory, const AddressRange& stack) {
   if (windows_.empty()) return;
   const uint64_t first = windows_.front().begin, last = windows_.back().end;
-  std::array<uint64_t, kPageBytes / sizeof(uint64_t)> words;
-  for (uint64_t page = stack & ~(kPageBytes - 1); page < stack + kMostStack; page += kPageBytes) {
-    if (!memory.read(page, std::as_writable_bytes(std::span(words)))) return;
-    for (const uint64_t word : words) {
+  std::array<uint64_t, kPieceBytes / sizeof(uint64_t)> words;
+  for (uint64_t at = stack.begin & ~(sizeof(uint64_t) - 1); at < stack.end;) {
+    const uint64_t piece = std::min(stack.end, (at & ~(kPieceBytes - 1)) + kPieceBytes);
+    const auto read = std::span(words).first((piece - at) / sizeof(uint64_t));
+    if (!memory.read(at, std::as_writable_bytes(read))) return;
+    for (const uint64_t word : read) {
       if (word <= first || word >= last) continue;
       const auto after = std::upper_bound(windows_.begin(), windows_.end(), word,
                                           [](uint64_t a, const AddressRange& one) { return a < one.begin; });
-      if (after != windows_.begin() && is_inside(*std::prev(after), word)) found_.push_back(word);
+      if (after != windows_.begin() && is_inside(*std::prev(after), word)) returns_.push_back(word);
     }
+    at = piece;
   }
 }
 
-bool Suspects::may_return_into(const AddressRange& window) const {
-  return std::any_of(found_.begin(), found_.end(), [&](uint64_t word) { return is_inside(window, word); });
+bool Suspects::has_inside(const std::vector<uint64_t>& sorted, const AddressRange& window) {
+  const auto found = std::upper_bound(sorted.begin(), sorted.end(), window.begin);
+  return found != sorted.end() && *found < window.end;
 }
 
 bool can_move_threads(const StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved) {

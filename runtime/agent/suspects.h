@@ -16,15 +16,19 @@ namespace dvm::runtime {
 // thread there. A word that only looks so counts as well.
 class Suspects {
  public:
-  // At most kMostStack bytes of each stack are looked at.
+  // A stack ends with its mapping. At most kMostStack bytes of each are looked at.
   Suspects(const StoppedProcess& process, const AgentMemory& memory, std::vector<AddressRange> windows);
-  bool may_return_into(const AddressRange& window) const;
+  bool may_return_into(const AddressRange& window) const { return has_inside(returns_, window); }
+  // A thread is behind the first instruction of the window.
+  bool stands_in(const AddressRange& window) const { return has_inside(counters_, window); }
 
  private:
   static constexpr uint64_t kMostStack = 512 * 1024;
-  void look(const AgentMemory& memory, uint64_t stack);
+  void look(const AgentMemory& memory, const AddressRange& stack);
+  static bool has_inside(const std::vector<uint64_t>& sorted, const AddressRange& window);
   std::vector<AddressRange> windows_;  // sorted
-  std::vector<uint64_t> found_;
+  std::vector<uint64_t> returns_;      // sorted
+  std::vector<uint64_t> counters_;     // of programs, sorted
 };
 
 // Whether each thread that is inside of the window is at an instruction of it.
