@@ -1,0 +1,165 @@
+// What an agent has left in a process is taken off, and nothing else.
+
+#include "runtime/agent/detach.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "runtime/agent/guard.h"
+#include "tests/unit/instrument/threaded_child.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kPage = 4096, kPatches = 3, kBytes = 5;
+constexpr uint64_t kArmedWord = 1;
+
+// Pages that a child inherits: a code mapping with its table, and behind it code with jumps.
+class DetachTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    void* memory = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    header_ = static_cast<inside::CodeHeader*>(memory);
+    table_ = reinterpret_cast<inside::Patch*>(header_ + 1);
+    code_ = static_cast<unsigned char*>(memory) + kPage;
+    *header_ = {.armed = reinterpret_cast<uint64_t>(code_ + kPage - sizeof(uint64_t)),
+                .tracer = getpid(),
+                .patches = kPatches,
+                .tracer_began = start_time(getpid()),
+                .table = reinterpret_cast<uint64_t>(table_)};
+    for (size_t i = 0; i < kPatches; i++) {
+      table_[i] = {reinterpret_cast<uint64_t>(code_ + 16 * i), {1, 2, 3, 4, 5}, {0xe9, 6, 7, 8, static_cast<uint8_t>(i)}};
+      std::memcpy(code_ + 16 * i, table_[i].after, kBytes);
+    }
+    std::memcpy(code_ + kPage - sizeof kArmedWord, &kArmedWord, sizeof kArmedWord);
+  }
+  void TearDown() override { munmap(header_, 2 * kPage); }
+
+  // The child executes no such code.
+  void start() {
+    mprotect(header_, kPage, PROT_READ | PROT_EXEC);
+    child_.emplace();
+    auto memory = AgentMemory::open(child_->pid());
+    ASSERT_TRUE(memory);
+    memory_.emplace(*std::move(memory));
+  }
+  bool is_restored(size_t patch) const {
+    unsigned char now[kBytes];
+    return memory_->read(table_[patch].address, std::as_writable_bytes(std::span(now))) &&
+           std::memcmp(now, table_[patch].before, kBytes) == 0;
+  }
+  uint64_t armed() const {
+    uint64_t armed = 0;
+    EXPECT_TRUE(memory_->read_object(header_->armed, armed));
+    return armed;
+  }
+  bool eventually_restored() const {
+    for (int i = 0; i < 10'000 && !is_restored(0); i++) usleep(1000);
+    return is_restored(0);
+  }
+
+  inside::CodeHeader* header_ = nullptr;
+  inside::Patch* table_ = nullptr;
+  unsigned char* code_ = nullptr;
+  std::optional<test::ThreadedChild> child_;
+  std::optional<AgentMemory> memory_;
+};
+
+TEST_F(DetachTest, RestoresEachPatchOnce) {
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::of_this_tracer, getpid());
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->agents, 1);
+  EXPECT_EQ(detached->restored, kPatches);
+  EXPECT_EQ(armed(), inside::kDisarmed);
+  for (size_t i = 0; i < kPatches; i++) EXPECT_TRUE(is_restored(i)) << i;
+  const auto again = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->agents, 0);
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, LeavesWhatSomethingElseHasChanged) {
+  code_[16] = 0xcc;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, kPatches - 1);
+  EXPECT_FALSE(is_restored(1));
+}
+
+TEST_F(DetachTest, LeavesAgentsOfLivingTracers) {
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::of_dead_tracers);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->agents, 0);
+  EXPECT_EQ(armed(), kArmedWord);
+  EXPECT_FALSE(is_restored(0));
+}
+
+// Another process may have the number of a tracer that is dead.
+TEST_F(DetachTest, KnowsATracerByTheTimeOfItsStart) {
+  header_->tracer_began++;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::of_dead_tracers);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, kPatches);
+}
+
+TEST_F(DetachTest, SurvivesATableThatIsNone) {
+  header_->patches = UINT64_MAX, header_->table = 16, header_->armed = 8;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, 0);
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, TellsJumpsThatLieThere) {
+  code_[0] = 0xcc;
+  start();
+  const auto agents = find_agents(child_->pid(), *memory_);
+  ASSERT_EQ(agents.size(), 1);
+  EXPECT_TRUE(is_traced(agents[0]));
+  EXPECT_EQ(jumps_of(*memory_, agents[0]), (std::vector<uint64_t>{table_[1].address, table_[2].address}));
+}
+
+// In another process, which is the tracer.
+enum class Ends : uint8_t { without_a_word, properly };
+void trace(const AgentMemory& memory, uint64_t at, inside::CodeHeader header, pid_t pid, Ends ends) {
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    header.tracer = getpid(), header.tracer_began = start_time(getpid());
+    memory.write_object(at, header);
+    auto guard = AgentGuard::start(pid, false);
+    if (!guard || ends == Ends::without_a_word) _exit(guard ? 0 : 1);
+    guard = Error{"dismissed"};
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(tracer, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(DetachTest, TheGuardRestoresWhenItsTracerIsGone) {
+  start();
+  trace(*memory_, reinterpret_cast<uint64_t>(header_), *header_, child_->pid(), Ends::without_a_word);
+  EXPECT_TRUE(eventually_restored());
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, TheGuardDoesNothingOnceItIsDismissed) {
+  start();
+  trace(*memory_, reinterpret_cast<uint64_t>(header_), *header_, child_->pid(), Ends::properly);
+  usleep(200'000);
+  EXPECT_FALSE(is_restored(0));
+  EXPECT_EQ(armed(), kArmedWord);
+}
+
+}  // namespace
+}  // namespace dvm::runtime

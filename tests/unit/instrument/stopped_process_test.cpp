@@ -1,0 +1,215 @@
+// Processes that are stopped, looked at, and led through code go on as if nothing had been.
+
+#include "runtime/agent/stopped_process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "runtime/agent/remote_calls.h"
+#include "runtime/agent/remote_room.h"
+#include "runtime/agent/suspects.h"
+#include "runtime/process/thread_status.h"
+#include "tests/unit/instrument/threaded_child.h"
+
+namespace dvm::runtime {
+namespace {
+
+using test::ThreadedChild;
+
+constexpr size_t kThreads = 4;
+
+bool is_in_call(const HeldThread& thread) { return static_cast<int64_t>(thread.registers.orig_rax) >= 0; }
+const HeldThread& running_thread(const StoppedProcess& process) {
+  return *std::find_if_not(process.threads().begin(), process.threads().end(), is_in_call);
+}
+
+TEST(StoppedProcess, AllThreadsStandStillUntilItsEnd) {
+  ThreadedChild child;
+  {
+    auto stopped = StoppedProcess::stop(child.pid());
+    ASSERT_TRUE(stopped) << stopped.error().message;
+    EXPECT_EQ(stopped->threads().size(), kThreads);
+    const uint64_t turns = child.shared().turns;
+    usleep(20'000);
+    EXPECT_EQ(child.shared().turns, turns);
+  }
+  EXPECT_TRUE(child.runs_on());
+}
+
+TEST(StoppedProcess, CallsThatWaitAreNotInterrupted) {
+  ThreadedChild child;
+  for (int i = 0; i < 30; i++) {
+    ASSERT_TRUE(StoppedProcess::stop(child.pid()));
+    usleep(1000);
+  }
+  EXPECT_EQ(child.shared().interrupted, 0);
+  EXPECT_TRUE(child.runs_on());
+}
+
+TEST(StoppedProcess, LetsAllGoButOneThatWaits) {
+  ThreadedChild child;
+  auto stopped = StoppedProcess::stop(child.pid());
+  ASSERT_TRUE(stopped);
+  stopped->let_go_but_one();
+  ASSERT_EQ(stopped->threads().size(), 1);
+  EXPECT_TRUE(is_in_call(stopped->threads().front()));
+  EXPECT_TRUE(child.runs_on());
+}
+
+TEST(StoppedProcess, OneThatASignalHasStoppedIsRefusedAndStaysSo) {
+  ThreadedChild child;
+  kill(child.pid(), SIGSTOP);
+  ASSERT_EQ(waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
+  const auto stopped = StoppedProcess::stop(child.pid());
+  ASSERT_FALSE(stopped);
+  EXPECT_NE(stopped.error().message.find("continue it first"), std::string::npos) << stopped.error().message;
+  for (int i = 0; i < 100; i++) release_stragglers(), usleep(1000);
+  const uint64_t turns = child.shared().turns;
+  usleep(20'000);
+  EXPECT_EQ(child.shared().turns, turns);
+  kill(child.pid(), SIGCONT);
+  EXPECT_TRUE(child.runs_on());
+}
+
+TEST(StoppedProcess, OneThatWaitsForAChildOfVforkIsRefusedAndGoesOn) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr unsigned kWaits = 1'500'000;
+    if (vfork() == 0) usleep(kWaits), _exit(0);
+    _exit(7);
+  }
+  usleep(200'000);
+  const auto stopped = StoppedProcess::stop(child);
+  ASSERT_FALSE(stopped);
+  EXPECT_NE(stopped.error().message.find("does not stop"), std::string::npos) << stopped.error().message;
+  for (int i = 0; i < 10'000 && kill(child, 0) == 0; i++) {
+    release_stragglers();
+    waitpid(child, nullptr, WNOHANG);
+    usleep(1000);
+  }
+  EXPECT_NE(kill(child, 0), 0);
+}
+
+TEST(StoppedProcess, OneThatHasEndedIsRefused) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_FALSE(StoppedProcess::stop(child));  // a zombie
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(StoppedProcess::stop(child));
+}
+
+TEST(Resumed, MakesACallAgainThatTheKernelWouldMakeAgain) {
+  user_regs_struct registers{};
+  registers.orig_rax = 35, registers.rip = 100;
+  for (const int error : {512, 513, 514}) {
+    registers.rax = static_cast<uint64_t>(-int64_t{error});
+    const user_regs_struct resumed = dvm::runtime::resumed(registers);
+    EXPECT_EQ(resumed.rax, 35);
+    EXPECT_EQ(resumed.rip, 98);
+    EXPECT_EQ(resumed.orig_rax, UINT64_MAX);
+  }
+  registers.rax = static_cast<uint64_t>(-int64_t{516});
+  EXPECT_EQ(dvm::runtime::resumed(registers).rax, 219);  // restart_syscall
+  registers.rax = 5;
+  EXPECT_EQ(dvm::runtime::resumed(registers).rip, 100);
+}
+
+TEST(Suspects, AreWordsBehindTheBeginningOfAWindow) {
+  ThreadedChild child;
+  const auto memory = AgentMemory::open(child.pid());
+  const auto stopped = StoppedProcess::stop(child.pid());
+  ASSERT_TRUE(memory && stopped);
+  const auto may_return = [&](uint64_t begin, uint64_t end) {
+    return Suspects(*stopped, *memory, {{begin, end}}).may_return_into({begin, end});
+  };
+  EXPECT_TRUE(may_return(test::kOnStack - 2, test::kOnStack + 3));
+  EXPECT_FALSE(may_return(test::kOnStack, test::kOnStack + 5));
+  EXPECT_FALSE(may_return(test::kOnStack - 5, test::kOnStack));
+}
+
+TEST(Suspects, AreThreadsBehindTheBeginningOfAWindow) {
+  ThreadedChild child;
+  const auto memory = AgentMemory::open(child.pid());
+  auto stopped = StoppedProcess::stop(child.pid());
+  ASSERT_TRUE(memory && stopped);
+  const uint64_t at = running_thread(*stopped).registers.rip;
+  const AddressRange hit{at - 2, at + 3}, begun{at, at + 5};
+  const Suspects suspects(*stopped, *memory, {hit});
+  EXPECT_TRUE(suspects.stands_in(hit));
+  EXPECT_FALSE(suspects.stands_in(begun));
+  EXPECT_FALSE(suspects.stands_in({at - 5, at}));
+  const std::vector<MovedInstruction> at_it = {{0, 10}, {2, 12}}, not_at_it = {{0, 10}, {1, 11}};
+  EXPECT_TRUE(can_move_threads(*stopped, hit, at_it));
+  EXPECT_FALSE(can_move_threads(*stopped, hit, not_at_it));
+  EXPECT_TRUE(can_move_threads(*stopped, begun, {}));
+  EXPECT_FALSE(move_threads(*stopped, hit, not_at_it, 0));
+  EXPECT_TRUE(move_threads(*stopped, hit, at_it, at - 12));  // to where they are
+  EXPECT_EQ(running_thread(*stopped).registers.rip, at);
+}
+
+bool has_file(pid_t pid, const std::string& name) {
+  std::error_code error;
+  const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid) + "/fd", error);
+  return std::any_of(begin(files), end(files), [&](const auto& file) {
+    std::error_code unread;
+    return std::filesystem::read_symlink(file.path(), unread).string().starts_with(name);
+  });
+}
+
+TEST(RemoteCalls, AreMadeAndLeaveTheThreadAsItWas) {
+  constexpr uint64_t kMemfdCreate = 319, kPpoll = 271, kClose = 3;
+  const std::string name = "/memfd:" + std::string(kRemoteTextBegins) + std::to_string(getpid());
+  ThreadedChild child;
+  const auto memory = AgentMemory::open(child.pid());
+  auto stopped = StoppedProcess::stop(child.pid());
+  ASSERT_TRUE(memory && stopped);
+  const user_regs_struct before = stopped->threads().front().registers;
+  const std::string mask = status_field(child.pid(), stopped->threads().front().tid, "SigBlk:");
+  const std::vector<RemoteCall> calls = {{kMemfdCreate, {kRemoteText, 1, 0, 0, 0, 0}, true},
+                                         {kPpoll, {0, 0, kRemoteTime, 0, 8, 0}},
+                                         {kClose, {kFirstResult, 0, 0, 0, 0, 0}}};
+  bool was_there = false;
+  const Status made = make_remote_calls(*stopped, *memory, calls, [&] { return was_there |= has_file(child.pid(), name); });
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(was_there);
+  EXPECT_FALSE(has_file(child.pid(), name));
+  const user_regs_struct after = stopped->threads().front().registers, expected = resumed(before);
+  EXPECT_EQ(after.rip, expected.rip);
+  EXPECT_EQ(after.rax, expected.rax);
+  EXPECT_EQ(after.rbx, before.rbx);
+  EXPECT_EQ(after.rsp, before.rsp);
+  EXPECT_EQ(status_field(child.pid(), stopped->threads().front().tid, "SigBlk:"), mask);
+}
+
+TEST(RemoteCalls, AreMadeByOneThreadWhileTheOthersRun) {
+  constexpr uint64_t kGetPid = 39;
+  ThreadedChild child;
+  const auto memory = AgentMemory::open(child.pid());
+  for (int i = 0; i < 10; i++) {
+    auto stopped = StoppedProcess::stop(child.pid());
+    ASSERT_TRUE(memory && stopped);
+    stopped->let_go_but_one();
+    const Status made = make_remote_calls(*stopped, *memory, std::vector<RemoteCall>{{kGetPid, {}}}, [] { return true; });
+    ASSERT_TRUE(made) << made.error().message;
+  }
+  EXPECT_TRUE(child.runs_on());
+  EXPECT_EQ(child.shared().interrupted, 0);
+}
+
+TEST(RemoteCode, SaysWhereItEnds) {
+  const RemoteCode code = make_remote_code({}, 0x1000, {}, 0);
+  EXPECT_GT(code.last_wait, 0x1000 + kRemoteEntry);
+  EXPECT_LT(code.last_wait, 0x1000 + code.bytes.size());
+}
+
+}  // namespace
+}  // namespace dvm::runtime

@@ -1,0 +1,56 @@
+#include "tests/unit/instrument/threaded_child.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <new>
+#include <thread>
+
+namespace dvm::runtime::test {
+namespace {
+
+void wait_for_events(Shared& shared) {
+  const int poll = epoll_create1(0);
+  epoll_event event{};
+  for (;;)
+    if (epoll_wait(poll, &event, 1, -1) < 0) shared.interrupted++;
+}
+
+void run(Shared& shared) {
+  volatile uint64_t word = kOnStack;
+  for (; word == kOnStack;) shared.turns++;
+}
+
+[[noreturn]] void live(Shared& shared) {
+  std::thread running([&] { run(shared); });
+  std::thread first([&] { wait_for_events(shared); }), second([&] { wait_for_events(shared); });
+  shared.has_begun = true;
+  for (;;) pause();
+}
+
+}  // namespace
+
+ThreadedChild::ThreadedChild() {
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  shared_ = new (memory) Shared;
+  pid_ = fork();
+  if (pid_ == 0) live(*shared_);
+  while (!shared_->has_begun || shared_->turns == 0) usleep(1000);
+}
+
+ThreadedChild::~ThreadedChild() {
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  munmap(shared_, sizeof(Shared));
+}
+
+bool ThreadedChild::runs_on() {
+  const uint64_t before = shared_->turns;
+  for (int i = 0; i < 10'000 && shared_->turns == before; i++) usleep(1000);
+  return shared_->turns != before;
+}
+
+}  // namespace dvm::runtime::test
