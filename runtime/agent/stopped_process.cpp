@@ -152,23 +152,29 @@ void StoppedProcess::let_go_but_one() {
 void release_stragglers() { std::erase_if(stragglers(), is_released); }
 
 // Until no thread is new: one that stands still makes none. All are asked to stop before any is waited for, so that the first one
-// of many does not wait for each of the others.
+// of many does not wait for each of the others. Each is waited for, also where one cannot be stopped: its call is to be repaired.
 Status StoppedProcess::hold_all() {
-  for (bool any = true; any;) {
+  Status problem;
+  for (bool any = true; any && problem;) {
     const size_t known = threads_.size();
-    for (const pid_t tid : threads_of(pid_)) {
-      const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const HeldThread& one) { return one.tid == tid; });
-      if (is_known) continue;
-      if (Status asked = ask(tid); !asked) return asked;
-    }
+    problem = ask_all();
     any = threads_.size() != known;
+    const uint64_t deadline = from_now(kStopsWithin);
     for (size_t i = known; i < threads_.size();) {
-      const auto stands = await(threads_[i]);
-      if (!stands) return stands.error();
-      *stands ? void(i++) : void(threads_.erase(threads_.begin() + static_cast<ptrdiff_t>(i)));
+      const auto stands = await(threads_[i], deadline);
+      if (!stands && problem) problem = stands.error();
+      !stands || *stands ? void(i++) : void(threads_.erase(threads_.begin() + static_cast<ptrdiff_t>(i)));
     }
   }
-  if (threads_.empty()) return Error{"it has ended"};
+  if (problem && threads_.empty()) return Error{"it has ended"};
+  return problem;
+}
+
+Status StoppedProcess::ask_all() {
+  for (const pid_t tid : threads_of(pid_)) {
+    if (std::any_of(threads_.begin(), threads_.end(), [&](const HeldThread& one) { return one.tid == tid; })) continue;
+    if (Status asked = ask(tid); !asked) return asked;
+  }
   return {};
 }
 
@@ -188,13 +194,13 @@ Status StoppedProcess::ask(pid_t tid) {
 }
 
 // False: it has ended.
-Result<bool> StoppedProcess::await(HeldThread& thread) {
+Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (thread.was_held) return true;
-  const Came came = wait_for(thread.tid, from_now(kStopsWithin));
+  const Came came = wait_for(thread.tid, deadline);
   if (came == Came::end) return false;
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
-  if (came == Came::group_stop) return refusal("a signal has stopped it; continue it first");
+  
   return read_registers(thread) && repair(thread);
 }
 

@@ -56,8 +56,9 @@ class StoppedProcess {
   explicit StoppedProcess(pid_t pid) : pid_(pid) {}
   Status hold_all();
   static void let_go(const HeldThread& thread);
+  Status ask_all();
   Status ask(pid_t tid);
-  Result<bool> await(HeldThread& thread);
+  Result<bool> await(HeldThread& thread, uint64_t deadline);
   Error refusal(std::string_view why) const;
   static bool read_registers(HeldThread& thread);
   bool repair(HeldThread& thread);

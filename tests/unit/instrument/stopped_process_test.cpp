@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,27 @@ TEST(StoppedProcess, CallsThatWaitAreNotInterrupted) {
   }
   EXPECT_EQ(child.shared().interrupted, 0);
   EXPECT_TRUE(child.runs_on());
+}
+
+// The last thread of which another process traces, so that the others are asked to stop in vain.
+TEST(StoppedProcess, CallsOfOneThatIsRefusedAreNotInterruptedEither) {
+  ThreadedChild child;
+  pid_t last = 0;
+  if (const auto stopped = StoppedProcess::stop(child.pid())) last = stopped->threads().back().tid;
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    ptrace(PTRACE_SEIZE, last, 0, 0);
+    for (;;) pause();
+  }
+  for (int i = 0; i < 10'000 && status_field(last, "TracerPid:") == "0"; i++) usleep(1000);
+  for (int i = 0; i < 30; i++) {
+    ASSERT_FALSE(StoppedProcess::stop(child.pid()));
+    for (int wait = 0; wait < 5; wait++) release_stragglers(), usleep(500);
+  }
+  EXPECT_EQ(child.shared().interrupted, 0);
+  EXPECT_TRUE(child.runs_on());
+  kill(tracer, SIGKILL);
+  waitpid(tracer, nullptr, 0);
 }
 
 TEST(StoppedProcess, LetsAllGoButOneThatWaits) {
