@@ -54,7 +54,8 @@ Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   std::unique_ptr<Language> made(new Language(given));
   TargetCatalog* types = made->types_ ? &*made->types_ : nullptr;
   const pid_t target = given.pids.empty() ? getpid() : given.pids[0];
-  Result<compiler::CompileOptions> how = compile_options(given, {nullptr, types, target, types == nullptr, false, nullptr}, *options);
+  Result<compiler::CompileOptions> how =
+      compile_options(given, {nullptr, types, target, types == nullptr, false, nullptr}, *options);
   if (!how) return how.error();
   how->refuse_unused_arguments = false;
   how->default_arguments = true;  // $1 has no value here

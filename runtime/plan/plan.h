@@ -9,9 +9,9 @@
 //
 //   | epid: 4 | size: 4 | order: 8 | values of all actions, each at its natural alignment ... | pad |
 //
-// Integers have the size of their type; a string has strsize + 1 bytes, NUL and padding included, or fewer if its type has a size; bytes have their size. EPID 0
-// marks an ErrorRecord. An ECB leaves a record when it has no action at all (the default action: say that it fired) or an action
-// that the consumer must see; otherwise record_size is 0.
+// Integers have the size of their type; a string has strsize + 1 bytes, NUL and padding included, or fewer if its type has a
+// size; bytes have their size. EPID 0 marks an ErrorRecord. An ECB leaves a record when it has no action at all (the default
+// action: say that it fired) or an action that the consumer must see; otherwise record_size is 0.
 //
 // A key in the aggregation buffer, in multiples of 8 bytes: integers widened to 64 bits by their type; strings with their NUL,
 // padded with zeros; bytes padded with zeros. Stack actions store the pid and the program counters: in a record padded with zeros
