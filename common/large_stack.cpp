@@ -11,13 +11,13 @@ namespace {
 
 constexpr size_t kStackSize = 256 << 20;
 
-struct Call {
+struct StackCall {
   const std::function<void()>& f;
   std::exception_ptr error;
 };
 
 void* run(void* argument) {
-  Call& call = *static_cast<Call*>(argument);
+  StackCall& call = *static_cast<StackCall*>(argument);
   try {
     call.f();
   } catch (...) {
@@ -29,7 +29,7 @@ void* run(void* argument) {
 }  // namespace
 
 void run_on_large_stack(const std::function<void()>& f) {
-  Call call{f, nullptr};
+  StackCall call{f, nullptr};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackSize);

@@ -16,9 +16,9 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0)
 size_t units_of(char first) { return static_cast<unsigned char>(first) >= 0xf0 ? 2 : 1; }
 
 // Reads a script from its beginning, and keeps what matters at the place where it stops.
-class Reader {
+class CursorReader {
  public:
-  Reader(std::string_view text, size_t end) : text_(text.substr(0, end)) {}
+  CursorReader(std::string_view text, size_t end) : text_(text.substr(0, end)) {}
 
   Cursor read() {
     while (at_ < text_.size() && !is_cut_) step();
@@ -187,7 +187,7 @@ size_t Document::end_of_line(unsigned line) const {
   return std::min(text_.find('\n', begin_of_line(line == 0 ? 0 : line - 1)), text_.size());
 }
 
-Cursor look_at(std::string_view text, size_t offset) { return Reader(text, offset).read(); }
+Cursor look_at(std::string_view text, size_t offset) { return CursorReader(text, offset).read(); }
 
 std::string_view word_at(std::string_view text, size_t offset) {
   size_t begin = std::min(offset, text.size()), end = begin;

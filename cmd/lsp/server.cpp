@@ -23,7 +23,7 @@ Json item(const std::string& label, WordKind kind, const std::string& detail, co
   return made;
 }
 
-Json item(const Word& word) { return item(word.name, word.kind, word.detail, word.text); }
+Json item(const LanguageWord& word) { return item(word.name, word.kind, word.detail, word.text); }
 
 std::string spelled(const dif::Variable& variable) {
   constexpr const char* kScopes[] = {"", "self->", "this->"};
@@ -31,7 +31,7 @@ std::string spelled(const dif::Variable& variable) {
 }
 
 // As its detail has it, which names a function and not a variable.
-std::string declaration(const Word& word) {
+std::string declaration(const LanguageWord& word) {
   return word.kind == WordKind::variable ? fmt::format("{} {}", word.detail, word.name) : word.detail;
 }
 
@@ -208,12 +208,12 @@ Json Server::items(const Open& open, const std::string& uri, const Cursor& curso
     for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
       list.push_back(item(one.name, WordKind::property, one.type, ""));
   if (cursor.context == Context::pragma)
-    for (const Word& one : options()) list.push_back(item(one));
+    for (const LanguageWord& one : options()) list.push_back(item(one));
   if (cursor.context == Context::member && (cursor.owner == "self->" || cursor.owner == "this->"))
     for (const dif::Variable& one : open.checked.variables)
       if (spelled(one).starts_with(cursor.owner)) list.push_back(item(one.name, WordKind::variable, "", ""));
   if (cursor.context != Context::word) return list;
-  for (const Word& one : words()) list.push_back(item(one));
+  for (const LanguageWord& one : words()) list.push_back(item(one));
   for (const dif::Variable& one : open.checked.variables) list.push_back(item(spelled(one), WordKind::variable, "", ""));
   for (const std::string& one : open.checked.aggregations) list.push_back(item(one, WordKind::variable, "aggregation", ""));
   return list;
@@ -227,7 +227,7 @@ Json Server::hover(const Json& parameters) {
   if (look_at(text, offset).context == Context::nothing) return {};
   const std::string_view word = word_at(text, offset);
   if (word.empty()) return {};
-  const Word* found = find_word(words(), word);
+  const LanguageWord* found = find_word(words(), word);
   if (found == nullptr && look_at(text, offset).context == Context::pragma) found = find_word(options(), word);
   if (found == nullptr) return {};
   const auto begin = static_cast<size_t>(word.data() - text.data());

@@ -24,8 +24,8 @@ std::string with_refusal(std::string_view text, std::string_view unsupported) {
   return unsupported.empty() ? std::string(text) : fmt::format("{}\n\nRefused: {}", text, unsupported);
 }
 
-std::vector<Word> make_words() {
-  std::vector<Word> all;
+std::vector<LanguageWord> make_words() {
+  std::vector<LanguageWord> all;
   for (const dif::BuiltInInfo& row : dif::kBuiltIns)
     if (row.family != dif::VariableFamily::none)
       all.push_back({std::string(row.name), WordKind::variable, std::string(row.type), std::string(row.text)});
@@ -43,8 +43,8 @@ std::vector<Word> make_words() {
   return all;
 }
 
-std::vector<Word> make_options() {
-  std::vector<Word> all;
+std::vector<LanguageWord> make_options() {
+  std::vector<LanguageWord> all;
   for (const dif::OptionInfo& row : dif::kOptions)
     all.push_back({std::string(row.name), WordKind::property, std::string(row.name), with_refusal(row.text, row.unsupported)});
   return all;
@@ -52,18 +52,18 @@ std::vector<Word> make_options() {
 
 }  // namespace
 
-const std::vector<Word>& words() {
-  static const std::vector<Word> all = make_words();
+const std::vector<LanguageWord>& words() {
+  static const std::vector<LanguageWord> all = make_words();
   return all;
 }
 
-const std::vector<Word>& options() {
-  static const std::vector<Word> all = make_options();
+const std::vector<LanguageWord>& options() {
+  static const std::vector<LanguageWord> all = make_options();
   return all;
 }
 
-const Word* find_word(const std::vector<Word>& words, std::string_view name) {
-  const auto found = std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.name == name; });
+const LanguageWord* find_word(const std::vector<LanguageWord>& words, std::string_view name) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const LanguageWord& one) { return one.name == name; });
   return found == words.end() ? nullptr : &*found;
 }
 

@@ -19,13 +19,13 @@ double count_quiet(const std::vector<Look>& looks) {
 }
 
 // The line through the middle of some looks: ns by firings.
-struct Line {
+struct StraightLine {
   double ns = 0, firings = 0, slope = 0;  // its middle
   double at(double some) const { return ns + slope * (some - firings); }
 };
 
-Line line_through(const std::vector<Look>& looks) {
-  Line line;
+StraightLine line_through(const std::vector<Look>& looks) {
+  StraightLine line;
   const double count = static_cast<double>(std::max<size_t>(looks.size(), 1));
   for (const Look& look : looks) line.ns += look.ns / count, line.firings += look.firings / count;
   double square = 0, product = 0;
@@ -39,13 +39,13 @@ Line line_through(const std::vector<Look>& looks) {
 
 // Removes polls that took kInterrupted times as long as the line through all of them.
 void leave_out_interrupted(std::vector<Look>& looks) {
-  const Line rough = line_through(looks);
+  const StraightLine rough = line_through(looks);
   std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
 }
 
 // Removes those that took kDisturbed times as long as most others.
 void leave_out_disturbed(std::vector<Look>& looks) {
-  const Line rough = line_through(looks);
+  const StraightLine rough = line_through(looks);
   std::vector<double> of_line;
   for (const Look& look : looks)
     if (rough.at(look.firings) > 0) of_line.push_back(look.ns / rough.at(look.firings));

@@ -21,9 +21,9 @@ constexpr int kAddressDigits = 16;
 
 constexpr std::string_view kConversions = "diuoxXpcCsSYTeEfgGIPkaA";
 
-class Reader {
+class FormatReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit FormatReader(std::string_view text) : text_(text) {}
   bool at_end() const { return at_ >= text_.size(); }
   char peek() const { return at_end() ? '\0' : text_[at_]; }
   char next() { return at_end() ? '\0' : text_[at_++]; }
@@ -71,7 +71,7 @@ bool read_flag(char c, Conversion& conversion) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Flags, width, precision and lengths in any order, as dtrace reads them. A precision of 0 is none.
-void read_modifiers(Reader& reader, Conversion& conversion) {
+void read_modifiers(FormatReader& reader, Conversion& conversion) {
   bool has_point = false, has_digits = false;
   for (;;) {
     if (reader.accept('*')) {
@@ -201,7 +201,7 @@ void append_decimal(std::string& out, const Conversion& c, const Datum& datum) {
 
 Result<Format> Format::parse(std::string_view text) {
   Format format;
-  Reader reader(text);
+  FormatReader reader(text);
   Conversion current;
   while (!reader.at_end()) {
     char c = reader.next();

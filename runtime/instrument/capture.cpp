@@ -25,9 +25,9 @@ using known::State;
 constexpr unsigned kArguments = 10;
 constexpr uint16_t kAllArguments = (1 << kArguments) - 1;
 
-class Reader {
+class DifoReader {
  public:
-  Reader(const dif::Difo& difo, uint32_t strsize) : difo_(difo), strsize_(strsize) {}
+  DifoReader(const dif::Difo& difo, uint32_t strsize) : difo_(difo), strsize_(strsize) {}
 
   // locals: the known clause-local variables before, and after.
   CaptureNeeds read(Locals& locals) {
@@ -339,17 +339,17 @@ bool keeps_something(const dif::ActDesc& action) { return action.kind != dif::Ac
 
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize) {
   Locals locals;
-  return Reader(difo, strsize).read(locals);
+  return DifoReader(difo, strsize).read(locals);
 }
 
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
   Locals locals;
   CaptureNeeds needs;
-  if (clause.predicate) needs |= Reader(clause.predicate->difo, strsize).read(locals);
+  if (clause.predicate) needs |= DifoReader(clause.predicate->difo, strsize).read(locals);
   for (const dif::ActDesc& action : clause.actions) {
     for (const dif::RecDesc& argument : action.args) {
       needs |= made_needs(argument);
-      if (!dif::is_stack(argument.made_by)) needs |= Reader(argument.difo, strsize).read(locals);
+      if (!dif::is_stack(argument.made_by)) needs |= DifoReader(argument.difo, strsize).read(locals);
     }
     needs.cpu |= keeps_something(action);
   }

@@ -15,12 +15,12 @@ namespace {
 
 constexpr uint64_t kShortest = 200'000;  // ns; dtrace refuses rates above 5000 hz
 
-struct Unit {
+struct RateUnit {
   std::string_view suffix;
   uint64_t ns;  // 0: a rate
 };
 
-constexpr Unit kUnits[] = {
+constexpr RateUnit kUnits[] = {
     {"", 0},
     {"hz", 0},
     {"ns", 1},
@@ -45,7 +45,8 @@ uint64_t parse_period(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number == 0) return 0;
   std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
-  const Unit* unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.suffix == suffix; });
+  const RateUnit* unit =
+      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const RateUnit& u) { return u.suffix == suffix; });
   if (unit == std::end(kUnits)) return 0;
   if (unit->ns == 0) return 1'000'000'000 / number;
   uint64_t ns = 0;

@@ -48,7 +48,7 @@ class Offsets {
   std::bitset<65536> filter_;
 };
 
-struct Unit {
+struct DwarfUnit {
   bool in_types = false;
   size_t begin = 0, first_die = 0, end = 0;  // in its section
 };
@@ -154,7 +154,7 @@ class Search {
   }
 
  private:
-  std::string_view bytes(const Unit& unit) const {
+  std::string_view bytes(const DwarfUnit& unit) const {
     return (unit.in_types ? sections_.types : sections_.info).substr(0, unit.end);
   }
 
@@ -174,7 +174,7 @@ class Search {
     return true;
   }
 
-  bool search_unit(const Unit& unit, unsigned offset_size) {
+  bool search_unit(const DwarfUnit& unit, unsigned offset_size) {
     std::vector<size_t> places = places_in(unit);
     if (places.empty() && !may_be_numbered()) return true;
     Dwarf_Die first;
@@ -189,7 +189,7 @@ class Search {
   }
 
   // Positions in the unit of the name, or of its offset.
-  std::vector<size_t> places_in(const Unit& unit) const {
+  std::vector<size_t> places_in(const DwarfUnit& unit) const {
     std::vector<size_t> places;
     const std::string_view text = bytes(unit);
     if (!offsets_.empty() && unit.end - unit.first_die >= 4) {
@@ -233,7 +233,7 @@ class Search {
     }
   }
 
-  bool try_place(const Unit& unit, size_t place, const Shape& shape) const {
+  bool try_place(const DwarfUnit& unit, size_t place, const Shape& shape) const {
     const size_t before = shape.name_at + uleb_size(shape.code);
     if (place < unit.first_die + before || !has_code(bytes(unit).data() + place - before, shape.code)) return true;
     Dwarf_Die die;
@@ -241,7 +241,7 @@ class Search {
     return visit_(die);
   }
 
-  Dwarf_Die* die_at(const Unit& unit, size_t offset, Dwarf_Die& die) const {
+  Dwarf_Die* die_at(const DwarfUnit& unit, size_t offset, Dwarf_Die& die) const {
     return unit.in_types ? dwarf_offdie_types(dwarf_, offset, &die) : dwarf_offdie(dwarf_, offset, &die);
   }
 
@@ -250,7 +250,7 @@ class Search {
     return dwarf_hasattr(&die, attribute_) != 0 && text_of(die, attribute_) == name_;
   }
 
-  bool walk_unit(Dwarf_Die& first, const Unit& unit) const {
+  bool walk_unit(Dwarf_Die& first, const DwarfUnit& unit) const {
     DieWalk walk(unit.end - unit.begin);
     return walk.below(first, [&](Dwarf_Die& die) {
       if (is_named(die) && !visit_(die)) return DieWalk::Next::stop;

@@ -55,9 +55,9 @@ const char* operands_of(uint8_t opcode) {
   }
 }
 
-class Reader {
+class OperandReader {
  public:
-  explicit Reader(std::span<const uint8_t> program) : left_(program) {}
+  explicit OperandReader(std::span<const uint8_t> program) : left_(program) {}
 
   bool at_end() const { return left_.empty(); }
   bool failed() const { return failed_; }
@@ -96,7 +96,7 @@ struct Operands {
   std::span<const uint8_t> block;
 };
 
-Operands read_operands(Reader& reader, std::string_view kinds) {
+Operands read_operands(OperandReader& reader, std::string_view kinds) {
   Operands operands;
   for (size_t i = 0; i < kinds.size(); i++) {
     if (kinds[i] == 'b')
@@ -125,7 +125,7 @@ bool starts_from_frame_pointer(uint8_t opcode, const Operands& operands) {
 bool hides_caller(std::span<const uint8_t> program) {
   constexpr uint8_t kWithOperand = 0xc0;  // the upper bits say which instruction it is, the lower ones are an operand
   bool has_frame = false, has_pointer = false;
-  for (Reader reader(program); !reader.at_end();) {
+  for (OperandReader reader(program); !reader.at_end();) {
     const uint8_t opcode = reader.byte();
     const char* kinds = (opcode & kWithOperand) == DW_CFA_offset ? "u" : (opcode & kWithOperand) ? "" : operands_of(opcode);
     if (kinds == nullptr) return true;

@@ -101,11 +101,11 @@ std::string unquoted(std::string_view text) {
 }
 
 // A line without its comment, and the comment.
-struct Line {
+struct SourceLine {
   std::string_view code, comment;
 };
 
-Line split_comment(std::string_view text) {
+SourceLine split_comment(std::string_view text) {
   for (size_t at = 0; at < text.size(); at++) {
     if (text[at] == '"')
       at += quote_end(text.substr(at)) - 1;
@@ -181,8 +181,8 @@ class Assembler {
   unsigned line() const { return line_; }
 
  private:
-  void read_line(const Line& line);
-  bool read_variable(const Line& line);
+  void read_line(const SourceLine& line);
+  bool read_variable(const SourceLine& line);
   void read_instruction(std::string_view code, std::string_view comment);
   void encode(Opcode op, std::vector<std::string_view> words, std::string_view comment);
   uint64_t value(Opcode op, OperandKind kind, std::string_view text, std::string_view comment);
@@ -334,7 +334,7 @@ unsigned position(const std::string_view (&names)[N], std::string_view name) {
   return static_cast<unsigned>(found - std::begin(names));
 }
 
-bool Assembler::read_variable(const Line& line) {
+bool Assembler::read_variable(const SourceLine& line) {
   const auto words = words_of(line.code);
   if (words.size() < 6 || position(kListedKinds, words[2]) == 2 || position(kListedScopes, words[3]) == 3) return false;
   const auto id = number_of(words[1], 16);
@@ -353,7 +353,7 @@ bool Assembler::read_variable(const Line& line) {
 
 bool is_heading(std::string_view code) { return code.empty() || code.starts_with("OFF ") || code.starts_with("NAME "); }
 
-void Assembler::read_line(const Line& line) {
+void Assembler::read_line(const SourceLine& line) {
   std::string_view code = line.code;
   for (const std::string_view header : {"DIFO returns ", "returns "})
     if (code.starts_with(header)) {
@@ -382,7 +382,7 @@ void Assembler::resolve_labels() {
 
 // Variables first, so that instructions above the table can name them.
 Difo Assembler::assemble(std::string_view text) {
-  std::vector<Line> lines;
+  std::vector<SourceLine> lines;
   while (!text.empty()) {
     line_++;
     const size_t end = std::min(text.find('\n'), text.size());
@@ -391,7 +391,7 @@ Difo Assembler::assemble(std::string_view text) {
     if (read_variable(lines.back()) || is_heading(lines.back().code)) lines.back() = {};
   }
   line_ = 0;
-  for (const Line& line : lines) {
+  for (const SourceLine& line : lines) {
     line_++;
     if (!line.code.empty()) read_line(line);
   }

@@ -53,9 +53,9 @@ class Writer {
 };
 
 // After the first thing that is wrong, everything is 0 or empty.
-class Reader {
+class FileReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit FileReader(std::string_view bytes) : bytes_(bytes) {}
 
   template <std::integral T>
   void number(T& value, T most = std::numeric_limits<T>::max()) {
@@ -331,7 +331,7 @@ std::string to_bytes(ProgramFile file) {
 
 Result<ProgramFile> from_bytes(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return Error{"it is no program that dvm compiled"};
-  Reader head(bytes.substr(kMagic.size()));
+  FileReader head(bytes.substr(kMagic.size()));
   uint32_t version = 0;
   uint64_t size = 0, sum = 0;
   head.number(version), head.number(size), head.number(sum);
@@ -340,7 +340,7 @@ Result<ProgramFile> from_bytes(std::string_view bytes) {
   const std::string_view payload = bytes.substr(kMagic.size() + sizeof(version) + sizeof(size) + sizeof(sum));
   if (payload.size() != size) return Error{payload.size() < size ? "it is cut short" : "it has more bytes than it says"};
   if (checksum(payload) != sum) return Error{"it is damaged: its checksum does not fit"};
-  Reader reader(payload);
+  FileReader reader(payload);
   ProgramFile file;
   describe(reader, file);
   if (!reader.good() || !reader.at_end()) return Error{"it is damaged: its parts do not fit"};

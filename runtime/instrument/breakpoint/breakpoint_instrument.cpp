@@ -252,7 +252,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     const StoppedThread now = look_at(tid);
     if (now.tid == 0 || !thread.has(now.counter())) return;
     seen_++;
-    thread.calls.take(now.counter(), now.stack(), [&](const Call& call) { deliver(call.cookie, now, call.function, sink); });
+    thread.calls.take(now.counter(), now.stack(), [&](const OpenCall& call) { deliver(call.cookie, now, call.function, sink); });
     const auto& sites = processes_[thread.pid].sites;
     const auto site = sites.find(now.counter());
     if (site == sites.end()) return;

@@ -15,7 +15,7 @@
 
 namespace dvm::runtime {
 
-struct Call {
+struct OpenCall {
   uint64_t returns_to = 0;
   uint64_t stack = 0;     // %rsp at its entry, where the return address lies
   uint64_t function = 0;  // its address
@@ -28,7 +28,7 @@ class Calls {
 
   // False: its return will not be seen. What registers that are given up have
   // counted is added to hits.
-  bool add(pid_t tid, const Call& call, uint64_t& hits) {
+  bool add(pid_t tid, const OpenCall& call, uint64_t& hits) {
     if (calls_.size() == kMostCalls || !watch(tid, call.returns_to, hits)) return false;
     calls_.push_back(call);
     return true;
@@ -40,7 +40,7 @@ class Calls {
   template <class Handle>
   void take(uint64_t address, uint64_t stack, Handle&& handle) {
     while (!calls_.empty() && calls_.back().stack < stack && stack - calls_.back().stack < kFarthest) {
-      const Call call = calls_.back();
+      const OpenCall call = calls_.back();
       calls_.pop_back();
       if (call.returns_to == address && call.stack + sizeof(uint64_t) == stack) handle(call);
     }
@@ -73,10 +73,10 @@ class Calls {
     }
   }
   bool is_idle(uint64_t address) const {
-    return std::none_of(calls_.begin(), calls_.end(), [&](const Call& call) { return call.returns_to == address; });
+    return std::none_of(calls_.begin(), calls_.end(), [&](const OpenCall& call) { return call.returns_to == address; });
   }
 
-  std::vector<Call> calls_;
+  std::vector<OpenCall> calls_;
   std::vector<DebugRegister> registers_;
 };
 

@@ -16,21 +16,21 @@ namespace {
 
 constexpr size_t kStackBytes = 256 * 1024;
 
-struct Call {
+struct HelperCall {
   void (*work)(void*);
   void* argument;
 };
 
 // A session and a name of its own: what is sent to dvm's process group or by its name is not for the helper.
 int run_call(void* it) {
-  const auto* call = static_cast<const Call*>(it);
+  const auto* call = static_cast<const HelperCall*>(it);
   setsid();
   prctl(PR_SET_NAME, "uprobe-helper");
   call->work(call->argument);
   return 0;
 }
 
-bool run_in_helper(Call& call) {
+bool run_in_helper(HelperCall& call) {
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return false;
   // The calling thread waits in clone() until the helper has exited.
@@ -48,7 +48,7 @@ void run_shielded(void (*work)(void*), void* argument) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the helper inherits it
-  Call call{work, argument};
+  HelperCall call{work, argument};
   if (!run_in_helper(call)) work(argument);  // no process is to be had: unshielded it works too
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
