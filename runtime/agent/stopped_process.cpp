@@ -200,7 +200,7 @@ Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (came == Came::end) return false;
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
-  
+  if (came == Came::group_stop) return refusal("a signal has stopped it; continue it first");
   return read_registers(thread) && repair(thread);
 }
 
