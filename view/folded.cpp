@@ -59,7 +59,9 @@ void add_frames(const Json& stack, FrameKind kind, std::vector<Frame>& frames) {
 std::string key_text(const Json& key) {
   if (key.is_string()) return key.get<std::string>();
   if (!key.is_object()) return key.dump();
-  return key.contains("bytes") ? text_at(key, "bytes") : frame_name(key);
+  for (const char* member : {"text", "bytes"})
+    if (key.contains(member)) return text_at(key, member);
+  return frame_name(key);
 }
 
 std::vector<Frame> frames_of(const Json& keys) {

@@ -44,7 +44,7 @@ void describe(Json& object, const PrintedAggregations& printed, const MadePrinte
   object["rows"] = Json::array();
   for (const JoinedRow& row : printed.rows) {
     Json keys = Json::array(), values = Json::array();
-    for (const Datum& key : keys_of(row.any())) keys.push_back(json_of(key, made));
+    for (const Datum& key : keys_of(row.any())) keys.push_back(key_of(key, made));
     for (size_t i = 0; i < row.rows.size(); i++) values.push_back(json_of(*printed.aggregations[i], row.rows[i]));
     object["rows"].push_back({{"keys", keys}, {"values", values}});
     add_states(object["rows"].back(), printed, row);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/utf8.h"
 #include "runtime/consumer/floating.h"
 #include "runtime/consumer/typed.h"
 #include "runtime/probe/aggregate.h"
@@ -173,6 +174,14 @@ Json json_of(const Datum& datum, const MadePrinter& made) {
   if (is_floating(*datum.type)) return finite(floating_value(datum.bytes));
   if (datum.is_integer()) return integer(datum.unsigned_value(), 8 * datum.bytes.size(), datum.type->is_signed);
   return {{"bytes", hexadecimal(datum.bytes)}};
+}
+
+Json key_of(const Datum& datum, const MadePrinter& made) {
+  if (datum.is_made() || !datum.is_string()) return json_of(datum, made);
+  const std::string_view text = datum.text();
+  std::string shown = valid_utf8(text);
+  if (shown == text) return shown;
+  return {{"text", std::move(shown)}, {"bytes", hexadecimal(std::as_bytes(std::span(text)))}};
 }
 
 Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes) { return TypedJson(layout).value(0, bytes); }

@@ -55,6 +55,14 @@ class Merge(Files):
         for line in merged:
             self.assertIsNone(problem(line, SCHEMA), line)
 
+    def test_keys_that_are_not_utf8_stay_apart(self):
+        script = r'BEGIN { @["a\376", 1] = sum(3); @["a\377", 1] = sum(5); @["a\376", 1] = sum(4); exit(0); }'
+        path = self.write("bytes.json", self.ran("run", "-q", "--json", "-n", script))
+        merged = json.loads(self.ran("merge", path, path).splitlines()[0])
+        self.assertEqual(merged["rows"], [{"keys": [{"text": "a\ufffd", "bytes": "61ff"}, 1], "values": [10]},
+                                          {"keys": [{"text": "a\ufffd", "bytes": "61fe"}, 1], "values": [14]}])
+        self.assertIsNone(problem(merged, SCHEMA), merged)
+
     def test_what_was_merged_can_be_merged_again(self):
         parts = [self.results(f"{i}.json", values) for i, values in enumerate(VALUES)]
         once = self.write("once.json", self.ran("merge", parts[0]))
