@@ -79,9 +79,44 @@ bool check_addresses(ExprContext& c, const Call& e, dif::Subroutine subroutine) 
   });
 }
 
+// A subroutine is given all 64 bits of an integer, of which it takes those that it needs.
+const Type* passed_as(ExprContext& c, const Type* parameter, const Type* argument) {
+  if (!is_integer(parameter) || !is_integer(argument)) return parameter;
+  return c.types.basic(is_signed(argument) ? "int64_t" : "uint64_t");
+}
+
 bool check_scratches(ExprContext& c, const Call& e, dif::Subroutine subroutine) {
   return (subroutine != dif::Subroutine::copyinto || check_scratch(c, e, 2)) &&
          (subroutine != dif::Subroutine::bcopy || check_scratch(c, e, 1));
+}
+
+bool match(ExprContext& c, const std::string& what, const Prototype& p, const std::vector<ExprPtr>& arguments, Location where) {
+  if (arguments.size() < p.required || arguments.size() > p.types.size()) {
+    c.session.error(Tag::D_PROTO_LEN, where, mismatch(what, arguments.size(), p));
+    return false;
+  }
+  for (size_t i = 0; i < arguments.size(); i++) {
+    const ExprPtr& argument = arguments[i];
+    if (is_error(argument->type)) return false;
+    if (p.types[i] && !is_compatible(p.types[i], *argument)) {
+      c.session.error(Tag::D_PROTO_ARG, argument->where,
+                      fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", what,
+                                  i + 1, p.types[i]->name, argument->type->name));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_subroutine(ExprContext& c, Call& e, const dif::SubroutineInfo& row) {
+  const Prototype p = prototype_of(row.arguments, c.types);
+  if (!match(c, e.name + "( )", p, e.arguments, e.where)) return false;
+  for (size_t i = 0; i < e.arguments.size(); i++) {
+    if (!p.types[i]) continue;
+    const Type* type = passed_as(c, p.types[i], e.arguments[i]->type);
+    e.arguments[i] = convert(std::move(e.arguments[i]), type);
+  }
+  return true;
 }
 
 }  // namespace
@@ -89,22 +124,9 @@ bool check_scratches(ExprContext& c, const Call& e, dif::Subroutine subroutine) 
 bool check_prototype(ExprContext& c, const std::string& what, const dif::ArgumentList& prototype, std::vector<ExprPtr>& arguments,
                      Location where) {
   const Prototype p = prototype_of(prototype, c.types);
-  if (arguments.size() < p.required || arguments.size() > p.types.size()) {
-    c.session.error(Tag::D_PROTO_LEN, where, mismatch(what, arguments.size(), p));
-    return false;
-  }
-  for (size_t i = 0; i < arguments.size(); i++) {
-    ExprPtr& argument = arguments[i];
-    if (is_error(argument->type)) return false;
-    if (!p.types[i]) continue;
-    if (!is_compatible(p.types[i], *argument)) {
-      c.session.error(Tag::D_PROTO_ARG, argument->where,
-                      fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", what,
-                                  i + 1, p.types[i]->name, argument->type->name));
-      return false;
-    }
-    argument = convert(std::move(argument), p.types[i]);
-  }
+  if (!match(c, what, p, arguments, where)) return false;
+  for (size_t i = 0; i < arguments.size(); i++)
+    if (p.types[i]) arguments[i] = convert(std::move(arguments[i]), p.types[i]);
   return true;
 }
 
@@ -140,7 +162,7 @@ ExprPtr check(ExprContext& c, Call& e) {
     fail(c, e);
   } else if (!check_scratches(c, e, row->id) || !check_addresses(c, e, row->id)) {
     fail(c, e);
-  } else if (!check_prototype(c, e.name + "( )", row->arguments, e.arguments, e.where)) {
+  } else if (!check_subroutine(c, e, *row)) {
     fail(c, e);
   } else {
     e.subroutine = static_cast<unsigned>(row->id);

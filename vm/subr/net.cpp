@@ -96,7 +96,7 @@ uint64_t subr_inet_ntoa(State& state) noexcept { return address_text(state, argu
 uint64_t subr_inet_ntoa6(State& state) noexcept { return address_text(state, argument(state, 0), 16, put_ipv6); }
 
 uint64_t subr_inet_ntop(State& state) noexcept {
-  switch (argument(state, 0)) {
+  switch (static_cast<uint32_t>(argument(state, 0))) {
     case kInet:
       return address_text(state, argument(state, 1), 4, put_ipv4);
     case kInet6:
@@ -108,7 +108,7 @@ uint64_t subr_inet_ntop(State& state) noexcept {
 }
 
 uint64_t subr_link_ntop(State& state) noexcept {
-  switch (argument(state, 0)) {
+  switch (static_cast<uint32_t>(argument(state, 0))) {
     case kEthernet:
       return address_text(state, argument(state, 1), 6, put_hardware<6>);
     case kInfiniband:

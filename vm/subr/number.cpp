@@ -79,7 +79,9 @@ uint64_t subr_strtoll(State& state) noexcept {
   return negative ? 0 - value : value;
 }
 
-uint64_t subr_progenyof(State& state) noexcept { return state.host->descends_from(signed_argument(state, 0)) ? 1 : 0; }
+uint64_t subr_progenyof(State& state) noexcept {
+  return state.host->descends_from(static_cast<int32_t>(argument(state, 0))) ? 1 : 0;
+}
 
 // Device numbers as Linux packs them: 12 and 20 bits of the major number around 8 and 24 of the minor.
 uint64_t subr_getmajor(State& state) noexcept {
