@@ -144,18 +144,15 @@ Weight weight_llquantize(State state, const MergedAggregation& g) {
 
 // print_<name>: by a conversion, or in a column of 16 when there is none.
 
-void append_number(std::string& out, const ValueStyle& style, const MergedAggregation& g, int64_t value) {
-  bool is_signed = g.desc.value.kind != dif::TypeKind::integer || g.desc.value.is_signed || g.desc.value.size < 8;
+// Signed, whatever was aggregated: so is the state.
+void append_number(std::string& out, const ValueStyle& style, int64_t value) {
   if (style.conversion) return append_converted(out, *style.conversion, value);
   out += ' ';
-  if (is_signed)
-    append_signed(out, {.width = 16}, value);
-  else
-    append_unsigned(out, {.width = 16}, static_cast<uint64_t>(value));
+  append_signed(out, {.width = 16}, value);
 }
 #define DVM_NUMBER(name)                                                                                  \
   void print_##name(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) { \
-    append_number(out, style, g, number_##name(state, g.normal));                                         \
+    append_number(out, style, number_##name(state, g.normal));                                            \
   }
 DVM_NUMBER(count)
 DVM_NUMBER(sum)
