@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMostMemory = size_t{16} << 30;  // entry offsets are 32 bits of 8 bytes
 
+int32_t cpu_behind(const std::byte* key_end) { return static_cast<int32_t>(*reinterpret_cast<const int64_t*>(key_end)); }
+
 }  // namespace
 
 bool AggregationBuffer::allocate(size_t bytes) {
@@ -30,7 +32,7 @@ bool AggregationBuffer::allocate(size_t bytes) {
 
 uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                   uint64_t initial) noexcept {
-  uint64_t hash = hash_key(aggregation, key);
+  uint64_t hash = hash_key(aggregation ^ (static_cast<uint32_t>(cpu_) << 16), key);
   auto tag = static_cast<uint32_t>(hash >> 32);
   for (uint32_t at = static_cast<uint32_t>(hash) & mask_;; at = (at + 1) & mask_) {
     Slot& slot = index_[at];
@@ -39,20 +41,23 @@ uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byt
     std::byte* entry = arena_ + (slot.offset - 1) * size_t{8};
     const auto& header = *reinterpret_cast<const EntryHeader*>(entry);
     std::byte* its_key = entry + sizeof(EntryHeader);
-    if (header.aggregation == aggregation && header.key_bytes == key.size() && is_same_key(its_key, key.data(), key.size()))
-      return reinterpret_cast<uint64_t*>(its_key + key.size());
+    if (header.aggregation == aggregation && header.key_bytes == key.size() + extra_ &&
+        is_same_key(its_key, key.data(), key.size()) && (extra_ == 0 || cpu_behind(its_key + key.size()) == cpu_))
+      return reinterpret_cast<uint64_t*>(its_key + header.key_bytes);
   }
 }
 
 uint64_t* AggregationBuffer::add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                  uint64_t initial) noexcept {
-  size_t need = sizeof(EntryHeader) + key.size() + words * sizeof(uint64_t);
+  const size_t key_bytes = key.size() + extra_;
+  size_t need = sizeof(EntryHeader) + key_bytes + words * sizeof(uint64_t);
   if (need > size_ - used_ || entries_ >= mask_) return nullptr;  // one slot stays free, so that a search ends
   std::byte* entry = arena_ + used_;
-  *reinterpret_cast<EntryHeader*>(entry) = {aggregation, static_cast<uint32_t>(&slot - index_), static_cast<uint32_t>(key.size()),
+  *reinterpret_cast<EntryHeader*>(entry) = {aggregation, static_cast<uint32_t>(&slot - index_), static_cast<uint32_t>(key_bytes),
                                             words};
-  std::copy(key.begin(), key.end(), entry + sizeof(EntryHeader));
-  auto* state = reinterpret_cast<uint64_t*>(entry + sizeof(EntryHeader) + key.size());
+  std::byte* behind = std::copy(key.begin(), key.end(), entry + sizeof(EntryHeader));
+  if (extra_ != 0) *reinterpret_cast<int64_t*>(behind) = cpu_;
+  auto* state = reinterpret_cast<uint64_t*>(behind + extra_);
   std::fill(state, state + words, initial);
   slot = {tag, static_cast<uint32_t>(used_ / 8 + 1)};
   used_ += need;
@@ -65,7 +70,9 @@ void AggregationBuffer::visit(const Visit& each) const {
     const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);
     const std::byte* key = arena_ + at + sizeof(EntryHeader);
     const auto* words = reinterpret_cast<const uint64_t*>(key + header.key_bytes);
-    each({header.aggregation, std::span(key, header.key_bytes), std::span(words, header.words)});
+    const size_t its_bytes = header.key_bytes - extra_;
+    each({header.aggregation, std::span(key, its_bytes), std::span(words, header.words),
+          extra_ == 0 ? AggregationEntry::kAllCpus : cpu_behind(key + its_bytes)});
     at += sizeof(EntryHeader) + header.key_bytes + header.words * sizeof(uint64_t);
   }
 }
@@ -78,7 +85,7 @@ void AggregationBuffer::clear() noexcept {
   }
   used_ = 0;
   entries_ = 0;
-  if (++generation_ == 0) generation_ = 1;
+  begin_generation();
 }
 
 }  // namespace dvm::runtime

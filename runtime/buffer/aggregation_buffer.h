@@ -5,6 +5,8 @@
 //   index    | tag, offset | tag, offset | ...      a quarter of the memory; open addressing, linear probing; offset 0: free
 //   arena    | EntryHeader | key, 8 bytes' multiple | state words | EntryHeader | ...
 //
+// With aggpercpu, the CPU follows the key as a further word.
+//
 // find() is probe context: no allocation, no lock.
 
 #include <cstddef>
@@ -20,12 +22,20 @@ class AggregationBuffer final : public AggregationSource {
  public:
   // False: no memory of this size.
   bool allocate(size_t bytes);
+  // Keys have a state for each CPU from now on. Before the first find().
+  void part_by_cpu() { extra_ = sizeof(uint64_t); }
+  // The CPU of the keys that are looked up next, if they are parted.
+  void select(int32_t cpu) noexcept {
+    if (extra_ == 0 || cpu == cpu_) return;
+    cpu_ = cpu;
+    begin_generation();
+  }
 
   // The state of a key, made with every word `initial` if it is new; null if there is no room, which the caller counts as a drop.
   // key.size() is a multiple of 8. The address is good while generation() stays.
   uint64_t* find(uint32_t aggregation, std::span<const std::byte> key, unsigned words, uint64_t initial) noexcept;
 
-  // Changes whenever the buffer was emptied; never 0.
+  // Changes whenever an address that find() returned is no longer that of the state; never 0.
   uint32_t generation() const noexcept { return generation_; }
   const uint32_t* generation_address() const noexcept { return &generation_; }
 
@@ -48,6 +58,9 @@ class AggregationBuffer final : public AggregationSource {
   };
   uint64_t* add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                 uint64_t initial) noexcept;
+  void begin_generation() noexcept {
+    if (++generation_ == 0) generation_ = 1;
+  }
 
   BufferMemory memory_;
   Slot* index_ = nullptr;
@@ -57,6 +70,8 @@ class AggregationBuffer final : public AggregationSource {
   size_t size_ = 0;  // of the arena
   size_t used_ = 0;
   uint32_t generation_ = 1;
+  int32_t cpu_ = AggregationEntry::kAllCpus;
+  size_t extra_ = 0;  // bytes of the CPU behind a key
 };
 
 }  // namespace dvm::runtime

@@ -31,6 +31,8 @@ struct AggregationEntry {
   uint32_t aggregation = 0;        // its id
   std::span<const std::byte> key;  // a multiple of 8 bytes
   std::span<const uint64_t> words;
+  int32_t cpu = kAllCpus;
+  static constexpr int32_t kAllCpus = -1;
 };
 
 class AggregationSource {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -259,6 +260,27 @@ TEST(AggregationBuffer, AggregationsDoNotShareKeys) {
   EXPECT_EQ(b[1], 8u);
   EXPECT_EQ(*none, 9u);
   EXPECT_EQ(buffer.find(1, key_of(key), 1, 0), a);
+}
+
+TEST(AggregationBuffer, KeysAreKeptApartByCpu) {
+  AggregationBuffer buffer;
+  ASSERT_TRUE(buffer.allocate(4096));
+  buffer.part_by_cpu();
+  const uint64_t key = 5;
+  for (const int32_t cpu : {1, 0, 1, 1}) {
+    const uint32_t before = buffer.generation();
+    buffer.select(cpu);
+    buffer.select(cpu);
+    EXPECT_LE(buffer.generation() - before, 1u);
+    ++*buffer.find(1, key_of(key), 1, 0);
+    ++*buffer.find(2, {}, 1, 0);
+  }
+  std::map<std::array<int64_t, 3>, uint64_t> found;  // by aggregation, CPU and size of the key
+  buffer.visit([&](const AggregationEntry& entry) {
+    found[{entry.aggregation, entry.cpu, static_cast<int64_t>(entry.key.size())}] = entry.words[0];
+  });
+  const decltype(found) wanted = {{{1, 0, 8}, 1}, {{1, 1, 8}, 3}, {{2, 0, 0}, 1}, {{2, 1, 0}, 3}};
+  EXPECT_EQ(found, wanted);
 }
 
 // A zero behind a key leaves its hash as it is.
