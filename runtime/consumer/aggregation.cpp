@@ -304,10 +304,30 @@ void define(MergedAggregation& aggregation, const dif::AggregationDesc& desc, un
   aggregation.function = function_of(desc.function);
 }
 
-MergedRow& merge(MergedAggregation& into, std::string_view key, std::span<const uint64_t> words) {
-  MergedRow& row = into.rows.find_or_add(into, key, into.words, into.initial);
-  into.function->merge(row.state, words);
+namespace {
+
+MergedRow& merge(const MergedAggregation& of, RowTable& into, std::string_view key, std::span<const uint64_t> words) {
+  MergedRow& row = into.find_or_add(of, key, of.words, of.initial);
+  of.function->merge(row.state, words);
   return row;
+}
+
+void reset(RowTable& rows, uint64_t initial) {
+  for (MergedRow* row : rows.rows()) std::fill(row->state.begin(), row->state.end(), initial);
+}
+
+// Only rows stay that the whole has.
+void keep_keys(RowTable& rows, const RowTable& whole) {
+  std::vector<const MergedRow*> kept;
+  std::copy_if(rows.rows().begin(), rows.rows().end(), std::back_inserter(kept),
+               [&](const MergedRow* row) { return whole.find(row->key) != nullptr; });
+  rows.keep_only(kept);
+}
+
+}  // namespace
+
+MergedRow& merge(MergedAggregation& into, std::string_view key, std::span<const uint64_t> words) {
+  return merge(into, into.rows, key, words);
 }
 
 // Its first clause may be enabled late, and says how keys are made.
@@ -337,6 +357,7 @@ size_t Aggregations::take(AggregationSource& source, const RewriteKey& rewrite) 
       key = rewritten;
     }
     merge(*aggregation, key, entry.words);
+    if (entry.cpu != AggregationEntry::kAllCpus) merge(*aggregation, aggregation->by_cpu[entry.cpu], key, entry.words);
     keys++;
   });
   source.clear();
@@ -347,7 +368,8 @@ void Aggregations::clear(uint32_t id) {
   MergedAggregation* aggregation = find(id);
   if (aggregation == nullptr) return;
   aggregation->clears++;
-  for (MergedRow* row : aggregation->rows.rows()) std::fill(row->state.begin(), row->state.end(), aggregation->initial);
+  reset(aggregation->rows, aggregation->initial);
+  for (auto& [cpu, rows] : aggregation->by_cpu) reset(rows, aggregation->initial);
 }
 
 void Aggregations::trunc(uint32_t id, int64_t count) {
@@ -363,6 +385,7 @@ void Aggregations::trunc(uint32_t id, int64_t count) {
   std::vector<const MergedRow*> kept;
   for (size_t i = 0; i < keep; i++) kept.push_back(lines[i].line.rows.front());
   aggregation->rows.keep_only(kept);
+  for (auto& [cpu, rows] : aggregation->by_cpu) keep_keys(rows, aggregation->rows);
   aggregation->clears++;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -30,6 +31,7 @@ struct MergedAggregation {
   uint64_t initial = 0;
   const FunctionRow* function = nullptr;
   RowTable rows;
+  std::map<int32_t, RowTable> by_cpu;  // the same keys' parts, with aggpercpu
   int64_t normal = 1;
   bool is_printed = false;  // by a printa(): the end leaves it out
   uint64_t clears = 0;      // how often clear() or trunc() has taken values from it

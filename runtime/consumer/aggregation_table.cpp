@@ -2,6 +2,9 @@
 
 #include "runtime/consumer/aggregation_table.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -23,8 +26,10 @@ class Table {
   void append_plain() {
     for (const JoinedRow& row : printed_.rows) {
       append_keys(row, false);
-      for (size_t i = 0; i < row.rows.size(); i++)
+      for (size_t i = 0; i < row.rows.size(); i++) {
         append_value(out_, {nullptr, style_.bars}, *printed_.aggregations[i], row.rows[i]);
+        if (style_.cpus > 0) append_parts(*printed_.aggregations[i], row.any().key);
+      }
       out_ += '\n';
     }
   }
@@ -55,6 +60,17 @@ class Table {
   }
 
  private:
+  // The value of each CPU.
+  void append_parts(const MergedAggregation& aggregation, std::string_view key) {
+    const int last = aggregation.by_cpu.empty() ? 0 : aggregation.by_cpu.rbegin()->first;
+    for (int cpu = 0; cpu < std::max(style_.cpus, last + 1); cpu++) {
+      const auto rows = aggregation.by_cpu.find(cpu);
+      append(out_, "\n    [CPU %d]", cpu);
+      append_value(out_, {nullptr, style_.bars}, aggregation,
+                   rows == aggregation.by_cpu.end() ? nullptr : rows->second.find(key));
+    }
+  }
+
   static int64_t value(const JoinedRow& row) { return static_cast<int64_t>(row.any().state[0]); }
 
   PackedBuckets packed_buckets() const {
@@ -107,7 +123,8 @@ TableStyle::TableStyle(const dif::Options& options)
       keys(key_style(options)),
       stack_indent(static_cast<int>(options[dif::Option::stackindent])),
       hist(options[dif::Option::agghist] > 0),
-      pack(options[dif::Option::aggpack] > 0) {}
+      pack(options[dif::Option::aggpack] > 0),
+      cpus(options[dif::Option::aggpercpu] > 0 ? static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)) : 0) {}
 
 void append_table(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed) {
   Table table(out, style, made, printed);

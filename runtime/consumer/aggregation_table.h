@@ -15,6 +15,7 @@ struct TableStyle {
   DatumStyle keys;
   int stack_indent = kStackIndent;
   bool hist = false, pack = false;
+  int cpus = 0;              // with aggpercpu, those of this machine
   bool to_terminal = false;  // as append_formatted() has it
 };
 

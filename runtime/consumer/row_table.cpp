@@ -65,6 +65,11 @@ MergedRow& RowTable::find_or_add(const MergedAggregation& aggregation, std::stri
   return *rows_.back();
 }
 
+const MergedRow* RowTable::find(std::string_view key) const {
+  const uint32_t found = index_.find(hash_of(key), [&](uint32_t number) { return rows_[number]->key == key; });
+  return found == 0 ? nullptr : rows_[found - 1];
+}
+
 void RowTable::keep_only(std::span<const MergedRow* const> kept) {
   RowTable fresh;
   for (const MergedRow* row : kept) {

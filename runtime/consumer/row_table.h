@@ -28,6 +28,9 @@ class KeyIndex {
   // The number of the key that has this hash and is the same; `next` if it is new. same(number) compares.
   template <class Same>
   uint32_t find_or_add(uint64_t hash, uint32_t next, Same&& same);
+  // The number plus 1, or 0: there is no such key.
+  template <class Same>
+  uint32_t find(uint64_t hash, Same&& same) const;
   // Room for so many keys.
   void reserve(size_t keys);
   size_t bytes() const { return slots_.size() * sizeof(Slot); }
@@ -47,6 +50,8 @@ class RowTable {
  public:
   // The row of the key; a new one has every word of its state `initial`. The key's bytes are a multiple of 8.
   MergedRow& find_or_add(const MergedAggregation& aggregation, std::string_view key, unsigned words, uint64_t initial);
+  // Null: there is none.
+  const MergedRow* find(std::string_view key) const;
   // All other rows go; these are copied, so their addresses change.
   void keep_only(std::span<const MergedRow* const> kept);
 
@@ -66,6 +71,15 @@ class RowTable {
 };
 
 uint64_t hash_of(std::string_view key);
+
+template <class Same>
+uint32_t KeyIndex::find(uint64_t hash, Same&& same) const {
+  const auto low = static_cast<uint32_t>(hash);
+  const size_t mask = slots_.size() - 1;
+  for (size_t at = low & mask; !slots_.empty() && slots_[at].number != 0; at = (at + 1) & mask)
+    if (slots_[at].hash == low && same(slots_[at].number - 1)) return slots_[at].number;
+  return 0;
+}
 
 template <class Same>
 uint32_t KeyIndex::find_or_add(uint64_t hash, uint32_t next, Same&& same) {

@@ -30,7 +30,7 @@ bool needs_dvm(const ValuePlan& value) {
 }
 
 InDvm reason_of(const Enabling& enabling, const dif::Options& options) {
-  if (options[dif::Option::cpu] >= 0) return InDvm::cpu;
+  if (options[dif::Option::cpu] >= 0 || options[dif::Option::aggpercpu] > 0) return InDvm::cpu;
   return std::any_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run) ? InDvm::exits : InDvm::nothing;
 }
 

@@ -71,6 +71,7 @@ Status FireMemory::allocate_buffers(const Notice& notice) {
   if (plan.set_apart > plan.bytes) return Error{"END enablings exceed size of principal buffer"};
   if (enabling_.largest_record() > plan.bytes) return Error{"Enabling exceeds size of buffer"};
   if (enabling_.largest_entry() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
+  if (options_[dif::Option::aggpercpu] > 0) context_.aggregations.part_by_cpu();
   return fit(dif::Option::aggsize, "aggregation size", notice,
              [this](size_t size) { return context_.aggregations.allocate(size); });
 }

@@ -49,6 +49,7 @@ void FiringPath::begin_poll(Clock now) {
 inline void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   const uint64_t begin = is_timed_ ? __rdtsc() : 0;
   context_.level->cpu = &context_.cpus[firing.cpu];
+  context_.aggregations.select(firing.cpu);
   if (context_.speculations.wants_cleaning()) clean_at_rate(config_.is_replay ? firing.timestamp : polled_at_);
   host_.serve(firing);
   fire_one_(*context_.level, probe, firing);

@@ -2,6 +2,7 @@
 """The flags that dvm run has from dtrace(1)."""
 
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -31,6 +32,29 @@ class Settings(unittest.TestCase):
 
     def test_the_last_buffer_size_counts(self):
         self.assertEqual(self.printed("-b", "1m", "-b", "2m"), "abcdef")
+
+
+class ByCpu(unittest.TestCase):
+    """The option aggpercpu. Firings are on CPU 0 here."""
+
+    def parts(self, text, *args):
+        out = run("-q", "-x", "aggpercpu", "-x", "cpu=0", *args, "-n", text).stdout
+        self.assertEqual(sorted(set(re.findall(r"^    \[CPU (\d+)\]", out, re.M)), key=int), [str(n) for n in range(os.cpu_count())])
+        return out
+
+    def test_the_values_of_each_cpu_are_below_the_total(self):
+        out = self.parts('BEGIN { @["a"] = sum(2); @["a"] = sum(3); exit(0); }')
+        self.assertRegex(out, r"(?m)^  a {50} +5\n    \[CPU 0\] {16}5$")
+        self.assertEqual(len(re.findall(r"\] {16}0$", out, re.M)), os.cpu_count() - 1)
+
+    def test_distributions_have_one_for_each_cpu(self):
+        self.assertEqual(self.parts("BEGIN { @ = quantize(5); exit(0); }").count("Distribution"), 1 + os.cpu_count())
+
+    def test_clear_and_trunc_take_the_parts_too(self):
+        out = self.parts("BEGIN { @c[1] = sum(7); @t[1] = sum(7); @t[2] = sum(9); } BEGIN { clear(@c); trunc(@t, 1); exit(0); } "
+                         "END { @t[1] = sum(1); }")
+        self.assertEqual(re.findall(r"^ +(\d+) +(\d+)\n    \[CPU 0\] +(\d+)$", out, re.M),
+                         [("1", "0", "0"), ("1", "1", "1"), ("2", "9", "9")])
 
 
 class Usage(unittest.TestCase):
