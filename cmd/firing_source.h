@@ -26,6 +26,7 @@ struct FiringSource {
   runtime::Replayed replayed;
   std::vector<runtime::Probe> probes;
   std::vector<runtime::RecordedProcess> processes;
+  std::string kernel;
   // For a recording that is made or read:
   std::shared_ptr<runtime::UserSymbols> symbols;
   runtime::LateReads* late_reads = nullptr;

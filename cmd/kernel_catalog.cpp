@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/uprobe/system_calls.h"
 
 namespace dvm::cmd {
@@ -29,6 +30,12 @@ dif::TypeRef parameter_type(const runtime::KernelTypes* types, const std::string
 }
 
 }  // namespace
+
+KernelCatalog::KernelCatalog(const std::string& recorded) : is_loaded_(recorded != runtime::this_kernel()) {
+  if (is_loaded_)
+    problem_ = fmt::format("a recording does not keep types of the kernel, and this one is of another kernel ({})",
+                           recorded.empty() ? "which it does not name" : recorded);
+}
 
 const runtime::KernelTypes* KernelCatalog::types() {
   if (!std::exchange(is_loaded_, true)) {

@@ -11,6 +11,10 @@ namespace dvm::cmd {
 
 class KernelCatalog {
  public:
+  KernelCatalog() = default;
+  // The kernel of a recording, of which this machine knows only its own.
+  explicit KernelCatalog(const std::string& recorded);
+
   // A reference to a type of the kernel, among those of the traced program.
   static bool is_mine(dif::TypeRef type) { return (type & kMark) != 0; }
 
@@ -33,8 +37,8 @@ class KernelCatalog {
   // Nothing, if the kernel does not describe its types.
   const runtime::KernelTypes* types();
 
-  bool is_loaded_ = false;
-  std::string problem_;  // why nothing could be loaded
+  bool is_loaded_ = false;  // or cannot be
+  std::string problem_;     // why nothing could be loaded
   std::shared_ptr<const runtime::KernelTypes> types_;
 };
 

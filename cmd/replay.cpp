@@ -29,6 +29,7 @@ Result<FiringSource> open_recording(const std::string& path) {
   source.target = (*reader)->target_pid();
   source.probes = (*reader)->probes();
   source.processes = (*reader)->processes();
+  source.kernel = (*reader)->kernel();
   source.symbols = (*reader)->symbols();
   for (auto& provider : runtime::make_providers())
     if (provider->name() != "pid") source.providers.push_back(std::move(provider));

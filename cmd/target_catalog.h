@@ -17,7 +17,10 @@ class TargetCatalog final : public compiler::TypeCatalog {
  public:
   // target: the process to look in first; 0: none. objects_of: what it has mapped, and any other that a description names.
   TargetCatalog(runtime::Handle& handle, pid_t target, runtime::ObjectsOf objects_of)
-      : handle_(handle), target_(target), objects_of_(std::move(objects_of)) {}
+      : handle_(handle),
+        target_(target),
+        objects_of_(std::move(objects_of)),
+        kernel_(handle.is_replay() ? KernelCatalog(handle.recorded_kernel()) : KernelCatalog()) {}
 
   Result<dif::TypeRef> find_type(const std::string& module, dif::DescribedAs as, const std::string& name) override;
   Result<dif::ConstantDesc> find_constant(const std::string& module, const std::string& name) override;

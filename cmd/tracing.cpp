@@ -354,6 +354,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .is_timed = given.ledger.empty(),
                                          .is_replay = source->is_replay,
                                          .recorded_processes = source->processes,
+                                         .recorded_kernel = source->kernel,
                                          .target = source->target,
                                          .late_reads = source->late_reads,
                                          .symbols = source->symbols},

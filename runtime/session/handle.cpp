@@ -29,6 +29,7 @@ Handle::~Handle() = default;
 Catalog& Handle::catalog() { return impl_->catalog; }
 dif::Options& Handle::options() { return impl_->config.options; }
 bool Handle::is_replay() const { return impl_->config.is_replay; }
+const std::string& Handle::recorded_kernel() const { return impl_->config.recorded_kernel; }
 UserSymbols& Handle::symbols() { return impl_->consumer.symbols(); }
 void Handle::add_provider(std::unique_ptr<Provider> provider) { impl_->probing.add(std::move(provider)); }
 bool Handle::has_provider(std::string_view name) const { return impl_->probing.has_provider(name); }

@@ -25,6 +25,7 @@
 //              text name | text path: what the process had mapped
 //   symbols  count times: i32 pid | u32 0 | u64 address | u64 where its function begins | u64 where the code of its module
 //              begins | text module | text function: the names of what lies on the stacks, or was printed
+//   kernel   once: text release and version of the kernel
 //   trailer  u64 events | u64 drops; nothing follows
 //
 // The probes of an event stand in a block before it. A file without its trailer was cut short. Whatever a file holds, reading it
@@ -55,6 +56,9 @@ namespace dvm::runtime {
 namespace recording {
 class Decoder;
 }
+
+// Release and version of the running kernel.
+std::string this_kernel();
 
 class RecordingWriter {
  public:
@@ -98,6 +102,7 @@ class RecordingWriter {
 
   void write_processes();
   void write_symbols();
+  void write_kernel();
 
   static constexpr size_t kBuffer = 256 * 1024;
   static constexpr size_t kProcesses = 4096;
@@ -142,6 +147,8 @@ class RecordingReader {
   RecordingReader& operator=(const RecordingReader&) = delete;
 
   int32_t target_pid() const { return target_pid_; }
+  // Release and version, as this_kernel() has them; empty: an older dvm recorded.
+  const std::string& kernel() const { return kernel_; }
   const std::vector<Probe>& probes() const { return probes_; }
   const std::vector<RecordedProcess>& processes() const { return processes_; }
   // The mappings of the processes, and the names of addresses.
@@ -169,6 +176,7 @@ class RecordingReader {
   bool parse_processes();
   bool parse_objects();
   bool parse_symbols();
+  bool parse_kernel();
   template <class TakeOne>
   bool parse_entries(TakeOne take_one);
   bool take_frames(recording::Decoder& from, size_t count, vm::Firing& firing);
@@ -178,7 +186,7 @@ class RecordingReader {
   bool read_at(size_t offset, void* to, size_t size) const;
 
   int fd_ = -1;
-  std::string path_;
+  std::string path_, kernel_;
   size_t size_ = 0;  // of the file
   int32_t target_pid_ = 0;
   uint64_t events_ = 0, drops_ = 0, pieces_ = 0;

@@ -159,7 +159,7 @@ Result<uint32_t> RecordingReader::read_block(size_t& offset) {
   BlockHead head{};
   if (size_ - offset < sizeof head) return corrupt(size_, "the file is cut short: its trailer is missing");
   if (!read_at(offset, &head, sizeof head)) return corrupt(offset, "the file cannot be read");
-  if (head.kind < recording::probes || head.kind > recording::symbols) {
+  if (head.kind < recording::probes || head.kind > recording::kernel) {
     return corrupt(offset, fmt::format("unknown kind of block ({})", head.kind));
   }
   if (head.length > kLargestBlock) return corrupt(offset, fmt::format("a block of {} bytes is too large", head.length));
@@ -200,6 +200,7 @@ Status RecordingReader::check_block(uint32_t kind, size_t offset) {
       {recording::processes, &RecordingReader::parse_processes, "a process is malformed"},
       {recording::objects, &RecordingReader::parse_objects, "a mapped file is malformed"},
       {recording::symbols, &RecordingReader::parse_symbols, "a symbol is malformed"},
+      {recording::kernel, &RecordingReader::parse_kernel, "the name of the kernel is malformed"},
       {recording::trailer, &RecordingReader::parse_trailer, "the number of events is wrong"},
   };
   for (const BlockParser& parser : kBlockParsers) {
@@ -236,6 +237,10 @@ bool RecordingReader::parse_events() {
   }
   events_ += block_count_;
   return at_ == block_.size();
+}
+
+bool RecordingReader::parse_kernel() {
+  return parse_entries([this](Decoder& from) { return take_text(from, kernel_); });
 }
 
 bool RecordingReader::parse_processes() {

@@ -1,6 +1,7 @@
 // Writes recordings. Covered by tests/unit/instrument/recording_test.cpp.
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -313,6 +314,17 @@ void RecordingWriter::write_symbols() {
   write_entries(recording::symbols, symbols_->answers(), append_symbol);
 }
 
+void RecordingWriter::write_kernel() {
+  std::vector<std::byte> payload;
+  append_text(payload, this_kernel());
+  write_block(recording::kernel, 1, payload);
+}
+
+std::string this_kernel() {
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{} {}", names.release, names.version) : "";
+}
+
 Status RecordingWriter::status() const { return error_ == 0 ? Status() : cannot_write(path_, error_); }
 
 Status RecordingWriter::finish(uint64_t drops) {
@@ -321,6 +333,7 @@ Status RecordingWriter::finish(uint64_t drops) {
   learn();
   write_processes();
   write_symbols();
+  write_kernel();
   Trailer trailer{events_, drops + lost_};
   write_block(recording::trailer, 1, std::as_bytes(std::span(&trailer, 1)));
   if (close(fd_) != 0 && error_ == 0) error_ = errno;

@@ -36,6 +36,13 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r" 1000\n")
         self.assertIn("looper", result.stdout)
 
+    def test_types_of_the_kernel_are_those_of_the_recording(self):
+        text = "BEGIN { trace(sizeof (struct vmlinux`task_struct) > 1000); exit(0); }"
+        self.assertEqual("1", dvm("replay", "-q", self.path, "-n", text).stdout.strip())
+        other = dvm("replay", "-q", str(dvmtest.HERE / "recorded/looper.dvm"), "-n", text)
+        self.assertEqual(1, other.returncode)
+        self.assertIn("a recording does not keep types of the kernel, and this one is of another kernel", other.stderr)
+
     def test_info_says_what_it_holds(self):
         result = dvm("replay", "--info", self.path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

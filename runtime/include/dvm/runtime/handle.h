@@ -63,6 +63,7 @@ struct HandleConfig {
   bool is_timed = true;                             // time a sample of what is accounted; false: only count
   bool is_replay = false;                           // reads nothing from processes, which may be gone
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
+  std::string recorded_kernel;                      // of a replay, its release and version
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
   LateReads* late_reads = nullptr;                  // takes late reads for a recording; null: none
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: its own
@@ -134,6 +135,7 @@ class Handle {
   Catalog& catalog();
   dif::Options& options();
   bool is_replay() const;
+  const std::string& recorded_kernel() const;
   UserSymbols& symbols();  // what processes have mapped
   void add_provider(std::unique_ptr<Provider> provider);
   bool has_provider(std::string_view name) const;
