@@ -46,9 +46,11 @@ Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target
   const compiler::ProbeMatches found = match_probes(handle, desc);
   if (found.count != 0 || handle.options()[dif::Option::zdefs] != 0) return found.count;
   std::string message = found.reason;
-  if (message.empty())
+  if (found.tag.empty() || found.tag == "D_PDESC_ZERO") {
     message = fmt::format("probe description {}:{}:{}:{} does not match any probes", desc.provider, desc.module, desc.function,
                           desc.name);
+    if (!found.reason.empty()) message += "\n    hint: " + found.reason;
+  }
   for (const std::string& name : found.similar) message += fmt::format("\n    hint: did you mean '{}'?", name);
   return Error{message};
 }

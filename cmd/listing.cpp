@@ -120,9 +120,11 @@ int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, co
   const bool demangles = handle.options()[dif::Option::demangle] > 0;
   if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles), 0;
   std::fflush(stdout);  // in their order on a terminal
-  tell("failed to match {}: {}", dif::spell(description), found.reason.empty() ? "No probe matches description" : found.reason);
+  const bool is_plain = found.tag.empty() || found.tag == "D_PDESC_ZERO";
+  tell("failed to match {}: {}", dif::spell(description), is_plain ? "No probe matches description" : found.reason);
+  if (is_plain && !found.reason.empty()) fmt::print(stderr, "    hint: {}\n", found.reason);
   for (const std::string& name : found.similar) fmt::print(stderr, "    hint: did you mean '{}'?\n", name);
-  return found.tag.empty() || found.tag == "D_PDESC_ZERO" ? static_cast<int>(no_match) : 1;
+  return is_plain ? static_cast<int>(no_match) : 1;
 }
 
 }  // namespace

@@ -24,12 +24,14 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
   const ProbeMatches found = s.options.catalog->match(desc);
   checked.matched += found.count;
   if (found.count != 0 || s.options.allow_zero_matches) return true;
+  const Tag tag = find_tag(found.tag).value_or(Tag::D_PDESC_ZERO);
+  std::string message = found.reason;
   std::vector<std::string> hints;
+  if (tag == Tag::D_PDESC_ZERO) {
+    message = fmt::format("probe description {} does not match any probes", dif::spell(desc));
+    if (!found.reason.empty()) hints.push_back(found.reason);
+  }
   for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
-  const std::string message =
-      found.reason.empty() ? fmt::format("probe description {} does not match any probes", dif::spell(desc)) : found.reason;
-  Tag tag = Tag::D_PDESC_ZERO;
-  if (!found.tag.empty()) tag = find_tag(found.tag).value_or(tag);
   s.error(tag, probe.where, message, std::move(hints));
   return false;
 }

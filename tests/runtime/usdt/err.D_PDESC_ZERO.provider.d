@@ -1,7 +1,7 @@
 /* No file of the process has markers of this provider.
  * run: -c '{programs}/markers_O0 1'
  * program: markers_O0
- * mask: process \d+
+ * mask: dvmtset\d+
  */
 dvmtset$target:::round-begin
 {
