@@ -16,7 +16,7 @@ import sys
 
 from not_here import BROKEN, is_command_line, needs
 
-DVM = os.environ.get("DVM", "build/release/cmd/dvm")
+DVM = os.path.abspath(os.environ.get("DVM", "build/release/cmd/dvm"))
 NEEDED = 0.98
 USUAL = ["-xargref", "-xdefaultargs", "-xerrtags", "-Z"]
 

@@ -50,6 +50,7 @@ while :; do
   rm -f copy; stat link > /dev/null; kill -0 $$; sh -c 'exit 3'; dd if=list of=disk bs=4k conv=fsync 2> /dev/null; sleep 0.02
 done
 """
+INTERRUPTED = "interrupted before it could trace: a slow build, or a busy machine"
 PROGRAMS = {
     # Python 3.11 reaches the marker of entries only while it traces lines or profiles.
     "python": ("import sys, time\ndef inner(n):\n  return sum(bytearray(100 * n))\ndef outer(n):\n  return [inner(n) for _ in range(9)]\n"
@@ -229,6 +230,8 @@ def run_script(path, text, pid, seconds):
             tracer.kill()
             tracer.communicate()
             return "FAILED", "it does not end"
+    if tracer.returncode == -signal.SIGINT:
+        return "FAILED", INTERRUPTED
     verdict, why = judge(tracer.returncode, out, err)
     if verdict == "EMPTY" and (probe := unmatched(words)):
         return "skipped", f"there is no {probe}"
@@ -265,8 +268,7 @@ def check(path, seconds):
         return "skipped", reason
     with Workload(words, ready) as pid:
         verdict, why = run_script(path, text, pid, seconds)
-        # Interrupted before it could trace: a slow build, or a busy machine.
-        return run_script(path, text, pid, 5 * seconds) if why == f"status {-signal.SIGINT}" else (verdict, why)
+        return run_script(path, text, pid, 5 * seconds) if why == INTERRUPTED else (verdict, why)
 
 
 def main():
