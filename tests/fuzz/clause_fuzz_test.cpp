@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -134,28 +135,47 @@ class ClauseMaker {
     return made;
   }
 
-  // Some that do what people write, some of likely words, some damaged.
+  dif::Difo of_likely_words(const dif::DataType&) { return maker_.likely_difo(); }
+  dif::Difo damaged(const dif::DataType&) {
+    dif::Difo made = seeds_[maker_.below(static_cast<unsigned>(seeds_.size()))];
+    maker_.mutate(made);
+    return made;
+  }
+  dif::Difo changing_variables(const dif::DataType& type) {
+    return type.kind == dif::TypeKind::integer ? of_variables() : usual(type);
+  }
+  // As people write them.
+  dif::Difo usual(const dif::DataType& type) {
+    return type.kind == dif::TypeKind::integer ? runtime::test::built_in(dif::BuiltIn::arg0)
+                                               : runtime::test::copyinstr(0x1000 * maker_.below(3));
+  }
+
+  template <class Make>
+  struct Feature {
+    unsigned weight;
+    Make make;
+  };
+
+  // Where the DIF of values comes from, with the frequency of each.
+  static constexpr auto sources() {
+    return std::to_array<Feature<dif::Difo (ClauseMaker::*)(const dif::DataType&)>>({{1, &ClauseMaker::of_likely_words},
+                                                                                     {1, &ClauseMaker::damaged},
+                                                                                     {1, &ClauseMaker::changing_variables},
+                                                                                     {2, &ClauseMaker::usual}});
+  }
+  template <class Features>
+  auto choose(const Features& features) {
+    unsigned sum = 0;
+    for (const auto& feature : features) sum += feature.weight;
+    const auto* at = features.data();
+    for (unsigned left = maker_.below(sum); left >= at->weight; at++) left -= at->weight;
+    return at->make;
+  }
+
   dif::Difo difo(const dif::DataType& type) {
     dif::Difo made;
     do {
-      switch (maker_.below(5)) {
-        case 0:
-          made = maker_.likely_difo();
-          break;
-        case 1:
-          made = seeds_[maker_.below(static_cast<unsigned>(seeds_.size()))];
-          maker_.mutate(made);
-          break;
-        case 2:
-          if (type.kind == dif::TypeKind::integer) {
-            made = of_variables();
-            break;
-          }
-          [[fallthrough]];
-        default:
-          made = type.kind == dif::TypeKind::integer ? runtime::test::built_in(dif::BuiltIn::arg0)
-                                                     : runtime::test::copyinstr(0x1000 * maker_.below(3));
-      }
+      made = (this->*choose(sources()))(type);
       made.variables = all_kinds();
     } while (std::holds_alternative<std::vector<vm::VerifyError>>(vm::verify(made)));
     made.result = type;
@@ -179,24 +199,30 @@ class ClauseMaker {
     return kind == Action::printf ? runtime::test::print("", std::move(values)) : runtime::test::action(kind, std::move(values));
   }
 
-  dif::ActDesc action() {
-    switch (maker_.below(8)) {
-      case 0:
-        return with_values(Action::expression, 1);
-      case 1:
-        return with_values(Action::trace, 1);
-      case 2:
-        return runtime::test::action(maker_.below(2) ? Action::speculate : Action::commit, {difo(runtime::test::kInt)});
-      case 3:
-        return runtime::test::action(maker_.below(2) ? Action::discard : Action::exit, {difo(runtime::test::kInt)});
-      case 4:
-        return runtime::test::action(Action::tracemem, {difo(kBytes)});
-      case 5:
-        return with_values(Action::printf, maker_.below(5));
-      default:
-        return aggregating();
-    }
+  template <Action kind>
+  dif::ActDesc with_value() {
+    return with_values(kind, 1);
   }
+  template <Action kind>
+  dif::ActDesc with_number() {
+    return runtime::test::action(kind, {difo(runtime::test::kInt)});
+  }
+  dif::ActDesc dumping() { return runtime::test::action(Action::tracemem, {difo(kBytes)}); }
+  dif::ActDesc printing() { return with_values(Action::printf, maker_.below(5)); }
+
+  // The actions of clauses, with the frequency of each.
+  static constexpr auto actions() {
+    return std::to_array<Feature<dif::ActDesc (ClauseMaker::*)()>>({{2, &ClauseMaker::with_value<Action::expression>},
+                                                                    {2, &ClauseMaker::with_value<Action::trace>},
+                                                                    {1, &ClauseMaker::with_number<Action::speculate>},
+                                                                    {1, &ClauseMaker::with_number<Action::commit>},
+                                                                    {1, &ClauseMaker::with_number<Action::discard>},
+                                                                    {1, &ClauseMaker::with_number<Action::exit>},
+                                                                    {2, &ClauseMaker::dumping},
+                                                                    {2, &ClauseMaker::printing},
+                                                                    {4, &ClauseMaker::aggregating}});
+  }
+  dif::ActDesc action() { return (this->*choose(actions()))(); }
 
   // The id of the sum without keys.
   static uint32_t id_of_sum() {
