@@ -1,0 +1,161 @@
+"""Statements of docs/dtrace-differences.md, row by row: each row is run here, or ELSEWHERE says where it is tested, or why it cannot be."""
+
+import pathlib
+import os
+import re
+import unittest
+
+import dvmtest
+
+PAGE = dvmtest.ROOT / "docs/dtrace-differences.md"
+LOOPER = ["-c", dvmtest.program("looper") + " 1"]
+
+# How the row begins; a program that BEGIN runs, with declarations before "BEGIN"; what it prints.
+BEGIN = (
+    ("A key is cut", "a[x + 1] = 7; y = x + 1; trace(a[y]);", "7"),
+    ("A cast to the same type", "trace((int)(x + 1) < 0);", "1"),
+    ("`>>` of a negative constant", "y = -8; printf(\"%d %d\", -8 >> 1, y >> 1);", "-4 -4"),
+    ("A `_Bool`", "_Bool b; BEGIN b = 2; printf(\"%d %d\", b, b + 1);", "1 2"),
+    ("The keys of `a[i++]", "int e[int]; BEGIN i = 0; e[i++] += 1; printf(\"%d %d\", i, e[0]);", "1 1"),
+    ("`sizeof` includes the padding", "struct s { int a; char b; }; BEGIN trace(sizeof (struct s));", "8"),
+    ("`if` and `else`", "if (x > 1) trace(\"yes\"); else trace(\"no\");", "yes"),
+    ("A variable that is NULL", "self string w; string a[int]; BEGIN trace(self->w); trace(a[3]); g = strchr(\"a\", 'b'); trace(g); trace(\"|\");", "|"),
+    ("A variable that is NULL", "self string w; BEGIN trace(strlen(self->w));", "fault 1 0"),
+    ("A variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
+    ("A variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
+    ("What `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
+    ("The value of `curcpu`", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
+    ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
+    ("`trace()` prints every string", "trace(\"a\\001b\");", "a\001b"),
+    ("`pr_addr`", "printf(\"%d %d\", (long)curlwpsinfo->pr_addr == tid, (long)curpsinfo->pr_addr == pid);", "1 1"),
+    ("`pr_taskid`", "printf(\"%d %d %d %d\", curpsinfo->pr_taskid, curpsinfo->pr_projid, curpsinfo->pr_poolid, curpsinfo->pr_contract);", "0 0 0 0"),
+    ("The kernel's memory", "trace(sizeof (struct vmlinux`task_struct) > 1000);", "1"),
+    ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
+    ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
+    ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
+)
+
+# The same; what dvm says when it refuses the program, or one that names the probe.
+REFUSED = (
+    ("The kernel's memory", "BEGIN { trace(curthread); }", "curthread is not available in dvm: .*curpsinfo and curlwpsinfo"),
+    ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
+    ("`lwpsinfo_t` has no", "BEGIN { trace(curlwpsinfo->pr_syscall); }", "pr_syscall"),
+    *(("`fbt`, `ip`", name + ":::", f"dvm has no {name} provider, .*(?:sdt:::|syscall|profile)")
+      for name in ("fbt", "ip", "tcp", "udp", "mib", "lockstat", "cpc")),
+    ("`plockstat`", f"plockstat{os.getpid()}:::", "has no probes of a provider plockstat"),
+    *(("`io:::wait-start`", name, "the kernel has no tracepoint for " + name)
+      for name in ("io:::wait-start", "proc:::fault", "sched:::change-pri", "vminfo:::maj_fault")),
+)
+
+# The row of an option; settings, and whether dvm takes them.
+OPTIONS = (
+    ("jstackstrsize", ["jstackstrsize=3"], True),
+    ("ldpath", ["ldpath=x", "linkmode=static", "linktype=dof", "strip", "udefs"], True),
+    ("bpflog", ["bpflog", "lockmem=1m", "preallocate=1k", "printsize=3", "sysslice", "useruid=3"], True),
+    ("iregs", ["iregs=3", "tregs=3", "ctypes=x", "dtypes=x", "pcapsize=3"], False),
+)
+
+ELSEWHERE = {
+    "Clauses run in dvm, about 1 ms": "a matter of time; scenarios/test_destructive.py",
+    "`trace()` and keys show the value": "variables/tst.floats.d",
+    "At `sched:::on-cpu`": "depends on the kernel",
+    "`jstack()` names Java": "needs a JVM",
+    "`args[2]` of `io`": "scenarios/test_io.py",
+    "An index of an array": "scenarios/test_captures.py",
+    "`evaltime`": "scenarios/test_modes.py",
+    "On a terminal": "scenarios/test_views.py",
+    "`python*:::`": "scenarios/test_late.py",
+    "`-G` makes": "scenarios/test_dtrace.py",
+}
+HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`probefunc` of a C++",
+        "A process that did not succeed")
+
+
+def rows():
+    """The first cells of the tables, without their headings."""
+    lines = PAGE.read_text().splitlines()
+    return [line.split(" | ")[0].lstrip("| ") for line, before in zip(lines, ["", *lines])
+            if line.startswith("| ") and before.startswith("|") and not line.startswith("|---")]
+
+
+def run_begin(text):
+    declarations, found, body = text.rpartition("; BEGIN ")
+    program = (declarations + ";" if found else "") + "int x; BEGIN { x = 2147483647; " + (body if found else text) + " exit(0); }"
+    return dvmtest.dvm("run", "-q", "-n", program + ' ERROR { printf("fault %d %d", arg4, arg5); exit(1); }')
+
+
+class Page(unittest.TestCase):
+    def test_every_row_is_tested_or_has_a_reason(self):
+        known = [case[0] for case in (*BEGIN, *REFUSED)] + ["`" + case[0] for case in OPTIONS] + [*ELSEWHERE, *HERE]
+        self.assertEqual([], [row for row in rows() if not row.startswith(tuple(known))])
+        self.assertEqual([], [name for name in known if not any(row.startswith(name) for row in rows())])
+
+
+class Language(unittest.TestCase):
+    def test_programs(self):
+        for row, text, wanted in BEGIN:
+            with self.subTest(row, text=text):
+                out = run_begin(text).stdout.strip("\n ")
+                self.assertRegex(out, wanted) if isinstance(wanted, re.Pattern) else self.assertEqual(wanted, out)
+
+    def test_refused(self):
+        for row, text, wanted in REFUSED:
+            with self.subTest(row, text=text):
+                ran = dvmtest.dvm("run", "-n", text)
+                self.assertEqual(1, ran.returncode)
+                self.assertRegex(ran.stderr, wanted)
+
+
+class Options(unittest.TestCase):
+    def test_taken_or_refused(self):
+        for row, settings, is_taken in OPTIONS:
+            for setting in settings:
+                with self.subTest(row, setting=setting):
+                    ran = dvmtest.dvm("run", "-x", setting, "-n", "BEGIN { exit(0); }")
+                    self.assertEqual(0 if is_taken else 1, ran.returncode, ran.stderr)
+
+    def test_scratch_without_the_option(self):
+        self.assertEqual("1", dvmtest.dvm("run", "-q", "-n", "BEGIN { trace(alloca(60000) != NULL); exit(0); }").stdout.strip())
+
+
+class CommandLine(unittest.TestCase):
+    def test_all_errors_are_printed(self):
+        errors = dvmtest.dvm("run", "-n", "BEGIN { trace(nobody); } END { trace(nowhere); }").stderr
+        self.assertRegex(errors, r"(?s)nobody.*\^.*nowhere.*\^")
+
+    def test_faults_name_an_offset_of_dif(self):
+        self.assertRegex(dvmtest.dvm("run", "-n", "BEGIN { trace(*(int *)0); } BEGIN { exit(0); }").stderr, r"at DIF offset \d+")
+
+    def test_refused_options(self):
+        for option in ("-A", "-a", "-32"):
+            with self.subTest(option):
+                self.assertNotEqual(0, dvmtest.dvm("run", option, "-n", "BEGIN { exit(0); }").returncode)
+
+
+class Live(dvmtest.PrivilegedTest):
+    def run_on_looper(self, text, *options):
+        return dvmtest.dvm("run", "-q", *options, "-n", "pid$target:looper:func:entry { " + text + " }", *LOOPER).stdout
+
+    def test_pointers_lead_into_the_program(self):
+        self.assertIn("<hD>", self.run_on_looper('printf("<%c%c>", *(char *)arg0, ((char *)arg0)[6]);'))
+
+    def test_copyinstr_counts_the_nul(self):
+        self.assertIn("<he>", self.run_on_looper('printf("<%s>", copyinstr(arg0, 3));'))
+
+    def test_files_are_known_by_number_only(self):
+        self.assertIn("<unknown>", self.run_on_looper('printf("<%s>", fds[i].fi_pathname);', "-n", "BEGIN { i = 2; }"))
+        self.assertNotIn("unknown", self.run_on_looper('printf("<%s>", fds[2].fi_pathname);'))
+
+    def test_names_of_cpp_are_demangled(self):
+        command = ["-c", dvmtest.program("classes")]
+        for options, wanted in ([], r"\w+(::|\()"), (["-x", "demangle=off"], r"\b_Z\w+"):
+            with self.subTest(options):
+                out = dvmtest.dvm("run", "-q", *options, "-n", "pid$target:a.out:_Z*:entry { @[probefunc] = count(); }", *command).stdout
+                self.assertRegex(out, wanted)
+
+    def test_a_process_that_fails_is_reported(self):
+        self.assertRegex(dvmtest.dvm("run", "-n", "BEGIN", "-c", "sh -c 'exit 3'").stderr, r"pid \d+ exited with status 3")
+
+
+if __name__ == "__main__":
+    unittest.main()
