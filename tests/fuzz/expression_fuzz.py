@@ -5,7 +5,8 @@ usage: expression_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm and CC; with
 
 FEATURES is the table of what the generator makes: a function that returns an Expression. D computes with 64 bits and cuts a value where it
 is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
-does the rest. Statements of one program store into variables of all types, members, bit-fields and elements, and print what they stored.
+does the rest. Statements of one program (STATEMENT_KINDS) print, pass and test values, use them as keys, store them into variables of
+all types, members, bit-fields and elements, and print what they stored.
 """
 
 import os
@@ -180,10 +181,37 @@ def counted(g, place, op):
     return f'self->other = {d}; printf("%d ", self->other); {d_shown}', f'other = {c}; printf("%ld ", other); {c_shown}'
 
 
+def printed(g):
+    """Cut to its type where it is printed."""
+    value = g.any(g.rng.randrange(1, DEEPEST))
+    show, of = ("%u", "unsigned long") if value.type in UNSIGNED else ("%d", "long")
+    return f'printf("{show}\\n", {value.d});', f'printf("{show.replace("%", "%l")}\\n", ({of})({value.type})({value.c}));'
+
+
+def passed(g):
+    """All 64 bits of it, where a subroutine takes it."""
+    value = g.any(g.rng.randrange(1, DEEPEST))
+    return f'printf("%s\\n", lltostr({value.d}));', f'printf("%ld\\n", (long)({value.c}));'
+
+
+def tested(g):
+    """All 64 bits of it, as a condition."""
+    value = g.any(g.rng.randrange(1, DEEPEST))
+    return f'printf("%s\\n", {value.d} ? "yes" : "no");', f'printf("%s\\n", ({value.c}) ? "yes" : "no");'
+
+
+def keyed(g):
+    """Cut to the type of the key."""
+    value, name = g.any(g.rng.randrange(1, DEEPEST)), g.rng.choice(list(SIZES))
+    key = f"k_{list(SIZES).index(name)}"
+    return (f'{key}[{value.d}] = ++self->other; printf("%d\\n", {key}[({name})({value.d})]);',
+            f'printf("%ld\\n", (++other, other));')
+
+
 OPERATORS = ("+", "-", "*", "^", "|", "&", "/", "%", "<<", ">>", "++", "--")
 
 
-def statement(g):
+def assigned(g):
     """An assignment and the line that shows what it left, in D and in C."""
     depth = g.rng.randrange(1, DEEPEST)
     value, place = g.any(depth), g.rng.choice(g.places)
@@ -198,6 +226,13 @@ def statement(g):
     c = f"({word(name)})({place.c}) {op} ({word(name)})({value.c})" if op else value.c
     d = f"{place.d} {op}= {value.d};"
     return f"{d} {shown(place)[0]}", f"{place.c} = {c}; {shown(place)[1]}"
+
+
+STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1}  # with the frequency of each
+
+
+def statement(g):
+    return g.rng.choices(list(STATEMENT_KINDS), STATEMENT_KINDS.values())[0](g)
 
 
 def declarations():
@@ -216,7 +251,8 @@ def programs(seed):
     g = Generator(random.Random(seed))
     statements = [statement(g) for _ in range(STATEMENTS)]
     own = "".join(f"SELF {name} t_{i};\n" for i, name in enumerate(SIZES)) + "SELF long other;\n"
-    d = declarations() + own.replace("SELF", "self") + f"BEGIN {{ {FILL} }}\n"
+    keys = "".join(f"long k_{i}[{name}];\n" for i, name in enumerate(SIZES))
+    d = declarations() + keys + own.replace("SELF", "self") + f"BEGIN {{ {FILL} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
     d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
