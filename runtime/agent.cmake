@@ -17,6 +17,7 @@ dvm_library(agent
   agent/guard.cpp
   agent/inside_code.cpp
   agent/lasting_memory.cpp
+  agent/lookup_code.cpp
   agent/memory.cpp
   agent/order_memory.cpp
   agent/other_jumps.cpp

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/lookup_code.h"
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
 
@@ -32,11 +33,20 @@ struct Needs {
   }
 };
 
+bool may_fail(const AgentKey& key) { return key.key.kind != inside::KeyKind::integer; }
+
+// Its key has a known number of words, and a function updates its state: else agent_aggregate does it.
+bool is_found_here(const AgentClause& aggregation) {
+  return aggregation.clause.function < inside::kUpdateFunctions &&
+         std::none_of(aggregation.keys.begin(), aggregation.keys.end(), may_fail);
+}
+
 // What codes of an aggregation need.
 Needs needs_of(const AgentClause& aggregation) {
   const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
   const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
-  Needs needs{0, aggregation.keys.empty() ? kRcx | (is_in_place ? 0 : kRdi | kRsi) : kArguments};
+  const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
+  Needs needs{0, is_found_here(aggregation) ? here : kArguments};
   if (!aggregation.value.empty()) needs.add(aggregation.value);
   for (const AgentKey& key : aggregation.keys) {
     if (!key.code.empty()) needs.add(key.code);
@@ -44,8 +54,6 @@ Needs needs_of(const AgentClause& aggregation) {
   }
   return needs;
 }
-
-bool may_fail(const AgentKey& key) { return key.key.kind != inside::KeyKind::integer; }
 
 // Nothing: agent_enter makes it.
 std::optional<PlainRecord> record_of(const AgentFirer& firer) {
@@ -113,10 +121,11 @@ class SiteCoder {
   }
   void store_workspace(Register reg, size_t offset) { code_.store(reg, Register::rsp, in_workspace(offset)); }
   static int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + static_cast<int32_t>(offset); }
-  void clear_workspace(size_t offset) {  // movq $0, offset(%rsp)
+  void put_in_workspace(size_t offset, uint32_t value) {  // movq $value, offset(%rsp)
     code_.add({0x48, 0xc7, 0x84, 0x24}, static_cast<size_t>(in_workspace(offset)));
-    code_.add({}, 0);
+    code_.add({}, value);
   }
+  void clear_workspace(size_t offset) { put_in_workspace(offset, 0); }
   void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
   static constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
 
@@ -353,16 +362,15 @@ class SiteCoder {
   }
 
   void add(const AgentClause& aggregation, uint64_t address) {
-    const bool has_entry = aggregation.clause.function < inside::kUpdateFunctions;
-    if (aggregation.keys.empty() && has_entry) return add_without_keys(aggregation, address);
+    if (is_found_here(aggregation)) return add_found(aggregation, address);
     add_keys(aggregation, address);
     add_update_value(aggregation);
+    if (aggregation.value.empty()) code_.add({0x31, 0xc0});  // xor %eax, %eax
     call_aggregate(address);
   }
   // In %rax.
   void add_update_value(const AgentClause& aggregation) {
     if (!aggregation.value.empty()) add_value(aggregation.value);
-    if (aggregation.value.empty() && !aggregation.keys.empty()) code_.add({0x31, 0xc0});  // xor %eax, %eax
   }
   // With the value in %rax, and the key in the arena.
   void call_aggregate(uint64_t address) {
@@ -406,26 +414,28 @@ class SiteCoder {
     failures_.push_back(code_.jump_ahead({0x0f, kEqual}));
   }
 
-  // The bucket is known. Where the entry is another one, or there is none yet, agent_aggregate does it.
+  // Where the entry in the first bucket is another one, or there is none yet, agent_aggregate does it.
   struct Miss {
     std::vector<size_t> from;
-    size_t back;  // in the code
-    uint64_t address;
-    bool has_value;
+    size_t back = 0;  // in the code
+    uint64_t address = 0;
+    uint32_t key_words = 0;
+    bool has_value = false;
   };
-  void add_without_keys(const AgentClause& aggregation, uint64_t address) {
-    constexpr size_t kEntries = sizeof(inside::Arena), kStates = kEntries + sizeof(inside::ArenaEntry);
-    const inside::SiteClause& clause = aggregation.clause;
+  // The value is kept in %r8 meanwhile, if there are keys.
+  void add_found(const AgentClause& aggregation, uint64_t address) {
+    const auto key_words = static_cast<uint32_t>(aggregation.keys.size());
+    for (uint32_t i = 0; i < key_words; i++) {
+      add_value(aggregation.keys[i].code);
+      code_.store(Register::rax, Register::rbp, static_cast<int32_t>(offsetof(inside::Arena, key) + i * sizeof(uint64_t)));
+    }
     add_update_value(aggregation);
-    const size_t bucket = offsetof(inside::Arena, buckets) + inside::first_bucket(clause.clause, nullptr, 0) * sizeof(uint32_t);
-    code_.add({0x8b, 0x8d}, bucket);  // mov bucket(%rbp), %ecx
-    code_.add({0x83, 0xe9, 0x01});    // sub $1, %ecx
-    code_.add({0x81, 0xf9}, inside::kEntryRoom - sizeof(inside::ArenaEntry) - clause.words * sizeof(uint64_t));  // cmp
-    Miss miss{{code_.jump_ahead({0x0f, kAbove})}, 0, address, !aggregation.value.empty()};
-    code_.add({0x81, 0xbc, 0x0d}, kEntries);  // cmpl $clause, entries(%rbp,%rcx)
-    code_.add({}, clause.clause);
-    miss.from.push_back(code_.jump_ahead({0x0f, kNotEqual}));
-    add_update(clause, kStates);
+    Miss miss{{}, 0, address, key_words, !aggregation.value.empty()};
+    const bool is_kept = key_words != 0 && miss.has_value;
+    if (is_kept) code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8
+    miss.from = add_lookup(code_, aggregation.clause, key_words);
+    if (is_kept) code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
+    add_update(aggregation.clause, state_of_entry(key_words));
     miss.back = code_.bytes().size();
     misses_.push_back(std::move(miss));
   }
@@ -441,8 +451,11 @@ class SiteCoder {
   }
   void add_miss(const Miss& miss) {
     for (const size_t jump : miss.from) code_.land(jump);
-    clear_workspace(offsetof(inside::Workspace, key_words));
-    if (!miss.has_value) code_.add({0x31, 0xc0});  // xor %eax, %eax
+    put_in_workspace(offsetof(inside::Workspace, key_words), miss.key_words);
+    if (!miss.has_value)
+      code_.add({0x31, 0xc0});  // xor %eax, %eax
+    else if (miss.key_words != 0)
+      code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
     frame_.keep_aside(kArguments);
     call_aggregate(miss.address);
     frame_.put_back(kArguments);

@@ -49,8 +49,8 @@ inline ArenaEntry* entry_at(Arena& arena, uint32_t position, uint32_t bytes) {
 }
 
 // Two words a multiplication.
+inline constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
 [[gnu::always_inline]] inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
-  constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
   __extension__ using Wide = unsigned __int128;
   for (uint32_t i = 0; i < count; i += 2) {
     const Wide product = static_cast<Wide>(hash ^ words[i]) * (i + 1 < count ? kOdd2 ^ words[i + 1] : kOdd1);
@@ -84,11 +84,11 @@ DVM_RARELY inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const Sit
 }
 
 // The first bucket for a key.
+inline constexpr uint64_t kBucketMultiplier = 0x9e3779b97f4a7c15;
+inline constexpr unsigned char kBucketShift = 54;
+static_assert(kArenaBuckets == 1U << (64 - kBucketShift));
 [[gnu::always_inline]] inline uint64_t first_bucket(uint32_t clause, const uint64_t* key, uint32_t key_words) {
-  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-  constexpr unsigned kShift = 54;
-  static_assert(kArenaBuckets == 1U << (64 - kShift));
-  return (hash_words(key, key_words, clause + 1) * kMultiplier) >> kShift;
+  return (hash_words(key, key_words, clause + 1) * kBucketMultiplier) >> kBucketShift;
 }
 
 // The state of the key in the arena; null: there is no room.

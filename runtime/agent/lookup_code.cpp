@@ -1,0 +1,69 @@
+// Tested by tests/unit/instrument/site_run_test.cpp, beside the functions of inside/aggregate.h.
+
+#include "runtime/agent/lookup_code.h"
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/inside/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+using Register = GeneralRegister;
+
+constexpr unsigned char kNotEqual = 0x85, kAbove = 0x87;
+constexpr size_t kEntries = sizeof(inside::Arena);
+
+int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Arena, key) + word * sizeof(uint64_t)); }
+
+// The hash of the words, in %rax (hash_words).
+void add_hash(CodeWriter& code, uint32_t clause, uint32_t words) {
+  for (uint32_t i = 0; i < words; i += 2) {
+    if (i == 0) {
+      code.read(Register::rax, Register::rbp, key_at(0));
+      code.add({0x48, 0x35}, clause + 1);  // xor $clause + 1, %rax
+    } else {
+      code.add({0x48, 0x33, 0x85}, static_cast<size_t>(key_at(i)));  // xor key(%rbp), %rax
+    }
+    code.load(Register::rdx, i + 1 < words ? inside::kOdd2 : inside::kOdd1);
+    if (i + 1 < words) code.add({0x48, 0x33, 0x95}, static_cast<size_t>(key_at(i + 1)));  // xor key(%rbp), %rdx
+    code.add({0x48, 0xf7, 0xe2});                                                         // mul %rdx
+    code.add({0x48, 0x31, 0xd0});                                                         // xor %rdx, %rax
+  }
+}
+
+// Its first bucket, in %ecx.
+void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
+  constexpr size_t kBuckets = offsetof(inside::Arena, buckets);
+  if (words == 0) return code.add({0x8b, 0x8d}, kBuckets + inside::first_bucket(clause, nullptr, 0) * sizeof(uint32_t));
+  add_hash(code, clause, words);
+  code.load(Register::rdx, inside::kBucketMultiplier);
+  code.add({0x48, 0x0f, 0xaf, 0xc2});                  // imul %rdx, %rax
+  code.add({0x48, 0xc1, 0xe8, inside::kBucketShift});  // shr $kBucketShift, %rax
+  code.add({0x8b, 0x8c, 0x85}, kBuckets);              // mov buckets(%rbp,%rax,4), %ecx
+}
+
+}  // namespace
+
+size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
+
+// All clauses of one number have keys of the same kinds, so an entry of that has as many words.
+std::vector<size_t> add_lookup(CodeWriter& code, const inside::SiteClause& clause, uint32_t key_words) {
+  std::vector<size_t> misses;
+  const auto miss_if = [&](unsigned char condition) { misses.push_back(code.jump_ahead({0x0f, condition})); };
+  add_bucket(code, clause.clause, key_words);
+  code.add({0x83, 0xe9, 0x01});  // sub $1, %ecx
+  const size_t bytes = sizeof(inside::ArenaEntry) + (key_words + clause.words) * sizeof(uint64_t);
+  code.add({0x81, 0xf9}, inside::kEntryRoom - bytes);  // cmp $last, %ecx
+  miss_if(kAbove);
+  code.add({0x81, 0xbc, 0x0d}, kEntries);  // cmpl $clause, entries(%rbp,%rcx)
+  code.add({}, clause.clause);
+  miss_if(kNotEqual);
+  for (uint32_t i = 0; i < key_words; i++) {
+    code.read(Register::rax, Register::rbp, key_at(i));
+    code.add({0x48, 0x3b, 0x84, 0x0d}, state_of_entry(i));  // cmp word(%rbp,%rcx), %rax
+    miss_if(kNotEqual);
+  }
+  return misses;
+}
+
+}  // namespace dvm::runtime

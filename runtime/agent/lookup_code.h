@@ -1,0 +1,22 @@
+#pragma once
+// Code that finds the entry of a key in the arena of a lane (inside::Arena), as long as that is the one its first bucket leads
+// to.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+class CodeWriter;
+
+// %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words.
+// Returns the jumps of keys that have no entry there.
+std::vector<size_t> add_lookup(CodeWriter& code, const inside::SiteClause& clause, uint32_t key_words);
+
+// Where the state of such an entry lies, from %rbp + %rcx on.
+size_t state_of_entry(uint32_t key_words);
+
+}  // namespace dvm::runtime
