@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "common/clock.h"
 #include "runtime/agent/order_memory.h"
@@ -32,26 +33,47 @@ size_t words_of_text(std::span<const uint64_t> words, uint32_t most) {
   return is_padded && length <= most ? count : 0;
 }
 
+// Appends the stack that these words begin with. Returns how many they are; 0: there is none.
+size_t add_stack(const KeyPart& part, std::span<const uint64_t> words, std::vector<uint64_t>& key, const StackCheck& check) {
+  const auto end = words.empty() ? words.end() : std::find(words.begin() + 1, words.end(), uint64_t{0});
+  if (end == words.end() || static_cast<size_t>(end - words.begin()) > 1 + size_t{part.most}) return 0;
+  const std::span<const uint64_t> frames(words.begin() + 1, end);
+  auto pid = static_cast<int32_t>(words.front());
+  const size_t count = check(pid, frames, part.certain);
+  key.push_back(static_cast<uint64_t>(int64_t{pid}));
+  key.insert(key.end(), frames.begin(), frames.begin() + static_cast<ptrdiff_t>(count));
+  key.push_back(0);
+  return frames.size() + 2;
+}
+
 }  // namespace
 
-bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key) {
+bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key,
+              const StackCheck& check) {
   key.clear();
   for (const KeyPart& part : parts) {
     if (part.kind == KeyPart::Kind::constant) {
       key.insert(key.end(), part.words.begin(), part.words.end());
       continue;
     }
-    const size_t count =
-        part.kind == KeyPart::Kind::integer ? std::min<size_t>(found.size(), 1) : words_of_text(found, part.most);
+    const bool is_stack = part.kind == KeyPart::Kind::stack;
+    const size_t count = is_stack                              ? add_stack(part, found, key, check)
+                         : part.kind == KeyPart::Kind::integer ? std::min<size_t>(found.size(), 1)
+                                                               : words_of_text(found, part.most);
     if (count == 0) return false;
-    key.insert(key.end(), found.begin(), found.begin() + static_cast<ptrdiff_t>(count));
+    if (!is_stack) key.insert(key.end(), found.begin(), found.begin() + static_cast<ptrdiff_t>(count));
     found = found.subspan(count);
   }
   return found.empty();
 }
 
-ArenaReader::ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes)
-    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), used_(lanes), copy_(kEntryRoom / sizeof(uint64_t)) {}
+ArenaReader::ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes, StackCheck check)
+    : file_(file),
+      lanes_(lanes),
+      ring_bytes_(ring_bytes),
+      used_(lanes),
+      copy_(kEntryRoom / sizeof(uint64_t)),
+      check_(std::move(check)) {}
 
 bool ArenaReader::read(uint64_t at, void* to, size_t bytes) const {
   return pread(file_, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -142,7 +164,7 @@ void ArenaReader::tell(uint64_t used, const std::vector<KnownClause>& clauses, c
 // False: no thread writes such an entry.
 bool ArenaReader::tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
                        const AggregationSource::Visit& visit) {
-  if (entry.words != clause.words || !make_key(clause.keys, words.first(entry.key_words), key_)) return false;
+  if (entry.words != clause.words || !make_key(clause.keys, words.first(entry.key_words), key_, check_)) return false;
   visit({clause.aggregation, std::as_bytes(std::span(key_)), words.subspan(entry.key_words)});
   return true;
 }

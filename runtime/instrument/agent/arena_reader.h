@@ -16,10 +16,11 @@ namespace dvm::runtime {
 
 // A key of an aggregation: words that are known, or what the thread writes.
 struct KeyPart {
-  enum class Kind : uint8_t { constant, integer, string };
+  enum class Kind : uint8_t { constant, integer, string, stack };
   Kind kind = Kind::integer;
-  uint32_t most = 0;  // characters of a string
+  uint32_t most = 0;  // characters of a string, frames of a stack
   std::vector<uint64_t> words{};
+  uint32_t certain = 0;  // frames of a stack that are known without a walk
 
   bool operator==(const KeyPart&) const = default;
 };
@@ -36,13 +37,19 @@ struct KnownClause {
   bool operator==(const KnownClause&) const = default;
 };
 
+// Says how many of the first frames can be a stack of the process, and which process that is where the thread has not told the
+// truth.
+using StackCheck = std::function<size_t(int32_t& pid, std::span<const uint64_t> frames, size_t certain)>;
+inline size_t trust_stack(int32_t&, std::span<const uint64_t> frames, size_t) { return frames.size(); }
+
 // The whole key, made of words that a thread found. False: they are not those of its parts.
-bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key);
+bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key,
+              const StackCheck& check);
 
 class ArenaReader {
  public:
   // file: the memfd of the process. It stays the caller's.
-  ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes);
+  ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes, StackCheck check = trust_stack);
 
   // is_last: no thread fires any more, so one that seems to be in the midst of a firing is not waited for long.
   void collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last);
@@ -76,6 +83,7 @@ class ArenaReader {
   std::vector<Used> used_;
   std::vector<uint64_t> copy_;
   std::vector<uint64_t> key_;
+  StackCheck check_;
   uint64_t nonsense_ = 0;
 };
 

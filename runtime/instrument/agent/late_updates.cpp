@@ -6,13 +6,13 @@
 
 namespace dvm::runtime {
 
-bool LateUpdates::add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses) {
+bool LateUpdates::add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses, const StackCheck& check) {
   inside::UpdateRecord update;
   if (record.size() < sizeof update || record.size() % sizeof(uint64_t) != 0) return false;
   std::memcpy(&update, record.data(), sizeof update);
   std::vector<uint64_t> found((record.size() - sizeof update) / sizeof(uint64_t)), key;
   if (!found.empty()) std::memcpy(found.data(), record.data() + sizeof update, record.size() - sizeof update);
-  if (update.clause >= clauses.size() || !make_key(clauses[update.clause].keys, found, key)) return false;
+  if (update.clause >= clauses.size() || !make_key(clauses[update.clause].keys, found, key, check)) return false;
   const KnownClause& clause = clauses[update.clause];
   const auto [state, is_new] = states_.try_emplace({update.clause, std::move(key)});
   if (is_new) {

@@ -17,7 +17,7 @@ namespace dvm::runtime {
 class LateUpdates {
  public:
   // False: no stub of dvm's writes such a record.
-  bool add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses);
+  bool add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses, const StackCheck& check = trust_stack);
   // True if they should be taken now, since they use much memory.
   bool wants_reading() const { return bytes_ > kMuch; }
   void take(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);

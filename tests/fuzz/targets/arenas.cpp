@@ -29,6 +29,7 @@ const std::vector<KnownClause> kClauses = {
     {1, 1, 0, 0, {}},
     {2, 2, 0, 0, {{}, {KeyPart::Kind::constant, 0, {kConstant}}, {KeyPart::Kind::string, kMostText, {}}}},
     {3, 127, 0, 0, {{KeyPart::Kind::string, 7, {}}, {}}},
+    {4, 1, 0, 0, {{KeyPart::Kind::stack, 5, {}, 2}}},
 };
 
 bool is_text(std::span<const uint64_t> words, uint32_t most) {
@@ -52,6 +53,7 @@ void check(const AggregationEntry& entry) {
     dvm::fuzz::require(is_text(words.subspan(2), kMostText), "a string of the clause");
   }
   if (entry.aggregation == 3) dvm::fuzz::require(words.size() == 2 && is_text(words.first(1), 7), "a string and a word");
+  if (entry.aggregation == 4) dvm::fuzz::require(words.size() >= 2 && words.size() <= 7 && words.back() == 0, "a stack");
 }
 
 // Of an arena on its own, so that a sanitizer sees what lies outside of it.

@@ -213,5 +213,25 @@ TEST(ThreadFunctions, OfConstantsAreThoseOfDvm) {
   }
 }
 
+// A stack is a process, program counters, and 0. dvm says how many of these can be code, and of which process.
+TEST(Keys, HoldStacksAsFarAsTheyCanBeCode) {
+  const std::vector<KeyPart> parts = {{KeyPart::Kind::stack, 4, {}, 2}, {}};
+  const StackCheck check = [](int32_t& pid, std::span<const uint64_t> frames, size_t certain) {
+    EXPECT_EQ(certain, 2);
+    pid = 5;
+    return frames.size() - 1;
+  };
+  std::vector<uint64_t> key;
+  const auto make = [&](const std::vector<uint64_t>& found) { return make_key(parts, found, key, check); };
+  EXPECT_TRUE(make({7, 0x10, 0x20, 0x30, 0, 99}));
+  EXPECT_EQ(key, (std::vector<uint64_t>{5, 0x10, 0x20, 0, 99}));
+  EXPECT_TRUE(make({7, 0x10, 0x20, 0x30, 0x40, 0, 99}));
+  EXPECT_FALSE(make({7, 0x10, 0x20, 0x30, 0x40, 0x50, 0, 99}));  // longer than the thread makes them
+  EXPECT_FALSE(make({7, 0x10, 0x20}));
+  EXPECT_FALSE(make({7, 0x10, 0}));  // no integer follows
+  EXPECT_FALSE(make({7}));
+  EXPECT_FALSE(make({}));
+}
+
 }  // namespace
 }  // namespace dvm::runtime
