@@ -11,93 +11,13 @@
 #include "runtime/agent/lookup_code.h"
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
+#include "runtime/agent/site_needs.h"
 
 namespace dvm::runtime {
 namespace {
 
 using Register = GeneralRegister;
 using Kind = inside::ClauseStep::Kind;
-
-constexpr uint32_t kRbp = word_bit(4), kRbx = word_bit(5), kR8 = word_bit(9), kRcx = word_bit(11), kRdx = word_bit(12),
-                   kRsi = word_bit(13), kRdi = word_bit(14);
-constexpr uint32_t kArguments = kRdi | kRsi | kRdx | kRcx;  // of agent_aggregate
-
-struct Needs {
-  uint32_t reads = 0, changes = 0;
-  bool has_workspace = false;  // values do
-
-  void add(const MachineCode& value) {
-    reads |= value.reads, changes |= value.changes;
-    if (value.reads != 0) changes |= kRdi;
-    if (value.has_workspace) has_workspace = true, changes |= kRsi;
-  }
-};
-
-bool may_fail(const AgentKey& key) { return key.key.kind != inside::KeyKind::integer; }
-
-// Its key has a known number of words, and a function updates its state: else agent_aggregate does it.
-bool is_found_here(const AgentClause& aggregation) {
-  return aggregation.clause.function < inside::kUpdateFunctions &&
-         std::none_of(aggregation.keys.begin(), aggregation.keys.end(), may_fail);
-}
-
-// What codes of an aggregation need.
-Needs needs_of(const AgentClause& aggregation) {
-  const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
-  const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
-  const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
-  Needs needs{0, is_found_here(aggregation) ? here : kArguments};
-  if (!aggregation.value.empty()) needs.add(aggregation.value);
-  for (const AgentKey& key : aggregation.keys) {
-    if (!key.code.empty()) needs.add(key.code);
-    if (key.key.kind != inside::KeyKind::integer) needs.changes |= kR8;
-  }
-  return needs;
-}
-
-// Nothing: agent_enter makes it.
-std::optional<PlainRecord> record_of(const AgentFirer& firer) {
-  auto record = firer.larger_program.empty() ? plain_record(firer.program) : std::nullopt;
-  return record && SiteFrame::can_hold(record->reads) ? std::move(record) : std::nullopt;
-}
-bool is_record(const AgentStep& step) { return step.step.kind == Kind::record; }
-bool may_record(const AgentFirer& firer) {
-  return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
-}
-
-bool can_run(const AgentStep& step, bool is_in_first_firer) {
-  const auto& keys = step.aggregation.keys;
-  if (is_record(step)) return true;
-  if (step.step.kind == Kind::aggregate)
-    return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
-           (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
-  return SiteFrame::can_hold(step.code.reads);
-}
-
-// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer.
-bool can_run_all(std::span<const AgentFirer> firers) {
-  return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
-    if (may_record(firer) && !record_of(firer)) return false;
-    return std::all_of(firer.steps.begin(), firer.steps.end(),
-                       [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
-  });
-}
-
-// The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
-// read more than registers.
-std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers) {
-  std::vector<const MachineCode*> gates;
-  for (const AgentFirer& firer : firers) {
-    if (firer.steps.empty()) return {};
-    for (size_t i = 0; i < firer.steps.size(); i += 1 + firer.steps[i].step.skip) {
-      const AgentStep& one = firer.steps[i];
-      const bool is_gate = one.step.kind == Kind::predicate && !one.code.has_workspace;
-      if (!is_gate || one.code.empty() || !SiteFrame::can_hold(one.code.reads)) return {};
-      gates.push_back(&one.code);
-    }
-  }
-  return gates;
-}
 
 class SiteCoder {
  public:
@@ -367,6 +287,8 @@ class SiteCoder {
     add_update_value(aggregation);
     if (aggregation.value.empty()) code_.add({0x31, 0xc0});  // xor %eax, %eax
     call_aggregate(address);
+    for (const size_t jump : lost_) code_.land(jump);
+    lost_.clear();
   }
   // In %rax.
   void add_update_value(const AgentClause& aggregation) {
@@ -390,10 +312,10 @@ class SiteCoder {
     for (size_t i = 0; i < aggregation.keys.size(); i++) {
       const AgentKey& key = aggregation.keys[i];
       if (!key.code.empty()) add_value(key.code);
-      if (may_fail(key))
-        add_text(address + offsetof(inside::SiteClause, keys) + i * sizeof(inside::SiteKey));
-      else
+      if (is_integer(key))
         add_integer();
+      else
+        add_by_call(key, address + offsetof(inside::SiteClause, keys) + i * sizeof(inside::SiteKey));
     }
   }
   void add_integer() {
@@ -401,17 +323,20 @@ class SiteCoder {
     code_.add({0x48, 0x89, 0x44, 0xcd, offsetof(inside::Arena, key)});  // mov %rax, key(%rbp,%rcx,8)
     code_.add({0x48, 0xff, 0x84, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, key_words))));  // incq
   }
-  void add_text(uint64_t key) {
+  void add_by_call(const AgentKey& key, uint64_t address) {
     store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
-    code_.load(Register::rdi, key);
+    code_.load(Register::rdi, address);
     load_workspace(Register::rsi);
-    code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
+    if (is_stack(key))
+      code_.add_address(Register::rdx, Register::rsp, 0);
+    else
+      code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
     code_.load(Register::rcx, place_.context_at);
     frame_.load_stack_pointer(Register::r8);
     call(place_.entries.key);
     restore_pointers();
     code_.add({0x84, 0xc0});  // test %al, %al
-    failures_.push_back(code_.jump_ahead({0x0f, kEqual}));
+    (is_stack(key) ? lost_ : failures_).push_back(code_.jump_ahead({0x0f, kEqual}));
   }
 
   // Where the entry in the first bucket is another one, or there is none yet, agent_aggregate does it.
@@ -472,6 +397,7 @@ class SiteCoder {
   std::vector<size_t> done_;      // jumps: of firings that have ended
   std::vector<size_t> others_;    // of those that are left to agent_enter
   std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
+  std::vector<size_t> lost_;      // of a stack that cannot be read: the aggregation at hand is left out
   std::vector<Miss> misses_;
   std::vector<Full> fulls_;
 };

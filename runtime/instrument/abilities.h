@@ -2,6 +2,7 @@
 // What some instruments can do beyond instrument.h, an interface each. Instrument::abilities() says which of them one has.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -98,7 +99,10 @@ class CountsLosses {
 // Runs clauses that only aggregate, where they fire.
 class Aggregates {
  public:
+  using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
   virtual AggregationSource& aggregations() = 0;
+  // Calls a function for each address that is in a key for the first time since the last call.
+  virtual void take_addresses(const VisitAddress& visit) = 0;
 
  protected:
   ~Aggregates() = default;

@@ -1,6 +1,6 @@
 #pragma once
 // A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, of integers,
-// and of strings as keys.// The DIF stays the plan's.
+// and of strings and user stacks as keys. The DIF stays the plan's.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,8 @@ namespace dvm::runtime {
 
 struct SiteValue {
   const dif::Difo* difo = nullptr;
-  dif::DataType type;  // to which an integer is widened
+  dif::DataType type;   // to which an integer is widened
+  uint32_t frames = 0;  // of a user stack, which has no DIF; 0: it is none
 };
 
 struct SiteAggregation {

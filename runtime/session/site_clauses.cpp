@@ -35,6 +35,7 @@ InDvm reason_of(const Enabling& enabling, const dif::Options& options) {
 }
 
 bool is_no_key(const ValuePlan& value) {
+  if (value.made_by == dif::Action::ustack) return false;
   const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
   return needs_dvm(value) && (!is_text || value.may_be_null);
 }
@@ -86,7 +87,10 @@ bool SiteClauses::are_shared(const ProbeEcbs& probe) const {
 
 InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
   size_t difo = 0;
-  const auto value = [&](const ValuePlan& its) { return SiteValue{&plan.difos[difo++].difo(), its.type}; };
+  const auto value = [&](const ValuePlan& its) {
+    const bool is_stack = its.made_by == dif::Action::ustack;
+    return SiteValue{&plan.difos[difo++].difo(), its.type, is_stack ? its.size / 8 - 1 : 0};  // its first word is the pid
+  };
   if (plan.predicate) to.predicate = value(*plan.predicate);
   if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return InDvm::action;
   for (const ActionPlan& action : plan.actions) {

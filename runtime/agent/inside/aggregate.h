@@ -4,6 +4,7 @@
 #include "dvm/dif/shaped_update.h"
 #include "dvm/dif/update.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/read.h"
 
 namespace dvm::runtime::inside {
@@ -110,23 +111,35 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
   return reinterpret_cast<Evaluate>(code)(saved, &workspace);
 }
 
-// Writes the key into the arena. False: memory cannot be read.
-inline bool make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved, Workspace& workspace,
-                     uint32_t& words) {
+// The words of a key that is no integer; 0: it cannot be read, which is counted here of a stack.
+[[gnu::always_inline]] inline uint32_t read_key(const Context& context, const SiteKey& key, const uint64_t* saved,
+                                                uint64_t address, uint64_t stack_pointer, uint64_t* to) {
+  if (key.kind == KeyKind::string) return read_text(context, stack_pointer, address, to, key.most);
+  if (key.kind == KeyKind::name) return read_name(context, to, key.most);
+  const uint32_t words = read_frames(context, key, saved, to);
+  if (words == 0) __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
+  return words;
+}
+
+// fault: dvm shall run the clauses. muted: of a stack, which it could not read either.
+enum class KeyRead : uint8_t { whole, fault, muted };
+
+// Writes the key into the arena.
+inline KeyRead make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved,
+                        Workspace& workspace, uint32_t& words) {
   for (uint32_t i = 0; i < clause.key_count; i++) {
     const SiteKey& key = clause.keys[i];
     uint64_t* to = arena.key + words;
+    const uint64_t value = key.code != 0 ? evaluate(key.code, saved, workspace) : 0;
     uint32_t added = 1;
     if (key.kind == KeyKind::integer)
-      *to = evaluate(key.code, saved, workspace);
+      *to = value;
     else
-      added = key.kind == KeyKind::string
-                  ? read_text(context, saved[kStackWord], evaluate(key.code, saved, workspace), to, key.most)
-                  : read_name(context, to, key.most);
-    if (added == 0) return false;
+      added = read_key(context, key, saved, value, saved[kStackWord], to);
+    if (added == 0) return key.kind == KeyKind::stack ? KeyRead::muted : KeyRead::fault;
     words += added;
   }
-  return true;
+  return KeyRead::whole;
 }
 
 // False: there is no room.

@@ -12,6 +12,7 @@
 
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/time.h"
 #include "runtime/agent/inside/watch.h"
@@ -23,7 +24,6 @@ constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 22
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
-constexpr unsigned kFrameWord = 4;
 constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
@@ -331,7 +331,9 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     } else if (step->kind == ClauseStep::Kind::aggregate) {
       const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
       uint32_t key_words = 0;
-      if (!make_key(clause, context, arena, firing.saved, workspace, key_words)) return false;
+      const KeyRead read = make_key(clause, context, arena, firing.saved, workspace, key_words);
+      if (read == KeyRead::fault) return false;
+      if (read == KeyRead::muted) continue;
       const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
       if (!aggregate(clause, arena, key_words, value))
         write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
@@ -391,12 +393,11 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const SiteCla
                *workspace->arena, key_words);
 }
 
-// Appends a string to the key. False: it cannot be read.
+// Appends a string at the address, or the stack of the registers saved there. False: it cannot be read.
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_key(const SiteKey* key, Workspace* workspace, uint64_t address,
                                                              const Context* context, uint64_t stack_pointer) {
   uint64_t* to = workspace->arena->key + workspace->key_words;
-  const uint32_t words = key->kind == KeyKind::string ? read_text(*context, stack_pointer, address, to, key->most)
-                                                      : read_name(*context, to, key->most);
+  const uint32_t words = read_key(*context, *key, reinterpret_cast<const uint64_t*>(address), address, stack_pointer, to);
   workspace->key_words += words;
   return words != 0;
 }

@@ -106,13 +106,15 @@ struct ArenaEntry {
   uint32_t reserved = 0;
 };
 
-// A key that the thread has to find out. An integer is a word; a string is words with its characters, its NUL, and zeros. Keys
-// that are constant at a site are not among those of a thread.
-enum class KeyKind : uint32_t { integer, string, name };
+// A key that the thread has to find out. An integer is a word; a string is words with its characters, its NUL, and zeros; a
+// stack is the number of the process, program counters, and 0. Keys that are constant at a site are not among those of a thread.
+enum class KeyKind : uint32_t { integer, string, name, stack };
 struct SiteKey {
   uint64_t code = 0;  // of the value, or of the address of the string
   KeyKind kind = KeyKind::integer;
-  uint32_t most = 0;  // characters of the string; more are cut
+  uint32_t most = 0;       // characters of the string, frames of the stack; more are cut
+  int32_t return_at = -1;  // of a stack: where the return address lies, from the stack pointer on; -1: the function has a frame
+  uint32_t reserved = 0;
 };
 
 // Offsets of the first arena and of the first table of variables in the data mapping.

@@ -237,6 +237,11 @@ std::vector<std::string> Instruments::take_notes() {
   return all;
 }
 
+void Instruments::take_addresses(const Aggregates::VisitAddress& visit) const {
+  for (Instrument* instrument : active_)
+    if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->take_addresses(visit);
+}
+
 void Instruments::visit(const Visit& each) const {
   for (Instrument* instrument : active_)
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->aggregations().visit(each);

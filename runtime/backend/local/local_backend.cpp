@@ -172,6 +172,7 @@ FiringCounts LocalBackend::counts() const {
 
 void LocalBackend::take_addresses(const VisitAddress& visit) {
   memory_.context().addresses.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
+  if (config_.options[dif::Option::noresolve] <= 0) instruments_.take_addresses(visit);
 }
 
 Abilities LocalBackend::abilities() {

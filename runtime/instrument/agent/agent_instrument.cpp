@@ -19,6 +19,7 @@
 #include "runtime/agent/detach.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/target_check.h"
+#include "runtime/buffer/seen_addresses.h"
 #include "runtime/instrument/agent/agent.h"
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/arena_reader.h"
@@ -45,9 +46,10 @@ uint32_t share_of(size_t ring_bytes) {
 struct TracedProcess {
   explicit TracedProcess(AgentProcess its) : agent(std::move(its)) {}
 
-  void read() {
+  void read(StackCheck check) {
     lanes = std::make_unique<LaneReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
-    arenas = std::make_unique<ArenaReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
+    arenas =
+        std::make_unique<ArenaReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes, std::move(check));
   }
 
   // Mostly the one that was asked for last.
@@ -71,6 +73,15 @@ struct TracedProcess {
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
   return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
     return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
+  });
+}
+
+bool has_stack(const AgentSite& site) {
+  const auto is_stack = [](const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; };
+  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
+    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) {
+      return std::any_of(step.aggregation.keys.begin(), step.aggregation.keys.end(), is_stack);
+    });
   });
 }
 
@@ -182,6 +193,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
   Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this, .merges = this}; }
   AggregationSource& aggregations() override { return aggregations_; }
+  void take_addresses(const VisitAddress& visit) override {
+    addresses_.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
+  }
   // Children inherit the jumps and the lanes, and their stubs say who they are.
   Status follow(int32_t) override {
     follows_ = true;
@@ -226,7 +240,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     std::vector<AgentSite> sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
-    if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read();
+    if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
+    name_stacks(pid, sites);
     tell_if_muted(pid, **process, sites);
     for (size_t i = 0; i < sites.size(); i++) {
       for (const AgentFirer& firer : sites[i].firers)
@@ -251,6 +266,24 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     }
     in_dvm_[probe] = reason;
     if (!firer.steps.empty()) gated_.insert(probe);
+  }
+
+  // By dvm's own list of processes, and their code.
+  StackCheck check_of(const TracedProcess& process) {
+    return [this, &process](int32_t& pid, std::span<const uint64_t> frames, size_t certain) {
+      if (!is_of(process, pid) && !is_forked(process, pid)) pid = process.agent.pid();
+      const size_t count = delivery_.unwinder().count_executable(pid, frames, certain);
+      for (const uint64_t frame : frames.first(count)) addresses_.note(pid, frame);
+      return count;
+    };
+  }
+
+  // An address makes dvm read what the process has mapped, while it can be.
+  void name_stacks(pid_t pid, const std::vector<AgentSite>& sites) {
+    const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
+    if (found == sites.end()) return;
+    if (!std::exchange(has_stacks_, true)) addresses_.make_room();
+    addresses_.note(pid, found->window_address);
   }
 
   // Of the clock, if a clause reads it.
@@ -379,7 +412,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
     if (head >> 32 == inside::kUpdateMark) {
-      foreign_ += !late_.add(record.bytes, planner_.clauses());
+      foreign_ += !late_.add(record.bytes, planner_.clauses(), check_of(process));
       return !late_.wants_reading();
     }
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
@@ -444,6 +477,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   TracedProcess* earliest_ = nullptr;  // whose record find_earliest() has found, and
   LaneRecord record_;                  // that record
   bool uses_time_ = false;             // a clause that runs in threads does
+  bool has_stacks_ = false;            // likewise, as keys
+  SeenAddresses addresses_;            // of these stacks, which are to be named
   uint64_t found_ = 0;                 // bytes, by the last poll()
   uint64_t foreign_ = 0;               // records that no stub of dvm's writes
   uint64_t freed_ = 0;

@@ -251,13 +251,21 @@ Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer)
   return {};
 }
 
+// Stacks of its probe are to be found by these, as by a uprobe. The files of the process are looked at only if that matters.
+bool AgentPlanner::follows_frame_pointers(const Candidate& candidate) {
+  const CaptureNeeds& needs = candidate.enabled->needs;
+  if (needs.frames <= 1 || needs.stack_bytes != kWhereNeeded) return needs.stack_bytes == 0;
+  return delivery_.unwinder().keeps_frame_pointers(candidate.site->pid);
+}
+
 // None: dvm runs its clauses.
 ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
   if (candidate.enabled->clauses.empty()) return {.in_dvm = candidate.enabled->in_dvm};
   const SiteShape shape = shape_at(candidate);
+  ClausePlace place{shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_};
+  place.by_frame_pointers = follows_frame_pointers(candidate);
   ClauseSteps made =
-      make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_},
-                 [&](KnownClause clause) { return number_of(std::move(clause)); });
+      make_steps(candidate.enabled->clauses, place, [&](KnownClause clause) { return number_of(std::move(clause)); });
   if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;
   return made;
 }

@@ -84,6 +84,7 @@ class AgentPlanner {
   void refuse_entered();
   void refuse_overlaps();
   void refuse_with_function(std::vector<Refused>& refused);
+  bool follows_frame_pointers(const Candidate& candidate);
   ClauseSteps steps_of(const Candidate& candidate);
   std::vector<ClauseSteps> all_steps();
   uint32_t number_of(KnownClause clause);

@@ -13,7 +13,7 @@
 
 #include "dvm/dif/variable.h"
 #include "runtime/agent/inside/aggregate.h"
-#include "runtime/instrument/agent/text_key.h"
+#include "runtime/instrument/agent/key_maker.h"
 
 namespace dvm::runtime {
 namespace {
@@ -316,46 +316,6 @@ inside::UpdateShape shape_of(const SiteAggregation& aggregation) {
   std::copy_n(aggregation.parameters.begin(), count, shape.parameters);
   return shape;
 }
-
-// The keys of an aggregation, for the thread and for dvm.
-class KeyMaker {
- public:
-  explicit KeyMaker(const ClausePlace& place) : place_(place) {}
-
-  // Returns why it has no code.
-  InDvm add(const SiteValue& value, uint32_t strsize) {
-    if (value.type.kind != dif::TypeKind::string) return add(*value.difo, value.type, inside::KeyKind::integer, 0);
-    auto text = text_key_of(*value.difo, place_.probe, strsize);
-    if (!text) return InDvm::code;
-    const dif::DataType address{dif::TypeKind::integer, false, false, 8, ""};
-    if (text->kind == TextKey::Kind::copied) return add(text->address, address, inside::KeyKind::string, text->most);
-    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most);
-    parts.push_back({KeyPart::Kind::constant, 0, std::move(text->words)});
-    return InDvm::nothing;
-  }
-  bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
-  bool may_fail() const {
-    return std::any_of(keys.begin(), keys.end(), [](const AgentKey& one) { return one.key.kind != inside::KeyKind::integer; });
-  }
-
-  std::vector<AgentKey> keys;
-  std::vector<KeyPart> parts;
-
- private:
-  InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
-    ValueCode code = make_value_code(difo, type, place_);
-    return code.in_dvm == InDvm::nothing ? add(std::move(code.code), kind, most) : code.in_dvm;
-  }
-  InDvm add(MachineCode code, inside::KeyKind kind, uint32_t most) {
-    keys.push_back({{0, kind, most}, std::move(code)});
-    parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
-    words_ += most / sizeof(uint64_t) + 1;
-    return InDvm::nothing;
-  }
-
-  const ClausePlace& place_;
-  size_t words_ = 0;  // of all keys
-};
 
 bool reads_time(const SiteValue& value) {
   return std::any_of(value.difo->text.begin(), value.difo->text.end(),

@@ -26,7 +26,8 @@ struct ClausePlace {
   std::optional<uint32_t> exit;  // of a return: the value of arg0
   int32_t pid = 0;
   const Probe* probe = nullptr;
-  bool follows = false;  // children fire there as well: the pid is that of the process at hand
+  bool follows = false;            // children fire there as well: the pid is that of the process at hand
+  bool by_frame_pointers = false;  // stacks are found by these
 };
 
 // The steps of the clauses of a probe.

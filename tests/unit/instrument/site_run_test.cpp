@@ -2,6 +2,7 @@
 // all registers, the flags and the 128 bytes below the stack pointer.
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ AgentStep aggregation(uint32_t number, SiteFunction function, MachineCode value,
   return made;
 }
 AgentKey integer(MachineCode code) { return {{0, inside::KeyKind::integer, 0}, std::move(code)}; }
+AgentKey stack(uint32_t most, int32_t return_at) { return {{0, inside::KeyKind::stack, most, return_at}, {}}; }
 AgentKey text(MachineCode address) { return {{0, inside::KeyKind::string, 20}, std::move(address)}; }
 AgentFirer firer(std::vector<AgentStep> steps) {
   AgentFirer made;
@@ -90,7 +92,7 @@ class Agent {
     context_.variables = context_.data + inside::variables_at(kLanes, kRing);
     context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = kRing;
     code_at_ = add(std::as_bytes(inside_code()));
-    lasting_ = {{}, 1};
+    lasting_ = {stack_of_thread(), 1};
     range_ = {reinterpret_cast<uint64_t>(kText), reinterpret_cast<uint64_t>(kText) + sizeof kText};
     std::byte lasting[sizeof lasting_ + sizeof range_];
     std::memcpy(lasting, &lasting_, sizeof lasting_);
@@ -158,6 +160,15 @@ class Agent {
   static constexpr uint64_t kAddress = 0x555555;
   static constexpr size_t kDataBytes = inside::variables_at(kLanes, kRing) + kLanes * sizeof(inside::ThreadVariables);
 
+  static inside::MemoryRange stack_of_thread() {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    size_t bytes = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    return {reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(begin) + bytes};
+  }
   template <class T>
   static std::vector<std::byte> bytes_of(const T& object) {
     const auto bytes = std::as_bytes(std::span(&object, 1));
@@ -321,6 +332,53 @@ TEST_F(SiteRun, CopiesStrings) {
     if (random_() % 4 != 0) somewhere(registers);
   };
   compare({firer({key(value_of(BuiltIn::arg1)), aggregation(2, SiteFunction::sum, value_of(BuiltIn::arg0))})}, 2000, anywhere);
+}
+
+// Frames on the stack: some lead up, others nowhere.
+TEST_F(SiteRun, FollowsFramePointers) {
+  uint64_t chain[40] = {};
+  for (uint64_t& word : chain) word = random_() % 3 != 0 ? reinterpret_cast<uint64_t>(chain + random_() % 40) : random_();
+  const auto somewhere = [&](Registers& registers) {
+    registers.words[saved::rbp] = reinterpret_cast<uint64_t>(chain) + random_() % (sizeof chain + 16);
+    if (random_() % 8 == 0) registers.words[saved::rbp] = random_();
+  };
+  for (const uint32_t most : {1U, 2U, 3U, 100U})
+    for (const int32_t return_at : {-1, 0}) {
+      compare({firer({aggregation(1, SiteFunction::count, {}, {stack(most, return_at)})})}, 500, somewhere);
+      compare({firer({aggregation(1, SiteFunction::count, {}, {integer(masked(BuiltIn::arg0, 1)), stack(most, return_at)}),
+                      aggregation(2, SiteFunction::max, value_of(BuiltIn::arg1), {stack(most, return_at)})})},
+              500, somewhere);
+    }
+}
+
+// By the words of the key of the only entry: the process, program counters, 0.
+TEST_F(SiteRun, FindsTheFramesOfAChain) {
+  uint64_t chain[] = {0, 0, 0x1111, 0, 0, 0, 0x2222, 0, 0x3333};
+  chain[1] = reinterpret_cast<uint64_t>(chain + 5), chain[5] = reinterpret_cast<uint64_t>(chain + 7);
+  const auto frames_of = [&](uint64_t pointer, uint32_t most) {
+    Agent agent(inside::kAlone);
+    agent.place({firer({aggregation(1, SiteFunction::count, {}, {stack(most, -1)})})});
+    Registers registers;
+    registers.words[saved::rbp] = pointer;
+    for (int i = 0; i < 2; i++) agent.fire(registers);
+    const std::vector<std::byte> arena = agent.arena();
+    const std::byte* at = arena.data();
+    while (reinterpret_cast<const inside::Arena*>(at)->used == 0) at += inside::kArenaBytes;
+    const auto* entry = reinterpret_cast<const inside::ArenaEntry*>(at + sizeof(inside::Arena));
+    const auto* words = reinterpret_cast<const uint64_t*>(entry + 1);
+    EXPECT_EQ(words[entry->key_words], 2);
+    return std::vector<uint64_t>(words + 2, words + entry->key_words);
+  };
+  const auto at = [&](size_t word) { return reinterpret_cast<uint64_t>(chain + word); };
+  EXPECT_EQ(frames_of(at(1), 10), (std::vector<uint64_t>{0x1111, 0x2222, 0x3333, 0}));
+  EXPECT_EQ(frames_of(at(1), 3), (std::vector<uint64_t>{0x1111, 0x2222, 0}));
+  EXPECT_EQ(frames_of(at(1) + 1, 10), (std::vector<uint64_t>{0}));
+  chain[5] = at(5);  // leads to itself
+  EXPECT_EQ(frames_of(at(1), 10), (std::vector<uint64_t>{0x1111, 0x2222, 0}));
+  chain[5] = at(1);
+  EXPECT_EQ(frames_of(at(1), 10), (std::vector<uint64_t>{0x1111, 0x2222, 0}));
+  chain[5] = 0x7fffffff0000;  // behind the end of the stack
+  EXPECT_EQ(frames_of(at(1), 10), (std::vector<uint64_t>{0x1111, 0x2222, 0}));
 }
 
 // A record of registers, parts of them, constants and the numbers of process and thread.

@@ -1,0 +1,79 @@
+// Tested by tests/unit/instrument/site_run_test.cpp.
+
+#include "runtime/agent/site_needs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/agent/inside/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+using Kind = inside::ClauseStep::Kind;
+
+bool may_fail(const AgentKey& key) { return !is_integer(key) && !is_stack(key); }
+
+bool can_run(const AgentStep& step, bool is_in_first_firer) {
+  const auto& keys = step.aggregation.keys;
+  if (is_record(step)) return true;
+  if (step.step.kind == Kind::aggregate)
+    return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
+           (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
+  return SiteFrame::can_hold(step.code.reads);
+}
+
+}  // namespace
+
+Needs needs_of(const AgentClause& aggregation) {
+  const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
+  const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
+  const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
+  Needs needs{0, is_found_here(aggregation) ? here : kArguments};
+  if (!aggregation.value.empty()) needs.add(aggregation.value);
+  for (const AgentKey& key : aggregation.keys) {
+    if (!key.code.empty()) needs.add(key.code);
+    if (!is_integer(key)) needs.changes |= kR8;
+    if (is_stack(key))
+      needs.reads |= word_bit(inside::kFrameWord) | word_bit(inside::kCounterWord) | word_bit(inside::kStackWord);
+  }
+  return needs;
+}
+
+bool is_found_here(const AgentClause& aggregation) {
+  return aggregation.clause.function < inside::kUpdateFunctions &&
+         std::all_of(aggregation.keys.begin(), aggregation.keys.end(), is_integer);
+}
+
+std::optional<PlainRecord> record_of(const AgentFirer& firer) {
+  auto record = firer.larger_program.empty() ? plain_record(firer.program) : std::nullopt;
+  return record && SiteFrame::can_hold(record->reads) ? std::move(record) : std::nullopt;
+}
+
+bool may_record(const AgentFirer& firer) {
+  return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
+}
+
+bool can_run_all(std::span<const AgentFirer> firers) {
+  return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
+    if (may_record(firer) && !record_of(firer)) return false;
+    return std::all_of(firer.steps.begin(), firer.steps.end(),
+                       [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
+  });
+}
+
+std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers) {
+  std::vector<const MachineCode*> gates;
+  for (const AgentFirer& firer : firers) {
+    if (firer.steps.empty()) return {};
+    for (size_t i = 0; i < firer.steps.size(); i += 1 + firer.steps[i].step.skip) {
+      const AgentStep& one = firer.steps[i];
+      const bool is_gate = one.step.kind == Kind::predicate && !one.code.has_workspace;
+      if (!is_gate || one.code.empty() || !SiteFrame::can_hold(one.code.reads)) return {};
+      gates.push_back(&one.code);
+    }
+  }
+  return gates;
+}
+
+}  // namespace dvm::runtime

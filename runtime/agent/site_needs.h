@@ -1,0 +1,50 @@
+#pragma once
+// What the code of a site needs, and whether it can run all that the clauses of the site's probes do.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/agent/agent_site.h"
+#include "runtime/agent/record_code.h"
+#include "runtime/agent/site_frame.h"
+
+namespace dvm::runtime {
+
+// The words of registers in struct pt_regs.
+inline constexpr uint32_t kRbp = word_bit(4), kRbx = word_bit(5), kR8 = word_bit(9), kRcx = word_bit(11), kRdx = word_bit(12),
+                          kRsi = word_bit(13), kRdi = word_bit(14);
+inline constexpr uint32_t kArguments = kRdi | kRsi | kRdx | kRcx;  // of agent_aggregate
+
+struct Needs {
+  uint32_t reads = 0, changes = 0;
+  bool has_workspace = false;  // values do
+
+  void add(const MachineCode& value) {
+    reads |= value.reads, changes |= value.changes;
+    if (value.reads != 0) changes |= kRdi;
+    if (value.has_workspace) has_workspace = true, changes |= kRsi;
+  }
+};
+
+// What codes of an aggregation need.
+Needs needs_of(const AgentClause& aggregation);
+
+inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::KeyKind::integer; }
+inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
+// Its key has a known number of words, and a function updates its state: else agent_aggregate does it.
+bool is_found_here(const AgentClause& aggregation);
+
+inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
+bool may_record(const AgentFirer& firer);
+// Nothing: agent_enter makes it.
+std::optional<PlainRecord> record_of(const AgentFirer& firer);
+
+// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer.
+bool can_run_all(std::span<const AgentFirer> firers);
+// The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
+// read more than registers.
+std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
+
+}  // namespace dvm::runtime

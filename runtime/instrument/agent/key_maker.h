@@ -1,0 +1,68 @@
+#pragma once
+// How the thread makes the keys of an aggregation, and how dvm reads them.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/text_key.h"
+
+namespace dvm::runtime {
+
+class KeyMaker {
+ public:
+  explicit KeyMaker(const ClausePlace& place) : place_(place) {}
+
+  // Returns why it has no code.
+  InDvm add(const SiteValue& value, uint32_t strsize) {
+    if (value.frames != 0) return add_stack(value.frames);
+    if (value.type.kind != dif::TypeKind::string) return add(*value.difo, value.type, inside::KeyKind::integer, 0);
+    auto text = text_key_of(*value.difo, place_.probe, strsize);
+    if (!text) return InDvm::code;
+    const dif::DataType address{dif::TypeKind::integer, false, false, 8, ""};
+    if (text->kind == TextKey::Kind::copied) return add(text->address, address, inside::KeyKind::string, text->most);
+    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most);
+    parts.push_back({KeyPart::Kind::constant, 0, std::move(text->words)});
+    return InDvm::nothing;
+  }
+  bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
+  bool may_fail() const {
+    using inside::KeyKind;
+    return std::any_of(keys.begin(), keys.end(),
+                       [](const AgentKey& one) { return one.key.kind == KeyKind::string || one.key.kind == KeyKind::name; });
+  }
+
+  std::vector<AgentKey> keys;
+  std::vector<KeyPart> parts;
+
+ private:
+  InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
+    ValueCode code = make_value_code(difo, type, place_);
+    return code.in_dvm == InDvm::nothing ? add(std::move(code.code), kind, most) : code.in_dvm;
+  }
+  InDvm add(MachineCode code, inside::KeyKind kind, uint32_t most) {
+    keys.push_back({{0, kind, most}, std::move(code)});
+    parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
+    words_ += most / sizeof(uint64_t) + 1;
+    return InDvm::nothing;
+  }
+  InDvm add_stack(uint32_t frames) {
+    const SiteShape& shape = place_.shape;
+    const uint32_t known = known_frames(shape.kind);
+    if (frames > known && !place_.by_frame_pointers) return InDvm::unwound;
+    const int32_t return_at = shape.kind == SiteKind::entry ? shape.stack_moved : -1;
+    const uint32_t most = std::min<uint32_t>(frames, kMostFrames);
+    keys.push_back({{0, inside::KeyKind::stack, most, return_at}, {}});
+    parts.push_back({KeyPart::Kind::stack, most, {}, known});
+    words_ += most + 2;
+    return InDvm::nothing;
+  }
+
+  const ClausePlace& place_;
+  size_t words_ = 0;  // of all keys
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,59 @@
+"""Stacks as keys that a traced thread finds by frame pointers: the same as by uprobes, and harmless whatever a pointer holds."""
+
+import re
+import unittest
+
+import dvmtest
+from dvmtest import program
+from scenarios.test_agent import AgentTest
+from scenarios.test_agent_keys import IN_THREAD
+
+CALLS = 3 * 43 + 2 * 10000  # of bottom()
+
+
+class Stacks(AgentTest):
+    PROGRAM = program("frames")
+
+    def run_by(self, backend, body, *options, probe="entry"):
+        options = options or ("-x", "ustackunwind=0", "-x", "return=exits")
+        return dvmtest.dvm("run", "-qv", "-x", f"backend={backend}", "-x", "aggsortkey", *options, "-n", f"pid$target:a.out:bottom:{probe} {body}", "-c", self.PROGRAM)
+
+    def counts(self, result):
+        return [int(line.split()[-1]) for line in result.stdout.splitlines() if re.search(r"^ +\d+$", line)]
+
+    def test_frames_of_each_stack(self):
+        for kind in (1, 2, 3):
+            with self.subTest(kind):
+                result = self.run_by("agent", f"/arg0 == {kind}/ {{ @[ustack()] = count(); }}")
+                self.assertIn(IN_THREAD, result.stderr)
+                stacks = sorted(" ".join(re.findall(r"`(\w+)", stack)) for stack in re.split(r"\n +\d+\n", result.stdout))
+                self.assertEqual([stack for stack in stacks if stack], sorted(
+                    ["bottom middle enter", "bottom middle top enter"] + ["bottom " + n * "deep " + "enter" for n in (2, 5, 10)]))
+
+    def test_stacks_are_those_of_uprobes(self):
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        for probe, predicate in (("entry", "arg0 < 20"), ("return", "arg1 < 20")):
+            for body in ("{ @[ustack()] = count(); }", "{ @[ustack(1)] = count(); }", "{ @[ustack(2)] = count(); }", "{ @[ustack(3), ustack(2)] = count(); }",
+                         "{ @[arg1 & 1, ustack(4), probefunc, tid == pid] = sum(arg1); @n[ustack(5)] = quantize(arg1); }"):
+                with self.subTest(body, probe=probe):
+                    here, there = (self.run_by(backend, f"/{predicate}/ {body}", probe=probe) for backend in ("agent", "uprobe"))
+                    self.assertIn(IN_THREAD, here.stderr)
+                    self.assertEqual(here.stdout, there.stdout)
+
+    def test_no_frame_pointer_does_harm(self):
+        for body in ("{ @[ustack()] = count(); }", "{ @[ustack(3)] = count(); }"):
+            result = self.run_by("agent", body)
+            self.assertIn(IN_THREAD, result.stderr)
+            self.assertIn("0 faults\n", result.stdout)
+            self.assertEqual(sum(self.counts(result)), CALLS)
+
+    def test_call_frame_information_needs_dvm(self):
+        result = self.run_by("agent", "{ @[ustack(3)] = count(); }", "-x", "ustackunwind=4k")
+        self.assertIn("not in the traced thread: a clause of the probe has a stack that is found by call frame information", result.stderr)
+        result = self.run_by("agent", "{ @[ustack(2)] = count(); }", "-x", "ustackunwind=4k")
+        self.assertIn(IN_THREAD, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
