@@ -18,16 +18,17 @@ int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Are
 // The hash of the words, in %rax (hash_words).
 void add_hash(CodeWriter& code, uint32_t clause, uint32_t words) {
   for (uint32_t i = 0; i < words; i += 2) {
-    if (i == 0) {
-      code.read(Register::rax, Register::rbp, key_at(0));
-      code.add({0x48, 0x35}, clause + 1);  // xor $clause + 1, %rax
-    } else {
-      code.add({0x48, 0x33, 0x85}, static_cast<size_t>(key_at(i)));  // xor key(%rbp), %rax
-    }
+    code.load(Register::rax, inside::first_factor(i));
+    code.add({0x48, 0x33, 0x85}, static_cast<size_t>(key_at(i)));  // xor key(%rbp), %rax
     code.load(Register::rdx, i + 1 < words ? inside::kOdd2 : inside::kOdd1);
     if (i + 1 < words) code.add({0x48, 0x33, 0x95}, static_cast<size_t>(key_at(i + 1)));  // xor key(%rbp), %rdx
     code.add({0x48, 0xf7, 0xe2});                                                         // mul %rdx
     code.add({0x48, 0x31, 0xd0});                                                         // xor %rdx, %rax
+    if (i == 0)
+      code.add({0x48, 0x05}, clause + 1);  // add $clause + 1, %rax
+    else
+      code.add({0x48, 0x01, 0xc8});                   // add %rcx, %rax
+    if (i + 2 < words) code.add({0x48, 0x89, 0xc1});  // mov %rax, %rcx
   }
 }
 

@@ -9,11 +9,6 @@
 
 namespace dvm::runtime::inside {
 
-// Of functions that are rarely called by those of fire.cpp which keep all registers.
-#ifndef DVM_RARELY
-#define DVM_RARELY
-#endif
-
 enum class SiteFunction : uint32_t {
 #define DVM_UPDATE(name) name,
 #include "vm/dif/updates.def"
@@ -49,13 +44,15 @@ inline ArenaEntry* entry_at(Arena& arena, uint32_t position, uint32_t bytes) {
   return reinterpret_cast<ArenaEntry*>(reinterpret_cast<uint64_t>(&arena + 1) + position);
 }
 
-// Two words a multiplication.
+// Two words a multiplication, none of which waits for another.
 inline constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
+constexpr uint64_t first_factor(uint32_t word) { return kOdd1 + word * kOdd2; }
 [[gnu::always_inline]] inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
   __extension__ using Wide = unsigned __int128;
-  for (uint32_t i = 0; i < count; i += 2) {
-    const Wide product = static_cast<Wide>(hash ^ words[i]) * (i + 1 < count ? kOdd2 ^ words[i + 1] : kOdd1);
-    hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  uint64_t factor = kOdd1;
+  for (uint32_t i = 0; i < count; i += 2, factor += 2 * kOdd2) {
+    const Wide product = static_cast<Wide>(factor ^ words[i]) * (i + 1 < count ? kOdd2 ^ words[i + 1] : kOdd1);
+    hash += static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
   return hash;
 }

@@ -10,6 +10,11 @@
 
 namespace dvm::runtime::inside {
 
+// Of functions that are rarely called by those of fire.cpp which keep all registers.
+#ifndef DVM_RARELY
+#define DVM_RARELY
+#endif
+
 inline constexpr long kReadProcess = 310, kPrctl = 157;
 inline constexpr uint64_t kPage = 4096;
 inline constexpr uint64_t kFirstPart = 256;
@@ -53,7 +58,7 @@ struct Range {
   return done;
 }
 
-[[gnu::noinline]] inline void name_thread(uint64_t to) {
+DVM_RARELY inline void name_thread(uint64_t to) {
   auto* name = reinterpret_cast<volatile uint64_t*>(to);
   name[0] = 0;
   name[1] = 0;
@@ -90,7 +95,7 @@ struct Range {
   return static_cast<uint32_t>(characters / 8 + 1);
 }
 
-[[gnu::noinline]] inline uint32_t read_text_by_call(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
+DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
   if (is_muted(context)) return 0;
   auto* text = reinterpret_cast<volatile char*>(to);
   for (uint64_t done = 0; done < most;) {
