@@ -47,7 +47,7 @@ class SiteCoder {
   }
   void clear_workspace(size_t offset) { put_in_workspace(offset, 0); }
   void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
-  static constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
+  static constexpr unsigned char kBelow = 0x82, kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
 
   void add_gates(const std::vector<const MachineCode*>& gates) {
     Needs needs;
@@ -282,17 +282,22 @@ class SiteCoder {
   }
 
   void add(const AgentClause& aggregation, uint64_t address) {
-    if (is_found_here(aggregation)) return add_found(aggregation, address);
-    add_keys(aggregation, address);
-    add_update_value(aggregation);
-    if (aggregation.value.empty()) code_.add({0x31, 0xc0});  // xor %eax, %eax
-    call_aggregate(address);
+    const StateFound how = how_found(aggregation);
+    if (how == StateFound::here) return add_found(aggregation, address);
+    add_keys(aggregation, address, how == StateFound::by_call);
+    if (how == StateFound::by_call)
+      add_find(aggregation, address);
+    else
+      add_update_value(aggregation), call_aggregate(address);
     for (const size_t jump : lost_) code_.land(jump);
     lost_.clear();
   }
-  // In %rax.
+  // In %rax; 0: it has none.
   void add_update_value(const AgentClause& aggregation) {
-    if (!aggregation.value.empty()) add_value(aggregation.value);
+    if (aggregation.value.empty())
+      code_.add({0x31, 0xc0});  // xor %eax, %eax
+    else
+      add_value(aggregation.value);
   }
   // With the value in %rax, and the key in the arena.
   void call_aggregate(uint64_t address) {
@@ -307,13 +312,16 @@ class SiteCoder {
   }
 
   // Into the arena, where its words begin at a place that is known unless a string comes before.
-  void add_keys(const AgentClause& aggregation, uint64_t address) {
+  void add_keys(const AgentClause& aggregation, uint64_t address, bool is_last_found) {
     clear_workspace(offsetof(inside::Workspace, key_words));
     for (size_t i = 0; i < aggregation.keys.size(); i++) {
       const AgentKey& key = aggregation.keys[i];
+      const bool is_last = i + 1 == aggregation.keys.size();
       if (!key.code.empty()) add_value(key.code);
       if (is_integer(key))
         add_integer();
+      else if (is_last && is_last_found)
+        call_for_key(key, address, place_.entries.find);
       else
         add_by_call(key, address + offsetof(inside::SiteClause, keys) + i * sizeof(inside::SiteKey));
     }
@@ -323,9 +331,10 @@ class SiteCoder {
     code_.add({0x48, 0x89, 0x44, 0xcd, offsetof(inside::Arena, key)});  // mov %rax, key(%rbp,%rcx,8)
     code_.add({0x48, 0xff, 0x84, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, key_words))));  // incq
   }
-  void add_by_call(const AgentKey& key, uint64_t address) {
+  // first: the argument of the entry.
+  void call_for_key(const AgentKey& key, uint64_t first, uint64_t entry) {
     store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
-    code_.load(Register::rdi, address);
+    code_.load(Register::rdi, first);
     load_workspace(Register::rsi);
     if (is_stack(key))
       code_.add_address(Register::rdx, Register::rsp, 0);
@@ -333,19 +342,54 @@ class SiteCoder {
       code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
     code_.load(Register::rcx, place_.context_at);
     frame_.load_stack_pointer(Register::r8);
-    call(place_.entries.key);
+    call(entry);
     restore_pointers();
+  }
+  void leave_if(unsigned char condition, const AgentKey& key) {
+    (is_stack(key) ? lost_ : failures_).push_back(code_.jump_ahead({0x0f, condition}));
+  }
+  void add_by_call(const AgentKey& key, uint64_t address) {
+    call_for_key(key, address, place_.entries.key);
     code_.add({0x84, 0xc0});  // test %al, %al
-    (is_stack(key) ? lost_ : failures_).push_back(code_.jump_ahead({0x0f, kEqual}));
+    leave_if(kEqual, key);
+  }
+  // Behind agent_find, with what it returns in %rax.
+  void add_find(const AgentClause& aggregation, uint64_t address) {
+    code_.add({0x48, 0x83, 0xf8, inside::kNoRoom});  // cmp $kNoRoom, %rax
+    leave_if(kBelow, aggregation.keys.back());
+    Miss miss{{code_.jump_ahead({0x0f, kEqual})}, 0, address, 0, true, &aggregation};
+    if (!aggregation.value.empty()) {
+      store_workspace(Register::rax, offsetof(inside::Workspace, state));
+      add_value(aggregation.value);
+    }
+    add_update_of_state(aggregation.clause);
+    miss.back = code_.bytes().size();
+    misses_.push_back(std::move(miss));
+  }
+  // Its address is in %rax if that holds no value, else in the workspace.
+  void add_update_of_state(const inside::SiteClause& clause) {
+    using inside::SiteFunction;
+    const auto function = static_cast<SiteFunction>(clause.function);
+    if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x00});  // incq (%rax)
+    const bool is_sum = function == SiteFunction::sum;
+    code_.read(is_sum ? Register::rcx : Register::rdi, Register::rsp, in_workspace(offsetof(inside::Workspace, state)));
+    if (is_sum) return code_.add({0x48, 0x01, 0x01});  // add %rax, (%rcx)
+    call_update(clause);
+  }
+  void call_update(const inside::SiteClause& clause) {
+    code_.add({0x48, 0x89, 0xc6});  // mov %rax, %rsi
+    call(place_.entries.updates[clause.function]);
+    restore_pointers();
   }
 
-  // Where the entry in the first bucket is another one, or there is none yet, agent_aggregate does it.
+  // Where the entry in the first bucket is another one, there is none yet, or no room for one, agent_aggregate does it.
   struct Miss {
     std::vector<size_t> from;
     size_t back = 0;  // in the code
     uint64_t address = 0;
     uint32_t key_words = 0;
-    bool has_value = false;
+    bool has_value = false;                 // in %rax, or in %r8 if there are keys
+    const AgentClause* unvalued = nullptr;  // the value is yet to be found out, and the key is whole
   };
   // The value is kept in %r8 meanwhile, if there are keys.
   void add_found(const AgentClause& aggregation, uint64_t address) {
@@ -354,7 +398,7 @@ class SiteCoder {
       add_value(aggregation.keys[i].code);
       code_.store(Register::rax, Register::rbp, static_cast<int32_t>(offsetof(inside::Arena, key) + i * sizeof(uint64_t)));
     }
-    add_update_value(aggregation);
+    if (!aggregation.value.empty()) add_value(aggregation.value);
     Miss miss{{}, 0, address, key_words, !aggregation.value.empty()};
     const bool is_kept = key_words != 0 && miss.has_value;
     if (is_kept) code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8
@@ -370,14 +414,14 @@ class SiteCoder {
     if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, 0x0d}, states);  // incq states(%rbp,%rcx)
     if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x84, 0x0d}, states);    // add %rax, states(%rbp,%rcx)
     code_.add({0x48, 0x8d, 0xbc, 0x0d}, states);                                              // lea states(%rbp,%rcx), %rdi
-    code_.add({0x48, 0x89, 0xc6});                                                            // mov %rax, %rsi
-    call(place_.entries.updates[clause.function]);
-    restore_pointers();
+    call_update(clause);
   }
   void add_miss(const Miss& miss) {
     for (const size_t jump : miss.from) code_.land(jump);
-    put_in_workspace(offsetof(inside::Workspace, key_words), miss.key_words);
-    if (!miss.has_value)
+    if (miss.unvalued == nullptr) put_in_workspace(offsetof(inside::Workspace, key_words), miss.key_words);
+    if (miss.unvalued != nullptr)
+      add_update_value(*miss.unvalued);
+    else if (!miss.has_value)
       code_.add({0x31, 0xc0});  // xor %eax, %eax
     else if (miss.key_words != 0)
       code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax

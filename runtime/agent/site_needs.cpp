@@ -29,7 +29,7 @@ Needs needs_of(const AgentClause& aggregation) {
   const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
   const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
   const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
-  Needs needs{0, is_found_here(aggregation) ? here : kArguments};
+  Needs needs{0, how_found(aggregation) == StateFound::here ? here : kArguments};
   if (!aggregation.value.empty()) needs.add(aggregation.value);
   for (const AgentKey& key : aggregation.keys) {
     if (!key.code.empty()) needs.add(key.code);
@@ -40,9 +40,11 @@ Needs needs_of(const AgentClause& aggregation) {
   return needs;
 }
 
-bool is_found_here(const AgentClause& aggregation) {
-  return aggregation.clause.function < inside::kUpdateFunctions &&
-         std::all_of(aggregation.keys.begin(), aggregation.keys.end(), is_integer);
+StateFound how_found(const AgentClause& aggregation) {
+  const auto& keys = aggregation.keys;
+  if (aggregation.clause.function >= inside::kUpdateFunctions) return StateFound::elsewhere;
+  if (std::all_of(keys.begin(), keys.end(), is_integer)) return StateFound::here;
+  return is_integer(keys.back()) ? StateFound::elsewhere : StateFound::by_call;
 }
 
 std::optional<PlainRecord> record_of(const AgentFirer& firer) {

@@ -33,8 +33,13 @@ Needs needs_of(const AgentClause& aggregation);
 
 inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::KeyKind::integer; }
 inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
-// Its key has a known number of words, and a function updates its state: else agent_aggregate does it.
-bool is_found_here(const AgentClause& aggregation);
+// How the state of a key is found, and updated behind that.
+//
+//   here       its key has a known number of words
+//   by_call    agent_find makes the last part of the key
+//   elsewhere  agent_aggregate finds and updates it
+enum class StateFound : uint8_t { here, by_call, elsewhere };
+StateFound how_found(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
 bool may_record(const AgentFirer& firer);

@@ -2,7 +2,8 @@
 // The assembly of fire.cpp, which includes it: the entries of the code, and how a stub gets to agent_fire and back.
 
 // CodeEntries, the first bytes of the code.
-asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_time, agent_reserve\n"
+asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_find, agent_time, "
+    "agent_reserve\n"
 #define DVM_UPDATE(name) ".quad agent_update_" #name "\n"
 #include "vm/dif/updates.def"
     ".text\n");

@@ -402,6 +402,20 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_key(const SiteKey* key,
   return words != 0;
 }
 
+// Appends the last part of a key, as agent_key does, and finds the state of the key.
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_find(const SiteClause* clause, Workspace* workspace,
+                                                                  uint64_t address, const Context* context,
+                                                                  uint64_t stack_pointer) {
+  Arena& arena = *workspace->arena;
+  const uint64_t before = workspace->key_words;
+  const uint32_t words = read_key(*context, clause->keys[clause->key_count - 1], reinterpret_cast<const uint64_t*>(address),
+                                  address, stack_pointer, arena.key + before);
+  if (words == 0) return kUnreadable;
+  workspace->key_words = before + words;
+  uint64_t* state = find_state(arena, *clause, static_cast<uint32_t>(before) + words);
+  return state != nullptr ? reinterpret_cast<uint64_t>(state) : kNoRoom;
+}
+
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_time(Workspace* workspace, const Context* context) {
   set_time(*reinterpret_cast<DataHeader*>(context->data), *workspace->lane, workspace->time);
 }

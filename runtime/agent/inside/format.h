@@ -137,6 +137,7 @@ struct Workspace {
   Arena* arena;
   uint64_t key_words;  // of the key in the arena
   uint64_t ring;       // the address of that of the lane
+  uint64_t state;      // the address of that of the key
   uint64_t head;       // of the ring, where a record is written
 };
 
@@ -259,8 +260,9 @@ struct Site {
 // At the begin of fire.cpp as dvm has it: where its functions lie from there on. They keep all registers but %rax, except
 // agent_enter, which keeps all but %rdi.
 inline constexpr uint32_t kUpdateFunctions = 6;
+inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // in place of the state that agent_find has found
 struct CodeEntries {
-  uint64_t enter = 0, aggregate = 0, key = 0, time = 0, reserve = 0;
+  uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0;
   uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
 };
 

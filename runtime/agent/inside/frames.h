@@ -13,63 +13,75 @@ inline constexpr unsigned kFrameWord = 4, kCounterWord = 16;  // of the saved re
 inline constexpr uint64_t kPieceWords = 32;
 inline constexpr uint64_t kFarthest = 8 << 20;  // frames of other stacks from the stack pointer
 
-class StackReader {
+// Two words, or one; null: they cannot be read. All lie above the stack pointer, at multiples of 8.
+using StackWords = const volatile uint64_t*;
+
+// Copies pieces of a stack that may vanish.
+class CopiedStack {
  public:
-  [[gnu::always_inline]] StackReader(const Context& context, uint64_t pointer) : context_(context), pointer_(pointer) {
-    const auto& lasting = *reinterpret_cast<const LastingMemory*>(context.lasting);
-    if (is_in(lasting.stack, pointer)) end_ = lasting.stack.end;
-  }
+  CopiedStack(const Context& context, uint64_t pointer) : context_(context), pointer_(pointer) {}
 
-  // So many bytes above the stack pointer; null: they cannot be read.
-  [[gnu::always_inline]] const volatile uint64_t* words_at(uint64_t address, uint64_t bytes) {
-    if (address < pointer_ || address % sizeof(uint64_t) != 0) return nullptr;
-    if (end_ == 0) return copied(address, bytes);
-    return address < end_ && end_ - address >= bytes ? reinterpret_cast<const volatile uint64_t*>(address) : nullptr;
-  }
-  // The process has restricted its system calls, so that some words could not be read.
-  bool is_muted() const { return is_muted_; }
-
- private:
-  [[gnu::noinline]] const volatile uint64_t* copied(uint64_t address, uint64_t wanted) {
-    if (address - copied_at_ >= copied_ || copied_ - (address - copied_at_) < wanted) {
+  StackWords words_at(uint64_t address, uint64_t bytes) {
+    if (address - copied_at_ >= copied_ || copied_ - (address - copied_at_) < bytes) {
       if (address - pointer_ >= kFarthest) return nullptr;
-      is_muted_ = inside::is_muted(context_);
       copied_at_ = address;
-      copied_ = is_muted_ ? 0
-                          : read_memory(static_cast<int32_t>(armed_page(context_).pid), address,
-                                        reinterpret_cast<uint64_t>(piece_), sizeof piece_);
-      if (copied_ < wanted) return nullptr;
+      copied_ =
+          read_memory(static_cast<int32_t>(armed_page(context_).pid), address, reinterpret_cast<uint64_t>(piece_), sizeof piece_);
+      if (copied_ < bytes) return nullptr;
     }
     return piece_ + (address - copied_at_) / sizeof(uint64_t);
   }
 
+ private:
   const Context& context_;
-  uint64_t pointer_, end_ = 0;
+  uint64_t pointer_;
   uint64_t copied_at_ = 0, copied_ = 0;
-  bool is_muted_ = false;
   uint64_t piece_[kPieceWords];
 };
 
-// The process, so many program counters at most, and 0. Returns how many words; 0: they cannot be read.
-[[gnu::noinline]] inline uint32_t read_frames(const Context& context, const SiteKey& key, const uint64_t* saved, uint64_t* to) {
-  StackReader stack(context, saved[kStackWord]);
+// The process, so many program counters at most, and 0. Returns how many words.
+template <class WordsAt>
+[[gnu::always_inline]] inline uint32_t walk(const Context& context, const SiteKey& key, const uint64_t* saved, uint64_t* to,
+                                            WordsAt words_at) {
+  const uint64_t stack_pointer = saved[kStackWord];
+  const auto is_above = [&](uint64_t address) { return address >= stack_pointer && address % sizeof(uint64_t) == 0; };
+  const uint32_t last = key.most;
   uint32_t count = 0;
   to[count++] = armed_page(context).pid;
   to[count++] = saved[kCounterWord];
-  if (key.return_at >= 0 && count <= key.most) {
-    const auto* words = stack.words_at(saved[kStackWord] + static_cast<uint64_t>(key.return_at), sizeof(uint64_t));
+  if (key.return_at >= 0 && count <= last) {
+    const uint64_t address = stack_pointer + static_cast<uint64_t>(key.return_at);
+    const StackWords words = is_above(address) ? words_at(address, sizeof(uint64_t)) : nullptr;
     if (words != nullptr && words[0] != 0) to[count++] = words[0];
   }
-  uint64_t least = saved[kStackWord];
-  for (uint64_t pointer = saved[kFrameWord]; count <= key.most && pointer >= least;) {
-    const auto* words = stack.words_at(pointer, 2 * sizeof(uint64_t));
+  uint64_t least = stack_pointer;
+  for (uint64_t pointer = saved[kFrameWord]; count <= last && pointer >= least && is_above(pointer);) {
+    const StackWords words = words_at(pointer, 2 * sizeof(uint64_t));
     if (words == nullptr) break;
-    if (words[1] != 0) to[count++] = words[1];
+    const uint64_t next = words[0], counter = words[1];
+    if (counter != 0) to[count++] = counter;
     least = pointer + 2 * sizeof(uint64_t);
-    pointer = words[0];
+    pointer = next;
   }
   to[count++] = 0;
-  return stack.is_muted() ? 0 : count;
+  return count;
+}
+
+DVM_RARELY inline uint32_t walk_copied(const Context& context, const SiteKey& key, const uint64_t* saved, uint64_t* to) {
+  if (is_muted(context)) return 0;
+  CopiedStack stack(context, saved[kStackWord]);
+  return walk(context, key, saved, to, [&](uint64_t address, uint64_t bytes) { return stack.words_at(address, bytes); });
+}
+
+// 0: they may not be read, since the process has restricted its system calls.
+[[gnu::always_inline]] inline uint32_t read_frames(const Context& context, const SiteKey& key, const uint64_t* saved,
+                                                   uint64_t* to) {
+  const MemoryRange& stack = reinterpret_cast<const LastingMemory*>(context.lasting)->stack;
+  if (!is_in(stack, saved[kStackWord])) return walk_copied(context, key, saved, to);
+  const uint64_t end = stack.end;
+  return walk(context, key, saved, to, [end](uint64_t address, uint64_t bytes) {
+    return address < end && end - address >= bytes ? reinterpret_cast<StackWords>(address) : nullptr;
+  });
 }
 
 }  // namespace dvm::runtime::inside
