@@ -136,6 +136,7 @@ dvm_library(instrument_agent
   instrument/agent/clause_code.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
+  instrument/agent/stack_finder.cpp
   instrument/agent/late_updates.cpp
   instrument/agent/thread_clock.cpp
   instrument/agent/record_program.cpp)

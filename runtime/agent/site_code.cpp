@@ -334,6 +334,7 @@ class SiteCoder {
   // first: the argument of the entry.
   void call_for_key(const AgentKey& key, uint64_t first, uint64_t entry) {
     store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
+    if (is_stack(key)) store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
     code_.load(Register::rdi, first);
     load_workspace(Register::rsi);
     if (is_stack(key))

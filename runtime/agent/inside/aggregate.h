@@ -109,11 +109,11 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
 }
 
 // The words of a key that is no integer; 0: it cannot be read, which is counted here of a stack.
-[[gnu::always_inline]] inline uint32_t read_key(const Context& context, const SiteKey& key, const uint64_t* saved,
+[[gnu::always_inline]] inline uint32_t read_key(const Context& context, Lane* lane, const SiteKey& key, const uint64_t* saved,
                                                 uint64_t address, uint64_t stack_pointer, uint64_t* to) {
   if (key.kind == KeyKind::string) return read_text(context, stack_pointer, address, to, key.most);
   if (key.kind == KeyKind::name) return read_name(context, to, key.most);
-  const uint32_t words = read_frames(context, key, saved, to);
+  const uint32_t words = read_frames(context, lane, key, saved, to);
   if (words == 0) __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
   return words;
 }
@@ -132,7 +132,7 @@ inline KeyRead make_key(const SiteClause& clause, const Context& context, Arena&
     if (key.kind == KeyKind::integer)
       *to = value;
     else
-      added = read_key(context, key, saved, value, saved[kStackWord], to);
+      added = read_key(context, workspace.lane, key, saved, value, saved[kStackWord], to);
     if (added == 0) return key.kind == KeyKind::stack ? KeyRead::muted : KeyRead::fault;
     words += added;
   }

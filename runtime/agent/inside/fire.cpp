@@ -23,7 +23,7 @@ namespace {
 constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
-constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
+constexpr uint32_t kProbes = 16;                                 // lanes that are tried for a thread
 constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
@@ -322,6 +322,7 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   workspace.pid = static_cast<uint64_t>(int64_t{firing.pid});
   workspace.tid = firing.tid;
   workspace.time = 0;
+  workspace.lane = &lane;
   workspace.variables = reinterpret_cast<ThreadVariables*>(context.variables)[number].values;
   for (uint32_t i = 0; i < firer.locals; i++) workspace.locals[i] = 0;
   const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
@@ -397,7 +398,8 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const SiteCla
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_key(const SiteKey* key, Workspace* workspace, uint64_t address,
                                                              const Context* context, uint64_t stack_pointer) {
   uint64_t* to = workspace->arena->key + workspace->key_words;
-  const uint32_t words = read_key(*context, *key, reinterpret_cast<const uint64_t*>(address), address, stack_pointer, to);
+  const uint32_t words =
+      read_key(*context, workspace->lane, *key, reinterpret_cast<const uint64_t*>(address), address, stack_pointer, to);
   workspace->key_words += words;
   return words != 0;
 }
@@ -408,8 +410,8 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_find(const SiteClau
                                                                   uint64_t stack_pointer) {
   Arena& arena = *workspace->arena;
   const uint64_t before = workspace->key_words;
-  const uint32_t words = read_key(*context, clause->keys[clause->key_count - 1], reinterpret_cast<const uint64_t*>(address),
-                                  address, stack_pointer, arena.key + before);
+  const uint32_t words = read_key(*context, workspace->lane, clause->keys[clause->key_count - 1],
+                                  reinterpret_cast<const uint64_t*>(address), address, stack_pointer, arena.key + before);
   if (words == 0) return kUnreadable;
   workspace->key_words = before + words;
   uint64_t* state = find_state(arena, *clause, static_cast<uint32_t>(before) + words);

@@ -60,18 +60,24 @@ struct DataHeader {
 };
 static_assert(sizeof(DataHeader) == 128);
 
-// The channel of one thread. The thread writes all but `tail`, which dvm writes.
+struct MemoryRange {
+  uint64_t begin = 0, end = 0;
+};
+
+// The channel of one thread. The thread writes all but `tail` and `stack`, which dvm writes.
 struct Lane {
   uint64_t owner = 0;   // the thread's number; 0: free
   uint64_t turns = 0;   // times that it was taken, and given back: it is odd while a firing is written
   uint64_t head = 0;    // bytes written since the beginning
   uint64_t full = 0;    // firings lost since the ring was full
   uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was taken
-  uint64_t reserved[3]{};
-  uint64_t tail = 0;   // bytes read
-  uint64_t arena = 0;  // the one that the thread aggregates in: 0 or 1. dvm writes this too
-  uint64_t time = 0;   // of the last firing that has asked for it: the next one is not earlier
-  uint64_t padding[5]{};
+  uint64_t asked_pointer = 0, asked_thread = 0;  // its stack pointer and its thread pointer, where its stack is not known
+  uint64_t reserved = 0;
+  uint64_t tail = 0;    // bytes read
+  uint64_t arena = 0;   // the one that the thread aggregates in: 0 or 1. dvm writes this too
+  uint64_t time = 0;    // of the last firing that has asked for it: the next one is not earlier
+  MemoryRange stack{};  // of the thread whose thread pointer is its end; what is above its stack pointer lasts
+  uint64_t padding[3]{};
 };
 static_assert(sizeof(Lane) == 128);
 
@@ -228,9 +234,6 @@ struct Context {
   uint64_t own = 0;            // of OwnMemory
 };
 
-struct MemoryRange {
-  uint64_t begin = 0, end = 0;
-};
 // Memory that may be read by a plain load, since nothing takes it away while the process runs. Its ranges follow.
 struct LastingMemory {
   MemoryRange stack{};  // of the first thread; what is above its stack pointer lasts as long as that lies there

@@ -2,8 +2,8 @@
 // The stack of a firing by frame pointers, as words of a key. A frame pointer may be anything: a chain ends where it does not
 // lead up the stack, or where that cannot be read. Nothing here can fault.
 //
-//   the stack of the first thread   plain loads above its stack pointer, where it lasts
-//   other stacks                    pieces copied by process_vm_readv(2)
+//   the stack of the first thread, and those of others that dvm has found   plain loads above the stack pointer, where they last
+//   other stacks                                                           pieces copied by process_vm_readv(2)
 
 #include "runtime/agent/inside/read.h"
 
@@ -73,12 +73,25 @@ DVM_RARELY inline uint32_t walk_copied(const Context& context, const SiteKey& ke
   return walk(context, key, saved, to, [&](uint64_t address, uint64_t bytes) { return stack.words_at(address, bytes); });
 }
 
-// 0: they may not be read, since the process has restricted its system calls.
-[[gnu::always_inline]] inline uint32_t read_frames(const Context& context, const SiteKey& key, const uint64_t* saved,
-                                                   uint64_t* to) {
+// Where the stack ends on which a thread runs; 0: it is not known, and dvm is asked for it. A lane may still hold the stack of a
+// thread that has ended.
+[[gnu::always_inline]] inline uint64_t end_of_stack(const Context& context, Lane* lane, uint64_t stack_pointer) {
   const MemoryRange& stack = reinterpret_cast<const LastingMemory*>(context.lasting)->stack;
-  if (!is_in(stack, saved[kStackWord])) return walk_copied(context, key, saved, to);
-  const uint64_t end = stack.end;
+  if (is_in(stack, stack_pointer)) return stack.end;
+  uint64_t thread;
+  asm volatile("rdfsbase %0" : "=r"(thread));
+  const uint64_t end = load(lane->stack.end);
+  if (end == thread && stack_pointer >= load(lane->stack.begin) && stack_pointer < end) return end;
+  lane->asked_thread = thread;
+  lane->asked_pointer = stack_pointer;
+  return 0;
+}
+
+// 0: they may not be read, since the process has restricted its system calls.
+[[gnu::always_inline]] inline uint32_t read_frames(const Context& context, Lane* lane, const SiteKey& key, const uint64_t* saved,
+                                                   uint64_t* to) {
+  const uint64_t end = end_of_stack(context, lane, saved[kStackWord]);
+  if (end == 0) return walk_copied(context, key, saved, to);
   return walk(context, key, saved, to, [end](uint64_t address, uint64_t bytes) {
     return address < end && end - address >= bytes ? reinterpret_cast<StackWords>(address) : nullptr;
   });

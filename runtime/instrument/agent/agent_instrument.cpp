@@ -26,6 +26,7 @@
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
 #include "runtime/instrument/agent/record_program.h"
+#include "runtime/instrument/agent/stack_finder.h"
 #include "runtime/instrument/agent/thread_clock.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/pace.h"
@@ -63,6 +64,7 @@ struct TracedProcess {
   AgentProcess agent;
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
+  std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these
   std::unordered_set<uint64_t> cookies;
   std::optional<uint64_t> known_cookie;        // one of them
   std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
@@ -172,6 +174,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     const uint64_t before = copied();
     for (auto& [pid, process] : processes_)
       if (process->lanes) process->lanes->collect();
+    for (auto& [pid, process] : processes_)
+      if (process->stacks) process->stacks->answer();
     leave_processes();
     found_ = copied() - before;
     if (uses_time_)
@@ -241,7 +245,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
-    name_stacks(pid, sites);
+    find_stacks(pid, **process, sites);
     tell_if_muted(pid, **process, sites);
     for (size_t i = 0; i < sites.size(); i++) {
       for (const AgentFirer& firer : sites[i].firers)
@@ -279,9 +283,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // An address makes dvm read what the process has mapped, while it can be.
-  void name_stacks(pid_t pid, const std::vector<AgentSite>& sites) {
+  void find_stacks(pid_t pid, TracedProcess& process, const std::vector<AgentSite>& sites) {
     const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
-    if (found == sites.end()) return;
+    if (found == sites.end() || process.agent.data_file() < 0) return;
+    if (!process.stacks)
+      process.stacks = std::make_unique<StackFinder>(process.agent.data_file(), process.agent.context().lanes, pid);
     if (!std::exchange(has_stacks_, true)) addresses_.make_room();
     addresses_.note(pid, found->window_address);
   }

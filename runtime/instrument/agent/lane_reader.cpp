@@ -170,6 +170,7 @@ void LaneReader::free_lanes() {
     const auto write = [&](size_t field, uint64_t value) {
       return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;
     };
+    if (!write(offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0)) return;
     if (!write(offsetof(inside::Lane, turns), turns) || !write(offsetof(inside::Lane, owner), free)) return;
   }
 }

@@ -8,15 +8,16 @@ from dvmtest import program
 from scenarios.test_agent import AgentTest
 from scenarios.test_agent_keys import IN_THREAD
 
-CALLS = 3 * 43 + 2 * 10000  # of bottom()
+CALLS, ROUNDS = 3 * 43, 10000  # of bottom(); by each of two threads with pointers that lead nowhere
 
 
 class Stacks(AgentTest):
     PROGRAM = program("frames")
+    rounds = ROUNDS
 
     def run_by(self, backend, body, *options, probe="entry"):
         options = options or ("-x", "ustackunwind=0", "-x", "return=exits")
-        return dvmtest.dvm("run", "-qv", "-x", f"backend={backend}", "-x", "aggsortkey", *options, "-n", f"pid$target:a.out:bottom:{probe} {body}", "-c", self.PROGRAM)
+        return dvmtest.dvm("run", "-qv", "-x", f"backend={backend}", "-x", "aggsortkey", *options, "-n", f"pid$target:a.out:bottom:{probe} {body}", "-c", f"{self.PROGRAM} {self.rounds}")
 
     def counts(self, result):
         return [int(line.split()[-1]) for line in result.stdout.splitlines() if re.search(r"^ +\d+$", line)]
@@ -46,7 +47,13 @@ class Stacks(AgentTest):
             result = self.run_by("agent", body)
             self.assertIn(IN_THREAD, result.stderr)
             self.assertIn("0 faults\n", result.stdout)
-            self.assertEqual(sum(self.counts(result)), CALLS)
+            self.assertEqual(sum(self.counts(result)), CALLS + 2 * ROUNDS)
+
+    def test_nor_where_dvm_has_found_the_stack_of_the_thread(self):
+        self.rounds = 300000
+        result = self.run_by("agent", "{ @[ustack()] = count(); }")
+        self.assertIn("0 faults\n", result.stdout)
+        self.assertEqual(sum(self.counts(result)), CALLS + 2 * self.rounds, result.stderr)
 
     def test_call_frame_information_needs_dvm(self):
         result = self.run_by("agent", "{ @[ustack(3)] = count(); }", "-x", "ustackunwind=4k")
