@@ -1,0 +1,210 @@
+#pragma once
+// A stub in this process, with code, lanes and an armed page as dvm maps them, and clauses for it.
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dvm/dif/variable.h"
+#include "load_and_call.h"
+#include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/inside_code.h"
+#include "runtime/agent/stub.h"
+#include "runtime/instrument/agent/clause_code.h"
+
+namespace dvm::runtime {
+
+using dif::BuiltIn, dif::Instruction, dif::Opcode;
+using inside::SiteFunction;
+using Kind = inside::ClauseStep::Kind;
+
+inline constexpr uint32_t kLanes = 4, kRing = 64 * 1024, kThreadOffset = 0x2d0;  // of glibc
+inline constexpr uint64_t kAlignmentCheck = 0x40000;
+inline const dif::DataType kWord{dif::TypeKind::integer, true, false, 8, "int64_t"};
+
+inline Instruction load(BuiltIn variable, unsigned rd) {
+  return Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(variable), rd);
+}
+inline Instruction op(Opcode opcode, unsigned r1, unsigned r2, unsigned rd) { return Instruction::registers(opcode, r1, r2, rd); }
+
+inline MachineCode code_of(const std::vector<Instruction>& text, uint64_t constant = 0) {
+  dif::Difo difo{text, {constant}, "", {}, kWord};
+  for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
+    difo.variables.push_back(
+        {"x", static_cast<uint16_t>(dif::kFirstUserVariable), scope, dif::VariableKind::scalar, true, true, kWord});
+  return make_value_code(difo, kWord, {SiteKind::entry, {}, 1}).code;
+}
+inline MachineCode value_of(BuiltIn variable) { return code_of({load(variable, 1), op(Opcode::ret, 0, 0, 1)}); }
+inline MachineCode masked(BuiltIn variable, uint64_t mask) {
+  return code_of(
+      {load(variable, 1), Instruction::indexed(Opcode::setx, 0, 2), op(Opcode::and_, 1, 2, 3), op(Opcode::ret, 0, 0, 3)}, mask);
+}
+// Adds arg1 to the variable, and returns it.
+inline MachineCode adds_to(dif::Scope scope) {
+  const bool is_local = scope == dif::Scope::clause;
+  const unsigned id = dif::kFirstUserVariable;
+  return code_of({Instruction::indexed(is_local ? Opcode::ldls : Opcode::ldts, id, 1), load(BuiltIn::arg1, 2),
+                  op(Opcode::add, 1, 2, 3), Instruction::indexed(is_local ? Opcode::stls : Opcode::stts, id, 3),
+                  op(Opcode::ret, 0, 0, 3)});
+}
+
+inline AgentStep step(Kind kind, MachineCode code = {}, uint32_t skip = 0) { return {{kind, skip, 0}, std::move(code)}; }
+inline AgentStep aggregation(uint32_t number, SiteFunction function, MachineCode value, std::vector<AgentKey> keys = {}) {
+  AgentStep made = step(Kind::aggregate);
+  inside::SiteClause& clause = made.aggregation.clause;
+  clause.clause = number;
+  clause.function = static_cast<uint32_t>(function);
+  clause.words = function == SiteFunction::quantize ? 127 : function == SiteFunction::avg ? 2 : 1;
+  clause.key_count = static_cast<uint32_t>(keys.size());
+  made.aggregation.value = std::move(value);
+  made.aggregation.keys = std::move(keys);
+  return made;
+}
+inline AgentKey integer(MachineCode code) { return {{0, inside::KeyKind::integer, 0}, std::move(code)}; }
+inline AgentKey stack(uint32_t most, int32_t return_at) { return {{0, inside::KeyKind::stack, most, return_at}, {}}; }
+inline AgentKey text(MachineCode address) { return {{0, inside::KeyKind::string, 20}, std::move(address)}; }
+inline AgentFirer firer(std::vector<AgentStep> steps) {
+  AgentFirer made;
+  made.cookie = 1;
+  const inside::Program program{0, 8, 0, 0};
+  made.program.resize(sizeof program);
+  std::memcpy(made.program.data(), &program, sizeof program);
+  made.steps = std::move(steps);
+  return made;
+}
+
+// Code, lanes and an armed page as dvm maps them.
+class Agent {
+ public:
+  explicit Agent(uint64_t armed) {
+    page_.armed = armed, page_.pid = static_cast<uint64_t>(getpid()), page_.variables = inside::VariablesIn::thread;
+    page_.muted = 1;
+    context_.armed = reinterpret_cast<uint64_t>(&page_);
+    context_.data = reinterpret_cast<uint64_t>(data_);
+    context_.variables = context_.data + inside::variables_at(kLanes, kRing);
+    context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = kRing;
+    code_at_ = add(std::as_bytes(inside_code()));
+    lasting_ = {stack_of_thread(), 1};
+    range_ = {reinterpret_cast<uint64_t>(kText), reinterpret_cast<uint64_t>(kText) + sizeof kText};
+    std::byte lasting[sizeof lasting_ + sizeof range_];
+    std::memcpy(lasting, &lasting_, sizeof lasting_);
+    std::memcpy(lasting + sizeof lasting_, &range_, sizeof range_);
+    context_.lasting = add(lasting);
+  }
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+  ~Agent() {
+    munmap(memory_, kBytes);
+    munmap(data_, kDataBytes);
+  }
+
+  void place(std::vector<AgentFirer> firers) {
+    std::vector<std::byte> site = bytes_of(inside::Site{context_, kAddress, kAddress, static_cast<uint32_t>(firers.size())});
+    for (AgentFirer& one : firers) {
+      std::vector<std::byte> steps;
+      for (AgentStep& step : one.steps) place(step), append(steps, bytes_of(step.step));
+      append(site, bytes_of(inside::Firer{one.cookie, add(one.program), 0, 0, steps.empty() ? 0 : add(steps),
+                                          static_cast<uint32_t>(one.steps.size()), one.locals, one.has_variables}));
+    }
+    const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
+    inside::CodeEntries entries;
+    std::memcpy(&entries, inside_code().data(), sizeof entries);
+    const SitePlace where{kAddress, context_, context_at, code_at_, entries};
+    const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
+    add({});
+    Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, firers, where});
+    EXPECT_EQ(stub.refusal, "");
+    stub_ = add(std::as_bytes(std::span(stub.bytes)));
+  }
+  void fire(const Registers& given) {
+    Registers registers = given;
+    load_and_call(reinterpret_cast<void*>(stub_), registers.words.data());
+    EXPECT_EQ(registers, given);
+  }
+
+  inside::Lane& lane() {
+    auto* lanes = reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader));
+    return *std::find_if(lanes, lanes + kLanes, [](const inside::Lane& one) { return one.owner != 0; });
+  }
+  std::vector<std::byte> arena() const {
+    const std::byte* begin = data_ + inside::arenas_at(kLanes, kRing);
+    return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
+  }
+  std::vector<std::byte> variables() const { return {data_ + inside::variables_at(kLanes, kRing), data_ + kDataBytes}; }
+  // The ring of its lane, without times and CPUs.
+  std::vector<uint64_t> ring() {
+    const auto number = static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
+    std::vector<uint64_t> words(kRing / sizeof(uint64_t));
+    std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * kRing, kRing);
+    for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
+      EXPECT_NE(words[i + 1], 0);
+      words[i + 1] = 0, words[i + 2] &= (uint64_t{1} << 48) - 1;
+    }
+    return words;
+  }
+  inside::ArmedPage& page() { return page_; }
+  uint64_t stub() const { return stub_; }
+  const inside::Context& context() const { return context_; }
+
+  static constexpr char kText[] = "a text of some length\0another one\0 short";
+
+ private:
+  static constexpr size_t kBytes = 1 << 18;
+  static constexpr uint64_t kAddress = 0x555555;
+  static constexpr size_t kDataBytes = inside::variables_at(kLanes, kRing) + kLanes * sizeof(inside::ThreadVariables);
+
+  static inside::MemoryRange stack_of_thread() {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    size_t bytes = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    return {reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(begin) + bytes};
+  }
+  template <class T>
+  static std::vector<std::byte> bytes_of(const T& object) {
+    const auto bytes = std::as_bytes(std::span(&object, 1));
+    return {bytes.begin(), bytes.end()};
+  }
+  static void append(std::vector<std::byte>& to, const std::vector<std::byte>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
+  uint64_t here() const { return reinterpret_cast<uint64_t>(memory_) + used_; }
+  uint64_t add(std::span<const std::byte> bytes) {
+    used_ = (used_ + 15) & ~size_t{15};
+    const uint64_t at = here();
+    if (!bytes.empty()) std::memcpy(memory_ + used_, bytes.data(), bytes.size());
+    used_ += bytes.size();
+    return at;
+  }
+  uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
+  void place(AgentStep& step) {
+    if (step.step.kind != Kind::aggregate) return void(step.step.address = add_code(step.code));
+    inside::SiteClause clause = step.aggregation.clause;
+    clause.value = add_code(step.aggregation.value);
+    for (size_t i = 0; i < step.aggregation.keys.size(); i++) {
+      clause.keys[i] = step.aggregation.keys[i].key;
+      clause.keys[i].code = add_code(step.aggregation.keys[i].code);
+    }
+    step.step.address = add(bytes_of(clause));
+  }
+
+  std::byte* memory_ =
+      static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::byte* data_ =
+      static_cast<std::byte*>(mmap(nullptr, kDataBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  size_t used_ = 0;
+  uint64_t code_at_ = 0, stub_ = 0;
+  inside::ArmedPage page_;
+  inside::Context context_;
+  inside::LastingMemory lasting_;
+  inside::MemoryRange range_;
+};
+
+}  // namespace dvm::runtime
