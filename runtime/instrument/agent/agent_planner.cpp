@@ -226,9 +226,10 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
     }
   }
   std::set<const Probe*> told;
-  for (const Candidate& one : candidates_)
-    if (!one.refusal.empty() && told.insert(one.enabled->probe).second)
-      refused.push_back({one.enabled->probe, std::string(one.refusal)});
+  for (const bool tells_others : {false, true})  // a reason of its own comes first
+    for (const Candidate& one : candidates_)
+      if (!one.refusal.empty() && (one.refusal == kNotAlone) == tells_others && told.insert(one.enabled->probe).second)
+        refused.push_back({one.enabled->probe, std::string(one.refusal)});
 }
 
 Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer) {
