@@ -149,6 +149,8 @@ class Agent {
   }
   inside::ArmedPage& page() { return page_; }
   uint64_t stub() const { return stub_; }
+  // A call of it crashes from now on.
+  void forbid_inside_code() { std::memset(reinterpret_cast<void*>(code_at_), 0xcc, inside_code().size()); }
   const inside::Context& context() const { return context_; }
 
   static constexpr char kText[] = "a text of some length\0another one\0 short";

@@ -83,6 +83,36 @@ TEST_F(SiteRun, AggregatesByFunctionsOfAShape) {
   }
 }
 
+// By code of the stub alone, once the entry is there.
+TEST_F(SiteRun, FindsWarmKeysByItself) {
+  const std::vector<AgentKey> all(5, integer(value_of(BuiltIn::arg1)));
+  for (size_t count = 0; count <= all.size(); count++)
+    for (const SiteFunction function : {SiteFunction::count, SiteFunction::sum}) {
+      Agent agent(inside::kAlone);
+      agent.place(
+          {firer({aggregation(3, function, value_of(BuiltIn::arg0), {all.begin(), all.begin() + static_cast<int>(count)})})});
+      Registers registers = some_registers(random_);
+      for (int i = 0; i < 2; i++) agent.fire(registers);
+      agent.forbid_inside_code();
+      for (int i = 0; i < 5; i++) agent.fire(registers);
+      EXPECT_EQ(agent.lane().turns, 14);
+    }
+}
+
+// Two clauses whose entries want the same bucket.
+TEST_F(SiteRun, TellsClausesOfOneBucketApart) {
+  for (const bool has_key : {false, true}) {
+    const std::vector<AgentKey> keys(has_key, integer(value_of(BuiltIn::pid)));
+    const auto pid = static_cast<uint64_t>(1);  // as the code of a value here has it
+    const auto bucket = [&](uint32_t clause) { return inside::first_bucket(clause, &pid, has_key); };
+    uint32_t other = 1;
+    while (bucket(other) != bucket(0)) other++;
+    compare({firer({aggregation(0, SiteFunction::count, {}, keys),
+                    aggregation(other, SiteFunction::sum, value_of(BuiltIn::arg0), keys)})},
+            100);
+  }
+}
+
 TEST_F(SiteRun, MakesKeysOfSeveralWords) {
   compare({firer(
       {aggregation(0, SiteFunction::sum, value_of(BuiltIn::arg2),
