@@ -1,16 +1,33 @@
 #pragma once
 // Clauses whose cost is predicted: their DIF is a listing, and so can be priced by hand.
 
+#include <gtest/gtest.h>
+
 #include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runtime/cost/predict.h"
+#include "runtime/cost/profile_file.h"
 #include "tests/unit/runtime/programs.h"
 #include "tests/unit/vm/assembled.h"
 
 namespace dvm::runtime::test {
+
+// The prices of the paper.
+inline vm::Profile pentium() {
+  std::ifstream file(DVM_SOURCE_DIR "/runtime/cost/profiles/pentium4-1700.json");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::vector<std::string> warnings;
+  auto profile = parse_profile(text.str(), "pentium4-1700.json", warnings);
+  EXPECT_TRUE(profile);
+  return profile ? *std::move(profile) : vm::Profile{};
+}
 
 inline constexpr const char* kArgument = "ldgs arg0, %r1\nret %r1\n";
 
