@@ -25,6 +25,7 @@ CASES = {
     "sum by a key": ("E { @[arg0 & 7] = sum(arg0); }", "E { @[arg0 & 7] = sum(arg0); }"),
     "string": ("E { @[copyinstr(arg0)] = count(); }", "E { @[str(arg0)] = count(); }"),
     "name of the function": ("E { @[probefunc, probemod, arg0 & 7] = count(); }", "E { @[func, arg0 & 7] = count(); }"),
+    "stack of two frames": ("E { @[ustack(2)] = count(); }", "E { @[ustack(2)] = count(); }"),
     "name of the thread": ("E { @[execname] = count(); }", "E { @[comm] = count(); }"),
     "self-> flag": ("E { self->in = 1; } R /self->in/ { @ = count(); self->in = 0; }", None),
     "entry to return": ("E { self->t = timestamp; } R /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }",
