@@ -3,6 +3,7 @@
 #include "runtime/instrument/agent/agent_planner.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -225,11 +226,12 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       if (one.function.size != 0 && !may_mix) any |= mixed.insert(key(one)).second;
     }
   }
-  std::set<const Probe*> told;
-  for (const bool tells_others : {false, true})  // a reason of its own comes first
-    for (const Candidate& one : candidates_)
-      if (!one.refusal.empty() && (one.refusal == kNotAlone) == tells_others && told.insert(one.enabled->probe).second)
-        refused.push_back({one.enabled->probe, std::string(one.refusal)});
+  std::map<const Probe*, std::string_view> reasons;
+  for (const Candidate& one : candidates_)
+    if (std::string_view& reason = reasons[one.enabled->probe]; reason.empty() || reason == kNotAlone) reason = one.refusal;
+  for (const Candidate& one : candidates_)  // in their order, in which probes of one place are to fire
+    if (auto found = reasons.extract(one.enabled->probe); found && !found.mapped().empty())
+      refused.push_back({one.enabled->probe, std::string(found.mapped())});
 }
 
 Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer) {
