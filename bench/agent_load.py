@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""How an agent disturbs a process with many probes, and what dvm needs for fast firings.
+
+usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle machine)
+
+Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
+while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
+dvm's CPU time is per second, in %, and how many firings were lost.
+"""
+
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+FUNCTIONS, CALLS = 2000, 20_000_000
+PAUSES = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+volatile long sink;
+%s
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e3 + t.tv_nsec / 1e6; }
+static void *rest(void *x) { for (;;) usleep(50000); return x; }
+int main(int argc, char **argv) {
+  pthread_t thread;
+  for (int i = 1; i < atoi(argv[1]); i++) pthread_create(&thread, 0, rest, 0);
+  double begin = now(), last = begin, most = 0;
+  while (last - begin < atof(argv[2]) * 1e3) {
+    %s
+    double next = now();
+    if (next - last > most) most = next - last;
+    last = next;
+  }
+  printf("%%.2f\n", most);
+}
+"""
+RATES = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+volatile long sink;
+static long calls;
+static double rate;
+__attribute__((noinline)) long hit(long a) { sink = a; return a + 1; }
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+static void *call(void *x) {
+  double begin = now();
+  for (long i = 0; i < calls; i++) {
+    hit(i);
+    if (i % 1024 == 0)
+      while ((now() - begin) * rate < i);
+  }
+  return x;
+}
+int main(int argc, char **argv) {
+  pthread_t one, two;
+  calls = atol(argv[2]) / 2, rate = atof(argv[1]) / 2;
+  pthread_create(&one, 0, call, 0), pthread_create(&two, 0, call, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+}
+"""
+
+
+def compiled(folder, name, source):
+    path = os.path.join(folder, name)
+    subprocess.run(["cc", "-O1", "-x", "c", "-o", path, "-", "-pthread"], input=source, text=True, check=True)
+    return path
+
+
+def pause_program(folder):
+    functions = "\n".join(f"__attribute__((noinline)) long p_{i}(long a) {{ sink += a * {i + 3}; return sink ^ {i}; }}" for i in range(FUNCTIONS))
+    calls = " ".join(f"p_{i}({i});" for i in range(0, FUNCTIONS, 100))
+    return compiled(folder, "pauses", PAUSES % (functions, calls))
+
+
+def pause(dvm, program, threads):
+    """Without dvm: of the program alone."""
+    with subprocess.Popen([program, str(threads), "2"], stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(0.4)
+        if dvm:
+            script = "pid$target:a.out:p_*:entry { @ = count(); } tick-500ms { exit(0); }"
+            subprocess.run([dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-p", str(process.pid)], check=True, capture_output=True)
+        return float(process.communicate()[0])
+
+
+def firing(dvm, program, clause, rate):
+    """The CPU time of dvm, in % of one CPU, and the lost firings."""
+    with subprocess.Popen([program, str(rate), str(CALLS)]) as process:
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        result = subprocess.run([dvm, "run", "-q", "-x", "backend=agent", "-n", f"pid$target:a.out:hit:entry {clause}", "-p", str(process.pid)], capture_output=True, text=True)
+        used, length = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begin
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return 100 * cpu / length, sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", result.stderr))
+
+
+def spread(values):
+    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else 3 * values
+    return f"{median:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    dvm, rounds = os.path.realpath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder:
+        program = pause_program(folder)
+        for threads in (8, 200):
+            for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
+                print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)])} ms", flush=True)
+        program = compiled(folder, "rates", RATES)
+        for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
+            results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
+            print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _ in results])} % of a CPU, {sum(lost for _, lost in results)} lost", flush=True)
+
+
+if __name__ == "__main__":
+    main()
