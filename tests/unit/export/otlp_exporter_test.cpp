@@ -36,7 +36,7 @@ TEST(OtlpExporter, LossesAreSaidByKind) {
   OtlpLosses losses;
   losses.queue_full = 1, losses.rejected = 2, losses.points = 3;
   EXPECT_EQ(losses_text(losses),
-            "1 records found no room in the queue, 2 records were rejected, 3 values of metrics were rejected");
+            "1 record found no room in the queue, 2 records were rejected, 3 values of metrics were rejected");
 }
 
 }  // namespace
