@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/text_key.h"
+#include "runtime/instrument/agent/value_code.h"
+#include "runtime/instrument/site_clause.h"
 
 namespace dvm::runtime {
 

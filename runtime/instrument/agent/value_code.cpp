@@ -1,0 +1,307 @@
+// Tested by tests/unit/instrument/clause_code_test.cpp, which runs the code beside the interpreter.
+
+#include "runtime/instrument/agent/value_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::Instruction, dif::Opcode;
+
+constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6;
+constexpr unsigned kLoad = 0x8b, kStore = 0x89;                          // of a register
+constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
+// Their words of struct pt_regs, with that of %rcx in place of %r0.
+constexpr std::array<unsigned, 6> kWords = {saved::rcx, saved::rdx, saved::r8, saved::r9, saved::r10, saved::r11};
+
+class Writer {
+ public:
+  std::vector<unsigned char> bytes;
+
+  void add(std::initializer_list<unsigned> all) {
+    for (const unsigned one : all) bytes.push_back(static_cast<unsigned char>(one));
+  }
+  template <class T>
+  void raw(T value) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof value);
+  }
+  // opcode reg, r/m: both registers, 64 bits.
+  void operate(std::initializer_list<unsigned> opcode, unsigned reg, unsigned rm) {
+    add({0x48U | (reg >> 3) << 2 | rm >> 3});
+    add(opcode);
+    add({0xc0U | (reg & 7) << 3 | (rm & 7)});
+  }
+  void move(unsigned from, unsigned to) {
+    if (from != to) operate({0x89}, from, to);
+  }
+  void load_constant(unsigned to, uint64_t value) {
+    add({0x48U | to >> 3, 0xb8U | (to & 7)});
+    raw(value);
+  }
+  void load_saved(unsigned word) {
+    add({0x48, kLoad, 0x87});
+    raw(static_cast<uint32_t>(8 * word));
+  }
+  // A register, from or to what lies behind the address in another one. Both are of the first eight.
+  void access(unsigned opcode, unsigned reg, unsigned base, size_t offset) {
+    add({0x48, opcode, 0x80U | reg << 3 | base});
+    raw(static_cast<uint32_t>(offset));
+  }
+  // In %rax.
+  void widen(unsigned size, bool is_signed) {
+    if (size == 4) return is_signed ? add({0x48, 0x63, 0xc0}) : add({0x89, 0xc0});
+    if (size == 2) return add({0x48, 0x0f, is_signed ? 0xbfU : 0xb7U, 0xc0});
+    if (size == 1) return add({0x48, 0x0f, is_signed ? 0xbeU : 0xb6U, 0xc0});
+  }
+};
+
+struct Condition {
+  Opcode branch;
+  unsigned char code;  // of the jump
+  bool is_known_after_tst;
+};
+constexpr Condition kConditions[] = {
+    {Opcode::be, 0x84, true},   {Opcode::bne, 0x85, true},   {Opcode::bg, 0x8f, false}, {Opcode::bgu, 0x87, false},
+    {Opcode::bge, 0x8d, false}, {Opcode::bgeu, 0x83, false}, {Opcode::bl, 0x8c, false}, {Opcode::blu, 0x82, false},
+    {Opcode::ble, 0x8e, false}, {Opcode::bleu, 0x86, false},
+};
+
+class ValueCoder {
+ public:
+  ValueCoder(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
+      : difo_(difo), type_(type), place_(place), starts_(difo.text.size()), is_target_(difo.text.size()) {}
+
+  ValueCode make() {
+    for (const Instruction in : difo_.text)
+      if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
+    for (size_t pc = 0; pc < difo_.text.size(); pc++) {
+      if (is_target_[pc]) flags_ = Flags::none;
+      starts_[pc] = code_.bytes.size();
+      if (!add(difo_.text[pc], pc + 1 == difo_.text.size())) return {{}, reason_};
+    }
+    starts_.push_back(code_.bytes.size());
+    code_.add({0xc3});
+    for (const auto& [at, label] : jumps_) {
+      const auto distance = static_cast<int32_t>(starts_[label] - (at + sizeof(int32_t)));
+      std::memcpy(code_.bytes.data() + at, &distance, sizeof distance);
+    }
+    made_.bytes = std::move(code_.bytes);
+    return {std::move(made_)};
+  }
+
+ private:
+  enum class Flags : uint8_t { none, compared, tested };
+
+  // Its code does: these are moves.
+  static bool keeps_flags(Opcode opcode) { return opcode == Opcode::setx || opcode == Opcode::mov || opcode == Opcode::nop; }
+
+  // False: it has no code here.
+  bool add(Instruction in, bool is_last) {
+    if (dif::is_branch(in)) return add_branch(in);
+    if (dif::is_return(in)) return finish(in.rd(), is_last);
+    if (dif::has_format(in, dif::Format::cmp)) return dif::info(in.opcode()).width == dif::Width::none && compare(in);
+    if (!keeps_flags(in.opcode())) flags_ = Flags::none;
+    if (dif::info(in.opcode()).scope) return add_access(in);
+    switch (in.opcode()) {
+      case Opcode::or_:
+        return operate(in, {0x09});
+      case Opcode::xor_:
+        return operate(in, {0x31});
+      case Opcode::and_:
+        return operate(in, {0x21});
+      case Opcode::sub:
+        return operate(in, {0x29});
+      case Opcode::add:
+        return operate(in, {0x01});
+      case Opcode::mul:
+        return multiply(in);
+      case Opcode::sll:
+        return shift(in, 4);
+      case Opcode::srl:
+        return shift(in, 5);
+      case Opcode::sra:
+        return shift(in, 7);
+      case Opcode::not_:
+        return read(in.r1(), kRax) && (code_.add({0x48, 0xf7, 0xd0}), write(in.rd()));
+      case Opcode::mov:
+        return read(in.r1(), kRax) && write(in.rd());
+      case Opcode::setx:
+        return in.index() < difo_.integers.size() && (code_.load_constant(kRax, difo_.integers[in.index()]), write(in.rd()));
+      case Opcode::tst:
+        flags_ = Flags::tested;
+        return read(in.r1(), kRax) && (code_.operate({0x85}, kRax, kRax), true);
+      case Opcode::nop:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // To a variable.
+  bool add_access(Instruction in) {
+    const dif::OpcodeInfo& row = dif::info(in.opcode());
+    const bool is_load = row.format == dif::Format::ldv;
+    if (row.tuple != dif::TupleUse::none || row.format == dif::Format::lda) return false;
+    if (row.scope == dif::Scope::global && !is_load) return refuse(InDvm::global);
+    if (row.scope == dif::Scope::global) return load_variable(in.index()) && write(in.rd());
+    return is_load ? access_own(in, kLoad) && write(in.rd()) : store(in);
+  }
+
+  bool refuse(InDvm reason) {
+    reason_ = reason;
+    return false;
+  }
+
+  bool read(unsigned number, unsigned to) {
+    if (number >= kRegisters.size()) return false;
+    if (number == 0)
+      code_.load_constant(to, 0);
+    else
+      code_.move(kRegisters[number], to);
+    if (to == kRcx) change(0);
+    return true;
+  }
+  void change(unsigned number) { made_.changes |= 1U << kWords[number]; }
+  bool write(unsigned number) {
+    if (number == 0 || number >= kRegisters.size()) return false;
+    change(number);
+    code_.move(kRax, kRegisters[number]);
+    return true;
+  }
+  bool read_both(Instruction in) { return read(in.r2(), kRcx) && read(in.r1(), kRax); }
+
+  bool operate(Instruction in, std::initializer_list<unsigned> opcode) {
+    return read_both(in) && (code_.operate(opcode, kRcx, kRax), write(in.rd()));
+  }
+  bool multiply(Instruction in) { return read_both(in) && (code_.operate({0x0f, 0xaf}, kRax, kRcx), write(in.rd())); }
+  bool shift(Instruction in, unsigned way) { return read_both(in) && (code_.operate({0xd3}, way, kRax), write(in.rd())); }
+  bool compare(Instruction in) {
+    flags_ = Flags::compared;
+    return read_both(in) && (code_.operate({0x39}, kRcx, kRax), true);
+  }
+
+  // The processor's flags are those of DIF behind a comparison, and moves and branches that follow it.
+  bool add_branch(Instruction in) {
+    if (in.label() >= starts_.size()) return false;
+    if (in.opcode() == Opcode::ba) {
+      code_.add({0xe9});
+    } else {
+      const auto* found = std::find_if(std::begin(kConditions), std::end(kConditions),
+                                       [&](const Condition& one) { return one.branch == in.opcode(); });
+      const bool is_known =
+          flags_ == Flags::compared || (flags_ == Flags::tested && found != std::end(kConditions) && found->is_known_after_tst);
+      if (found == std::end(kConditions) || !is_known) return false;
+      code_.add({0x0f, found->code});
+    }
+    add_distance(in.label());
+    return true;
+  }
+  void add_distance(size_t label) {
+    jumps_.emplace_back(code_.bytes.size(), label);
+    code_.raw(int32_t{0});
+  }
+
+  // Into %rax.
+  bool load_variable(unsigned id) {
+    using dif::BuiltIn;
+    const auto first = static_cast<unsigned>(BuiltIn::arg0);
+    if (id >= first && id < first + kArguments) return load_argument(id - first);
+    if (id == static_cast<unsigned>(BuiltIn::pid) && place_.follows)
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, pid));
+    else if (id == static_cast<unsigned>(BuiltIn::pid))
+      code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
+    else if (id == static_cast<unsigned>(BuiltIn::tid))
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, tid));
+    else if (id == static_cast<unsigned>(BuiltIn::timestamp))
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, time));
+    else
+      return refuse(id < dif::kFirstUserVariable ? InDvm::built_in : InDvm::global);
+    return true;
+  }
+
+  void access_workspace(unsigned opcode, unsigned reg, size_t offset) {
+    made_.has_workspace = true;
+    code_.access(opcode, reg, kRsi, offset);
+  }
+  // A scalar variable of the thread or of the clause, from or to %rax.
+  bool access_own(Instruction in, unsigned opcode) {
+    const unsigned number = in.index() - dif::kFirstUserVariable;
+    const bool is_local = dif::info(in.opcode()).scope == dif::Scope::clause;
+    if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
+      return refuse(InDvm::variable);
+    const dif::Variable* variable = variable_of(in);
+    if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
+      return refuse(InDvm::variable);
+    const size_t offset = number * sizeof(uint64_t);
+    if (is_local) return access_workspace(opcode, kRax, offsetof(inside::Workspace, locals) + offset), true;
+    change(0);
+    access_workspace(kLoad, kRcx, offsetof(inside::Workspace, variables));
+    code_.access(opcode, kRax, kRcx, offset);
+    return true;
+  }
+  // As C converts it to the type.
+  bool store(Instruction in) {
+    const dif::Variable* variable = variable_of(in);
+    if (variable == nullptr || !read(in.rd(), kRax)) return false;
+    code_.widen(variable->type.size, variable->type.is_signed);
+    return access_own(in, kStore);
+  }
+  const dif::Variable* variable_of(Instruction in) const {
+    const auto found = std::find_if(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& one) {
+      return one.scope == dif::info(in.opcode()).scope && one.id == in.index();
+    });
+    return found == difo_.variables.end() ? nullptr : &*found;
+  }
+
+  bool load_argument(unsigned number) {
+    if (number == 0 && place_.exit) return code_.load_constant(kRax, *place_.exit), true;
+    const Operand& operand = place_.shape.args[number];
+    if (operand.kind == Operand::Kind::constant) return code_.load_constant(kRax, static_cast<uint64_t>(operand.value)), true;
+    if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return refuse(InDvm::argument);
+    code_.load_saved(operand.base);
+    made_.reads |= 1U << operand.base;
+    if (operand.shift != 0) code_.add({0x48, 0xc1, 0xe8, operand.shift});
+    code_.widen(operand.size, operand.is_signed);
+    return true;
+  }
+
+  // At the end of the code, which the last instruction reaches by itself.
+  bool finish(unsigned number, bool is_last) {
+    if (!read(number, kRax)) return false;
+    code_.widen(type_.size, type_.is_signed);
+    if (is_last) return true;
+    code_.add({0xe9});
+    add_distance(difo_.text.size());
+    return true;
+  }
+
+  const dif::Difo& difo_;
+  const dif::DataType& type_;
+  const ClausePlace& place_;
+  Writer code_;
+  MachineCode made_{{}, 0, 1U << saved::rax, false};
+  Flags flags_ = Flags::none;
+  InDvm reason_ = InDvm::code;
+  std::vector<size_t> starts_;  // of each instruction
+  std::vector<bool> is_target_;
+  std::vector<std::pair<size_t, unsigned>> jumps_;
+};
+
+}  // namespace
+
+ValueCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
+  return ValueCoder(difo, type, place).make();
+}
+
+}  // namespace dvm::runtime
