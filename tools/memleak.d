@@ -3,11 +3,11 @@
  * memleak: memory that was allocated while tracing and not freed, by the code that asked for it
  *
  *   -s           $1 = 0   Also print the stacks of all allocations, with their bytes, freed or not
- *   -t TOP       $2 = 20  Print this many rows
+ *   -t TOP       $2 = 20  Print this many rows of each table
  *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * Columns: depth of the stack, live bytes, live blocks, caller. Allocations of one caller at different depths are told apart; -s shows
- * the stacks, each under its depth and caller. Follows malloc, calloc, realloc and free of libc.
+ * The callers with most live bytes, then those with most live blocks, each with the depth of its stack. Allocations of one caller at
+ * different depths are told apart; -s shows the stacks, each under its depth and caller. Follows malloc, calloc, realloc and free of libc.
  *
  * Needs: pid$target:libc*:malloc:entry pid$target:libc*:free:entry
  */
@@ -93,8 +93,11 @@ tick-1s
 dtrace:::END
 {
 	trunc(@bytes, $2);
-	printf("%5s %12s %10s  %s\n", "DEPTH", "BYTES", "BLOCKS", "CALLER");
-	printa("%5d %@12d %@10d  %A\n", @bytes, @blocks);
+	printf("%5s %12s  %s\n", "DEPTH", "BYTES", "CALLER");
+	printa("%5d %@12d  %A\n", @bytes);
+	trunc(@blocks, $2);
+	printf("\n%5s %12s  %s\n", "DEPTH", "BLOCKS", "CALLER");
+	printa("%5d %@12d  %A\n", @blocks);
 	trunc(@stacks, $2);
 	printa("\ndepth %d, %A: %@d bytes%k", @stacks);
 }

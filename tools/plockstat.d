@@ -3,14 +3,15 @@
  * plockstat: mutexes of a process: how long threads wait for them and hold them
  *
  *   -w NS        $1 = 1000  Count only waits of at least this many nanoseconds
- *   -t TOP       $2 = 20    Print this many rows
- *   -d SECONDS   $3 = 0     Stop after this time; 0: at Ctrl-C or when the program ends
+ *   -d SECONDS   $2 = 0     Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * Rows: calls, total nanoseconds, address of the mutex, caller. Traced are pthread_mutex_lock and pthread_mutex_unlock of libc.
+ * Rows: calls, total nanoseconds, address of the mutex, caller. The longest times are last.
+ * Traced are pthread_mutex_lock and pthread_mutex_unlock of libc.
  *
  * Needs: pid$target:libc*:pthread_mutex_lock:entry pid$target:libc*:pthread_mutex_unlock:entry
  */
 #pragma D option quiet
+#pragma D option aggsortpos=1
 #pragma D option dynvarsize=16m
 
 pid$target:libc*:pthread_mutex_lock:entry
@@ -45,15 +46,13 @@ pid$target:libc*:pthread_mutex_unlock:entry
 }
 
 tick-1s
-/$3 > 0 && ++seconds >= $3/
+/$2 > 0 && ++seconds >= $2/
 {
 	exit(0);
 }
 
 dtrace:::END
 {
-	trunc(@waited, $2);
-	trunc(@held, $2);
 	printf("Mutex wait\n%10s %14s %-18s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");
 	printa("%@10d %@14d 0x%-16x %A\n", @waits, @waited);
 	printf("\nMutex hold\n%10s %14s %-18s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");

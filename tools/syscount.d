@@ -4,10 +4,9 @@
  *
  *   -p PID       $1 = 0   Only this process
  *   -P           $2 = 0   Count by process, not by system call
- *   -t TOP       $3 = 20  Print this many rows
- *   -d SECONDS   $4 = 0   Stop after this time; 0: at Ctrl-C
+ *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
  *
- * Columns: name, calls, total time in microseconds.
+ * Columns: name, calls, total time in microseconds. The name with most calls is last.
  *
  * Needs: syscall::read:entry syscall::read:return
  */
@@ -28,14 +27,13 @@ syscall:::return
 }
 
 tick-1s
-/$4 > 0 && ++seconds >= $4/
+/$3 > 0 && ++seconds >= $3/
 {
 	exit(0);
 }
 
 dtrace:::END
 {
-	trunc(@calls, $3);
 	normalize(@time, 1000);
 	printf("%-24s %10s %14s\n", $2 != 0 ? "COMM" : "SYSCALL", "COUNT", "TIME(us)");
 	printa("%-24s %@10d %@14d\n", @calls, @time);

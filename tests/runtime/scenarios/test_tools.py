@@ -85,7 +85,7 @@ class Pages(unittest.TestCase):
                 (["opensnoop", "-q"], "tool opensnoop: there is no option '-q'\n    for more, see dvm tool opensnoop --help"),
                 (["opensnoop", "-d"], "tool opensnoop: -d needs SECONDS"),
                 (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number, not 'long'"),
-                (["syscount", "-t", "-5"], "tool syscount: -t takes a number, not '-5'"),
+                (["memleak", "-t", "-5"], "tool memleak: -t takes a number, not '-5'"),
                 (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
                 (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
                 (["funccount", "x"], "tool funccount: name a process by -p PID, or start one by -c 'CMD ARGS'"),
@@ -151,6 +151,7 @@ class OnWorkloads(dvmtest.PrivilegedTest):
     def test_syscount(self):
         output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-d", "2")
         self.assertRegex(output, r"(?m)^read +\d+ +\d+$")
+        self.assertNotRegex(output, r"(?m) 0 +\d+$")
         output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-P", "-d", "2")
         self.assertRegex(output, r"(?m)^cat +\d+ +\d+$")
 
@@ -230,8 +231,12 @@ class OnWorkloads(dvmtest.PrivilegedTest):
 
     def test_memleak(self):
         output = self.tool("memleak", "-c", self.build(LOCKS))
-        self.assertRegex(output, r"(?m)^ +\d+ +7000 +7  program`leak\+0x")
-        self.assertNotRegex(output, r"(?m)^ +\d+ +[1-9]\d* +\d+  program`tidy")
+        of_bytes, of_blocks = output.split("BLOCKS")
+        self.assertRegex(of_bytes, r"(?m)^ +\d+ +7000  program`leak\+0x")
+        self.assertRegex(of_blocks, r"(?m)^ +\d+ +7  program`leak\+0x")
+        self.assertNotRegex(output, r"(?m)^ +\d+ +[1-9]\d*  program`tidy")
+        few = self.tool("memleak", "-t", "1", "-c", self.build(LOCKS))
+        self.assertEqual([len(table.splitlines()) for table in few.split("\n\n")], [2, 2], few)
         output = self.tool("memleak", "-s", "-c", self.build(LOCKS))
         self.assertRegex(output, r"depth \d+, program`leak\+0x\w+: 7000 bytes\n.*`malloc\n.*`leak\+0x\w+\n.*`main\+0x")
 
