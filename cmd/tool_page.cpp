@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 
 #include "dvm/dif/probe_desc.h"
@@ -90,11 +91,16 @@ bool is_integer(const std::string& text) {
                                            [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+bool is_running(const std::string& pid) { return std::filesystem::exists("/proc/" + pid); }
+
 // An option whose default is a number takes only numbers, below 0 only if the default is.
 Status check_value(const Tool& tool, const ToolOption& option, const std::string& value) {
   if (!option.otherwise || !is_integer(*option.otherwise)) return {};
-  if (is_integer(value) && (value[0] != '-' || option.otherwise->starts_with('-'))) return {};
-  return Error{fmt::format("tool {}: {} takes a number, not '{}'", tool.name, option.flag, value)};
+  if (!is_integer(value) || (value[0] == '-' && !option.otherwise->starts_with('-')))
+    return Error{fmt::format("tool {}: {} takes a number, not '{}'", tool.name, option.flag, value)};
+  if (option.value == "PID" && value != *option.otherwise && !is_running(value))
+    return Error{fmt::format("tool {}: there is no process {}", tool.name, value)};
+  return {};
 }
 
 class Arguments {

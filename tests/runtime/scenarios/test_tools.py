@@ -85,6 +85,7 @@ class Pages(unittest.TestCase):
                 (["opensnoop", "-q"], "tool opensnoop: there is no option '-q'\n    for more, see dvm tool opensnoop --help"),
                 (["opensnoop", "-d"], "tool opensnoop: -d needs SECONDS"),
                 (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number, not 'long'"),
+                (["opensnoop", "-p", "99999999"], "tool opensnoop: there is no process 99999999"),
                 (["memleak", "-t", "-5"], "tool memleak: -t takes a number, not '-5'"),
                 (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
                 (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
