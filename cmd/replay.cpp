@@ -58,7 +58,12 @@ void add_replay(CLI::App& app, Action& chosen) {
   command->add_flag("--info", given->info, "Print what the recording holds, and exit");
   command->callback([given, &chosen] {
     if (given->info) {
-      chosen = [given] { return print_recording_info(given->file); };
+      chosen = [given] {
+        const ScriptOptions& script = given->tracing.script;
+        if (script.operands.empty() && script.programs.empty()) return print_recording_info(given->file);
+        fail("--info runs no script");
+        return 2;
+      };
       return;
     }
     const auto open = [given](const dif::Options&, int) { return open_recording(given->file); };

@@ -53,6 +53,8 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, rf"(?m)^ +2000 +{target} +\d+  \S*looper( 1000)?$")
         for name in ("entry", "return"):
             self.assertRegex(result.stdout, rf"(?m)^ +1000 +\d+  pid{target}:looper:func:{name}$")
+        result = dvm("replay", "--info", self.path, "script.d")
+        self.assertEqual((result.returncode, result.stderr), (2, "dvm: --info runs no script\n"))
         result = dvm("replay", "--info", "/dev/null")
         self.assertEqual(result.returncode, 1)
         self.assertIn("/dev/null", result.stderr)
