@@ -147,8 +147,7 @@ Status Handle::stop() {
   impl.tell_notes();
   impl.consumer.report_more_errors();
   if (impl.consumer.symbols().misses_kernel())
-    impl.consumer.notice(
-        "the kernel hides its symbols, so its addresses stay numbers; sysctl kernel.kptr_restrict=0 shows them to root");
+    impl.consumer.notice("the kernel hides its symbols, so its addresses stay numbers; dvm doctor says what would show them");
   impl.drop_reports.report(impl.drops());
   impl.drop_reports.sum_up();
   uint64_t late_values = 0, unknown_files = 0;

@@ -11,8 +11,8 @@ Status TracerFrames::learn(const KernelSymbols& symbols) {
   constexpr std::array<std::string_view, 3> kCallers = {"bpf_trace_run", "__bpf_trace_", "__traceiter_"};
   if (symbols.is_hidden())
     return Error{
-        "the kernel hides its symbols, so the frames of a kernel stack cannot be told from the tracer's; sysctl "
-        "kernel.kptr_restrict=0 shows them to root"};
+        "the kernel hides its symbols, so the frames of a kernel stack cannot be told from the tracer's; dvm doctor says what "
+        "would show them"};
   if (functions_.empty()) functions_ = symbols.functions_beginning(kCallers);
   return {};
 }
