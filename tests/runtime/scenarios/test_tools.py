@@ -237,7 +237,7 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertRegex(of_blocks, r"(?m)^ +\d+ +7  program`leak\+0x")
         self.assertNotRegex(output, r"(?m)^ +\d+ +[1-9]\d*  program`tidy")
         few = self.tool("memleak", "-t", "1", "-c", self.build(LOCKS))
-        self.assertEqual([len(table.splitlines()) for table in few.split("\n\n")], [2, 2], few)
+        self.assertEqual([len(table.splitlines()) for table in few.strip().split("\n\n")], [2, 2], few)
         output = self.tool("memleak", "-s", "-c", self.build(LOCKS))
         self.assertRegex(output, r"depth \d+, program`leak\+0x\w+: 7000 bytes\n.*`malloc\n.*`leak\+0x\w+\n.*`main\+0x")
 
