@@ -50,8 +50,8 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_flag("--live", options.live, "Draw aggregations on the terminal while tracing, the largest rows first, with rates");
   command.add_option("--html", options.html, "Write a page with tables, charts and costs of the run into this file")
       ->type_name("FILE");
-  command.add_option("--prometheus", options.prometheus, "Serve aggregations as metrics for Prometheus at this address")
-      ->type_name("HOST:PORT");
+  command.add_option("--prometheus", options.prometheus, "Serve aggregations as metrics for Prometheus at HOST:PORT")
+      ->type_name("ADDRESS");
   command
       .add_option("--otlp", options.otlp, "Send aggregations as metrics, and records as logs, to this OpenTelemetry collector")
       ->type_name("URL");

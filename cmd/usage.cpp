@@ -100,6 +100,15 @@ std::string command_problem(const CLI::App& app, std::span<const std::string> wo
                        near_hints(word, views, path_of(app) + " "));
 }
 
+void refuse_empty_names(CLI::App& app) {
+  const CLI::Validator is_given(
+      [](std::string& text) { return text.empty() ? std::string("the value is empty") : std::string(); }, "");
+  for (CLI::Option* option : app.get_options())
+    if (const std::string type = option->get_type_name(); type == "FILE" || type == "URL" || type == "ADDRESS")
+      option->check(is_given);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_names(*command);
+}
+
 std::string option_problem(const CLI::App* app, const CLI::Error& error) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return fmt::format("dvm: {}\n    for more, see {} --help\n", error.what(), path_of(*app));

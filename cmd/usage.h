@@ -28,6 +28,9 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name);
 // The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
+// Refuses files and addresses that are empty, as an unset variable of a shell script makes them: in `app` and its subcommands.
+void refuse_empty_names(CLI::App& app);
+
 // What is wrong with an option or operand, for standard error.
 std::string option_problem(const CLI::App* app, const CLI::Error& error);
 

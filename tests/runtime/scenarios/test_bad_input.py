@@ -102,6 +102,8 @@ class Refused(unittest.TestCase):
 
     def test_an_empty_command(self):
         self.refused("run", "-n", "BEGIN { }", "-c", "", says="the command is empty", status=2)
+        for option in ("-o", "--otlp", "--prometheus", "--html", "--flame", "--trace-events"):
+            self.refused("run", "-n", "BEGIN { }", option, "", says=f"{option}: the value is empty", status=2)
 
     def test_a_full_disk(self):
         for arguments in (["run", "-q", "-n", 'BEGIN { trace("x"); exit(0); }'], ["list", "dtrace:::"], ["compile", "-n", "BEGIN { trace(1); }"]):
