@@ -181,6 +181,7 @@ class Drawing {
   std::string colour(const std::string& name, FrameKind kind, const Node& node) const {
     if (is_difference_) {
       const double change = std::clamp(growth(node) * 10, -1.0, 1.0);
+      if (change == 0) return "rgb(235,235,235)";
       const int pale = static_cast<int>(235 - 150 * std::abs(change));
       return change >= 0 ? fmt::format("rgb(245,{0},{0})", pale) : fmt::format("rgb({0},{0},245)", pale);
     }
@@ -194,6 +195,7 @@ class Drawing {
   }
 
   std::string legend() const {
+    if (is_difference_) return "; red: a larger share than before; blue: a smaller one";
     std::string text;
     if (kinds_.contains(FrameKind::kernel)) text += "; violet: kernel";
     if (kinds_.contains(FrameKind::inlined)) text += "; green: inlined";
@@ -204,7 +206,7 @@ class Drawing {
     const double height = kTop + static_cast<double>(depth_) * kBoxHeight + kBottom;
     std::string note = fmt::format("{:.0f} {}", root_.weight, style_.unit);
     if (omitted_ > 0) note += fmt::format("; {} boxes narrower than {:.2g} pixels are not drawn", omitted_, least_.first);
-    if (!is_difference_) note += legend();
+    note += legend();
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"100%\" style=\"max-width:{0}px\" "

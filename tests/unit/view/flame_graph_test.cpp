@@ -77,6 +77,9 @@ TEST(FlameGraph, ADifferenceIsRedWhereTheShareGrew) {
   const std::string text = drawn({stack({"a"}, 3), stack({"b"}, 1)}, &before);
   EXPECT_TRUE(std::regex_search(text, std::regex("a \\(3 samples, 75.00 %; \\+25.00 %\\)</title>.*fill=\"rgb\\(245,85,85\\)\"")));
   EXPECT_TRUE(std::regex_search(text, std::regex("b \\(1 samples, 25.00 %; -25.00 %\\)</title>.*fill=\"rgb\\(85,85,245\\)\"")));
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("all \\(4 samples, 100.00 %; \\+0.00 %\\)</title>.*fill=\"rgb\\(235,235,235\\)\"")));
+  EXPECT_THAT(text, HasSubstr(">4 samples; red: a larger share than before; blue: a smaller one</text>"));
 }
 
 TEST(FlameGraph, TooltipsNameTheLinesWithTheMostWeight) {
