@@ -23,7 +23,7 @@ def variables():
     """Built-in ones, and those of the D libraries."""
     text = (ROOT / "vm" / "dif" / "variables.def").read_text()
     built_in = re.findall(r'(?m)^DVM_VARIABLE\(\s*\w+,\s*\w+,\s*"([a-z]\w*)"', text)
-    return sorted(set(built_in) | {"fds", "curpsinfo", "curlwpsinfo", "curcpu"})
+    return sorted({name for name in built_in if not name.startswith("dvm_")} | {"fds", "curpsinfo", "curlwpsinfo", "curcpu"})
 
 
 def words():
@@ -45,7 +45,9 @@ syn iskeyword @,48-57,_
 {keywords("dvmType", known["type"])}
 {keywords("dvmDeclaration", known["declaration"])}
 {keywords("dvmFunction", known["function"])}
-{keywords("dvmVariable", known["variable"])}
+{keywords("dvmVariable", [name for name in known["variable"] if name != "pid"])}
+" No keyword, which would win over the probe in pid$target:::
+syn match dvmVariable "\\<pid\\>"
 syn match dvmAggregating "\\v<({"|".join(known["aggregating"])})>\\ze\\s*\\("
 syn match dvmAggregation "@\\h\\?\\w*"
 syn match dvmMacro "\\$\\$\\?\\w\\+"

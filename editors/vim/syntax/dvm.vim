@@ -17,10 +17,11 @@ syn keyword dvmFunction printa printf progenyof raise rand rindex rw_iswriter rw
 syn keyword dvmFunction stack stop strchr strjoin strlen strrchr strstr strtok strtoll substr sym system
 syn keyword dvmFunction tolower toupper trace tracemem trunc uaddr ufunc umod ustack usym
 syn keyword dvmVariable arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9 args caller
-syn keyword dvmVariable chip cpu curcpu curlwpsinfo curpsinfo curthread cwd dvm_file_number dvm_file_text dvm_out_of_bounds dvm_process epid
-syn keyword dvmVariable errno execargs execname fds gid goid id ipl lgrp pid ppid probefunc
-syn keyword dvmVariable probemod probename probeprov regs root stackdepth tid timestamp ucaller uid uregs ustackdepth
-syn keyword dvmVariable vmregs vtimestamp walltimestamp zonename
+syn keyword dvmVariable chip cpu curcpu curlwpsinfo curpsinfo curthread cwd epid errno execargs execname fds
+syn keyword dvmVariable gid goid id ipl lgrp ppid probefunc probemod probename probeprov regs root
+syn keyword dvmVariable stackdepth tid timestamp ucaller uid uregs ustackdepth vmregs vtimestamp walltimestamp zonename
+" No keyword, which would win over the probe in pid$target:::
+syn match dvmVariable "\<pid\>"
 syn match dvmAggregating "\v<(avg|count|llquantize|lquantize|max|min|quantize|stddev|sum)>\ze\s*\("
 syn match dvmAggregation "@\h\?\w*"
 syn match dvmMacro "\$\$\?\w\+"

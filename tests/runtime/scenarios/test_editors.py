@@ -25,12 +25,14 @@ syscall::read:entry
 	this->n = strlen(copyinstr(arg1));
 	if (this->n) { min = 1; }
 }
+pid$target::main:entry { }
 """
 # Line and word of the script, and the group that Vim gives it.
 GROUPS = {(2, "count"): "dvmComment", (3, "option"): "dvmPragma", (4, "read"): "dvmProbe", (5, "pid"): "dvmVariable", (5, "target"): "dvmMacro",
           (5, "0x10"): "dvmNumber", (7, "self"): "dvmDeclaration", (7, "timestamp"): "dvmVariable", (8, "sizes"): "dvmAggregation",
           (8, "quantize"): "dvmAggregating", (9, "printf"): "dvmFunction", (9, "%d"): "dvmFormat", (9, "int"): "dvmType",
-          (10, "copyinstr"): "dvmFunction", (11, "if"): "dvmConditional", (11, "min"): ""}
+          (10, "copyinstr"): "dvmFunction", (11, "if"): "dvmConditional", (11, "min"): "",
+          (13, "pid$target"): "dvmProbe"}
 
 
 def place(line, word):
