@@ -6,9 +6,11 @@
 
 #include <cmath>
 #include <iterator>
-#include <set>
 #include <string_view>
-#include <vector>
+#include <utility>
+#include <variant>
+
+#include "export/prometheus_names.h"
 
 namespace dvm::exporting {
 namespace {
@@ -31,13 +33,6 @@ std::string_view type_of(MetricKind kind) {
   }
 }
 
-// The names of samples that a metric of this name has.
-std::vector<std::string> sample_names(const std::string& name, MetricKind kind) {
-  if (kind == MetricKind::summary) return {name, name + "_sum", name + "_count"};
-  if (kind == MetricKind::histogram) return {name, name + "_bucket", name + "_count"};
-  return {name};
-}
-
 void append_escaped(std::string& out, std::string_view text, bool is_label) {
   for (const char c : text) {
     if (c == '\\')
@@ -56,7 +51,7 @@ class Writer {
   std::string take() { return std::move(out_); }
 
   void write(const Metric& metric) {
-    const std::string name = claim(metric);
+    const std::string name = names_.claim(metric);
     out_ += fmt::format("# HELP {} ", name);
     append_escaped(out_, metric.help, false);
     out_ += fmt::format("\n# TYPE {} {}\n", name, type_of(metric.kind));
@@ -64,19 +59,6 @@ class Writer {
   }
 
  private:
-  // A name of its own, also where those of aggregations and their endings are the same.
-  std::string claim(const Metric& metric) {
-    std::string name = "dvm_" + metric.name + (metric.kind == MetricKind::counter ? "_total" : "");
-    const auto is_taken = [&] {
-      for (const std::string& sample : sample_names(name, metric.kind))
-        if (names_.contains(sample)) return true;
-      return false;
-    };
-    while (is_taken()) name += '_';
-    for (std::string& sample : sample_names(name, metric.kind)) names_.insert(std::move(sample));
-    return name;
-  }
-
   void write(const std::string& name, const Metric& metric, const Point& point) {
     const std::string labels = labels_of(metric, point);
     if (metric.kind == MetricKind::histogram) return write_buckets(name, metric, point, labels);
@@ -114,7 +96,7 @@ class Writer {
   }
 
   std::string out_;
-  std::set<std::string> names_;
+  PrometheusNames names_;
 };
 
 }  // namespace
