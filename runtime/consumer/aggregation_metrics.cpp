@@ -177,6 +177,7 @@ Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow
                  std::span<const std::shared_ptr<const std::vector<std::string>>> labels) {
   Metric metric = labelled_metric("", describe(aggregation.desc), kind_of(aggregation.desc.function), {});
   metric.is_aggregation = true;
+  metric.is_quantize = aggregation.desc.function == dif::Action::agg_quantize;
   metric.normal = aggregation.normal != 0 ? aggregation.normal : 1;
   MergedAggregation plain;  // without the divisor, and with a sign
   define(plain, aggregation.desc, aggregation.words, aggregation.initial);
@@ -278,6 +279,7 @@ void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot) {
     Metric metric = labelled_metric(known.name, describe(one.desc), kind_of(one.desc.function), known.labels);
     metric.since = known.since;
     metric.is_aggregation = true;
+    metric.is_quantize = one.desc.function == dif::Action::agg_quantize;
     metric.normal = aggregation->normal != 0 ? aggregation->normal : 1;
     const LeftOut its = add_points(metric, known, *aggregation);
     add_point(keys, {known.name}, static_cast<uint64_t>(aggregation->rows.size()));

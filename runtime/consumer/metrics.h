@@ -34,6 +34,7 @@ struct Metric {
   MetricKind kind = MetricKind::gauge;
   std::vector<std::string> labels;  // their names
   std::vector<int64_t> bounds;      // of a histogram: the largest value in each bucket, rising
+  bool is_quantize = false;         // a histogram whose buckets are those of quantize()
   uint64_t since = 0;               // walltimestamp from which values are counted
   std::vector<Point> points;
   int64_t normal = 1;           // of normalize(): exporters leave values as they are, drawings divide them
