@@ -45,6 +45,8 @@ FENCED = {
     "Zydis/": ["runtime/code/"],
     "CLI/": ["cmd/"],
     "curl/": ["export/http_post."],
+    "google/protobuf/": ["export/prometheus_protobuf.", "tests/unit/export/prometheus_protobuf_test."],
+    "exposition.pb.h": ["export/prometheus_protobuf.", "tests/unit/export/prometheus_protobuf_test."],
     "microhttpd.h": ["export/metrics_server."],
     "llvm/": ["vm/engine/llvm/", "tests/unit/vm/llvm_test."],
 }
