@@ -4,13 +4,17 @@
 
 #include <fmt/format.h>
 #include <microhttpd.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "export/accept.h"
 #include "export/listen.h"
+#include "export/prometheus_protobuf.h"
 #include "export/prometheus_text.h"
 
 namespace dvm::exporting {
@@ -33,10 +37,37 @@ MHD_Result answer(MHD_Connection* connection, unsigned status, Text text, const 
   MHD_Response* response = response_of(std::move(text));
   if (response == nullptr) return MHD_NO;
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
   const MHD_Result queued = MHD_queue_response(connection, status, response);
   MHD_destroy_response(response);
   return queued;
 }
+
+// All headers Accept of a request.
+std::string accepted(MHD_Connection* connection) {
+  std::string all;
+  const auto add = [](void* text, MHD_ValueKind, const char* name, const char* value) {
+    if (value != nullptr && strcasecmp(name, MHD_HTTP_HEADER_ACCEPT) == 0)
+      *static_cast<std::string*>(text) += std::string(value) + ',';
+    return MHD_YES;
+  };
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, add, &all);
+  return all;
+}
+
+// The last snapshot that was asked for in a format.
+struct Page {
+  std::string (*format)(const runtime::Snapshot&);
+  const char* type;
+  std::shared_ptr<const runtime::Snapshot> written;
+  Text text;
+
+  void write(std::shared_ptr<const runtime::Snapshot> snapshot) {
+    if (snapshot == written) return;
+    text = std::make_shared<const std::string>(format(*snapshot));
+    written = std::move(snapshot);
+  }
+};
 
 }  // namespace
 
@@ -45,18 +76,20 @@ struct MetricsServer::Impl {
   int socket = -1;
   std::mutex mutex;
   std::shared_ptr<const runtime::Snapshot> snapshot;  // by mutex
-  // Of the server's thread: the text of a snapshot, for all who ask before the next.
-  std::shared_ptr<const runtime::Snapshot> written;
-  Text text;
+  // Of the server's thread: a snapshot in each format, for all who ask before the next.
+  Page text{prometheus_text, kPrometheusType, {}, {}}, protobuf{prometheus_protobuf, kPrometheusProtobufType, {}, {}};
 
-  Text current() {
+  // Null: there is no snapshot yet.
+  const Page* current(MHD_Connection* connection) {
     std::shared_ptr<const runtime::Snapshot> last;
     {
       const std::lock_guard lock(mutex);
       last = snapshot;
     }
-    if (last && last != written) text = std::make_shared<const std::string>(prometheus_text(*last)), written = last;
-    return text;
+    if (!last) return nullptr;
+    Page& page = has_prometheus_protobuf() && prefers_protobuf(accepted(connection)) ? protobuf : text;
+    page.write(std::move(last));
+    return &page;
   }
 
   MHD_Result handle(MHD_Connection* connection, std::string_view path, std::string_view method) {
@@ -66,9 +99,9 @@ struct MetricsServer::Impl {
     };
     if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) return say(MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
     if (path != "/metrics") return say(MHD_HTTP_NOT_FOUND, "The metrics are at /metrics\n");
-    const Text metrics = current();
-    return metrics ? answer(connection, MHD_HTTP_OK, metrics, kPrometheusType)
-                   : say(MHD_HTTP_SERVICE_UNAVAILABLE, "Tracing has not begun\n");
+    const Page* page = current(connection);
+    return page != nullptr ? answer(connection, MHD_HTTP_OK, page->text, page->type)
+                           : say(MHD_HTTP_SERVICE_UNAVAILABLE, "Tracing has not begun\n");
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 // A snapshot in Prometheus' text format, version 0.0.4. Histograms are exact: a bucket of D ends at an integer that belongs to
-// it, as `le` has it. Native histograms would not be: the ends of their buckets lie at powers of two, which D counts in the
-// bucket above.
+// it, as `le` has it.
 
 #include <string>
 

@@ -24,6 +24,7 @@ try:
 except ImportError:
     text_string_to_metric_families = None
 
+PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 PATIENCE = 120  # seconds until something that must happen has happened
 
 
@@ -31,10 +32,24 @@ def has_metrics():
     return bool(os.environ.get("DVM_NO_SKIP")) or "dvm was built without" not in dvm("run", "--prometheus", "127.0.0.1:0", "-n", "BEGIN { exit(0); }").stderr
 
 
+def open_url(url, **headers):
+    request = urllib.request.Request(url, headers=headers)
+    return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE)
+
+
 def get(url):
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(url, timeout=PATIENCE) as answer:
+    with open_url(url) as answer:
         return answer.read()
+
+
+def has_native_histograms():
+    """Whether the format that has them is served."""
+    if os.environ.get("DVM_NO_SKIP"):
+        return True
+    with traced("BEGIN { @c = count(); }") as tracer:
+        scrape_when(tracer, "dvm_agg_c_total")
+        with open_url(tracer.url, Accept=PROTOBUF) as answer:
+            return answer.headers["Content-Type"].startswith("application/vnd.google.protobuf")
 
 
 def wait_for(attempt):
@@ -168,6 +183,15 @@ class PrometheusTest(unittest.TestCase):
             found = scrape_when(tracer, "dvm_drops_total")
         self.assertGreater(found.get("dvm_drops_total", kind="unavailable"), 0)
 
+    def test_formats(self):
+        """Text unless protobuf is asked for and not less wanted."""
+        with traced("BEGIN { @c = count(); }") as tracer:
+            scrape_when(tracer, "dvm_agg_c_total")
+            for accept in ("*/*", PROTOBUF + ";q=0.1,text/plain;q=0.2", "application/openmetrics-text"):
+                with open_url(tracer.url, Accept=accept) as answer:
+                    self.assertEqual(answer.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8", accept)
+                    self.assertIn(b"\ndvm_agg_c_total 1\n", answer.read())
+
     def test_other_requests(self):
         with traced("BEGIN { @c = count(); }") as tracer:
             scrape_when(tracer, "dvm_agg_c_total")
@@ -244,26 +268,51 @@ class RealPrometheusTest(unittest.TestCase):
             return None
         return answer["data"]["result"]
 
-    def test_prometheus_scrapes(self):
-        script = r'tick-10ms { @n["a \"b\" \377"] = count(); @q = quantize(100); @a = avg(4); }'
-        with traced(script) as tracer, tempfile.TemporaryDirectory() as folder:
-            target = urllib.parse.urlsplit(tracer.url).netloc
+    @contextlib.contextmanager
+    def prometheus(self, url, *options):
+        """A Prometheus that scrapes the URL; gives a function that asks it until the answer is not empty."""
+        with tempfile.TemporaryDirectory() as folder:
             with open(folder + "/prometheus.yml", "w", encoding="ascii") as file:
+                target = urllib.parse.urlsplit(url).netloc
                 file.write("scrape_configs: [{job_name: dvm, scrape_interval: 1s, static_configs: [{targets: ['%s']}]}]\n" % target)
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
             command = ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}"]
-            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
                 try:
-                    ask = lambda text: wait_for(lambda: self.query(port, text))
-                    self.assertEqual(ask("dvm_agg_n_total > 1")[0]["metric"]["key1"], 'a "b" \ufffd')
-                    self.assertEqual(ask('up{job="dvm"} == 1')[0]["value"][1], "1")
-                    median = float(ask("histogram_quantile(0.5, rate(dvm_agg_q_bucket[1m])) > 0")[0]["value"][1])
-                    self.assertTrue(63 < median <= 127, median)
-                    self.assertEqual(float(ask("rate(dvm_agg_a_sum[1m]) / rate(dvm_agg_a_count[1m]) > 0")[0]["value"][1]), 4)
-                    self.assertEqual(ask('scrape_samples_scraped{job="dvm"} > 10')[0]["metric"]["job"], "dvm")
+                    yield lambda text: wait_for(lambda: self.query(port, text))
                 finally:
                     server.terminate()
+
+    def test_prometheus_scrapes(self):
+        script = r'tick-10ms { @n["a \"b\" \377"] = count(); @q = quantize(100); @a = avg(4); }'
+        with traced(script) as tracer, self.prometheus(tracer.url) as ask:
+            self.assertEqual(ask("dvm_agg_n_total > 1")[0]["metric"]["key1"], 'a "b" \ufffd')
+            self.assertEqual(ask('up{job="dvm"} == 1')[0]["value"][1], "1")
+            median = float(ask("histogram_quantile(0.5, rate(dvm_agg_q_bucket[1m])) > 0")[0]["value"][1])
+            self.assertTrue(63 < median <= 127, median)
+            self.assertEqual(float(ask("rate(dvm_agg_a_sum[1m]) / rate(dvm_agg_a_count[1m]) > 0")[0]["value"][1]), 4)
+            self.assertEqual(ask('scrape_samples_scraped{job="dvm"} > 10')[0]["metric"]["job"], "dvm")
+
+    def test_native_histograms(self):
+        """Each distribution has one range of values, of which quantiles must lie in the native bucket."""
+        if not has_native_histograms():
+            self.skipTest("dvm was built without libprotobuf")
+        ranges = {"zero": (0, (0, 1e-9)), "one": (1, (0.5, 1)), "power": (64, (64, 128)), "below": (127, (64, 128)), "negative": (-100, (-128, -64)),
+                  "largest": ("0x7fffffffffffffff", (2**62, 2**63)), "smallest": ("(-0x7fffffffffffffff - 1)", (-2**63, -2**62))}
+        script = "BEGIN { " + " ".join(f"@{name} = quantize({value}, 3);" for name, (value, _) in ranges.items()) + """
+                                @both = quantize(-5); @both = quantize(0); @both = quantize(1, 2); @both = quantize(1000);
+                                @key["a"] = quantize(5); @l = lquantize(3, 0, 100, 10); }"""
+        with traced(script) as tracer, self.prometheus(tracer.url, "--enable-feature=native-histograms") as ask:
+            for name, (value, (low, high)) in ranges.items():
+                self.assertEqual(ask(f"histogram_count(dvm_agg_{name})")[0]["value"][1], "3", name)
+                median = float(ask(f"histogram_quantile(0.5, dvm_agg_{name})")[0]["value"][1])
+                self.assertTrue(low <= median <= high, (name, median))
+            self.assertEqual(ask("histogram_count(dvm_agg_both)")[0]["value"][1], "5")
+            self.assertEqual(ask("histogram_sum(dvm_agg_both)")[0]["value"][1], "NaN")
+            self.assertEqual(float(ask("histogram_fraction(0.5, 1, dvm_agg_both)")[0]["value"][1]), 0.4)
+            self.assertEqual(ask('histogram_count(dvm_agg_key{key1="a"})')[0]["value"][1], "1")
+            self.assertEqual(ask('dvm_agg_l_bucket{le="9.0"} or dvm_agg_l_bucket{le="9"}')[0]["value"][1], "1")
 
 
 if __name__ == "__main__":
