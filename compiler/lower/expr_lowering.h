@@ -102,8 +102,8 @@ LoweredValue step(Lowering& c, const Expr& target, Op op, bool postfix);
 
 // lower_translation.cpp
 
-// Copies as much of a string as fits, with its NUL.
-void copy_string(Lowering& c, Register string, Register to, uint64_t size);
+// Copies as much of the string as fits, with its NUL. `value` is the expression that made it; NULL leaves an empty string.
+void copy_string(Lowering& c, const Expr& value, Register string, Register to, uint64_t size);
 
 // lower_call.cpp
 

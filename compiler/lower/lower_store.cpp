@@ -100,7 +100,6 @@ LoweredValue load_memory(Lowering& c, Register address, const Type* type, bool i
 
 void store_memory(Lowering& c, Register address, Register reg, const Type* type) {
   if (!is_by_reference(type)) return c.out.store(store_opcode(resolve(*type).size), reg, address);
-  if (is_string(type)) return copy_string(c, reg, address, resolve(*type).size);  // it may lie in fewer bytes
   c.out.copy(reg, c.out.integer(resolve(*type).size), address);
 }
 
@@ -323,7 +322,10 @@ LoweredValue lower_node(Lowering& c, const Assign& e) {
   const LoweredValue v = is_user_object(*e.value) ? lower_value(c, *e.value) : lower_low(c, *e.value, e.target->type);
   const StoreTarget p = store_target(c, *e.target);
   push_keys(c, p);
-  store(c, p, v.reg);
+  if (!p.symbol && is_string(p.type))
+    copy_string(c, *e.value, v.reg, p.address, resolve(*p.type).size);  // it may lie in fewer bytes
+  else
+    store(c, p, v.reg);
   flush_keys(c, p);
   return p.field ? extract_bits(c, v.reg, *p.field, 0) : v;
 }

@@ -21,7 +21,7 @@ void store_member(Lowering& c, Register base, const TranslatedMember& member) {
   const Register at = offset_by(c, base, member.field->offset);
   const bool is_text = is_string(type) || (cls(type) == TypeClass::array && is_char_pointer(type));
   if (is_text && cls(member.value->type) != TypeClass::array)
-    copy_string(c, value, at, resolve(*type).size);
+    copy_string(c, *member.value, value, at, resolve(*type).size);
   else if (cls(type) == TypeClass::array)
     c.out.copy(value, c.out.integer(std::min(resolve(*type).size, resolve(*member.value->type).size)), at);
   else if (member.field->bits)
@@ -32,7 +32,16 @@ void store_member(Lowering& c, Register base, const TranslatedMember& member) {
 
 }  // namespace
 
-void copy_string(Lowering& c, Register string, Register to, uint64_t size) {
+namespace {
+
+bool may_be_null(const Expr& e) {
+  if (const auto* name = as<Identifier>(&e)) return name->symbol->kind != SymbolKind::built_in;
+  if (const auto* cast = as<Cast>(&e)) return !reads_string(e) && may_be_null(*cast->operand);
+  if (const auto* string_of = as<StringOf>(&e)) return !reads_string(e) && may_be_null(*string_of->operand);
+  return e.kind != ExprKind::String && e.kind != ExprKind::Member;
+}
+
+void copy_present(Lowering& c, Register string, Register to, uint64_t size) {
   c.out.push_string(string);
   c.out.push_value(0);
   c.out.push_value(c.out.integer(size - 1));
@@ -40,6 +49,21 @@ void copy_string(Lowering& c, Register string, Register to, uint64_t size) {
   c.out.push_string(cut);
   const Register length = c.out.call(static_cast<unsigned>(dif::Subroutine::strlen));
   c.out.copy(cut, compute(c, Op::add, length, c.out.integer(1)), to);
+}
+
+}  // namespace
+
+void copy_string(Lowering& c, const Expr& value, Register string, Register to, uint64_t size) {
+  if (value.is_zero_constant) return c.out.store(Opcode::stb, 0, to);
+  if (!may_be_null(value)) return copy_present(c, string, to, size);
+  const Label is_null = c.out.make_label(), end = c.out.make_label();
+  c.out.test(string);
+  c.out.branch(Opcode::be, is_null);
+  copy_present(c, string, to, size);
+  c.out.jump(end);
+  c.out.place(is_null);
+  c.out.store(Opcode::stb, 0, to);
+  c.out.place(end);
 }
 
 LoweredValue lower_node(Lowering& c, const Translate& e) {
