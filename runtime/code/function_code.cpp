@@ -70,7 +70,9 @@ bool is_refused(const ZydisDecodedInstruction& decoded) {
   });
 }
 
+// A transaction that is aborted goes on behind its beginning, which is a branch to that place.
 Flow flow_of(const ZydisDecodedInstruction& decoded) {
+  if (decoded.mnemonic == ZYDIS_MNEMONIC_XABORT) return Flow::next;
   switch (decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
       return Flow::call;

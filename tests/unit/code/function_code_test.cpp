@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
+ASSEMBLED(aborting, "xabort $1\n ret\n")
 ASSEMBLED(costs,
           "push %rbp\n push %r15\n nop\n .byte 0x66,0x90\n .byte 0x0f,0x1f,0x44,0,0\n call . + 7\n jmp . + 2\n jne . + 2\n"
           "push $1\n pop %rax\n endbr64\n mov %rdi, %rax\n ret\n xchg %r8, %rax\n .byte 0x2e\n nopl 0(%rax)\n")
@@ -33,6 +34,13 @@ std::vector<FiringCost> costs_of(const FunctionCode& function) {
   std::vector<FiringCost> all;
   for (const MachineInstruction& one : function.instructions) all.push_back(one.cost);
   return all;
+}
+
+TEST(FunctionCode, GoesOnBehindAnAbortedTransaction) {
+  const FunctionCode code = decode_function(aborting());
+  ASSERT_EQ(code.instructions.size(), 2);
+  EXPECT_EQ(code.instructions[0].flow, Flow::next);
+  EXPECT_FALSE(code.has_table_jump());
 }
 
 TEST(FunctionCode, KnowsWhatTheKernelMistakes) {
