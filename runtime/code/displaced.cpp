@@ -139,7 +139,8 @@ JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_
   if (!decoded.is_complete) return refused("not all bytes of its function are known to be instructions");
   if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead to the instruction that leaves it");
   const MachineInstruction* last = decoded.at(exit);
-  if (last == nullptr || last->flow != Flow::return_) return refused("it leaves by a jump to another function");
+  const bool is_known = last != nullptr && (last->flow == Flow::return_ || (last->flow == Flow::jump && last->target));
+  if (!is_known) return refused("it leaves by a jump to another function");
   const uint32_t end = exit + last->length;
   const uint32_t padding = count_padding(code.subspan(end));
   for (const MachineInstruction* one = last;; one--) {

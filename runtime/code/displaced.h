@@ -35,9 +35,9 @@ struct JumpWindow {
 
 // The window that begins at `offset` of a function. `function` are all bytes of it, in `decoded` its instructions.
 JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t offset);
-// The window that ends with a `ret`, at the offset `exit`. It takes instructions before that as it needs them. Where they do not
-// suffice it takes padding behind the `ret`, which nothing runs. `code` goes on behind the function as far as there is nothing
-// else.
+// The window that ends with a `ret` or a direct jump, at the offset `exit`. It takes instructions before that as it needs them.
+// Where they do not suffice it takes padding behind that, which nothing runs. `code` goes on behind the function as far as there
+// is nothing else.
 JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit);
 // The bytes at the beginning that compilers put between functions: nops and breakpoints.
 uint32_t count_padding(CodeBytes code);

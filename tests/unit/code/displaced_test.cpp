@@ -51,6 +51,7 @@ ASSEMBLED(broken_off, "mov %edi, %eax\n ret\n int3\n int3\n int3\n int3\n")
 ASSEMBLED(followed, "call . + 64\n leave\n ret\n mov %edi, %eax\n")
 ASSEMBLED(joined, "test %edi, %edi\n .byte 0x74, 5\n mov %edi, %eax\n nopl 0(%rax)\n pop %rbx\n ret\n")
 ASSEMBLED(joined_at_ret, "test %edi, %edi\n .byte 0x74, 5\n mov $5, %eax\n ret\n nopw 0(%rax,%rax)\n")
+ASSEMBLED(by_pointer, "nopl 0(%rax)\n jmp *8(%rax)\n")
 ASSEMBLED(by_jump, "nopl 0(%rax)\n .byte 0xe9, 64, 0, 0, 0\n")
 
 TEST(ExitWindow, TakesAsManyInstructionsAsItNeeds) {
@@ -82,8 +83,15 @@ TEST(ExitWindow, MayBeEnteredAtItsBeginningOnly) {
 
 TEST(ExitWindow, HoldsNoCallAndNoOtherCode) {
   EXPECT_EQ(exit_window_of(followed(), 6, 7).refusal, "no five bytes at the instruction that leaves it can be replaced");
-  EXPECT_EQ(exit_window_of(by_jump(), 3, 8).refusal, "it leaves by a jump to another function");
+  EXPECT_EQ(exit_window_of(by_pointer(), 3, 6).refusal, "it leaves by a jump to another function");
   EXPECT_FALSE(exit_window_of(by_table_jump(), 5, 7).refusal.empty());
+}
+
+TEST(ExitWindow, MayEndWithAJump) {
+  const JumpWindow window = exit_window_of(by_jump(), 3, 8);
+  EXPECT_EQ(window.refusal, "");
+  EXPECT_EQ(window.begin, 3);
+  EXPECT_EQ(window.length, 5);
 }
 
 int32_t word_at(const std::vector<unsigned char>& bytes, size_t at) {
