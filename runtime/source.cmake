@@ -19,7 +19,8 @@ dvm_library(code
   code/mapped_file.cpp
   code/module_code.cpp
   code/operated.cpp
-  code/stack_check.cpp)
+  code/stack_check.cpp
+  code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
 
 dvm_library(process
@@ -137,6 +138,7 @@ dvm_library(instrument_agent
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
   instrument/agent/stack_finder.cpp
+  instrument/agent/tail_finder.cpp
   instrument/agent/late_updates.cpp
   instrument/agent/thread_clock.cpp
   instrument/agent/record_program.cpp
