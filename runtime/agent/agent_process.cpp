@@ -59,6 +59,12 @@ uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
          site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
 }
 
+// But for those that fire only if a jump before has counted already.
+uint64_t counted_firers(const AgentSite& site) {
+  return static_cast<uint64_t>(std::count_if(site.firers.begin(), site.firers.end(),
+                                             [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));
+}
+
 bool crosses_page(const AgentSite& site) {
   return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
 }
@@ -124,10 +130,7 @@ Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring
   return AgentProcess(*std::move(memory), context);
 }
 
-uint64_t AgentProcess::data_bytes() const {
-  const uint64_t tables = context_.lanes * sizeof(inside::ThreadVariables);
-  return align(inside::variables_at(context_.lanes, context_.ring_bytes) + tables, kPageBytes);
-}
+uint64_t AgentProcess::data_bytes() const { return align(inside::data_bytes(context_.lanes, context_.ring_bytes), kPageBytes); }
 
 // Sites that lie near each other share a mapping.
 std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sites,
@@ -187,6 +190,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   context_.armed = *gap;
   context_.data = *gap + 2 * kPageBytes;
   context_.variables = context_.data + inside::variables_at(context_.lanes, context_.ring_bytes);
+  context_.tails = context_.data + inside::tails_at(context_.lanes, context_.ring_bytes);
   return {};
 }
 
@@ -260,8 +264,12 @@ void AgentProcess::write_area(Area& area) {
   };
   for (AgentSite* site : area.sites) {
     std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
-    const inside::Site header{context, site->window_address + site->probed, site->window_address,
-                              static_cast<uint32_t>(site->firers.size()), site->watch};
+    const inside::Site header{context,
+                              site->window_address + site->probed,
+                              site->window_address,
+                              static_cast<uint32_t>(site->firers.size()),
+                              site->watch,
+                              counted_firers(*site)};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
       AgentFirer& its = site->firers[i];
@@ -272,14 +280,16 @@ void AgentProcess::write_area(Area& area) {
                                 .steps = area.add_steps(its.steps),
                                 .step_count = static_cast<uint32_t>(its.steps.size()),
                                 .locals = its.locals,
-                                .has_variables = its.has_variables};
+                                .has_variables = its.has_variables,
+                                .function = its.function,
+                                .tail = its.tail};
       std::memcpy(bytes.data() + sizeof header + i * sizeof firer, &firer, sizeof firer);
     }
     const uint64_t at = area.add(bytes);
     area.add({});
     const SitePlace here{header.address, context, context_at, code_at, entries};
     Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
-                           code_at + entries.enter, firers_of(*site), here});
+                           code_at + entries.enter, site->is_conditional, firers_of(*site), here});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
     inside::Patch patch{site->window_address, {}, {0xe9}};
     const auto distance = static_cast<int32_t>(area.here() - (site->window_address + kJumpBytes));

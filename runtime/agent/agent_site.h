@@ -54,6 +54,8 @@ struct AgentFirer {
   uint16_t locals = 0;                      // clause-local variables that these use: the first ones
   bool has_variables = false;               // they use thread-local variables
   uint32_t probe = 0;                       // its id
+  inside::Tail tail = inside::Tail::nothing;
+  uint64_t function = 0;  // of a tail: the address of the function that it is of
 };
 
 struct AgentSite {
@@ -62,6 +64,7 @@ struct AgentSite {
   uint32_t copied = 0;                // bytes of it that are instructions; padding follows
   uint32_t probed = 0;                // offset in the window
   std::vector<AgentFirer> firers;
+  bool is_conditional = false;  // the probed instruction is a branch, and it fires only if that is taken
   inside::Watch watch = inside::Watch::nothing;
   uint64_t function = 0;  // the address of the one that it lies in
   std::string refusal{};  // why it was not enabled

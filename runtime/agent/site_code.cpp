@@ -12,6 +12,7 @@
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
 #include "runtime/agent/site_needs.h"
+#include "runtime/agent/tail_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -22,7 +23,12 @@ using Kind = inside::ClauseStep::Kind;
 class SiteCoder {
  public:
   SiteCoder(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place)
-      : code_(code), firers_(firers), place_(place), context_(place.context), frame_(code, place.address) {}
+      : code_(code),
+        firers_(firers),
+        place_(place),
+        context_(place.context),
+        frame_(code, place.address),
+        tails_(code, frame_, place) {}
 
   std::vector<size_t> make() {
     const std::vector<const MachineCode*> gates = gates_of(firers_);
@@ -68,6 +74,7 @@ class SiteCoder {
   Needs needs_of_all() {
     Needs needs{0, kRbx | kRbp};
     for (const AgentFirer& firer : firers_) {
+      if (firer.tail != inside::Tail::nothing) needs.changes |= kArguments;
       if (may_record(firer)) needs.reads |= record_of(firer)->reads, needs.changes |= kRcx | kRdx | kR8;
       for (const AgentStep& step : firer.steps) {
         const bool aggregates = step.step.kind == Kind::aggregate;
@@ -90,6 +97,7 @@ class SiteCoder {
     changes_ |= needs.changes;
     take_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
+    if (has_tail(inside::Tail::returns)) tails_.forget();
     give_back();
     frame_.close(changes_);
     done_.push_back(code_.jump_ahead({0xe9}));
@@ -124,6 +132,7 @@ class SiteCoder {
     const bool records = std::any_of(firers_.begin(), firers_.end(), may_record);
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
     if (has_variables()) find_variables();
+    if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) find_ring();
     if (std::any_of(firers_.begin(), firers_.end(), aggregates)) find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
@@ -160,6 +169,9 @@ class SiteCoder {
     code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
     store_workspace(Register::rax, offsetof(inside::Workspace, variables));
   }
+  bool has_tail(inside::Tail tail) const {
+    return std::any_of(firers_.begin(), firers_.end(), [&](const AgentFirer& one) { return one.tail == tail; });
+  }
   void find_ring() {
     code_.add({0x48, 0x89, 0xe8});                                                                         // mov %rbp, %rax
     code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - 7)});  // shl
@@ -186,10 +198,15 @@ class SiteCoder {
 
   // A predicate that is false leads behind its clause.
   void add(const AgentFirer& firer) {
+    if (firer.tail == inside::Tail::leaves) return tails_.leave(firer.function);
+    std::vector<std::pair<size_t, size_t>> skips;  // the jump, and the step that it leads to
+    if (firer.tail == inside::Tail::returns) {
+      for (const size_t jump : tails_.jumps_if_not_left(firer.function)) skips.emplace_back(jump, firer.steps.size());
+      restore_pointers();
+    }
     if (std::any_of(firer.steps.begin(), firer.steps.end(), [](const AgentStep& one) { return one.step.kind == Kind::time; }))
       clear_workspace(offsetof(inside::Workspace, time));
     for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
-    std::vector<std::pair<size_t, size_t>> skips;  // the jump, and the step that it leads to
     for (size_t i = 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
@@ -203,9 +220,9 @@ class SiteCoder {
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
       skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
     }
+    if (firer.steps.empty()) add_record(firer);
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
-    if (firer.steps.empty()) add_record(firer);
   }
 
   // Room in the ring is mostly behind its head, %r8. Near the end, and where the ring is empty or full, agent_reserve finds it.
@@ -437,6 +454,7 @@ class SiteCoder {
   const SitePlace& place_;
   const inside::Context& context_;
   SiteFrame frame_;
+  TailCode tails_;
   Needs needs_;
   uint32_t changes_ = 0;          // registers that are kept so far
   std::vector<size_t> done_;      // jumps: of firings that have ended

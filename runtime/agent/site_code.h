@@ -15,17 +15,9 @@
 
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/code_bytes.h"
+#include "runtime/agent/site_place.h"
 
 namespace dvm::runtime {
-
-// The place where it will run.
-struct SitePlace {
-  uint64_t address = 0;  // of the instruction that is probed
-  const inside::Context& context;
-  uint64_t context_at = 0;  // the address of the context in the process
-  uint64_t code_at = 0;     // of the code of fire.cpp
-  inside::CodeEntries entries{};
-};
 
 // May add nothing. Returns the jumps that end a firing; what follows the code is for the other firings. All registers and flags
 // are then what they were, and the 128 bytes below the stack pointer.

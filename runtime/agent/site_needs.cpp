@@ -53,21 +53,22 @@ std::optional<PlainRecord> record_of(const AgentFirer& firer) {
 }
 
 bool may_record(const AgentFirer& firer) {
+  if (firer.tail == inside::Tail::leaves) return false;
   return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
 }
 
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
     if (may_record(firer) && !record_of(firer)) return false;
-    return std::all_of(firer.steps.begin(), firer.steps.end(),
-                       [&](const AgentStep& step) { return can_run(step, &firer == firers.data()); });
+    const bool is_first = &firer == firers.data() && firer.tail == inside::Tail::nothing;
+    return std::all_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) { return can_run(step, is_first); });
   });
 }
 
 std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers) {
   std::vector<const MachineCode*> gates;
   for (const AgentFirer& firer : firers) {
-    if (firer.steps.empty()) return {};
+    if (firer.steps.empty() || firer.tail != inside::Tail::nothing) return {};
     for (size_t i = 0; i < firer.steps.size(); i += 1 + firer.steps[i].step.skip) {
       const AgentStep& one = firer.steps[i];
       const bool is_gate = one.step.kind == Kind::predicate && !one.code.has_workspace;

@@ -46,7 +46,8 @@ bool may_record(const AgentFirer& firer);
 // Nothing: agent_enter makes it.
 std::optional<PlainRecord> record_of(const AgentFirer& firer);
 
-// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer.
+// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer,
+// unless it has called for a tail.
 bool can_run_all(std::span<const AgentFirer> firers);
 // The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
 // read more than registers.

@@ -2,6 +2,8 @@
 
 #include "runtime/agent/stub.h"
 
+#include <optional>
+
 #include "runtime/agent/code_bytes.h"
 
 namespace dvm::runtime {
@@ -16,6 +18,15 @@ bool add_displaced(Stub& stub, CodeWriter& code, const StubRequest& request, uin
   code.add(std::span(part.bytes));
   falls_through = part.falls_through;
   return stub.refusal.empty();
+}
+
+// The condition of the branch that the bytes begin with.
+std::optional<unsigned char> condition_of(CodeBytes code) {
+  constexpr unsigned char kShort = 0x70, kFar = 0x80, kMore = 0x0f;
+  const auto is_of = [&](size_t at, unsigned char opcode) { return at < code.size() && (code[at] & 0xf0) == opcode; };
+  if (is_of(0, kShort)) return code[0] & 0xf;
+  if (is_of(1, kFar) && code[0] == kMore) return code[1] & 0xf;
+  return std::nullopt;
 }
 
 void add_call(CodeWriter& code, const StubRequest& request) {
@@ -37,8 +48,16 @@ Stub make_stub(const StubRequest& request) {
   if (request.probed != 0 && !add_displaced(stub, code, request, 0, request.probed, falls_through)) return stub;
   const size_t first = stub.moved.size();
   const auto fires_at = static_cast<uint32_t>(code.bytes().size());
-  const std::vector<size_t> done = add_site_code(code, request.firers, request.place);
-  const size_t site_bytes = code.bytes().size() - fires_at;
+  std::vector<size_t> done;
+  if (request.is_conditional) {
+    const auto condition = condition_of(request.window.subspan(request.probed));
+    if (!condition) return stub.refusal = "it leaves by a branch of a kind that compilers do not use", stub;
+    done.push_back(code.jump_ahead({0x0f, static_cast<unsigned char>(0x80 | (*condition ^ 1))}));
+  }
+  const size_t begin = code.bytes().size();
+  const std::vector<size_t> ended = add_site_code(code, request.firers, request.place);
+  done.insert(done.end(), ended.begin(), ended.end());
+  const size_t site_bytes = code.bytes().size() - begin;
   add_call(code, request);
   for (const size_t jump : done) code.land(jump);
   if (!add_displaced(stub, code, request, request.probed, length, falls_through)) return stub;

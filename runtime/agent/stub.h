@@ -2,6 +2,7 @@
 // The code behind one site: what is displaced by the jump, and the call of agent_enter (inside/fire.cpp) at its place.
 //
 //   f:  jmp stub       stub:  (displaced instructions before the one that is probed)
+//                             (a branch behind the call, if that one is a branch which is not taken)
 //                             code for the firings that need little (site_code.h)
 //                             the call, with the red zone and all registers kept
 //                             (displaced instructions from there on)
@@ -18,12 +19,13 @@
 namespace dvm::runtime {
 
 struct StubRequest {
-  CodeBytes window;      // as it lies in the memory of the process
-  uint64_t address = 0;  // of the window
-  uint32_t probed = 0;   // offset in the window of the instruction that is probed
-  uint64_t stub = 0;     // where the stub will lie
-  uint64_t site = 0;     // the address of its inside::Site
-  uint64_t enter = 0;    // of agent_enter
+  CodeBytes window;             // as it lies in the memory of the process
+  uint64_t address = 0;         // of the window
+  uint32_t probed = 0;          // offset in the window of the instruction that is probed
+  uint64_t stub = 0;            // where the stub will lie
+  uint64_t site = 0;            // the address of its inside::Site
+  uint64_t enter = 0;           // of agent_enter
+  bool is_conditional = false;  // it fires only if the probed instruction, a branch, is taken
   std::span<const AgentFirer> firers{};
   const SitePlace& place;
 };
@@ -34,7 +36,7 @@ struct Stub {
   std::string_view refusal{};
 };
 
-inline constexpr uint32_t kMostStubBytes = 112;  // but for the code of its firers
+inline constexpr uint32_t kMostStubBytes = 120;  // but for the code of its firers
 
 Stub make_stub(const StubRequest& request);
 

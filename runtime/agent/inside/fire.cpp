@@ -14,6 +14,7 @@
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/tails.h"
 #include "runtime/agent/inside/time.h"
 #include "runtime/agent/inside/watch.h"
 
@@ -156,13 +157,21 @@ struct Firing {
   return __atomic_compare_exchange_n(&from, &free, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-[[gnu::always_inline]] inline Lane* find_lane(DataHeader& header, uint32_t count, uint32_t tid) {
+[[gnu::always_inline]] inline TailCalls& tails_of(const Context& context, const Lane& lane) {
+  const auto* lanes = reinterpret_cast<const Lane*>(&reinterpret_cast<DataHeader*>(context.data)[1]);
+  return reinterpret_cast<TailCalls*>(context.tails)[&lane - lanes];
+}
+
+// What the thread that had the lane before has left of its tail calls is removed.
+[[gnu::always_inline]] inline Lane* find_lane(const Context& context, DataHeader& header, uint32_t tid) {
+  const uint32_t count = context.lanes;
   auto* lanes = reinterpret_cast<Lane*>(&header + 1);
   const uint32_t mask = count - 1;
   for (uint32_t i = 0; i < kProbes; i++)
     if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == tid) return lane;
   for (uint32_t i = 0; i < kProbes; i++)
-    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == 0 && take(lane->owner, tid)) return lane;
+    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == 0 && take(lane->owner, tid))
+      return tails_of(context, *lane).count = 0, lane;
   return nullptr;
 }
 
@@ -361,13 +370,13 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   armed = load(page.armed);
   uint32_t tid = armed == kAsked ? 0 : number_of_thread(context);
   if (tid == 0 && !is_muted(context)) tid = static_cast<uint32_t>(call(kGetTid));
-  Lane* lane = tid == 0 ? nullptr : find_lane(header, context.lanes, tid);
+  Lane* lane = tid == 0 ? nullptr : find_lane(context, header, tid);
   if (lane == nullptr) {
-    __atomic_fetch_add(&header.homeless, uint64_t{site->firers}, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&header.homeless, site->counted, __ATOMIC_RELAXED);
     return;
   }
   if (!take_lane(*lane, armed)) {
-    __atomic_fetch_add(&lane->nested, uint64_t{site->firers}, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&lane->nested, site->counted, __ATOMIC_RELAXED);
     return;
   }
   const uint64_t ring = ring_of(context, *lane);
@@ -375,13 +384,23 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0, false};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
+  TailCalls& tails = tails_of(context, *lane);
+  bool is_tail = false;
   for (uint32_t i = 0; i < site->firers; i++) {
+    if (firer[i].tail == Tail::leaves) {
+      lane->full += note_tail(context, tails, firer[i].function, saved[kStackWord]);
+      continue;
+    }
+    is_tail |= firer[i].tail == Tail::returns;
+    if (firer[i].tail == Tail::returns && !has_tail(tails, firer[i].function, saved[kStackWord])) continue;
     const VariablesIn where = firer[i].has_variables != 0 ? variables_in(page, header) : VariablesIn::thread;
     if (where == VariablesIn::nowhere) continue;
     const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
     if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i])) write_one(context, *lane, ring, firing, firer[i]);
   }
-  if (!is_in_child(context, firing)) give_back(*lane);
+  if (is_in_child(context, firing)) return;
+  if (is_tail) forget_tails(tails, saved[kStackWord]);
+  give_back(*lane);
 }
 
 // What stubs call of a firing that they take by themselves (site_code.cpp). They keep all registers but their arguments.
@@ -428,6 +447,21 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_reserve(Workspace* 
   const uint64_t to = reserve(*workspace->lane, workspace->ring, context->ring_bytes, bytes, workspace->head);
   if (to == 0) workspace->lane->full++;
   return to;
+}
+
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_leave(Workspace* workspace, const Context* context, uint64_t function,
+                                                               uint64_t stack_pointer) {
+  workspace->lane->full += note_tail(*context, *workspace->tails, function, stack_pointer);
+}
+
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_returns(Workspace* workspace, const Context*, uint64_t function,
+                                                                 uint64_t stack_pointer) {
+  return has_tail(*workspace->tails, function, stack_pointer);
+}
+
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_forget(Workspace* workspace, const Context*, uint64_t,
+                                                                uint64_t stack_pointer) {
+  forget_tails(*workspace->tails, stack_pointer);
 }
 
 #define DVM_UPDATE(name)                                                                                    \

@@ -5,7 +5,7 @@
 //   code mapping   readable, executable. CodeHeader | slots for stubs of remote calls | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
-//                  arenas for each lane | a table of thread-local variables for each lane
+//                  arenas for each lane | a table of thread-local variables for each lane | TailCalls of each lane
 //
 // A forked child finds the armed page zero, so its stubs do nothing; or, where children are followed, the first of them arms the
 // page and says who the child is. It uses the lanes of its parent's process. Everything in the data mapping may be overwritten by
@@ -87,6 +87,18 @@ struct ThreadVariables {
   uint64_t values[kMostVariables]{};
 };
 
+// A function that was left by a jump to another one, which is to return for it (inside/tails.h).
+struct TailCall {
+  uint64_t function = 0;  // its address
+  uint64_t stack_pointer = 0, return_address = 0;
+};
+inline constexpr uint64_t kMostTailCalls = 85;  // of a thread, at once
+struct TailCalls {
+  uint64_t count = 0;
+  TailCall calls[kMostTailCalls]{};
+};
+static_assert(sizeof(TailCalls) == 2048);
+
 // In a ring: this, then the record, padded to 8 bytes. length 0: the rest of the ring up to its end is unused.
 struct RecordHead {
   uint64_t length = 0;  // of the record
@@ -123,12 +135,18 @@ struct SiteKey {
   uint32_t reserved = 0;
 };
 
-// Offsets of the first arena and of the first table of variables in the data mapping.
+// Offsets in the data mapping of the first arena, of the first table of variables, and of the first TailCalls; and its size.
 constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
   return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
 }
 constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
   return arenas_at(lanes, ring_bytes) + lanes * 2 * uint64_t{kArenaBytes};
+}
+constexpr uint64_t tails_at(uint64_t lanes, uint64_t ring_bytes) {
+  return variables_at(lanes, ring_bytes) + lanes * sizeof(ThreadVariables);
+}
+constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) {
+  return tails_at(lanes, ring_bytes) + lanes * sizeof(TailCalls);
 }
 
 // What the code of a clause sees, beside the saved registers; the lane and what follows is for functions of fire.cpp.
@@ -145,6 +163,7 @@ struct Workspace {
   uint64_t ring;       // the address of that of the lane
   uint64_t state;      // the address of that of the key
   uint64_t head;       // of the ring, where a record is written
+  TailCalls* tails;    // of the lane
 };
 
 // Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.
@@ -208,6 +227,12 @@ struct Program {
   uint32_t makes_calls = 0;  // system calls
 };
 
+// A function that leaves by jumps to others has a return probe at all of them: what a firing of it does.
+//
+//   leaves   at the jump: notes that the function is left
+//   returns  at a `ret` behind a jump: the probe fires if the function was left and its return address is at hand
+enum class Tail : uint32_t { nothing, leaves, returns };
+
 // One probe at a site.
 struct Firer {
   uint64_t cookie = 0;
@@ -218,6 +243,9 @@ struct Firer {
   uint32_t step_count = 0;
   uint16_t locals = 0;         // clause-local variables that the steps use: the first ones
   uint16_t has_variables = 0;  // the steps use thread-local variables
+  uint64_t function = 0;       // of a tail: its address
+  Tail tail = Tail::nothing;
+  uint32_t reserved = 0;
 };
 
 // What all sites of a process have in common.
@@ -225,6 +253,7 @@ struct Context {
   uint64_t armed = 0;      // the address of the armed page
   uint64_t data = 0;       // of the data mapping
   uint64_t variables = 0;  // of the first table of variables
+  uint64_t tails = 0;      // of the first TailCalls
   int32_t pid = 0;
   uint32_t thread_offset = 0;  // of the thread's number from its thread pointer; 0: not known
   uint32_t lanes = 0;          // a power of two
@@ -258,6 +287,7 @@ struct Site {
   uint64_t jump = 0;     // of the jump that leads here
   uint32_t firers = 0;
   Watch watch = Watch::nothing;
+  uint64_t counted = 0;  // firers that count as lost if the lane cannot be taken: of a function that was left, the jump does
 };
 
 // At the begin of fire.cpp as dvm has it: where its functions lie from there on. They keep all registers but %rax, except
@@ -265,7 +295,7 @@ struct Site {
 inline constexpr uint32_t kUpdateFunctions = 6;
 inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // in place of the state that agent_find has found
 struct CodeEntries {
-  uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0;
+  uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, leave = 0, returns = 0, forget = 0;
   uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
 };
 

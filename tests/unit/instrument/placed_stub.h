@@ -87,6 +87,7 @@ class Agent {
     context_.armed = reinterpret_cast<uint64_t>(&page_);
     context_.data = reinterpret_cast<uint64_t>(data_);
     context_.variables = context_.data + inside::variables_at(kLanes, kRing);
+    context_.tails = context_.data + inside::tails_at(kLanes, kRing);
     context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = kRing;
     code_at_ = add(std::as_bytes(inside_code()));
     lasting_ = {stack_of_thread(), 1};
@@ -104,12 +105,14 @@ class Agent {
   }
 
   void place(std::vector<AgentFirer> firers) {
-    std::vector<std::byte> site = bytes_of(inside::Site{context_, kAddress, kAddress, static_cast<uint32_t>(firers.size())});
+    std::vector<std::byte> site = bytes_of(
+        inside::Site{context_, kAddress, kAddress, static_cast<uint32_t>(firers.size()), inside::Watch::nothing, firers.size()});
     for (AgentFirer& one : firers) {
       std::vector<std::byte> steps;
       for (AgentStep& step : one.steps) place(step), append(steps, bytes_of(step.step));
       append(site, bytes_of(inside::Firer{one.cookie, add(one.program), 0, 0, steps.empty() ? 0 : add(steps),
-                                          static_cast<uint32_t>(one.steps.size()), one.locals, one.has_variables}));
+                                          static_cast<uint32_t>(one.steps.size()), one.locals, one.has_variables, one.function,
+                                          one.tail}));
     }
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
     inside::CodeEntries entries;
@@ -117,13 +120,14 @@ class Agent {
     const SitePlace where{kAddress, context_, context_at, code_at_, entries};
     const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
     add({});
-    Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, firers, where});
+    Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});
     EXPECT_EQ(stub.refusal, "");
     stub_ = add(std::as_bytes(std::span(stub.bytes)));
   }
-  void fire(const Registers& given) {
+  void fire(const Registers& given) { fire(stub_, given); }
+  [[gnu::noinline]] static void fire(uint64_t stub, const Registers& given) {
     Registers registers = given;
-    load_and_call(reinterpret_cast<void*>(stub_), registers.words.data());
+    load_and_call(reinterpret_cast<void*>(stub), registers.words.data());
     EXPECT_EQ(registers, given);
   }
 
@@ -131,14 +135,34 @@ class Agent {
     auto* lanes = reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader));
     return *std::find_if(lanes, lanes + kLanes, [](const inside::Lane& one) { return one.owner != 0; });
   }
+  size_t lane_number() {
+    return static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
+  }
+  inside::TailCalls& tails() {
+    return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, kRing))[lane_number()];
+  }
+  // The first word of the state of an aggregation without keys; 0: there is none.
+  uint64_t count_of(uint32_t clause) {
+    const std::byte* arena = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
+    uint64_t used = 0, value = 0;
+    std::memcpy(&used, arena, sizeof used);
+    inside::ArenaEntry entry;
+    for (uint64_t at = 0; at < used; at += sizeof entry + (entry.words + entry.key_words) * sizeof value) {
+      std::memcpy(&entry, arena + sizeof(inside::Arena) + at, sizeof entry);
+      if (entry.clause == clause) std::memcpy(&value, arena + sizeof(inside::Arena) + at + sizeof entry, sizeof value);
+    }
+    return value;
+  }
   std::vector<std::byte> arena() const {
     const std::byte* begin = data_ + inside::arenas_at(kLanes, kRing);
     return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
   }
-  std::vector<std::byte> variables() const { return {data_ + inside::variables_at(kLanes, kRing), data_ + kDataBytes}; }
+  std::vector<std::byte> variables() const {
+    return {data_ + inside::variables_at(kLanes, kRing), data_ + inside::tails_at(kLanes, kRing)};
+  }
   // The ring of its lane, without times and CPUs.
   std::vector<uint64_t> ring() {
-    const auto number = static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
+    const size_t number = lane_number();
     std::vector<uint64_t> words(kRing / sizeof(uint64_t));
     std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * kRing, kRing);
     for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
@@ -158,7 +182,7 @@ class Agent {
  private:
   static constexpr size_t kBytes = 1 << 18;
   static constexpr uint64_t kAddress = 0x555555;
-  static constexpr size_t kDataBytes = inside::variables_at(kLanes, kRing) + kLanes * sizeof(inside::ThreadVariables);
+  static constexpr size_t kDataBytes = inside::data_bytes(kLanes, kRing);
 
   static inside::MemoryRange stack_of_thread() {
     pthread_attr_t attributes;

@@ -66,6 +66,63 @@ TEST_F(SiteRun, AggregatesByEachFunction) {
   }
 }
 
+// A function that was left by a jump returns once, at the `ret` that has its return address at hand.
+TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
+  constexpr uint64_t kOne = 0x1000, kOther = 0x2000;
+  const auto tail = [](inside::Tail what, uint64_t function, std::vector<AgentStep> steps = {}) {
+    AgentFirer made = firer(std::move(steps));
+    made.tail = what, made.function = function;
+    return made;
+  };
+  const auto count = [](uint32_t number) { return aggregation(number, SiteFunction::count, {}); };
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    Agent agent(armed);
+    const auto place = [&](std::vector<AgentFirer> firers) { return agent.place(std::move(firers)), agent.stub(); };
+    const uint64_t one_leaves = place({tail(inside::Tail::leaves, kOne)}),
+                   other_leaves = place({tail(inside::Tail::leaves, kOther)});
+    const uint64_t returns =
+        place({tail(inside::Tail::returns, kOne, {count(0)}), tail(inside::Tail::returns, kOther, {count(1)})});
+    const auto fire = [&](std::vector<uint64_t> stubs) {
+      for (const uint64_t stub : stubs) Agent::fire(stub, some_registers(random_));
+    };
+    fire({returns, one_leaves, one_leaves});
+    EXPECT_EQ(agent.tails().count, 1);
+    fire({returns, returns});
+    EXPECT_EQ(agent.count_of(0), 1);
+    EXPECT_EQ(agent.count_of(1), 0);
+    fire({one_leaves, one_leaves, other_leaves, returns, returns});
+    EXPECT_EQ(agent.count_of(0), 2);
+    EXPECT_EQ(agent.count_of(1), 1);
+    fire({other_leaves});
+    agent.tails().calls[0].return_address++;  // another call has the place
+    fire({returns});
+    EXPECT_EQ(agent.count_of(1), 1);
+    agent.tails().count = ~uint64_t{0};  // the process may write anything
+    fire({one_leaves, returns});
+    EXPECT_LE(agent.tails().count, inside::kMostTailCalls);
+    EXPECT_EQ(agent.count_of(0), 3);
+  }
+}
+
+// The one that was noted of the deepest call makes room, and counts as lost.
+TEST_F(SiteRun, NotesNoMoreFunctionsThanHaveRoom) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    Agent agent(armed);
+    AgentFirer leaves = firer({});
+    leaves.tail = inside::Tail::leaves, leaves.function = 1;
+    agent.place({leaves});
+    agent.fire(some_registers(random_));
+    inside::TailCalls& tails = agent.tails();
+    tails.count = inside::kMostTailCalls;
+    for (uint64_t i = 0; i < inside::kMostTailCalls; i++) tails.calls[i] = {2, 1000 - i, 3};
+    agent.fire(some_registers(random_));
+    EXPECT_EQ(agent.lane().full, 1);
+    EXPECT_EQ(tails.count, inside::kMostTailCalls);
+    EXPECT_EQ(tails.calls[inside::kMostTailCalls - 1].function, 1);
+    EXPECT_EQ(tails.calls[0].stack_pointer, 1000);
+  }
+}
+
 // Their states are large, and their code is no function of its own.
 TEST_F(SiteRun, AggregatesByFunctionsOfAShape) {
   const auto shaped = [](SiteFunction function, std::array<int64_t, 4> parameters, uint32_t words, std::vector<AgentKey> keys) {

@@ -1,0 +1,87 @@
+#pragma once
+// Functions of the thread that were left by a jump to another one, as fire.cpp notes them. A function that leaves by a jump has
+// its return address on the top of the stack, and so has the `ret` by which the other one returns for it. Neither is changed.
+//
+// Nobody says that an exception or longjmp() has passed by such a function. What was noted of it then stays, and does nothing:
+// the next call that has its return address at that place, and another one, replaces it.
+
+#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/read.h"
+
+namespace dvm::runtime::inside {
+
+[[gnu::always_inline]] inline uint64_t return_address_at(uint64_t stack_pointer) {
+  return *reinterpret_cast<const volatile uint64_t*>(stack_pointer);
+}
+
+[[gnu::always_inline]] inline uint64_t count_of(const TailCalls& all) {
+  const uint64_t count = all.count;  // the process may have written anything there
+  return count < kMostTailCalls ? count : kMostTailCalls;
+}
+
+[[gnu::always_inline]] inline void put_tail(TailCalls& all, uint64_t at, const TailCall& one) {
+  auto* to = const_cast<volatile TailCall*>(&all.calls[at]);  // no call of memcpy
+  to->function = one.function;
+  to->stack_pointer = one.stack_pointer;
+  to->return_address = one.return_address;
+}
+
+// Their order does not matter.
+[[gnu::always_inline]] inline void remove_tail(TailCalls& all, uint64_t& count, uint64_t at) {
+  count--;
+  put_tail(all, at, all.calls[count]);
+}
+
+// Those below the stack pointer whose return address has been overwritten, which cannot be of a coroutine that goes on later;
+// if there are none, one more, which may be lost. Returns how many may be.
+DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pid, uint64_t stack_pointer, bool may_call) {
+  for (uint64_t i = count; may_call && i-- != 0;) {
+    uint64_t word = 0;
+    const uint64_t at = all.calls[i].stack_pointer;
+    const bool is_read =
+        at < stack_pointer && read_memory(pid, at, reinterpret_cast<uint64_t>(&word), sizeof word) == sizeof word;
+    if (is_read && word != all.calls[i].return_address) remove_tail(all, count, i);
+  }
+  if (count < kMostTailCalls) return 0;
+  uint64_t lowest = 0;
+  for (uint64_t i = 1; i < count; i++)
+    if (all.calls[i].stack_pointer < all.calls[lowest].stack_pointer) lowest = i;
+  remove_tail(all, count, lowest);
+  return 1;
+}
+
+// Notes that the function is left. Returns how many others may be lost for it.
+[[gnu::always_inline]] inline uint64_t note_tail(const Context& context, TailCalls& all, uint64_t function,
+                                                 uint64_t stack_pointer) {
+  const uint64_t address = return_address_at(stack_pointer);
+  uint64_t count = count_of(all), lost = 0;
+  for (uint64_t i = count; i-- != 0;) {
+    const TailCall& one = all.calls[i];
+    if (one.stack_pointer != stack_pointer) continue;
+    if (one.return_address != address || one.function == function) remove_tail(all, count, i);
+  }
+  if (count == kMostTailCalls)
+    lost = make_room(all, count, static_cast<int32_t>(armed_page(context).pid), stack_pointer, !is_muted(context));
+  put_tail(all, count, {function, stack_pointer, address});
+  all.count = count + 1;
+  return lost;
+}
+
+[[gnu::always_inline]] inline bool has_tail(const TailCalls& all, uint64_t function, uint64_t stack_pointer) {
+  for (uint64_t i = count_of(all); i-- != 0;) {
+    const TailCall& one = all.calls[i];
+    if (one.stack_pointer == stack_pointer && one.function == function && one.return_address == return_address_at(stack_pointer))
+      return true;
+  }
+  return false;
+}
+
+// All functions that return there.
+[[gnu::always_inline]] inline void forget_tails(TailCalls& all, uint64_t stack_pointer) {
+  uint64_t count = count_of(all);
+  for (uint64_t i = count; i-- != 0;)
+    if (all.calls[i].stack_pointer == stack_pointer) remove_tail(all, count, i);
+  all.count = count;
+}
+
+}  // namespace dvm::runtime::inside

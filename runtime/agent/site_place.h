@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+// Where the code of a site will run.
+struct SitePlace {
+  uint64_t address = 0;  // of the instruction that is probed
+  const inside::Context& context;
+  uint64_t context_at = 0;  // the address of the context in the process
+  uint64_t code_at = 0;     // of the code of fire.cpp
+  inside::CodeEntries entries{};
+};
+
+}  // namespace dvm::runtime
