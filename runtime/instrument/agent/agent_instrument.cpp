@@ -264,6 +264,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   void note_clauses(const AgentFirer& firer, const Probe* probe, InDvm reason) {
+    if (firer.tail == inside::Tail::leaves) return;
     if (!firer.steps.empty() && reason == InDvm::nothing) {
       in_thread_.insert(probe), aggregations_.is_empty = false;
       return;
@@ -358,7 +359,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (locks_memory(pid)) return {kFewLanes, kLeast};
     LaneSizes sizes{kLanes, ring_bytes_};
     const uint64_t room = free_address_space(pid) / 4;
-    while (inside::variables_at(sizes.lanes, sizes.ring_bytes) > room && sizes.lanes > kFewLanes)
+    while (inside::data_bytes(sizes.lanes, sizes.ring_bytes) > room && sizes.lanes > kFewLanes)
       (sizes.ring_bytes > kLeast ? sizes.ring_bytes : sizes.lanes) /= 2;
     return sizes;
   }

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEntered = "a branch from elsewhere may lead into its first five bytes";
 constexpr std::string_view kOverlaps = "another probe lies in its first five bytes";
 constexpr std::string_view kHasSymbol = "another symbol lies in its first five bytes";
-constexpr std::string_view kUnknownExits = "not all instructions that leave the function are known";
+constexpr std::string_view kSeveral = "a clause asks for arg0, and several jumps lead to one return";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
 
 inside::Watch watch_of(std::string_view function) {
@@ -117,9 +117,9 @@ std::string_view AgentPlanner::fill(Candidate& candidate) {
   return refusal_of(candidate);
 }
 
+// At the instruction that is probed.
 std::string_view AgentPlanner::fill_exit(Candidate& candidate) {
-  candidate.probed = *candidate.exit;
-  candidate.window = find_exit_window(with_padding(candidate), decode(candidate), *candidate.exit);
+  candidate.window = find_exit_window(with_padding(candidate), decode(candidate), candidate.probed);
   return refusal_of(candidate);
 }
 
@@ -152,7 +152,8 @@ void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   candidates_.push_back(candidate);
 }
 
-// At each instruction that leaves the function. One that jumps to another function would be too early, and has no value.
+// At each instruction that leaves the function. One that jumps to another function would be too early, and has no value: then
+// it is at those that leave the other one, too.
 void AgentPlanner::add_exits(const Candidate& candidate) {
   if (candidate.enabled->returns == ReturnBy::uretprobe) {
     candidates_.push_back(candidate);
@@ -160,15 +161,63 @@ void AgentPlanner::add_exits(const Candidate& candidate) {
     return;
   }
   const Exits exits = returns_.exits_of(*candidate.site, *candidate.code);
+  const FunctionCode& code = decode(candidate);
+  const bool all_return = std::all_of(exits.offsets.begin(), exits.offsets.end(), [&](uint32_t offset) {
+    return code.at(offset) != nullptr && code.at(offset)->flow == Flow::return_;
+  });
+  if (!exits.is_complete || !all_return) return add_tails(candidate);
   for (const uint32_t offset : exits.offsets) {
     Candidate& made = candidates_.emplace_back(candidate);
-    made.exit = offset;
-    made.refusal = exits.is_complete ? fill_exit(made) : kUnknownExits;
+    made.exit = made.probed = offset;
+    made.refusal = fill_exit(made);
     if (!made.refusal.empty()) return;
   }
   if (!exits.offsets.empty()) return;
   candidates_.push_back(candidate);
-  candidates_.back().refusal = exits.is_complete ? kNoExits : kUnknownExits;
+  candidates_.back().refusal = kNoExits;
+}
+
+void AgentPlanner::add_tails(const Candidate& candidate) {
+  const TailExits exits = tails_.find(candidate.site->path, *candidate.code, candidate.function);
+  const auto add_one = [&](const auto& fill) {
+    Candidate& made = candidates_.emplace_back(candidate);
+    made.refusal = fill(made);
+    return made.refusal.empty();
+  };
+  if (!exits.refusal.empty()) {
+    add_one([&](Candidate&) { return exits.refusal; });
+    return;
+  }
+  for (const uint32_t offset : exits.returns)
+    if (!add_one([&](Candidate& made) { return made.exit = made.probed = offset, fill_exit(made); })) return;
+  for (const TailExits::Jump& jump : exits.jumps)
+    if (!add_one([&](Candidate& made) { return fill_jump(made, jump); })) return;
+  const bool wants_offset = (candidate.enabled->needs.args & 1) != 0;
+  for (const TailExits::Other& other : exits.others)
+    if (!add_one([&](Candidate& made) { return fill_other(made, other, wants_offset); })) return;
+  if (exits.returns.empty() && exits.others.empty()) add_one([](Candidate&) { return kNoExits; });
+}
+
+std::string_view AgentPlanner::fill_jump(Candidate& made, const TailExits::Jump& jump) {
+  made.tail = inside::Tail::leaves;
+  made.left = made.address;
+  made.probed = jump.offset;
+  made.is_conditional = jump.is_conditional;
+  if (!jump.is_conditional) return fill_exit(made);
+  made.window = find_window(made.code->bytes(made.function.offset, made.function.size), decode(made), jump.offset);
+  return refusal_of(made);
+}
+
+std::string_view AgentPlanner::fill_other(Candidate& made, const TailExits::Other& other, bool wants_offset) {
+  if (wants_offset && !other.by) return kSeveral;
+  made.tail = inside::Tail::returns;
+  made.left = made.address;
+  made.depth = other.depth;
+  made.exit = other.by.value_or(0);
+  made.address = made.address + other.function.offset - made.function.offset;
+  made.function = other.function;
+  made.probed = other.offset;
+  return fill_exit(made);
 }
 
 // By each file as a whole.
@@ -198,14 +247,15 @@ void AgentPlanner::refuse_overlaps() {
   std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
   std::pair<pid_t, uint64_t> last, end;
   uint32_t probed = 0;
+  bool is_conditional = false;
   for (Candidate* one : sorted) {
     const auto begin = place(one);
-    const bool is_same = begin == last && one->probed == probed;
+    const bool is_same = begin == last && one->probed == probed && one->is_conditional == is_conditional;
     if (begin.first == end.first && !is_same && begin < end) {
       one->refusal = kOverlaps;
       continue;
     }
-    last = begin, probed = one->probed;
+    last = begin, probed = one->probed, is_conditional = one->is_conditional;
     end = {begin.first, begin.second + one->window.length};
   }
 }
@@ -277,6 +327,10 @@ ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
 std::vector<ClauseSteps> AgentPlanner::all_steps() {
   std::vector<ClauseSteps> all;
   for (const Candidate& one : candidates_) {
+    if (one.tail == inside::Tail::leaves) {
+      all.emplace_back();
+      continue;
+    }
     all.push_back(one.refusal.empty() ? steps_of(one) : ClauseSteps());
     if (one.enabled->has_thread_variables && !all.back().are_in_thread()) keep_variables(one.site->pid);
   }
@@ -309,6 +363,7 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   site.window = {bytes.begin(), bytes.end()};
   site.copied = window.copied;
   site.probed = candidate.probed - window.begin;
+  site.is_conditional = candidate.is_conditional;
   return site;
 }
 
@@ -322,6 +377,13 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
   refuse_entered();
   refuse_overlaps();
   refuse_with_function(refused);
+  put_outer_last();
+}
+
+// At a `ret` of several functions the one that was called last returns first.
+void AgentPlanner::put_outer_last() {
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.depth < b.depth; });
 }
 
 Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
@@ -332,21 +394,29 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
   for (size_t i = 0; i < candidates_.size(); i++) {
     const Candidate& one = candidates_[i];
     if (!one.refusal.empty()) continue;
-    AgentFirer firer;
-    firer.probe = one.enabled->probe->id;
-    if (Status added = add_programs(one, firer); !added) return added.error();
-    firer.has_variables = steps[i].are_in_thread() && one.enabled->has_thread_variables;
-    firer.steps = std::move(steps[i].steps);
-    firer.locals = steps[i].locals;
     std::vector<AgentPlannedSite>& sites = planned[one.site->pid];
     const auto [place, is_new] = known.try_emplace({one.site->pid, one.window_address()}, sites.size());
     if (is_new) sites.push_back({site_of(one), {}});
-    sites[place->second].site.firers.push_back(std::move(firer));
-    sites[place->second].probes.push_back(one.enabled->probe);
-    sites[place->second].in_dvm.push_back(steps[i].in_dvm);
+    if (Status added = add(one, steps[i], sites[place->second]); !added) return added.error();
   }
   for (auto& [pid, sites] : planned) add_watches(pid, sites);
   return planned;
+}
+
+Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPlannedSite& to) {
+  AgentFirer firer;
+  firer.probe = candidate.enabled->probe->id;
+  firer.tail = candidate.tail;
+  firer.function = candidate.left;
+  if (candidate.tail != inside::Tail::leaves)
+    if (Status added = add_programs(candidate, firer); !added) return added.error();
+  firer.has_variables = steps.are_in_thread() && candidate.enabled->has_thread_variables;
+  firer.steps = std::move(steps.steps);
+  firer.locals = steps.locals;
+  to.site.firers.push_back(std::move(firer));
+  to.probes.push_back(candidate.enabled->probe);
+  to.in_dvm.push_back(steps.in_dvm);
+  return {};
 }
 
 // The functions of the C library by which a process restricts its system calls, or takes away memory of dvm's. They come first.
@@ -384,7 +454,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
   if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
   const auto known = std::find_if(sites.begin(), sites.end(),
                                   [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
-  if (known != sites.end()) {
+  if (known != sites.end() && !known->site.is_conditional) {
     known->site.watch = watch;
     return;
   }

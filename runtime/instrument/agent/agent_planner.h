@@ -14,6 +14,7 @@
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/return_plan.h"
@@ -58,6 +59,10 @@ class AgentPlanner {
     uint64_t address = 0;  // of the function
     JumpWindow window{};
     uint32_t probed = 0;             // offset in the function
+    inside::Tail tail{};             // of a return: what happens at a jump, or at a `ret` behind one
+    uint64_t left = 0;               // the address of the function that returns so
+    uint32_t depth = 0;              // of such a `ret`: jumps before it
+    bool is_conditional = false;     // a jump may not be taken
     std::optional<uint32_t> exit{};  // of a return: the same
     std::string_view refusal{};
 
@@ -73,6 +78,10 @@ class AgentPlanner {
   std::string_view refusal_of(const Candidate& candidate);
   void add_exits(const Candidate& candidate);
   std::string_view fill_exit(Candidate& candidate);
+  void add_tails(const Candidate& candidate);
+  std::string_view fill_jump(Candidate& made, const TailExits::Jump& jump);
+  std::string_view fill_other(Candidate& made, const TailExits::Other& other, bool wants_offset);
+  void put_outer_last();
   const FunctionCode& decode(const Candidate& candidate);
   CodeBytes with_padding(const Candidate& candidate);
   std::optional<FunctionExtent> function_of(const UprobeSite& site, const ModuleCode& code);
@@ -90,6 +99,7 @@ class AgentPlanner {
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
+  Status add(const Candidate& candidate, ClauseSteps& steps, AgentPlannedSite& to);
   Status add_programs(const Candidate& candidate, AgentFirer& firer);
 
   Delivery& delivery_;
@@ -99,6 +109,7 @@ class AgentPlanner {
   ElfCache elfs_;
   std::map<pid_t, std::vector<MappedObject>> objects_;
   ReturnPlanner returns_;
+  TailFinder tails_;
   std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;

@@ -121,7 +121,7 @@ class Placements(AgentTest):
         self.assertIn("10000 4 14\n", run.stdout)
         for text in (listed, run.stderr):
             self.assertRegex(text, r"backend local \(agent(, in the traced thread)?\), engine \w+; ")
-            self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function; ")
+            self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function, and the stack is not known there; ")
         self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and two ways do not mix; ", run.stderr)
 
 

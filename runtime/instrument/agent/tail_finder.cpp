@@ -1,0 +1,38 @@
+#include "runtime/instrument/agent/tail_finder.h"
+
+#include "runtime/code/frame_index.h"
+
+namespace dvm::runtime {
+
+TailExits TailFinder::find(const std::string& path, const ModuleCode& code, const FunctionExtent& function) {
+  return find_tail_exits(function, {[&](const FunctionExtent& its) { return code.bytes(its.offset, its.size); },
+                                    [&](uint64_t offset) { return function_at(path, code, offset); },
+                                    [&](uint64_t offset) { return is_as_entered(path, offset); }});
+}
+
+std::optional<FunctionExtent> TailFinder::function_at(const std::string& path, const ModuleCode& code, uint64_t offset) {
+  const auto elf = elfs_.read(path);
+  const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;
+  if (!address) return std::nullopt;
+  uint64_t size = 0;
+  if (const ElfFunction* found = (*elf)->function_at(*address); found != nullptr && found->address == *address)
+    size = found->is_indirect ? 0 : found->size;
+  else if (const auto framed = framed_function(code.file(), *address); framed && framed->address == *address)
+    size = framed->size;
+  if (size == 0) return std::nullopt;
+  return FunctionExtent{offset, size, size};
+}
+
+// By call frame information: the frame begins eight bytes above the stack pointer.
+bool TailFinder::is_as_entered(const std::string& path, uint64_t offset) {
+  constexpr int32_t kReturnAddressBytes = 8;
+  auto [frames, is_new] = frames_.try_emplace(path);
+  if (is_new) frames->second = CallFrames::open(path);
+  const auto address = frames->second ? frames->second->address_of(offset) : std::nullopt;
+  if (!address) return false;
+  const FrameRule& rule = frames->second->at(*address);
+  return rule.is_known && !rule.cfa_is_loaded && !rule.is_signal && rule.cfa_base == kStackPointer &&
+         rule.cfa_offset == kReturnAddressBytes;
+}
+
+}  // namespace dvm::runtime

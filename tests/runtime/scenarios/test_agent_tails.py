@@ -1,0 +1,103 @@
+"""Returns of functions that leave by jumps to others, which return for them."""
+
+import os
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import program
+from scenarios.test_agent import AgentTest
+
+COUNT = 400
+FUNCTIONS = ["by_jump", "by_branch", "outer", "recurs", "throws_by_jump", "leaps_by_jump"]
+RETURNS = ", ".join(f"pid$target:a.out:{name}:return" for name in FUNCTIONS)
+ENTRIES = ", ".join(f"pid$target:a.out:{name}:entry" for name in FUNCTIONS)
+
+
+def sums(count):
+    """How often each function returns, and the sum of what it returns, as tests/programs/tails.cpp calls them."""
+    numbers = range(count)
+    made = {
+        "by_jump": [4 * 2 * count, 4 * sum(2 * n + 5 for n in numbers)],  # called, and jumped to by outer
+        "by_branch": [4 * count, 4 * sum(n % 2 + 1 if n % 2 else -1 for n in numbers)],
+        "outer": [4 * count, 4 * sum(n + 3 for n in numbers)],
+        "recurs": [4 * sum(n % 8 + 1 for n in numbers), 4 * sum(sum(range(n % 8 + 1)) for n in numbers)],
+        "throws_by_jump": [count // 2, sum(n + 1 for n in numbers if n % 2)],
+        "leaps_by_jump": [count // 2, sum(n + 1 for n in numbers if n % 2)],
+    }
+    return sorted([name, str(times), str(total)] for name, (times, total) in made.items())
+
+
+class Tails(AgentTest):
+    def trace(self, script, *words, options=()):
+        command = [program("tails"), str(COUNT), *words]
+        expected = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", *options, "-n", script, "-c", " ".join(command))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(expected, result.stdout, result.stderr)
+        self.assertNotIn("not agent:", result.stderr)
+        self.assertNotIn("drops", result.stderr)
+        return result
+
+    def rows(self, result):
+        return sorted(line.split() for line in result.stdout.splitlines() if line.strip() and line.split()[0] in FUNCTIONS)
+
+    def test_each_return_is_seen_with_its_value(self):
+        for clause in ("{ @n[probefunc] = count(); @s[probefunc] = sum(arg1); }",  # in the thread
+                       "{ n[probefunc]++; @n[probefunc] = count(); @s[probefunc] = sum(arg1); }"):  # in dvm
+            with self.subTest(clause):
+                result = self.trace(f'{RETURNS} {clause} END {{ printa("%s %@d %@d\\n", @n, @s); }}')
+                self.assertEqual(self.rows(result), sums(COUNT))
+
+    def test_what_lies_between_entry_and_return_is_of_one_call(self):
+        script = f"""{ENTRIES} {{ self->depth++; self->last = arg0; }}
+                     pid$target:a.out:by_branch:return {{ @b[self->last, arg1] = count(); }}
+                     {RETURNS} {{ self->depth--; @low[probefunc] = min(self->depth); }}"""
+        result = self.trace(script)
+        self.assertIn(["0", "-1", str(2 * COUNT)], [line.split() for line in result.stdout.splitlines()])
+        self.assertIn(["1", "2", str(2 * COUNT)], [line.split() for line in result.stdout.splitlines()])
+
+    def test_functions_return_in_the_order_of_their_calls(self):
+        order = "pid$target:a.out:by_jump:return, pid$target:a.out:outer:return { self->n++; @[probefunc, self->n, self->in] = count(); }"
+        result = self.trace("pid$target:a.out:outer:entry { self->in = 1; self->n = 0; } pid$target:a.out:by_jump:entry /!self->in/ { self->n = 0; }"
+                            + order + " pid$target:a.out:outer:return { self->in = 0; }")
+        rows = [line.split() for line in result.stdout.splitlines()]
+        for row in (["by_jump", "1", "0"], ["by_jump", "1", "1"], ["outer", "2", "1"]):
+            self.assertIn([*row, str(4 * COUNT)], rows)
+
+    def test_the_offset_is_that_of_the_jump(self):
+        result = self.trace("pid$target:a.out:by_jump:return, pid$target:a.out:by_branch:return { @[probefunc, arg0, arg1 == -1] = count(); }")
+        rows = [line.split() for line in result.stdout.splitlines()]
+        for row in (["by_jump", "5", "0", str(8 * COUNT)], ["by_branch", "8", "0", str(2 * COUNT)], ["by_branch", "21", "1", str(2 * COUNT)]):
+            self.assertIn(row, rows)
+
+    def test_functions_that_are_jumped_to_return_as_well(self):
+        names = {"shared": 4 * COUNT * 3 + 4 * COUNT // 2 + 2 * COUNT, "by_jump": 8 * COUNT}
+        result = self.trace("pid$target:a.out:shared:return, pid$target:a.out:by_jump:return { @[probefunc] = count(); }")
+        for name, count in names.items():
+            self.assertIn([name, str(count)], [line.split() for line in result.stdout.splitlines()])
+
+    def test_signal_handlers_do_no_harm(self):
+        command = [program("tails"), str(10 * COUNT)]
+        expected = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", f"{ENTRIES}, {RETURNS}, pid$target:a.out:shared:return {{ @[probefunc, probename] = count(); }}",
+                             "-c", " ".join(command) + " signals")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(expected, result.stdout)
+
+    def test_results_are_those_of_uretprobes(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        script = "pid$target:a.out:by_jump:return, pid$target:a.out:by_branch:return, pid$target:a.out:outer:return { @[probefunc, arg1] = count(); }"
+        both = [dvmtest.dvm("run", "-q", "-x", backend, *more, "-x", "aggsortkey", "-n", script, "-c", program("tails") + " 40")
+                for backend, more in (("backend=agent", ()), ("backend=uprobe", ("-x", "return=uretprobe")))]
+        self.assertEqual(both[0].stdout, both[1].stdout)
+
+    def test_the_locks_of_the_library_are_seen(self):
+        script = "pid$target:libc:pthread_cond_wait:return, pid$target:libc:free:return { @ = count(); }"
+        listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", script.split("{", maxsplit=1)[0].strip(), "-c", program("tails") + " 1").stdout
+        self.assertIn("backend local (agent)", listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
