@@ -6,11 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
+#include <unordered_set>
 #include <utility>
+
+#include "common/utf8.h"
+#include "common/xml.h"
+#include "view/flame_script.h"
 
 namespace dvm::view {
 namespace {
@@ -48,39 +53,26 @@ Status add(Node& root, const std::vector<FoldedStack>& stacks, double Node::*wei
   return {};
 }
 
-// Text in XML: what has a meaning there is escaped, what may not stand there is replaced. A byte that is no UTF-8 would make the
-// file unreadable.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); i++) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const size_t length = c < 0x80 ? 1 : c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 0;
-    const std::string_view rest = text.substr(i + 1, length > 0 ? length - 1 : 0);
-    const bool follows =
-        std::all_of(rest.begin(), rest.end(), [](char b) { return (static_cast<unsigned char>(b) & 0xc0) == 0x80; });
-    if (length == 0 || rest.size() + 1 != length || !follows || (c < ' ' && c != '\t') || c == 0x7f) {
-      out += '_';
-    } else if (length > 1) {
-      out += text.substr(i, length);
-      i += length - 1;
-    } else if (c == '&' || c == '<' || c == '>' || c == '"') {
-      out += fmt::format("&#{};", c);
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
+// Cut where it is wider than a box.
 std::string shortened(const std::string& name, double width) {
   const auto room = static_cast<size_t>(std::max(0.0, (width - 4) / kCharacter));
-  if (name.size() <= room) return name;
-  return room < 3 ? std::string() : name.substr(0, room - 2) + "..";
+  size_t characters = 0, end = 0;  // end: of the characters that stay if it is cut
+  for (size_t at = 0; at < name.size(); at += std::max<size_t>(utf8_length(std::string_view(name).substr(at)), 1)) {
+    if (characters + 2 == room) end = at;
+    characters++;
+  }
+  if (characters <= room) return name;
+  return room < 3 ? std::string() : name.substr(0, end) + "..";
 }
 
-// Which boxes are drawn first: by width, then by row from the bottom, as a number below 0.
-using Rank = std::pair<double, double>;
-constexpr Rank kLeastRank{0.1, -1e9};  // pixels
+constexpr double kLeastWidth = 0.1;  // of a frame that is drawn, in pixels
+constexpr double kLeastRest = 1;     // of the box for those that are not
+
+// The callees of a frame that are too narrow to be drawn, with theirs.
+struct Rest {
+  Node sum;
+  size_t frames = 0;
+};
 
 // One drawing: the boxes, and what they need to know of the whole.
 class Drawing {
@@ -89,56 +81,76 @@ class Drawing {
       : style_(style), root_(root), is_difference_(is_difference), scale_((style.width - 2 * kSide) / root.weight) {}
 
   std::string draw() {
-    least_ = least_rank();
-    depth_ = depth(root_, 0);
+    choose();
+    depth_ = depth(root_);
     add_box({"all", FrameKind::key}, root_, 0, 0);
     add_children(root_, 0, 1);
-    return head() + boxes_ + "</g>\n" + script() + "</svg>\n";
+    return head() + boxes_ + "</g>\n" + std::string(kFlameScript) + "</svg>\n";
   }
 
  private:
-  Rank rank_of(const Node& node, size_t row) const { return {node.weight * scale_, -static_cast<double>(row)}; }
+  double width_of(const Node& node) const { return node.weight * scale_; }
 
-  // Boxes of lower rank are left out, so that at most kMostFlameBoxes are drawn. No box has a higher rank than its caller.
-  Rank least_rank() const {
-    std::vector<Rank> ranks;
+  // The widest kMostFlameBoxes frames; of equal width those of lower rows, then those whose names come first. Callers come before
+  // their callees in this order, so that none is missing.
+  void choose() {
+    struct Candidate {
+      const Node* node;
+      size_t row, order;
+    };
+    std::vector<Candidate> all;
     const auto collect = [&](const Node& node, size_t row, auto& self) -> void {
-      if (const Rank rank = rank_of(node, row); rank >= kLeastRank) ranks.push_back(rank);
+      if (width_of(node) < kLeastWidth) return;
+      all.push_back({&node, row, all.size()});
       for (const auto& [key, inner] : node.children) self(*inner, row + 1, self);
     };
     collect(root_, 0, collect);
-    if (ranks.size() <= kMostFlameBoxes) return kLeastRank;
-    std::nth_element(ranks.begin(), ranks.begin() + kMostFlameBoxes, ranks.end(), std::greater<>());
-    const Rank highest_left_out = ranks[kMostFlameBoxes];
-    return {highest_left_out.first, highest_left_out.second + 0.5};
+    if (all.size() > kMostFlameBoxes) {
+      std::nth_element(all.begin(), all.begin() + kMostFlameBoxes, all.end(), [](const Candidate& a, const Candidate& b) {
+        return std::tie(b.node->weight, a.row, a.order) < std::tie(a.node->weight, b.row, b.order);
+      });
+      all.resize(kMostFlameBoxes);
+    }
+    for (const Candidate& one : all) drawn_.insert(one.node);
   }
 
   // With its callees; those of weight 0 are only in the run before.
-  static size_t boxes_of(const Node& node) {
+  static size_t frames_of(const Node& node) {
     size_t count = node.weight > 0 ? 1 : 0;
-    for (const auto& [key, inner] : node.children) count += boxes_of(*inner);
+    for (const auto& [key, inner] : node.children) count += frames_of(*inner);
     return count;
   }
 
-  // Rows of boxes that are drawn.
-  size_t depth(const Node& node, size_t row) const {
-    size_t most = 0;
-    if (rank_of(node, row) < least_) return 0;
-    for (const auto& [key, inner] : node.children) most = std::max(most, depth(*inner, row + 1));
+  Rest rest_of(const Node& node) const {
+    Rest rest;
+    for (const auto& [key, inner] : node.children)
+      if (!drawn_.contains(inner.get()))
+        rest.sum.weight += inner->weight, rest.sum.before += inner->before, rest.frames += frames_of(*inner);
+    return rest;
+  }
+  bool is_drawn(const Rest& rest) const { return rest.frames > 0 && width_of(rest.sum) >= kLeastRest; }
+
+  // Rows of boxes that are drawn, from this one on.
+  size_t depth(const Node& node) const {
+    size_t most = is_drawn(rest_of(node)) ? 1 : 0;
+    for (const auto& [key, inner] : node.children)
+      if (drawn_.contains(inner.get())) most = std::max(most, depth(*inner));
     return most + 1;
   }
 
   void add_children(const Node& node, double x, size_t row) {
     for (const auto& [key, inner] : node.children) {
-      const double width = inner->weight * scale_;
-      if (rank_of(*inner, row) < least_) {
-        omitted_ += boxes_of(*inner);
+      if (!drawn_.contains(inner.get())) {
+        if (inner->weight > 0) widest_merged_ = std::max(widest_merged_, width_of(*inner));
         continue;
       }
       add_box(key, *inner, x, row);
       add_children(*inner, x, row + 1);
-      x += width;
+      x += width_of(*inner);
     }
+    const Rest rest = rest_of(node);
+    merged_ += rest.frames;
+    if (is_drawn(rest)) add_box({fmt::format("and {} more", rest.frames), FrameKind::key}, rest.sum, x, row);
   }
 
   void add_box(const std::pair<std::string, FrameKind>& key, const Node& node, double x, size_t row) {
@@ -150,13 +162,13 @@ class Drawing {
         "width=\"{1:.2f}\" "
         "height=\"{5:.0f}\" fill=\"{6}\"/><text x=\"{7:.2f}\" y=\"{8:.0f}\">{9}</text></g>\n",
         x, width, tooltip(name, node), kSide + x, y, kBoxHeight - 1, colour(name, kind, node), kSide + x + 3, y + 12.5,
-        escaped(shortened(name, width)));
+        xml_escaped(shortened(name, width)));
   }
 
   std::string tooltip(const std::string& name, const Node& node) const {
     std::string text = fmt::format("{} ({:.0f} {}, {:.2f} %", name, node.weight, style_.unit, 100 * node.weight / root_.weight);
     if (is_difference_) text += fmt::format("; {:+.2f} %", 100 * growth(node));
-    return escaped(text + ")") + places_of(node);
+    return xml_escaped(text + ")") + places_of(node);
   }
 
   // In XML: the places with the most weight, a line each; with their shares if there are several.
@@ -167,7 +179,7 @@ class Drawing {
     std::sort(order.begin(), order.end());
     std::string text;
     for (size_t i = 0; i < std::min(order.size(), kMost); i++) {
-      text += "&#10;" + escaped(order[i].second);
+      text += "&#10;" + xml_escaped(order[i].second);
       if (order.size() > 1) text += fmt::format(" {:.0f} %", -100 * order[i].first / node.weight);
     }
     return order.size() > kMost ? fmt::format("{}&#10;{} more lines", text, order.size() - kMost) : text;
@@ -205,70 +217,32 @@ class Drawing {
   std::string head() const {
     const double height = kTop + static_cast<double>(depth_) * kBoxHeight + kBottom;
     std::string note = fmt::format("{:.0f} {}", root_.weight, style_.unit);
-    if (omitted_ > 0) note += fmt::format("; {} boxes narrower than {:.2g} pixels are not drawn", omitted_, least_.first);
+    if (merged_ > 0)
+      note += fmt::format("; {} frames of {:.2g} pixels or less are merged: \"and N more\"", merged_, widest_merged_);
     note += legend();
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"100%\" style=\"max-width:{0}px\" "
         "font-family=\"monospace\" font-size=\"12\">\n"
         "<style>.f{{cursor:pointer}}.f:hover rect{{stroke:#000}}.f text{{pointer-events:none;fill:#000}}.m "
-        "rect{{fill:#e04fd0}}</style>\n"
-        "<rect width=\"{0}\" height=\"{1:.0f}\" fill=\"#fbfaf6\"/>\n"
-        "<text x=\"{2}\" y=\"22\" font-size=\"16\">{3}</text>\n"
-        "<text x=\"{2}\" y=\"42\">{4}</text>\n"
-        "<text id=\"search\" x=\"{5}\" y=\"22\" text-anchor=\"end\" class=\"f\">search</text>\n"
-        "<text id=\"found\" x=\"{5}\" y=\"42\" text-anchor=\"end\"></text>\n<g>\n",
-        style_.width, height, kSide, escaped(style_.title), escaped(note), style_.width - kSide);
-  }
-
-  // Zooms into a clicked box: its callers fill the width, what lies beside it is hidden. A click on the lowest box shows all
-  // again.
-  std::string script() const {
-    return fmt::format(R"(<script><![CDATA[
-(function () {{
-  var side = {}, full = {}, letter = {};
-  var boxes = Array.prototype.slice.call(document.querySelectorAll('g.f'));
-  function name(box) {{ return box.querySelector('title').textContent.split('\n')[0].replace(/ \([^(]*\)$/, ''); }}
-  function show(box, x, width) {{
-    var text = box.querySelector('text'), rect = box.querySelector('rect'), room = Math.floor((width - 4) / letter), label = name(box);
-    rect.setAttribute('x', side + x); rect.setAttribute('width', width); text.setAttribute('x', side + x + 3);
-    text.textContent = label.length <= room ? label : room < 3 ? '' : label.slice(0, room - 2) + '..';
-  }}
-  function zoom(target) {{
-    var left = +target.dataset.x, wide = +target.dataset.w;
-    boxes.forEach(function (box) {{
-      var x = +box.dataset.x, w = +box.dataset.w, holds = x <= left + 0.01 && x + w >= left + wide - 0.01;
-      var begin = (x - left) * full / wide, width = w * full / wide;
-      box.style.display = holds || (begin > -0.01 && begin + width < full + 0.1) ? '' : 'none';
-      if (holds) show(box, 0, full); else show(box, begin, width);
-    }});
-  }}
-  boxes.forEach(function (box) {{ box.addEventListener('click', function () {{ zoom(box); }}); }});
-  document.getElementById('search').addEventListener('click', function () {{
-    var word = prompt('Frames that contain', ''), spans = [], sum = 0, end = -1;
-    boxes.forEach(function (box) {{
-      var hit = word && name(box).indexOf(word) >= 0;
-      box.setAttribute('class', hit ? 'f m' : 'f');
-      if (hit) spans.push([+box.dataset.x, +box.dataset.x + +box.dataset.w]);
-    }});
-    spans.sort(function (a, b) {{ return a[0] - b[0]; }}).forEach(function (s) {{
-      sum += Math.max(0, s[1] - Math.max(s[0], end)); end = Math.max(end, s[1]);
-    }});
-    document.getElementById('found').textContent = word ? (100 * sum / full).toFixed(2) + ' % contain ' + word : '';
-  }});
-}})();
-]]></script>
-)",
-                       kSide, style_.width - 2 * kSide, kCharacter);
+        "rect{{fill:#e04fd0}}.h{{fill:#222}}@media (prefers-color-scheme:dark){{.p{{fill:#14171a}}.h{{fill:#e4e8ec}}.f:hover "
+        "rect{{stroke:#fff}}}}</style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fbfaf6\" class=\"p\"/>\n"
+        "<text id=\"title\" x=\"{2}\" y=\"22\" font-size=\"16\" class=\"h\">{3}</text>\n"
+        "<text id=\"note\" x=\"{2}\" y=\"42\" class=\"h\">{4}</text>\n"
+        "<text id=\"search\" x=\"{5}\" y=\"22\" text-anchor=\"end\" class=\"h\" cursor=\"pointer\">search</text>\n"
+        "<text id=\"found\" x=\"{5}\" y=\"42\" text-anchor=\"end\" class=\"h\"></text>\n<g id=\"boxes\">\n",
+        style_.width, height, kSide, xml_escaped(style_.title), xml_escaped(note), style_.width - kSide);
   }
 
   const FlameStyle& style_;
   const Node& root_;
   bool is_difference_;
   double scale_;
-  Rank least_ = kLeastRank;
-  size_t depth_ = 0, omitted_ = 0;
-  std::set<FrameKind> kinds_;  // that are drawn
+  std::unordered_set<const Node*> drawn_;
+  size_t depth_ = 0, merged_ = 0;  // rows; frames that are not drawn
+  double widest_merged_ = 0;       // pixels
+  std::set<FrameKind> kinds_;      // that are drawn
   std::string boxes_;
 };
 

@@ -23,8 +23,9 @@ struct FlameStyle {
 inline constexpr size_t kMostFlameFrames = 1000;  // of one stack
 inline constexpr size_t kMostFlameBoxes = 20000;  // that are drawn: a browser takes seconds for more
 
-// Frames of the kernel and inlined functions have colours of their own, and tooltips name lines of source. Boxes narrower than a
-// tenth of a pixel are left out and counted below the title; of more than kMostFlameBoxes the narrowest are, too. With `before`,
+// Frames of the kernel and inlined functions have colours of their own, and tooltips name lines of source. Frames narrower than a
+// tenth of a pixel, and the narrowest beyond kMostFlameBoxes, are merged into a box "and N more" on their caller, and counted
+// below the title. With `before`,
 // the stacks of another run, colours show what changed: red where the share of the total grew, blue where it shrank. An error if
 // nothing has a weight above 0, or a stack has more than kMostFlameFrames frames.
 Result<std::string> flame_graph(const std::vector<FoldedStack>& stacks, const FlameStyle& style,

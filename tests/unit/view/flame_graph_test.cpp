@@ -54,22 +54,45 @@ TEST(FlameGraph, NamesAreEscapedWhateverBytesTheyHold) {
   EXPECT_THAT(text, HasSubstr("<title>operator&#60;&#60;(a&#38;)&#34;__\xc3\xa4__ (1 samples, 100.00 %)</title>"));
 }
 
+TEST(FlameGraph, NamesAreCutBetweenCharacters) {
+  std::string name;
+  for (int i = 0; i < 200; i++) name += "\xc3\xa4";
+  const std::string text = drawn({stack({name}, 1)});
+  EXPECT_THAT(text, HasSubstr("\xc3\xa4..</text>"));
+  EXPECT_THAT(text, Not(HasSubstr("_..")));
+  EXPECT_THAT(drawn({stack({"\xef\xbf\xbf|\xed\xa0\x80"}, 1)}), HasSubstr("<title>_|___ ("));  // no characters of XML
+}
+
 TEST(FlameGraph, TheWidestBoxesAreDrawnOfVeryMany) {
   std::vector<FoldedStack> stacks = {stack({"wide", "inner"}, 50)};
   for (int i = 0; i < 11'000; i++) stacks.push_back(stack({fmt::format("f{}", i), fmt::format("g{}", i)}, 1));
   const std::string text = drawn(stacks);
-  // Of equal width are 22,000 boxes: those of the upper row are left out.
+  // Of equal width are 22,000 boxes: most of the upper row are left out.
   EXPECT_EQ(box(text, "f10999 \\(1 samples, 0.01 %\\)").size(), 3u);
   EXPECT_EQ(box(text, "inner \\(50 samples, 0.45 %\\)").size(), 3u);
-  EXPECT_THAT(text, Not(HasSubstr("g10999")));
-  EXPECT_THAT(text, HasSubstr("11050 samples; 11000 boxes narrower than 0.11 pixels are not drawn"));
+  EXPECT_THAT(text, Not(HasSubstr("g9999")));
+  EXPECT_THAT(text, HasSubstr("11050 samples; 2003 frames of 0.11 pixels or less are merged: &#34;and N more&#34;"));
 }
 
-TEST(FlameGraph, NarrowBoxesAreCounted) {
+TEST(FlameGraph, NarrowFramesAreCounted) {
   std::vector<FoldedStack> stacks = {stack({"wide"}, 1'000'000), stack({"thin"}, 1), stack({"negative"}, -5)};
   const std::string text = drawn(stacks);
-  EXPECT_THAT(text, HasSubstr("1000001 samples; 1 boxes narrower than 0.1 pixels are not drawn"));
+  EXPECT_THAT(text, HasSubstr("1000001 samples; 1 frames of 0.0012 pixels or less are merged"));
   EXPECT_THAT(text, Not(HasSubstr("thin")));
+  EXPECT_THAT(text, Not(HasSubstr("<title>and")));
+}
+
+TEST(FlameGraph, NarrowFramesAreOneBoxOnTheirCaller) {
+  std::vector<FoldedStack> stacks = {stack({"main", "a"}, 100'000)};
+  for (int i = 0; i < 100'000; i++) stacks.push_back(stack({"main", fmt::format("f{}", i), "inner"}, 1));
+  const std::string text = drawn(stacks);
+  const auto rest = box(text, "and 200000 more \\(100000 samples, 50.00 %\\)"), main = box(text, "main [^<]*"),
+             a = box(text, "a [^<]*");
+  ASSERT_EQ(rest.size() + main.size() + a.size(), 9U) << text.substr(0, 2000);
+  EXPECT_DOUBLE_EQ(rest[0], a[0] + a[1]);
+  EXPECT_DOUBLE_EQ(rest[0] + rest[1], main[0] + main[1]);
+  EXPECT_DOUBLE_EQ(rest[2], a[2]);
+  EXPECT_THAT(text, HasSubstr("200000 samples; 200000 frames of 0.0059 pixels or less are merged"));
 }
 
 TEST(FlameGraph, ADifferenceIsRedWhereTheShareGrew) {
