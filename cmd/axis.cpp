@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/xml.h"
+
 namespace dvm::cmd {
 namespace {
 
@@ -33,26 +35,12 @@ std::string label(double x, double y, std::string_view anchor, const std::string
 
 }  // namespace
 
-std::string xml_escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
-
 // The background is white also where the page around it is dark.
 std::string begin_drawing(double width, double height, const std::string& title) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" style=\"background:#fff\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<text x=\"{}\" y=\"18\" font-weight=\"bold\">{}</text>\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "style=\"background:#fff;max-width:100%\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<text x=\"{2}\" y=\"18\" font-weight=\"bold\">{3}</text>\n",
       width, height, kDrawingMargin, xml_escaped(title));
 }
 

@@ -10,9 +10,6 @@ namespace dvm::cmd {
 inline constexpr double kDrawingWidth = 640, kDrawingMargin = 16;
 inline constexpr double kLegendRow = 16;
 
-// For text and attributes.
-std::string xml_escaped(std::string_view text);
-
 std::string begin_drawing(double width, double height, const std::string& title);
 
 std::string_view drawing_colour(size_t number);

@@ -6,6 +6,7 @@
 
 #include "cmd/axis.h"
 #include "cmd/cost_report.h"
+#include "common/xml.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::cmd {

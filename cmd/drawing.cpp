@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cmd/axis.h"
+#include "common/xml.h"
 
 namespace dvm::cmd {
 namespace {
@@ -19,8 +20,8 @@ constexpr double kManyTimes = 50;  // as large as the smallest: then a logarithm
 Axis axis_of(const std::vector<BarPair>& bars) {
   double least = 1e300, most = 0;
   const auto add = [&](const Bar& bar) {
-    const double end = bar.value + bar.spread;
-    if (end > 0) least = std::min(least, end), most = std::max(most, end);
+    most = std::max(most, bar.value + bar.spread);
+    if (bar.value > bar.spread) least = std::min(least, bar.value);
   };
   for (const BarPair& pair : bars) {
     add(pair.measured);
@@ -53,20 +54,30 @@ Extent extent_of(const std::vector<Line>& lines) {
 
 }  // namespace
 
-std::string draw_bars(const std::string& title, const std::string& unit, const std::vector<BarPair>& bars) {
-  const std::vector<std::string> legend = {"predicted", "measured; the line is the spread"};
-  const Axis axis = axis_of(bars);
-  const double top = 34 + kLegendRow * static_cast<double>(legend.size()), height = kRow * static_cast<double>(bars.size());
-  std::string svg = begin_drawing(kDrawingWidth + 4 * kLeft, top + height + kAxisHeight, title) + draw_legend(kLeft, 28, legend);
-  svg += draw_horizontal(axis, unit, kLeft, top + height, height);
-  double row = top;
-  for (const BarPair& pair : bars) {
-    svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", kLeft, row + 14, xml_escaped(pair.name));
-    if (pair.predicted) svg += draw_bar(*pair.predicted, axis, row + 19, drawing_colour(0), "predicted");
-    svg += draw_bar(pair.measured, axis, row + 20 + kBar, drawing_colour(1), "measured");
-    row += kRow;
+namespace {
+
+// From `top` on; returns where it ends.
+double draw_group(std::string& svg, const BarGroup& group, double top) {
+  const Axis axis = axis_of(group.bars);
+  const double height = kRow * static_cast<double>(group.bars.size());
+  svg += draw_horizontal(axis, group.unit, kLeft, top + height, height);
+  for (const BarPair& pair : group.bars) {
+    svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", kLeft, top + 14, xml_escaped(pair.name));
+    if (pair.predicted) svg += draw_bar(*pair.predicted, axis, top + 19, drawing_colour(0), "predicted");
+    svg += draw_bar(pair.measured, axis, top + 20 + kBar, drawing_colour(1), "measured");
+    top += kRow;
   }
-  return svg + "</svg>\n";
+  return top + kAxisHeight;
+}
+
+}  // namespace
+
+std::string draw_bars(const std::string& title, const std::vector<BarGroup>& groups) {
+  const std::vector<std::string> legend = {"predicted", "measured; the line is the spread"};
+  double bottom = 34 + kLegendRow * static_cast<double>(legend.size());
+  std::string svg = draw_legend(kLeft, 28, legend);
+  for (const BarGroup& group : groups) bottom = draw_group(svg, group, bottom);
+  return begin_drawing(kDrawingWidth + 4 * kLeft, bottom, title) + svg + "</svg>\n";
 }
 
 std::string draw_lines(const std::string& title, const std::string& x_name, const std::string& y_name,

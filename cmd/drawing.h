@@ -15,8 +15,14 @@ struct BarPair {
   Bar measured;
   std::optional<Bar> predicted;
 };
-// Predicted above measured, with error bars; on a logarithmic axis where the largest is far from the smallest. unit: of the axis.
-std::string draw_bars(const std::string& title, const std::string& unit, const std::vector<BarPair>& bars);
+// Bars of one unit.
+struct BarGroup {
+  std::string unit;
+  std::vector<BarPair> bars;
+};
+// Predicted above measured, with error bars. Each group has an axis of its own, logarithmic where the largest bar is far from the
+// smallest that is longer than its spread.
+std::string draw_bars(const std::string& title, const std::vector<BarGroup>& groups);
 
 struct Line {
   std::string name;

@@ -207,18 +207,17 @@ std::string validation_page(const Validation& validation, const std::string& ste
 std::vector<std::pair<std::string, std::string>> validation_drawings(const Validation& validation, const std::string& stem) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [group, title] : kGroups) {
-    std::vector<BarPair> bars;
-    std::string unit;
+    std::vector<BarGroup> units;
     for (const LiveResult* row : rows_of(validation, group)) {
-      // Rows measured in clocks are a thousandth of the traced ones.
-      if (!row->is_measured() || (group == "e" && row->row->measure != Measure::plain)) continue;
-      BarPair bar{fmt::format("{}, {}", row->row->title, unit_of(*row->row)), {row->measured, row->spread}, {}};
+      if (!row->is_measured()) continue;
+      BarPair bar{std::string(row->row->title), {row->measured, row->spread}, {}};
       if (row->predicted) bar.predicted = Bar{row->predicted->value, row->predicted->spread};
-      const std::string its(unit_of(*row->row));
-      unit = unit.empty() || unit == its ? its : "unit of each row";
-      bars.push_back(std::move(bar));
+      const std::string unit(unit_of(*row->row));
+      auto its = std::find_if(units.begin(), units.end(), [&](const BarGroup& one) { return one.unit == unit; });
+      if (its == units.end()) its = units.insert(its, BarGroup{unit, {}});
+      its->bars.push_back(std::move(bar));
     }
-    if (!rows_of(validation, group).empty()) files.emplace_back(file_of(group, stem), draw_bars(std::string(title), unit, bars));
+    if (!rows_of(validation, group).empty()) files.emplace_back(file_of(group, stem), draw_bars(std::string(title), units));
   }
   return files;
 }
