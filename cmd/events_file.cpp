@@ -10,6 +10,12 @@
 #include <cstring>
 
 namespace dvm::cmd {
+namespace {
+
+// Why a write has failed: for the same reason as one more.
+int problem_of(int fd) { return write(fd, "\n", 1) < 0 ? errno : EIO; }
+
+}  // namespace
 
 Status EventsFile::open(const std::string& path) {
   if (path.empty()) return {};
@@ -29,7 +35,9 @@ void EventsFile::begin() {
 Status EventsFile::close() {
   if (!file_) return {};
   const bool has_failed = std::ferror(file_.get()) != 0;
+  const int problem = has_failed ? problem_of(fileno(file_.get())) : 0;
   const bool is_closed = std::fclose(file_.release()) == 0;
+  if (has_failed) errno = problem;
   if (is_new_ && !has_begun_) unlink(path_.c_str());
   if (has_failed || !is_closed) return Error{fmt::format("could not write {}: {}", path_, std::strerror(errno))};
   return {};

@@ -13,17 +13,29 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostText = 4096;  // bytes of one firing
+constexpr size_t kMostText = 4096;          // bytes of one firing
+constexpr size_t kMostUnwritten = 1 << 16;  // bytes of events that wait to be written together
+constexpr uint64_t kWrite = 200'000'000;    // ns after which they are written, however few
+constexpr size_t kMostOpen = 1000;          // functions that a thread is in, as slices
 
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
-// The array need not be closed: what a killed dvm leaves can be opened.
+// The array need not be closed: what a killed dvm leaves can be opened. So only whole events reach the file.
 void TraceEvents::write(const std::string& event) {
-  std::fputs(is_first_ ? "[\n" : ",\n", file_);
-  std::fputs(event.c_str(), file_);
+  unwritten_ += is_first_ ? "[\n" : ",\n";
+  unwritten_ += event;
   is_first_ = false;
+  if (unwritten_.size() < kMostUnwritten && held_.time - written_at_ < kWrite) return;
+  written_at_ = held_.time;
+  flush();
+}
+
+void TraceEvents::flush() {
+  std::fwrite(unwritten_.data(), 1, unwritten_.size(), file_);
+  std::fflush(file_);
+  unwritten_.clear();
 }
 
 bool TraceEvents::is_held(const RecordCopy& copy) const {
@@ -75,13 +87,22 @@ void TraceEvents::write_event(const char* phase, const std::string& name, bool w
 
 // Closes the functions above it too, whose returns were lost. A function that was entered before tracing has no slice.
 void TraceEvents::write_return() {
-  std::vector<std::string>& functions = open_[thread()];
+  auto& [functions, deeper] = open_[thread()];
   const std::string& name = held_.probe->function;
+  if (deeper > 0) return deeper--, write_event("i", name + ":return");
   const auto entered = std::find(functions.rbegin(), functions.rend(), name);
   if (entered == functions.rend()) return write_event("i", name + ":return");
   for (auto inner = functions.rbegin(); inner != entered; ++inner) write_event("E", *inner, false);
   write_event("E", name);
   functions.erase(std::prev(entered.base()), functions.end());
+}
+
+void TraceEvents::write_entry() {
+  auto& [functions, deeper] = open_[thread()];
+  const std::string& name = held_.probe->function;
+  if (functions.size() == kMostOpen) return deeper++, write_event("i", name + ":entry");
+  functions.push_back(name);
+  write_event("B", name);
 }
 
 // Probes may be added while tracing goes on, behind those that are there.
@@ -103,8 +124,7 @@ void TraceEvents::write_firing() {
   const Probe& probe = *held_.probe;
   name_thread();
   if (probe.name == "entry" && records_return_of(probe)) {
-    open_[thread()].push_back(probe.function);
-    write_event("B", probe.function);
+    write_entry();
   } else if (probe.name == "return") {
     write_return();
   } else {
@@ -115,8 +135,8 @@ void TraceEvents::write_firing() {
 void TraceEvents::end_records() {
   write_firing();
   held_.probe = nullptr;
-  if (is_first_) std::fputs("[", file_);
-  std::fputs("\n]\n", file_);
+  unwritten_ += is_first_ ? "[\n]\n" : "\n]\n";
+  flush();
 }
 
 }  // namespace dvm::runtime

@@ -28,16 +28,24 @@ class TraceEvents final : public RecordReader {
   using Thread = std::pair<int32_t, int32_t>;                          // pid, tid
   using Function = std::tuple<std::string, std::string, std::string>;  // provider, module, function
 
+  // The functions that a thread is in, outermost first, and how many more that have no slice.
+  struct Open {
+    std::vector<std::string> functions;
+    uint64_t deeper = 0;
+  };
+
   Thread thread() const { return {held_.pid, held_.tid}; }
   bool is_held(const RecordCopy& copy) const;
   bool records_return_of(const Probe& entry);
   void write_firing();
   void write_event(const char* phase, const std::string& name, bool with_text = true);
   const std::string& quoted(const std::string& name);
+  void write_entry();
   void write_return();
   void name_thread();
   void write_name(const char* kind);
   void write(const std::string& event);
+  void flush();
 
   std::FILE* file_;
   const Enabling& enabling_;
@@ -45,11 +53,13 @@ class TraceEvents final : public RecordReader {
   std::set<Function> returning_;                      // functions of these probes whose returns leave records
   std::unordered_map<const Probe*, bool> is_paired_;  // entries: whether returning_ has their function
   RecordCopy held_;                                   // the firing whose records are still arriving; without a probe: none
-  std::map<Thread, std::vector<std::string>> open_;   // functions that each thread is in
+  std::map<Thread, Open> open_;
   std::map<Thread, std::string> names_;
   std::unordered_map<std::string, std::string> quoted_;  // names of functions and providers as JSON
   std::set<int32_t> processes_;                          // that have a name
   bool is_first_ = true;
+  std::string unwritten_;
+  uint64_t written_at_ = 0;  // timestamp of the firing
 };
 
 }  // namespace dvm::runtime

@@ -113,15 +113,29 @@ class TraceEvents(dvmtest.PrivilegedTest):
         for phases in tracks.values():  # each closes what it opens
             self.assertEqual(phases.count("B"), phases.count("E"))
 
-    def test_a_killed_dvm_leaves_whole_lines(self):
-        command = [DVM, "run", "-q", "--trace-events", str(self.path), "-n", 'tick-1ms { printf("%1000d", 1); }']
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENV) as tracer:
-            while not (self.path.exists() and self.path.stat().st_size > 100000):
-                time.sleep(0.05)
-            tracer.send_signal(signal.SIGKILL)
-        whole = self.path.read_text().split(",\n")[:-1]
-        self.assertGreater(len(json.loads("".join(whole[:1]) + "]")), 0)
-        self.assertEqual(json.loads(whole[-1])["name"], "tick-1ms")
+    def test_a_killed_dvm_leaves_whole_events(self):
+        for printed, size in (("%1000d", 100000), ("%d", 1)):
+            self.path.unlink(missing_ok=True)
+            command = [DVM, "run", "-q", "--trace-events", str(self.path), "-n", f'tick-1ms {{ printf("{printed}", 1); }}']
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENV) as tracer:
+                while not (self.path.exists() and self.path.stat().st_size > size):
+                    time.sleep(0.05)
+                tracer.send_signal(signal.SIGKILL)
+            text = self.path.read_text()
+            self.assertEqual(json.loads(text + "]")[-1]["name"], "tick-1ms")
+            # What the manual says for other programs.
+            closed = subprocess.run(["sh", "-c", "sed '$d' \"$1\" | sed '$s/,$/]/'", "sh", str(self.path)], check=True,
+                                    stdout=subprocess.PIPE, text=True)
+            self.assertEqual(len(json.loads(closed.stdout)), len(json.loads(text + "]")) - 1)
+
+    def test_recursion_deeper_than_viewers_draw_is_marked(self):
+        events = self.events("-x", "bufsize=16m", "-n", "pid$target:a.out:deep:entry, pid$target:a.out:deep:return { }", "-c", program("returns"))
+        phases = "".join(one["ph"] for one in events)
+        marks = phases.count("i")
+        self.assertRegex(phases, "^B{1000}i+E{1000}$")
+        self.assertGreater(marks, 10000)
+        names = [one["name"] for one in events if one["ph"] == "i"]
+        self.assertEqual(names, ["deep:entry"] * (marks // 2) + ["deep:return"] * (marks // 2))
 
     def test_bad_input(self):
         script = ["-n", "BEGIN { exit(0); }"]
