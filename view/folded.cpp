@@ -22,11 +22,14 @@ std::string text_at(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// FUNCTION, else MODULE`ADDRESS, else the address.
+// FUNCTION, else MODULE+OFFSET, which is the same in every process, else the address.
 std::string frame_name(const Json& frame) {
   if (!frame.is_object()) return frame.dump();
   const std::string function = text_at(frame, "function"), module = text_at(frame, "module"), address = text_at(frame, "address");
   if (!function.empty()) return function;
+  const auto offset = frame.find("offset");
+  if (!module.empty() && offset != frame.end() && offset->is_number_unsigned())
+    return fmt::format("{}+0x{:x}", module, offset->get<uint64_t>());
   return module.empty() ? address : module + '`' + address;
 }
 
@@ -106,7 +109,7 @@ std::string key_line(const Json& key) {
   std::string line;
   for (const Json& frame : key["frames"]) {
     const std::string module = frame.is_object() ? text_at(frame, "module") : "", name = frame_name(frame);
-    const bool is_bare = module.empty() || name.starts_with(module + '`');
+    const bool is_bare = module.empty() || name.starts_with(module + '`') || name.starts_with(module + "+0x");
     line += (line.empty() ? "" : ";") + (is_bare ? name : module + '`' + name);
   }
   return line;

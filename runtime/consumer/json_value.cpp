@@ -37,9 +37,8 @@ Json address(const UserAddress& place, const MadePrinter& made) {
   const auto symbol = made.find(place);
   if (!symbol) return object;
   object["module"] = symbol->module;
-  if (symbol->function.empty()) return object;
-  object["function"] = symbol->function;
-  object["offset"] = place.address - symbol->address;
+  if (!symbol->function.empty()) object["function"] = symbol->function;
+  object["offset"] = place.address - (symbol->function.empty() ? symbol->module_address : symbol->address);
   return object;
 }
 

@@ -37,6 +37,15 @@ TEST(Folded, StacksOfTheSameNamesAreOne) {
   EXPECT_EQ(folded_lines(stacks), "0x30;a`0x20;leaf 7\n");
 }
 
+TEST(Folded, FramesWithoutAFunctionAreNamedByTheirModule) {
+  const auto row = [](const std::string& address, const std::string& value) {
+    return R"({"keys":[{"frames":[{"pid":7,"address":")" + address + R"(","module":"a.out","offset":4660}]}],"values":[)" +
+           value + "]}";
+  };
+  const auto stacks = fold(read(row("0x55001234", "3") + "," + row("0x56ff1234", "4")), "x");
+  EXPECT_EQ(folded_lines(stacks), "a.out+0x1234 7\n");
+}
+
 TEST(Folded, InlinedFunctionsLieOnTheFrameThatHasTheirCode) {
   const std::string frame =
       R"({"pid":7,"address":"0x10","function":"main","file":"m.c","line":7,)"
