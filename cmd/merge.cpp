@@ -18,17 +18,17 @@ using view::Results;
 std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace); }
 void print_line(const Json& line) { fmt::print("{}\n", text_of(line)); }
 
-std::vector<Results::KeyedRow> sorted_rows(const Results& results, const runtime::MergedAggregation& aggregation) {
+std::vector<Results::KeyedRow> sorted_rows(const runtime::MergedAggregation& aggregation) {
   const Waiting waiting("sorting rows");
-  return results.rows(aggregation);
+  return Results::rows(aggregation);
 }
 
 // Row by row: there may be a million.
-void print_aggregation(const Results& results, const runtime::MergedAggregation& aggregation) {
+void print_aggregation(const runtime::MergedAggregation& aggregation) {
   const char* comma = "";
   fmt::print("{{\"type\":\"aggregation\",\"aggregations\":[{}],\"rows\":[", text_of(runtime::json_of(aggregation)));
-  for (const Results::KeyedRow& row : sorted_rows(results, aggregation)) {
-    Json line = {{"keys", *row.keys}, {"values", Json::array({runtime::json_of(aggregation, row.row)})}};
+  for (const Results::KeyedRow& row : sorted_rows(aggregation)) {
+    Json line = {{"keys", row.keys}, {"values", Json::array({runtime::json_of(aggregation, row.row)})}};
     if (!runtime::tells_state(aggregation)) line["states"] = Json::array({runtime::state_of(aggregation, row.row)});
     fmt::print("{}{}", std::exchange(comma, ","), text_of(line));
   }
@@ -39,7 +39,7 @@ int merge(const std::vector<std::string>& files) {
   Results results;
   if (Status read = read_results(files, results); !read) return fail("{}", read.error().message);
   for (const Json& line : results.losses()) print_line(line);
-  for (const runtime::MergedAggregation& aggregation : results.aggregations()) print_aggregation(results, aggregation);
+  for (const runtime::MergedAggregation& aggregation : results.aggregations()) print_aggregation(aggregation);
   print_line({{"type", "exit"}, {"status", 0}});
   return 0;
 }

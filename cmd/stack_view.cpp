@@ -7,10 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "cmd/waiting.h"
 #include "cmd/write_whole.h"
@@ -20,18 +21,14 @@
 namespace dvm::cmd {
 namespace {
 
-std::string text_of(std::FILE* file) {
-  std::string text;
-  std::rewind(file);
-  char part[1 << 16];
-  for (size_t size; (size = std::fread(part, 1, sizeof(part), file)) > 0;) text.append(part, size);
-  return text;
-}
+constexpr const char* kPrinted = "printa() has printed every aggregation with a stack as a key: nothing is left to draw";
+constexpr const char* kEmpty = "every aggregation with a stack as a key is empty: nothing to draw";
 
+// The file has no name; it is read from its beginning.
 Status read(std::FILE* file, view::Results& results) {
-  const std::string text = text_of(file);
-  if (text.empty()) return {};
-  std::istringstream lines(text);
+  std::ifstream lines(fmt::format("/proc/self/fd/{}", fileno(file)));
+  if (!lines) return Error{fmt::format("could not read stacks from a temporary file: {}", std::strerror(errno))};
+  if (lines.peek() == std::ifstream::traits_type::eof()) return {};
   return results.add("the run", lines);
 }
 
@@ -93,7 +90,7 @@ Status StackView::show(std::FILE* out) {
   std::optional<Waiting> waiting("drawing the flame graph");
   if (Status done = read(copy_.get(), results); !done) return done;
   const std::vector<std::string> names = view::names_with_stacks(results);
-  if (names.empty()) return Error{"no aggregation of the end has a stack as a key: nothing to draw"};
+  if (names.empty()) return Error{results.aggregations().empty() ? kPrinted : kEmpty};
   for (const std::string& name : names) {
     const std::vector<view::FoldedStack> stacks = view::fold(results, name);
     if (given_.folded) {

@@ -15,8 +15,6 @@ namespace {
 
 using runtime::MergedAggregation;
 
-bool is_stack(const Json& key) { return key.is_object() && key.contains("frames") && key["frames"].is_array(); }
-
 std::string text_at(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -90,10 +88,12 @@ int64_t weight_of(const MergedAggregation& aggregation, const runtime::MergedRow
   return sum;
 }
 
-bool has_stacks(const Results& results, const MergedAggregation& aggregation) {
-  const std::vector<Results::KeyedRow> rows = results.rows(aggregation);
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const Results::KeyedRow& row) { return std::any_of(row.keys->begin(), row.keys->end(), is_stack); });
+bool has_stacks(const MergedAggregation& aggregation) {
+  const auto rows = aggregation.rows.rows();
+  return std::any_of(rows.begin(), rows.end(), [](const runtime::MergedRow* row) {
+    const Json keys = Results::keys_of(*row);
+    return std::any_of(keys.begin(), keys.end(), is_stack);
+  });
 }
 
 std::string without_separators(std::string name) {
@@ -118,7 +118,7 @@ std::string key_line(const Json& key) {
 std::vector<std::string> names_with_stacks(const Results& results) {
   std::vector<std::string> names;
   for (const MergedAggregation& one : results.aggregations())
-    if (has_stacks(results, one)) names.push_back(one.desc.name);
+    if (has_stacks(one)) names.push_back(one.desc.name);
   return names;
 }
 
@@ -135,7 +135,7 @@ std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
   std::map<std::vector<Frame>, int64_t> weights;
   for (const MergedAggregation& one : results.aggregations()) {
     if (one.desc.name != name) continue;
-    for (const Results::KeyedRow& row : results.rows(one)) add(weights[frames_of(*row.keys)], weight_of(one, *row.row));
+    for (const runtime::MergedRow* row : one.rows.rows()) add(weights[frames_of(Results::keys_of(*row))], weight_of(one, *row));
   }
   std::vector<FoldedStack> stacks;
   for (auto& [frames, weight] : weights) stacks.push_back({frames, weight});

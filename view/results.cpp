@@ -82,10 +82,12 @@ Status read_words(const MergedAggregation& aggregation, const std::map<std::stri
   return {};
 }
 
-// Integers as the consumer orders them, without their sign; everything else by its text.
+// Integers as the consumer orders them, without their sign; stacks by their first frame that differs; everything else by its
+// text.
 bool is_before(const Json& a, const Json& b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); i++) {
     if (a[i] == b[i]) continue;
+    if (is_stack(a[i]) && is_stack(b[i])) return is_before(a[i]["frames"], b[i]["frames"]);
     if (a[i].is_number_integer() && b[i].is_number_integer()) return a[i].get<uint64_t>() < b[i].get<uint64_t>();
     if (a[i].is_string() && b[i].is_string()) return a[i].get_ref<const std::string&>() < b[i].get_ref<const std::string&>();
     return a[i].dump() < b[i].dump();
@@ -140,6 +142,8 @@ Result<dif::AggregationDesc> read_description(const Json& described) {
 }
 
 }  // namespace
+
+bool is_stack(const Json& key) { return key.is_object() && key.contains("frames") && key["frames"].is_array(); }
 
 Status Results::add(const std::string& name, std::istream& lines) {
   std::string text;
@@ -201,17 +205,18 @@ Status Results::add_row(MergedAggregation& aggregation, const Json& row) {
   std::vector<uint64_t> words(aggregation.words, 0);
   if (Status read = read_words(aggregation, buckets_.at(aggregation.desc.name), row, words); !read) return read;
   const std::string key = key_bytes(row["keys"]);
-  keys_.try_emplace(key, row["keys"]);
   runtime::merge(aggregation, key, words);
   return {};
 }
 
-std::vector<Results::KeyedRow> Results::rows(const MergedAggregation& aggregation) const {
+Json Results::keys_of(const runtime::MergedRow& row) { return Json::parse(row.key.substr(0, row.key.find('\0'))); }
+
+std::vector<Results::KeyedRow> Results::rows(const MergedAggregation& aggregation) {
   std::vector<KeyedRow> list;
-  for (const runtime::MergedRow* row : aggregation.rows.rows()) list.push_back({&keys_.at(std::string(row->key)), row});
+  for (const runtime::MergedRow* row : aggregation.rows.rows()) list.push_back({keys_of(*row), row});
   std::sort(list.begin(), list.end(), [](const KeyedRow& a, const KeyedRow& b) {
     const int order = runtime::compare_values(a.row, b.row);
-    return order != 0 ? order < 0 : is_before(*a.keys, *b.keys);
+    return order != 0 ? order < 0 : is_before(a.keys, b.keys);
   });
   return list;
 }

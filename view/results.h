@@ -17,6 +17,8 @@ namespace dvm::view {
 
 using runtime::Json;
 
+bool is_stack(const Json& key);
+
 // The aggregations of one run or of several, merged as the consumer merges those of several CPUs.
 class Results {
  public:
@@ -24,11 +26,13 @@ class Results {
   Status add(const std::string& name, std::istream& lines);
 
   struct KeyedRow {
-    const Json* keys;
+    Json keys;
     const runtime::MergedRow* row;
   };
+  // The keys of a row. They take up to ten times the memory that the row keeps them in.
+  static Json keys_of(const runtime::MergedRow& row);
   // Rows in the order in which dvm run prints them: by value, then by key.
-  std::vector<KeyedRow> rows(const runtime::MergedAggregation& aggregation) const;
+  static std::vector<KeyedRow> rows(const runtime::MergedAggregation& aggregation);
   // In the order in which the runs printed them.
   const std::deque<runtime::MergedAggregation>& aggregations() const { return all_; }
   // Lines that tell of a loss or an error, with the name of their run, as they were.
@@ -44,7 +48,6 @@ class Results {
 
   std::deque<runtime::MergedAggregation> all_;
   std::map<std::string, std::map<std::string, size_t>> buckets_;  // of each aggregation, by bounds
-  std::map<std::string, Json> keys_;                              // by the bytes of the row's key
   std::vector<Json> losses_;
   std::vector<std::string> unfinished_;
 };

@@ -33,14 +33,14 @@ std::string metric_name(const MergedAggregation& aggregation) {
   return aggregation.desc.name.empty() ? "agg" : "agg_" + aggregation.desc.name;
 }
 
-Metric table_of(const Results& results, const MergedAggregation& aggregation, size_t most, uint64_t& left_out) {
-  std::vector<Results::KeyedRow> rows = results.rows(aggregation);
+Metric table_of(const MergedAggregation& aggregation, size_t most, uint64_t& left_out) {
+  std::vector<Results::KeyedRow> rows = Results::rows(aggregation);
   std::reverse(rows.begin(), rows.end());
   left_out = rows.size() - std::min(rows.size(), most);
   rows.resize(rows.size() - left_out);
   std::vector<const runtime::MergedRow*> values;
   std::vector<Labels> labels;
-  for (const Results::KeyedRow& row : rows) values.push_back(row.row), labels.push_back(labels_of(*row.keys));
+  for (const Results::KeyedRow& row : rows) values.push_back(row.row), labels.push_back(labels_of(row.keys));
   Metric metric = runtime::metric_of(aggregation, values, labels);
   metric.name = metric_name(aggregation);
   const size_t keys = labels.empty() ? 0 : labels.front()->size();
@@ -73,7 +73,7 @@ runtime::Snapshot snapshot_of(const Results& results, size_t most) {
                                          MetricKind::gauge, {"aggregation", "reason"});
   for (const MergedAggregation& aggregation : results.aggregations()) {
     uint64_t left_out = 0;
-    snapshot.metrics.push_back(table_of(results, aggregation, most, left_out));
+    snapshot.metrics.push_back(table_of(aggregation, most, left_out));
     if (left_out > 0) runtime::add_point(left, {metric_name(aggregation), "rows"}, left_out);
   }
   if (!left.points.empty()) snapshot.metrics.push_back(std::move(left));

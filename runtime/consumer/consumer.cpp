@@ -293,16 +293,17 @@ void Consumer::print_unprinted() {
     rest.push_back(printed(std::span(&id, 1), nullptr));
     count(ConsumerStep::printa, rest.back().rows.size());
   }
-  if (copy_ == nullptr) return printer_->print_unprinted(rest);
-  if (!copies_stacks_only_) return write_copy(rest), printer_->print_unprinted(rest);
-  const auto printed = std::stable_partition(rest.begin(), rest.end(), has_stacks);
-  write_copy({rest.begin(), printed});
-  printer_->print_unprinted({printed, rest.end()});
+  if (copy_ == nullptr || !copies_stacks_only_) printer_->print_unprinted(rest);
+  if (copy_ == nullptr) return;
+  const auto others = std::stable_partition(rest.begin(), rest.end(), has_stacks);
+  if (copies_stacks_only_) printer_->print_unprinted({others, rest.end()});
+  (void)flush();  // the copy may take long; the next flush says what became of this one
+  write_copy({rest.begin(), others});
 }
 
 void Consumer::write_copy(std::span<const PrintedAggregations> copied) {
   Output output(copy_, copy_);
-  JsonPrinter(output, options_, enabling_, made_).print_unprinted(copied);
+  for (const PrintedAggregations& one : copied) JsonPrinter(output, options_, enabling_, made_).print_in_parts(one);
   if (Status written = output.flush(); !written) notice(written.error().message);
 }
 

@@ -37,18 +37,25 @@ void add_states(Json& object, const PrintedAggregations& printed, const JoinedRo
   for (size_t i = 0; i < row.rows.size(); i++) object["states"].push_back(state_of(*printed.aggregations[i], row.rows[i]));
 }
 
-// Adds the aggregations, and a row for each key.
-void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
+Json row_of(const JoinedRow& row, const PrintedAggregations& printed, const MadePrinter& made) {
+  Json keys = Json::array(), values = Json::array();
+  for (const Datum& key : keys_of(row.any())) keys.push_back(key_of(key, made));
+  for (size_t i = 0; i < row.rows.size(); i++) values.push_back(json_of(*printed.aggregations[i], row.rows[i]));
+  Json object = {{"keys", keys}, {"values", values}};
+  add_states(object, printed, row);
+  return object;
+}
+
+// Adds the aggregations; their rows come behind them.
+void describe(Json& object, const PrintedAggregations& printed) {
   object["aggregations"] = Json::array();
   for (const MergedAggregation* aggregation : printed.aggregations) object["aggregations"].push_back(json_of(*aggregation));
   object["rows"] = Json::array();
-  for (const JoinedRow& row : printed.rows) {
-    Json keys = Json::array(), values = Json::array();
-    for (const Datum& key : keys_of(row.any())) keys.push_back(key_of(key, made));
-    for (size_t i = 0; i < row.rows.size(); i++) values.push_back(json_of(*printed.aggregations[i], row.rows[i]));
-    object["rows"].push_back({{"keys", keys}, {"values", values}});
-    add_states(object["rows"].back(), printed, row);
-  }
+}
+
+void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
+  describe(object, printed);
+  for (const JoinedRow& row : printed.rows) object["rows"].push_back(row_of(row, printed, made));
 }
 
 }  // namespace
@@ -140,6 +147,20 @@ void JsonPrinter::print_unprinted(std::span<const PrintedAggregations> rest) {
     describe(object, printed, made_);
     write(object);
   }
+}
+
+void JsonPrinter::print_in_parts(const PrintedAggregations& printed) {
+  constexpr size_t kRows = 256;
+  Json object = {{"type", "aggregation"}};
+  describe(object, printed);
+  for (const JoinedRow& row : printed.rows) {
+    object["rows"].push_back(row_of(row, printed, made_));
+    if (object["rows"].size() < kRows) continue;
+    write(object);
+    (void)output_.flush();  // the next flush says what became of it
+    object["rows"].clear();
+  }
+  write(object);
 }
 
 void JsonPrinter::print_error(const ErrorRecord& error) {

@@ -25,6 +25,8 @@ class JsonPrinter final : public Printer {
   void print_formatted(const Format& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_unprinted(std::span<const PrintedAggregations> rest) override;
+  // In lines of a bounded number of rows, each written before the next is made.
+  void print_in_parts(const PrintedAggregations& printed);
   void print_error(const ErrorRecord& error) override;
   void print_more_errors(const MoreErrors& more, const std::string& message) override;
   void print_drop(const DropLine& drop, const std::string& message) override;

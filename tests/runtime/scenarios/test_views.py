@@ -166,6 +166,8 @@ class Flame(Files, dvmtest.PrivilegedTest):
         self.assertGreater(total, 90000000)
         colours = [tuple(map(int, found)) for found in re.findall(r'<rect x=[^>]*fill="rgb\((\d+),(\d+),(\d+)\)"', text)]
         self.assertTrue(all(blue >= red for red, _, blue in colours), colours)
+        # The program has gone when its stack is unwound, and only the other clause names it.
+        self.assertRegex(text, r"<title>(main|_start|__libc_start\w*|sleep\+0x\w+) ")
 
     def test_other_programs_read_folded_stacks(self):
         """Each line is what the documentation of inferno and of speedscope asks for: frames between semicolons, a space, digits."""
@@ -223,7 +225,10 @@ class Flame(Files, dvmtest.PrivilegedTest):
         self.assertEqual(result.stderr, "dvm: no aggregation has a stack as a key: nothing to draw\n")
         result = dvm("run", "-q", "--folded", "-n", "BEGIN /$target != 0/ { @[ustack()] = count(); } BEGIN { trace(1); exit(0); }")
         self.assertEqual((result.returncode, result.stdout), (1, "1\n"))
-        self.assertEqual(result.stderr, "dvm: no aggregation of the end has a stack as a key: nothing to draw\n")
+        self.assertEqual(result.stderr, "dvm: every aggregation with a stack as a key is empty: nothing to draw\n")
+        result = dvm("run", "-q", "--folded", "-n", 'BEGIN { @[ustack()] = count(); printa("%@d", @); exit(0); }')
+        self.assertEqual((result.returncode, result.stdout), (1, "1\n"))
+        self.assertEqual(result.stderr, "dvm: printa() has printed every aggregation with a stack as a key: nothing is left to draw\n")
 
 
 if __name__ == "__main__":

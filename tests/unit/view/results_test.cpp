@@ -34,8 +34,8 @@ std::vector<std::string> merged(const std::string& description, const std::strin
   EXPECT_TRUE(add(results, aggregation(description, first) + kEnd));
   EXPECT_TRUE(add(results, aggregation(description, second) + kEnd));
   std::vector<std::string> rows;
-  for (const Results::KeyedRow& row : results.rows(results.aggregations().front()))
-    rows.push_back(row.keys->dump() + " " + runtime::json_of(results.aggregations().front(), row.row).dump());
+  for (const Results::KeyedRow& row : Results::rows(results.aggregations().front()))
+    rows.push_back(row.keys.dump() + " " + runtime::json_of(results.aggregations().front(), row.row).dump());
   return rows;
 }
 
@@ -68,7 +68,7 @@ double seconds_for(size_t keys) {
   Results results;
   const std::clock_t begin = std::clock();
   EXPECT_TRUE(add(results, aggregation(R"({"name":"x","function":"count","normal":1})", rows) + kEnd));
-  EXPECT_EQ(results.rows(results.aggregations().front()).size(), keys);
+  EXPECT_EQ(Results::rows(results.aggregations().front()).size(), keys);
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
