@@ -63,7 +63,8 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
   std::optional<exporting::OtlpExporter> otlp;
   exporting::LogRecords logs;
   uint64_t begin = 0;  // walltimestamp of the first snapshot
-  std::string html;    // file for a page; empty: none
+  bool has_ended = false;
+  std::string html;  // file for a page; empty: none
   view::History history;
   std::shared_ptr<const runtime::Snapshot> last;
 
@@ -75,11 +76,15 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
     if (otlp) snapshot.metrics.push_back(lost_metric(otlp->losses())), snapshot.metrics.back().since = begin;
     const auto shared = std::make_shared<const runtime::Snapshot>(std::move(snapshot));
     if (!html.empty()) history.add(*shared), last = shared;
-    if (screen) screen->publish(shared);
+    if (screen && !has_ended) screen->publish(shared);
     if (server) server->publish(shared);
     if (otlp) otlp->publish(shared);
   }
+  runtime::SnapshotParts wanted() const override {
+    return {.totals = !html.empty(), .points = screen || server || otlp, .is_last = false};
+  }
   void end() override {
+    has_ended = true;
     if (screen) screen->end();
   }
   void read(runtime::RecordCopy copy) override { otlp->read(logs.make(std::move(copy))); }
@@ -122,6 +127,13 @@ std::string_view page_shell() {
 
 namespace {
 
+// "@NAME" of the aggregation that is exported under this name.
+std::string title_of(const runtime::Snapshot& snapshot, const std::string& name) {
+  for (const runtime::Metric& metric : snapshot.metrics)
+    if (metric.is_aggregation && metric.name == name) return metric.help.substr(0, metric.help.find(' '));
+  return name;
+}
+
 // Says which tables of the page are not whole.
 void tell_left_out(const runtime::Snapshot* last) {
   if (last == nullptr) return;
@@ -129,7 +141,7 @@ void tell_left_out(const runtime::Snapshot* last) {
     if (metric.name != "aggregation_keys_left_out") continue;
     for (const runtime::Point& point : metric.points)
       if (const double keys = runtime::as_double(point.value); keys > 0)
-        tell("the page leaves out {:.0f} keys of {} ({})", keys, point.labels->at(0), point.labels->at(1));
+        tell("the page leaves out {:.0f} keys of {} ({})", keys, title_of(*last, point.labels->at(0)), point.labels->at(1));
   }
 }
 

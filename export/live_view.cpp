@@ -84,9 +84,10 @@ std::string line_of(std::string_view keys, const std::string& value, const std::
   return fitted(fitted(std::string(keys), columns > width + least ? columns - width : least) + right, columns);
 }
 
-// over_limit: keys that the drawing does not know; they may be larger than those that it shows.
-std::string more_text(uint64_t keys, uint64_t over_limit) {
-  const std::string text = fmt::format("... {} more", keys);
+// The last two are keys that the drawing does not know; they may be larger than those that it shows.
+std::string more_text(uint64_t keys, uint64_t unnamed, uint64_t over_limit) {
+  std::string text = fmt::format("... {} more", keys);
+  if (unnamed > 0) text += fmt::format(", {} not named yet", unnamed);
   return over_limit == 0 ? text : fmt::format("{}, {} beyond maxseries", text, over_limit);
 }
 
@@ -103,13 +104,15 @@ std::vector<size_t> shares(const std::vector<size_t>& wanted, size_t lines) {
   return given;
 }
 
-// Keys of an aggregation, those that the snapshot leaves out included.
-uint64_t keys_in(const runtime::Snapshot& snapshot, const Metric& metric) {
-  for (const Metric& other : snapshot.metrics)
-    if (other.name == "aggregation_keys")
-      for (const Point& point : other.points)
-        if (point.labels->front() == metric.name) return static_cast<uint64_t>(as_double(point.value));
-  return metric.points.size();
+// The value of a metric on an aggregation; none if the snapshot has not got it. `reason`: its second label, if not empty.
+std::optional<uint64_t> value_of(const runtime::Snapshot& snapshot, std::string_view name, const Metric& aggregation,
+                                 std::string_view reason) {
+  for (const Metric& metric : snapshot.metrics)
+    if (metric.name == name)
+      for (const Point& point : metric.points)
+        if (point.labels->front() == aggregation.name && (reason.empty() || point.labels->back() == reason))
+          return static_cast<uint64_t>(as_double(point.value));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,7 +130,7 @@ std::string sparkline(std::span<const uint64_t> counts, size_t most) {
 }
 
 LiveView::Table LiveView::table(const Metric& metric, double seconds) {
-  Table table{metric.help, metric.kind, {}, 0};
+  Table table{metric.help, metric.kind, {}, 0, 0};
   const auto known = before_.find(metric.name);
   std::unordered_map<std::string, double> now;
   for (const Point& point : metric.points) {
@@ -156,7 +159,9 @@ void LiveView::take(const runtime::Snapshot& snapshot) {
   for (const Metric& metric : snapshot.metrics) {
     if (!metric.is_aggregation) continue;
     tables_.push_back(table(metric, seconds));
-    tables_.back().keys = std::max<uint64_t>(keys_in(snapshot, metric), tables_.back().rows.size());
+    Table& table = tables_.back();
+    table.keys = std::max<uint64_t>(value_of(snapshot, "aggregation_keys", metric, "").value_or(0), table.rows.size());
+    table.unnamed = value_of(snapshot, "aggregation_keys_left_out", metric, "unnamed").value_or(0);
   }
 }
 
@@ -176,7 +181,8 @@ void LiveView::draw(const Table& table, size_t lines, size_t columns, std::vecto
     const std::string value = columns >= kWide ? fmt::format("{:.0f}", row.value) : short_number(row.value);
     into.push_back(line_of(row.keys, value, row.growth ? short_number(*row.growth) : "", shape_of(row), columns));
   }
-  if (is_cut) into.push_back(fitted(more_text(table.keys - shown, table.keys - table.rows.size()), columns));
+  const uint64_t unknown = table.keys - table.rows.size(), unnamed = std::min(table.unnamed, unknown);
+  if (is_cut) into.push_back(fitted(more_text(table.keys - shown, unnamed, unknown - unnamed), columns));
 }
 
 std::vector<std::string> LiveView::draw(ScreenSize size) const {

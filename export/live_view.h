@@ -43,6 +43,7 @@ class LiveView {
     runtime::MetricKind kind{};
     std::vector<KeyLine> rows;  // the largest first
     uint64_t keys = 0;          // rows, with those that a snapshot leaves out
+    uint64_t unnamed = 0;       // of those left out: the names of their addresses are not known yet
   };
 
   Table table(const runtime::Metric& metric, double seconds);

@@ -11,26 +11,16 @@
 namespace dvm::view {
 namespace {
 
-using runtime::as_double;
 using runtime::Metric;
 using runtime::MetricKind;
-using runtime::Point;
 
 constexpr int64_t kLast = std::numeric_limits<int64_t>::max();  // stands for the bucket without a bound
 using Buckets = std::map<int64_t, uint64_t>;
 
-double total(const Metric& metric) {
-  double sum = 0;
-  const bool is_number = metric.kind == MetricKind::counter || metric.kind == MetricKind::sum;
-  for (const Point& point : metric.points) sum += is_number ? as_double(point.value) : static_cast<double>(point.count);
-  return sum;
-}
-
-Buckets all_buckets(const Metric& metric) {
+Buckets buckets_of(const runtime::MetricTotal& total) {
   Buckets sums;
-  for (const Point& point : metric.points)
-    for (size_t i = 0; i < point.buckets.size(); i++)
-      if (point.buckets[i] != 0) sums[i < metric.bounds.size() ? metric.bounds[i] : kLast] += point.buckets[i];
+  for (size_t i = 0; i < total.buckets.size(); i++)
+    if (total.buckets[i] != 0) sums[i < total.bounds.size() ? total.bounds[i] : kLast] += total.buckets[i];
   return sums;
 }
 
@@ -66,14 +56,14 @@ void History::add(const Metric& metric) {
   Series& series = series_[metric.name];
   series.growth.resize(times_.size());
   series.normal = static_cast<double>(metric.normal);
-  const double now = total(metric);
+  const double now = metric.total.value;
   const bool is_cleared = metric.kind != MetricKind::sum && now < series.before;
   if (!times_.empty()) series.growth.back() += now - (is_cleared ? 0 : series.before);
   series.before = now;
   if (metric.kind != MetricKind::histogram) return;
   series.cells.resize(times_.size());
-  series.bounds.insert(metric.bounds.begin(), metric.bounds.end());
-  Buckets buckets = all_buckets(metric);
+  series.bounds.insert(metric.total.bounds.begin(), metric.total.bounds.end());
+  Buckets buckets = buckets_of(metric.total);
   if (!times_.empty())
     for (const auto& [bound, count] : difference(buckets, series.buckets_before)) series.cells.back()[bound] += count;
   series.buckets_before = std::move(buckets);

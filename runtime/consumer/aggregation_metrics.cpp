@@ -1,4 +1,4 @@
-// Tested by tests/runtime/scenarios/test_prometheus.py.
+// Tested by tests/unit/runtime/aggregation_metrics_test.cpp and tests/runtime/scenarios/test_prometheus.py.
 
 #include "runtime/consumer/aggregation_metrics.h"
 
@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/clock.h"
 #include "common/utf8.h"
 #include "dvm/dif/variable.h"
 #include "runtime/consumer/floating.h"
@@ -171,6 +172,35 @@ void fill(Point& point, const MergedAggregation& aggregation, const MergedRow& r
   }
 }
 
+// Rows with negative counts, which weights below 0 make, are no part of a distribution over time.
+MetricTotal shape_of_all(const MergedAggregation& aggregation, std::span<const int64_t> bounds) {
+  std::vector<uint64_t> sums(aggregation.words);
+  ExportedBuckets buckets;
+  for (const MergedRow* row : aggregation.rows.rows()) {
+    if (has_negative(*row)) continue;
+    widen(buckets, row->state);
+    for (size_t i = 0; i < sums.size(); i++) sums[i] += row->state[i];
+  }
+  if (buckets.first == SIZE_MAX) buckets.first = 0;  // all are empty
+  Point point;
+  MetricTotal total;
+  total.bounds = fill_buckets(point, sums, bounds, buckets);
+  total.value = static_cast<double>(point.count);
+  total.buckets = std::move(point.buckets);
+  return total;
+}
+
+MetricTotal total_of(const MergedAggregation& aggregation, std::span<const int64_t> bounds) {
+  const MetricKind kind = kind_of(aggregation.desc.function);
+  if (kind == MetricKind::histogram) return shape_of_all(aggregation, bounds);
+  MetricTotal total;
+  if (kind == MetricKind::gauge) return total;
+  const bool is_signed = kind == MetricKind::sum && aggregation.desc.value.is_signed;
+  for (const MergedRow* row : aggregation.rows.rows())  // a mean begins with the number of its values
+    total.value += is_signed ? static_cast<double>(static_cast<int64_t>(row->state[0])) : static_cast<double>(row->state[0]);
+  return total;
+}
+
 }  // namespace
 
 Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow* const> rows,
@@ -216,16 +246,27 @@ AggregationMetrics::Known& AggregationMetrics::know(const MergedAggregation& agg
   return known;
 }
 
-const AggregationMetrics::Series& AggregationMetrics::series_of(Known& known, const MergedRow& row) {
+// The first new key of a snapshot is always named, however long that takes.
+bool AggregationMetrics::may_name() {
+  if (naming_ends_ == UINT64_MAX) return true;
+  const uint64_t now = read_clock(CLOCK_MONOTONIC);
+  if (naming_ends_ == 0) naming_ends_ = now + kNamingTime;
+  return now < naming_ends_;
+}
+
+const AggregationMetrics::Series* AggregationMetrics::series_of(Known& known, const MergedRow& row) {
   if (known.series.size() > 2 * static_cast<size_t>(options_[dif::Option::maxseries])) known.series.clear();
-  Series& series = known.series[std::string(row.key)];
-  if (!series.labels) {
-    std::vector<std::string> values;
-    for (const Datum& datum : keys_of(row)) values.push_back(label_value(datum, made_));
-    series.own = series_key(values);
-    series.labels = std::make_shared<const std::vector<std::string>>(std::move(values));
-  }
-  return series;
+  const std::string key(row.key);
+  if (const auto found = known.series.find(key); found != known.series.end()) return &found->second;
+  const std::vector<Datum> data = keys_of(row);
+  const bool has_names = std::any_of(data.begin(), data.end(), [](const Datum& datum) { return datum.is_made(); });
+  if (has_names && !may_name()) return nullptr;
+  std::vector<std::string> values;
+  for (const Datum& datum : data) values.push_back(label_value(datum, made_));
+  Series& series = known.series[key];
+  series.own = series_key(values);
+  series.labels = std::make_shared<const std::vector<std::string>>(std::move(values));
+  return &series;
 }
 
 // At most as many rows are looked at as series may be made of them.
@@ -249,10 +290,11 @@ AggregationMetrics::LeftOut AggregationMetrics::add_points(Metric& metric, Known
       known.buckets = wider;
     }
     if ((labels.size() + 1) * per_series > limit) break;
-    const Series& its = series_of(known, row);
+    const Series* its = series_of(known, row);
+    if (its == nullptr && ++left.unnamed) continue;
     const size_t before = series.rows.size();
-    merge(series, its.own, row.state);
-    if (series.rows.size() > before) labels.push_back(its.labels);
+    merge(series, its->own, row.state);
+    if (series.rows.size() > before) labels.push_back(its->labels);
   }
   left.over_limit = rows.size() - looked_at;
   metric.points.reserve(labels.size());
@@ -268,7 +310,8 @@ AggregationMetrics::LeftOut AggregationMetrics::add_points(Metric& metric, Known
   return left;
 }
 
-void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot) {
+void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot, const SnapshotParts& parts) {
+  naming_ends_ = parts.is_last ? UINT64_MAX : 0;
   Metric keys = labelled_metric("aggregation_keys", "Keys of the aggregation", MetricKind::gauge, {"aggregation"});
   Metric left = labelled_metric("aggregation_keys_left_out", "Keys of the aggregation that are not exported", MetricKind::gauge,
                                 {"aggregation", "reason"});
@@ -281,9 +324,11 @@ void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot) {
     metric.is_aggregation = true;
     metric.is_quantize = one.desc.function == dif::Action::agg_quantize;
     metric.normal = aggregation->normal != 0 ? aggregation->normal : 1;
-    const LeftOut its = add_points(metric, known, *aggregation);
+    if (parts.totals) metric.total = total_of(*aggregation, known.bounds);
+    const LeftOut its = parts.points ? add_points(metric, known, *aggregation) : LeftOut();
     add_point(keys, {known.name}, static_cast<uint64_t>(aggregation->rows.size()));
     add_point(left, {known.name, "maxseries"}, its.over_limit);
+    if (its.unnamed > 0) add_point(left, {known.name, "unnamed"}, its.unnamed);
     if (metric.kind == MetricKind::histogram) add_point(left, {known.name, "negative"}, its.negative);
     snapshot.metrics.push_back(std::move(metric));
   }

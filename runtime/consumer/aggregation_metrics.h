@@ -33,13 +33,16 @@ struct ExportedBuckets {
 Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow* const> rows,
                  std::span<const std::shared_ptr<const std::vector<std::string>>> labels);
 
+// Unless a snapshot is the last, new keys with stacks and symbols are named for so long; the others wait for later snapshots.
+inline constexpr uint64_t kNamingTime = 2'000'000;  // ns
+
 class AggregationMetrics {
  public:
   AggregationMetrics(const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
       : options_(options), enabling_(enabling), made_(made) {}
 
   // Adds a metric for each aggregation, and how many keys each has and were left out.
-  void add(Aggregations& aggregations, Snapshot& snapshot);
+  void add(Aggregations& aggregations, Snapshot& snapshot, const SnapshotParts& parts);
 
  private:
   using Labels = std::shared_ptr<const std::vector<std::string>>;
@@ -59,11 +62,13 @@ class AggregationMetrics {
     uint64_t clears = 0;
   };
   struct LeftOut {
-    uint64_t over_limit = 0, negative = 0;
+    uint64_t over_limit = 0, negative = 0, unnamed = 0;
   };
 
   Known& know(const MergedAggregation& aggregation, uint64_t now);
-  const Series& series_of(Known& known, const MergedRow& row);
+  bool may_name();
+  // Null: the key has no names yet, and the time for naming is over.
+  const Series* series_of(Known& known, const MergedRow& row);
   LeftOut add_points(Metric& metric, Known& known, const MergedAggregation& aggregation);
 
   const dif::Options& options_;
@@ -71,6 +76,7 @@ class AggregationMetrics {
   const MadePrinter& made_;
   std::map<uint32_t, Known> known_;  // by the id of the aggregation
   uint64_t last_ = 0;                // time of the last snapshot
+  uint64_t naming_ends_ = 0;         // ns, CLOCK_MONOTONIC; 0: nothing new was met yet
 };
 
 }  // namespace dvm::runtime

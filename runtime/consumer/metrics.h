@@ -28,6 +28,13 @@ struct Point {
   std::vector<uint64_t> buckets;                           // of a histogram: one for each bound, and one for what is larger
 };
 
+// All keys of an aggregation added up, those that no point has included.
+struct MetricTotal {
+  double value = 0;               // of a counter or a sum; of a summary and a histogram the number of values
+  std::vector<int64_t> bounds;    // of a histogram, as in a metric
+  std::vector<uint64_t> buckets;  // one more than bounds
+};
+
 struct Metric {
   std::string name;  // words joined by "_"
   std::string help;
@@ -37,6 +44,7 @@ struct Metric {
   bool is_quantize = false;         // a histogram whose buckets are those of quantize()
   uint64_t since = 0;               // walltimestamp from which values are counted
   std::vector<Point> points;
+  MetricTotal total;
   int64_t normal = 1;           // of normalize(): exporters leave values as they are, drawings divide them
   bool is_aggregation = false;  // whose help is what the script assigns; else dvm says it of itself
 };
@@ -54,12 +62,20 @@ void add_point(Metric& metric, std::vector<std::string> labels, Number value);
 // A number by the divisor of normalize(), cut as the consumer cuts it.
 Number normalized(const Number& number, int64_t normal);
 
+struct SnapshotParts {
+  bool totals = true;  // of aggregations
+  bool points = true;  // a point for each key
+  bool is_last = false;
+};
+
 // Takes what is exported while tracing. The consumer calls it, between two polls: publish() may not wait.
 class Exporter {
  public:
   virtual ~Exporter() = default;
+  // What snapshots need while tracing. The last one has everything.
+  virtual SnapshotParts wanted() const { return {}; }
   virtual void publish(Snapshot snapshot) = 0;
-  // No snapshot follows. What is left of the run is printed next.
+  // Tracing has ended. The run prints its results next; the last snapshot follows behind them.
   virtual void end() {}
 };
 

@@ -8,6 +8,11 @@
 #include "common/clock.h"
 
 namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kRest = 20;  // after a snapshot, times as long as it took
+
+}  // namespace
 
 void Exports::add_counts(Snapshot& snapshot) const {
   FiringCounts all;
@@ -48,15 +53,27 @@ void Exports::add_stages(Snapshot& snapshot) const {
 }
 
 void Exports::end() {
+  end_ = read_clock(CLOCK_REALTIME);
   if (config_.exporter) config_.exporter->end();
 }
 
 void Exports::publish() {
-  if (!config_.exporter) return;
+  if (!config_.exporter || read_clock(CLOCK_MONOTONIC) < next_) return;
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  publish(config_.exporter->wanted());
+  const uint64_t end = read_clock(CLOCK_MONOTONIC);
+  next_ = end + kRest * (end - begin);
+}
+
+void Exports::publish_last() {
+  if (config_.exporter) publish({.totals = true, .points = true, .is_last = true});
+}
+
+void Exports::publish(const SnapshotParts& parts) {
   Snapshot snapshot;
-  snapshot.time = read_clock(CLOCK_REALTIME);
+  snapshot.time = parts.is_last ? end_ : read_clock(CLOCK_REALTIME);
   if (begin_ == 0) begin_ = snapshot.time;
-  aggregations_.add(consumer_.aggregations(), snapshot);
+  aggregations_.add(consumer_.aggregations(), snapshot, parts);
   add_counts(snapshot);
   add_drops(snapshot);
   if (config_.cost != vm::CostPolicy::none && config_.is_timed) add_stages(snapshot);

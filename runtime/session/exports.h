@@ -22,12 +22,16 @@ class Exports {
         accounting_(accounting),
         aggregations_(config.options, enabling, consumer.made()) {}
 
-  // What the consumer has taken so far.
+  // What the consumer has taken so far. Snapshots take at most a twentieth of the time: after one that took long, the next calls
+  // do nothing.
   void publish();
-  // After the last snapshot.
+  // Before the results are printed.
   void end();
+  // After that: all there is, with the names of all keys.
+  void publish_last();
 
  private:
+  void publish(const SnapshotParts& parts);
   void add_counts(Snapshot& snapshot) const;
   void add_drops(Snapshot& snapshot) const;
   void add_stages(Snapshot& snapshot) const;
@@ -38,6 +42,8 @@ class Exports {
   const Accounting& accounting_;
   AggregationMetrics aggregations_;
   uint64_t begin_ = 0;  // walltimestamp of the first snapshot
+  uint64_t end_ = 0;    // walltimestamp of the end of tracing
+  uint64_t next_ = 0;   // ns, CLOCK_MONOTONIC, from which on another may be made
 };
 
 }  // namespace dvm::runtime

@@ -141,7 +141,6 @@ Status Handle::stop() {
   for (const auto& backend : impl.backends)
     if (OwnProbes* own = backend->own_probes()) own->fire_end();
   impl.collector.take_all();
-  impl.exports.publish();
   impl.exports.end();
   impl.consumer.print_unprinted();
   impl.tell_notes();
@@ -159,6 +158,8 @@ Status Handle::stop() {
   if (unknown_files > 0) impl.consumer.notice(unknown_files_text(unknown_files));
   impl.consumer.print_exit(exit_status());
   impl.fail(impl.collector.flush());
+  const std::shared_ptr<void> shown = impl.config.exporter && impl.config.show_end ? impl.config.show_end() : nullptr;
+  impl.exports.publish_last();
   return impl.failure;
 }
 

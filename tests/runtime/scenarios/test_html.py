@@ -93,7 +93,7 @@ class HtmlTest(unittest.TestCase):
     def test_keys_that_the_page_leaves_out_are_told(self):
         result, page = made("run", "-q", "-x", "maxseries=10", "-n", "tick-1ms /i++ < 50/ { @a[i] = count(); } tick-300ms { exit(0); }")
         self.assertEqual(len(page.data["tables"][0]["rows"]), 10)
-        self.assertRegex(result.stderr, r"dvm: the page leaves out \d+ keys of agg_a \(maxseries\)")
+        self.assertRegex(result.stderr, r"dvm: the page leaves out \d+ keys of @a \(maxseries\)")
 
     def test_nothing_outside_is_asked_for(self):
         _, page = made("run", "-q", "-n", "BEGIN { @ = count(); exit(0); }")

@@ -102,6 +102,11 @@ TEST(LiveView, KeysThatTheSnapshotLeavesOutAreCounted) {
   LiveView view;
   view.take(snapshot);
   EXPECT_EQ(words(view.draw({80, 24})).back(), "... 999998 more, 999998 beyond maxseries");
+  Metric left = runtime::labelled_metric("aggregation_keys_left_out", "", MetricKind::gauge, {"aggregation", "reason"});
+  runtime::add_point(left, {"agg", "unnamed"}, uint64_t{8});
+  snapshot.metrics.push_back(std::move(left));
+  view.take(snapshot);
+  EXPECT_EQ(words(view.draw({80, 24})).back(), "... 999998 more, 8 not named yet, 999990 beyond maxseries");
 }
 
 TEST(LiveView, ATerminalObeysNoKey) {

@@ -24,17 +24,15 @@ Snapshot at(uint64_t time, Metric metric) {
 
 Snapshot count(uint64_t time, uint64_t one, uint64_t other) {
   Metric metric = runtime::labelled_metric("agg", "", MetricKind::counter, {"k"});
-  runtime::add_point(metric, {"one"}, one);
-  runtime::add_point(metric, {"other"}, other);
+  metric.total.value = static_cast<double>(one + other);
   return at(time, std::move(metric));
 }
 
 Snapshot distribution(uint64_t time, std::vector<int64_t> bounds, std::vector<uint64_t> buckets) {
   Metric metric = runtime::labelled_metric("agg", "", MetricKind::histogram, {});
-  metric.bounds = std::move(bounds);
-  runtime::add_point(metric, {}, int64_t{0});
-  for (const uint64_t each : buckets) metric.points[0].count += each;
-  metric.points[0].buckets = std::move(buckets);
+  metric.total.bounds = std::move(bounds);
+  for (const uint64_t each : buckets) metric.total.value += static_cast<double>(each);
+  metric.total.buckets = std::move(buckets);
   return at(time, std::move(metric));
 }
 
