@@ -4,10 +4,12 @@ other end works, hangs or is gone. Records of trace events hold what records of 
 as much by variables of the clause. All cases alternate in one run. Prints medians: of the time of a call with its spread, of the CPU time of a call in the
 traced thread, which other programs disturb less, of drops, and of the CPU time of dvm and the program together.
 
-usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS [series|records]]]
+usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS [series|records|names]]]
 
   series    a clause with about 1,000 keys, a distribution for each, which are some 10,000 series
   records   a clause that prints a line at every fourth call
+  names     a clause whose 20,000 keys are addresses that have to be named. A page (--html) measures the account, too: "the account, no exporter" is
+            what it compares with. The CPU time of all includes what is done when the output has been printed; "until the output" does not.
 """
 
 import contextlib
@@ -29,6 +31,7 @@ CALLS = int(sys.argv[4]) if len(sys.argv) > 4 else 2000000
 PROBE = "pid$target:looper:func:entry"
 SCRIPTS = {
     "series": "BEGIN { n = 0; } " + PROBE + " { @calls[n % 1000] = count(); @sizes[n % 1000] = quantize(n % 128); n++; }",
+    "names": "BEGIN { n = 0; } " + PROBE + " { @[uaddr(uregs[R_RIP] + n++ % 20000)] = count(); }",
     "records": "BEGIN { n = 0; } " + PROBE + " /n++ % 4 == 0/ { printf(\"%d %s\\n\", n, probefunc); }",
 }
 CPU_TIME = " pid$target:looper:main:return { @thread = max(vtimestamp); } END { printa(\"thread %@d\\n\", @thread); }"
@@ -85,10 +88,19 @@ def no_collector():
     yield ["--otlp", "http://127.0.0.1:9"]
 
 
+@contextlib.contextmanager
+def page():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield ["--html", folder + "/page.html"]
+
+
 SAME = "the same values, no exporter"
+ACCOUNT = "the account, no exporter"
 CASES = {
     "no exporter": lambda: contextlib.nullcontext([]),
     SAME: lambda: contextlib.nullcontext([]),
+    ACCOUNT: lambda: contextlib.nullcontext(["--account"]),
+    "page": page,
     "prometheus, scraped": lambda: beside(scrape),
     "prometheus, 30 scrapers hang": lambda: beside(hang),
     "trace events to /dev/null": lambda: contextlib.nullcontext(["--trace-events", "/dev/null"]),
@@ -97,27 +109,45 @@ CASES = {
 }
 
 
+def cpu_until_printed(tracer, path):
+    """CPU seconds of dvm's first thread, which traces and prints, when the output was there."""
+    seconds = math.nan
+    while tracer.poll() is None:
+        printed = os.path.getsize(path) > 0
+        with contextlib.suppress(OSError, IndexError), open(f"/proc/{tracer.pid}/task/{tracer.pid}/schedstat", encoding="ascii") as file:
+            seconds = int(file.read().split()[0]) / 1e9
+        if printed:
+            break
+        time.sleep(0.002)
+    return seconds
+
+
 def measure(script, case):
-    """(nanoseconds of a call, drops, CPU seconds of dvm and the program, CPU nanoseconds of a call in the traced thread)"""
+    """(nanoseconds of a call, drops, CPU seconds of dvm and the program, CPU nanoseconds of a call in the traced thread, CPU seconds of the tracing thread
+    until the output)"""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with case() as options, tempfile.NamedTemporaryFile("r", errors="replace", dir="/dev/shm") as output:
         command = [DVM, "run", "-q", "-o", output.name, "-x", "bufsize=16m", "-x", "aggrate=100ms", *options, "-n", script + CPU_TIME,
                    "-c", f"{PROGRAMS}/looper {CALLS}"]
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as tracer:
+            printed = cpu_until_printed(tracer, output.name)
+            out, err = tracer.communicate()
+        result = subprocess.CompletedProcess(command, tracer.returncode, out, err)
         thread = re.search(r"(?m)^thread (\d+)$", output.read())
     if result.returncode != 0:
         sys.exit(result.stderr)
     nanoseconds = float(re.search(r"([\d.]+) ns/call", result.stdout)[1])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return nanoseconds, sum(int(count) for count in re.findall(r"^dvm: (\d+) drops?", result.stderr, re.M)), seconds, int(thread[1]) / CALLS if thread else None
+    return nanoseconds, sum(int(count) for count in re.findall(r"^dvm: (\d+) drops?", result.stderr, re.M)), seconds, int(thread[1]) / CALLS if thread else None, printed
 
 
 def main():
     for name, script in SCRIPTS.items():
         if len(sys.argv) > 5 and sys.argv[5] != name:
             continue
-        samples = {case: [] for case in CASES if case != SAME or name == "records"}
+        only = {SAME: "records", ACCOUNT: "names", "page": "names"}
+        samples = {case: [] for case in CASES if only.get(case, name) == name}
         for _ in range(ROUNDS):
             for case in samples:
                 enter = CASES[case]
@@ -127,7 +157,7 @@ def main():
             # The firing that tells the thread's time may have been dropped.
             median = lambda i: statistics.median([run[i] for run in runs if run[i] is not None] or [math.nan])
             print(f"{name:<9}{case:<30} median {median(0):7.1f} ns a call   {times[0]:.1f} .. {times[-1]:.1f}   n {len(times)}   of CPU {median(3):6.1f} ns"
-                  f"   drops {median(1):.0f} of {CALLS}   CPU of all {median(2):.2f} s", flush=True)
+                  f"   drops {median(1):.0f} of {CALLS}   CPU of all {median(2):.2f} s, of dvm until the output {median(4):.2f} s", flush=True)
 
 
 if __name__ == "__main__":
