@@ -254,8 +254,8 @@ class UprobeInstrument final : public CountingInstrument,
     return needs;
   }
 
-  // A probe that fires in any process may find any code on the stack. The processes that a predicate names are learned, also where
-  // it is that of another clause: they may end at once.
+  // A probe that fires in any process may find any code on the stack. The processes that a predicate names are learned, also
+  // where it is that of another clause: they may end at once.
   CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
     if (needs.frames <= known_frames(SiteKind::timer)) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = kUsualStackBytes;
@@ -384,8 +384,8 @@ class UprobeInstrument final : public CountingInstrument,
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
-  std::set<int32_t> named_;  // by predicates of probes that fire in any process
-  bool walks_ = false;       // such a probe captures stacks
+  std::set<int32_t> named_;                          // by predicates of probes that fire in any process
+  bool walks_ = false;                               // such a probe captures stacks
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
 };
 
