@@ -31,7 +31,8 @@ dvm_library(backend_local
   backend/local/firing_path.cpp
   backend/local/instruments.cpp
   backend/local/live.cpp
-  backend/local/local_backend.cpp)
+  backend/local/local_backend.cpp
+  backend/local/site_clauses.cpp)
 target_link_libraries(dvm_backend_local PUBLIC dvm_enabling dvm_source PRIVATE fmt::fmt)
 
 dvm_library(consumer
@@ -71,7 +72,6 @@ dvm_library(session
   session/loop.cpp
   session/placements.cpp
   session/probing.cpp
-  session/site_clauses.cpp
   session/translations.cpp)
 target_link_libraries(dvm_session PUBLIC dvm_backend_local dvm_consumer PRIVATE fmt::fmt)
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/session/site_clauses.h"
+#include "runtime/backend/local/site_clauses.h"
 
 namespace dvm::runtime {
 namespace {

@@ -1,6 +1,6 @@
 // Tested by tests/runtime/scenarios/test_agent.py.
 
-#include "runtime/session/site_clauses.h"
+#include "runtime/backend/local/site_clauses.h"
 
 #include <algorithm>
 #include <cstdint>
