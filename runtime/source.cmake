@@ -135,6 +135,7 @@ dvm_library(instrument_agent
   instrument/agent/agent_planner.cpp
   instrument/agent/arena_reader.cpp
   instrument/agent/clause_code.cpp
+  instrument/agent/foresee.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
   instrument/agent/stack_finder.cpp

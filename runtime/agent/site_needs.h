@@ -8,6 +8,7 @@
 
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/record_code.h"
+#include "runtime/agent/site_ability.h"
 #include "runtime/agent/site_frame.h"
 
 namespace dvm::runtime {
@@ -45,12 +46,5 @@ inline bool is_record(const AgentStep& step) { return step.step.kind == inside::
 bool may_record(const AgentFirer& firer);
 // Nothing: agent_enter makes it.
 std::optional<PlainRecord> record_of(const AgentFirer& firer);
-
-// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer,
-// unless it has called for a tail.
-bool can_run_all(std::span<const AgentFirer> firers);
-// The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
-// read more than registers.
-std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
 
 }  // namespace dvm::runtime

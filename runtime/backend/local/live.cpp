@@ -14,25 +14,31 @@ namespace {
 // The words of option `backend`.
 constexpr int64_t kUprobe = 0, kBreakpoint = 1, kAgent = 2;
 
+bool is_chosen(int64_t backend) { return backend == kUprobe || backend == kBreakpoint; }
+
 }  // namespace
+
+bool chooses_agent(const dif::Options& options) {
+  const int64_t chosen = options[dif::Option::backend];
+  return chosen == kAgent || (!is_chosen(chosen) && !may_use_bpf());
+}
 
 std::vector<LiveInstrument> make_live_instruments(const dif::Options& options) {
   const auto ring_bytes = static_cast<size_t>(options[dif::Option::ringsize]);
   auto breakpoints = make_breakpoint_instrument();
   auto uprobes = make_uprobe_instrument({.ring_bytes = ring_bytes});
   const int64_t chosen = options[dif::Option::backend];
-  const bool is_chosen = chosen == kUprobe || chosen == kBreakpoint;
-  const bool by_breakpoints = is_chosen ? chosen == kBreakpoint : !may_use_bpf();
+  const bool by_breakpoints = is_chosen(chosen) ? chosen == kBreakpoint : !may_use_bpf();
   std::vector<LiveInstrument> instruments;
-  if (chosen == kAgent || (by_breakpoints && !is_chosen))
-    instruments.push_back({make_agent_instrument(ring_bytes, by_breakpoints), ""});
+  if (chooses_agent(options)) instruments.push_back({make_agent_instrument(ring_bytes, by_breakpoints), ""});
   if (by_breakpoints) {
     instruments.push_back({std::move(breakpoints), ""});
-    instruments.push_back({std::move(uprobes), is_chosen ? "-x backend=breakpoint" : "BPF needs CAP_BPF and CAP_PERFMON"});
+    instruments.push_back(
+        {std::move(uprobes), is_chosen(chosen) ? "-x backend=breakpoint" : "BPF needs CAP_BPF and CAP_PERFMON"});
   } else {
     instruments.push_back({std::move(uprobes), chosen == kAgent ? "-x backend=agent" : ""});
     instruments.push_back(
-        {std::move(breakpoints), is_chosen ? "-x backend=uprobe" : "BPF is permitted, and a uprobe costs less"});
+        {std::move(breakpoints), is_chosen(chosen) ? "-x backend=uprobe" : "BPF is permitted, and a uprobe costs less"});
   }
   instruments.push_back({make_timer_instrument(), ""});
   return instruments;

@@ -16,6 +16,9 @@ struct LiveInstrument {
   std::string aside;  // why those before it are asked first
 };
 
+// True if an agent is asked before all others.
+bool chooses_agent(const dif::Options& options);
+
 std::vector<LiveInstrument> make_live_instruments(const dif::Options& options);
 
 }  // namespace dvm::runtime

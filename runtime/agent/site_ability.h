@@ -1,0 +1,18 @@
+#pragma once
+// What the code of a site can do by itself.
+
+#include <span>
+#include <vector>
+
+#include "runtime/agent/agent_site.h"
+
+namespace dvm::runtime {
+
+// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer,
+// unless it has called for a tail.
+bool can_run_all(std::span<const AgentFirer> firers);
+// The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
+// read more than registers.
+std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
+
+}  // namespace dvm::runtime

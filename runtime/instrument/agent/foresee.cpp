@@ -1,0 +1,72 @@
+// Tested by tests/unit/runtime/agent_ways_test.cpp.
+
+#include "runtime/instrument/agent/foresee.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "runtime/agent/site_ability.h"
+#include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/record_program.h"
+
+namespace dvm::runtime {
+namespace {
+
+const UprobeSite& site_of(const ForeseenProbe& one) { return std::get<UprobeSite>(one.probe->site); }
+SiteShape shape_at(const ForeseenProbe& one) {
+  return site_of(one).is_return ? exit_shape_of(site_of(one)) : shape_of(site_of(one));
+}
+
+ClauseSteps steps_of(const ForeseenProbe& one, bool follows) {
+  const SiteShape shape = shape_at(one);
+  ClausePlace place{shape, {}, site_of(one).pid, one.probe, follows};
+  if (site_of(one).is_return) place.exit = 0;
+  place.by_frame_pointers = one.by_frame_pointers;
+  ClauseSteps steps = make_steps(one.clauses, place, [](const KnownClause&) { return 0U; });
+  if (steps.in_dvm == InDvm::nothing) steps.in_dvm = one.in_dvm;
+  return steps;
+}
+
+AgentFirer firer_of(const ForeseenProbe& one, ClauseSteps steps) {
+  AgentFirer firer;
+  firer.has_variables = steps.are_in_thread() && one.has_thread_variables;
+  firer.steps = std::move(steps.steps);
+  firer.locals = steps.locals;
+  const SiteShape shape = shape_at(one);
+  CaptureNeeds needs = one.needs;
+  needs.thread = true;
+  const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
+  firer.program = make_record_program(layouts.first);
+  if (layouts.larger) firer.larger_program = make_record_program(*layouts.larger);
+  return firer;
+}
+
+Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
+  Foreseen made;
+  made.in_dvm = steps.are_in_thread() ? InDvm::nothing : steps.in_dvm;
+  const AgentFirer firer = firer_of(one, std::move(steps));
+  made.is_common = follows || !can_run_all({&firer, 1});
+  made.is_gated = !gates_of({&firer, 1}).empty();
+  return made;
+}
+
+}  // namespace
+
+// Clauses that use thread-local variables are on one side.
+std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows) {
+  std::vector<ClauseSteps> steps;
+  bool are_shared = false;
+  for (const ForeseenProbe& one : probes) {
+    steps.push_back(steps_of(one, follows));
+    are_shared |= one.has_thread_variables && !steps.back().are_in_thread();
+  }
+  std::vector<Foreseen> all;
+  for (size_t i = 0; i < probes.size(); i++) {
+    if (are_shared && probes[i].has_thread_variables && steps[i].are_in_thread()) steps[i] = {.in_dvm = InDvm::shared};
+    all.push_back(foreseen(probes[i], std::move(steps[i]), follows));
+  }
+  return all;
+}
+
+}  // namespace dvm::runtime

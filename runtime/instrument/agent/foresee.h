@@ -1,0 +1,33 @@
+#pragma once
+// How an agent would run the clauses of probes, by their DIF and the shape of their sites. Nothing is looked at in a process.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/catalog/probe.h"
+#include "runtime/instrument/capture_needs.h"
+#include "runtime/instrument/in_dvm.h"
+#include "runtime/instrument/site_clause.h"
+
+namespace dvm::runtime {
+
+struct ForeseenProbe {
+  const Probe* probe = nullptr;  // its site is that of a process
+  std::span<const SiteClause> clauses;
+  InDvm in_dvm = InDvm::nothing;  // why not all can run where it fires
+  bool has_thread_variables = false;
+  CaptureNeeds needs;
+  bool by_frame_pointers = false;  // stacks are found by these
+};
+
+struct Foreseen {
+  InDvm in_dvm = InDvm::nothing;  // why dvm runs them, from a record; nothing: the thread does
+  bool is_gated = false;          // nothing else happens if all predicates are false
+  bool is_common = false;         // the code of all sites does it (agent_enter), not that of the site
+};
+
+// Of all probes of a process, in their order. follows: its children are traced, too.
+std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows);
+
+}  // namespace dvm::runtime
