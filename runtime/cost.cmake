@@ -1,5 +1,6 @@
 # dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF, the tables and the layout of records.
 dvm_library(cost
+  cost/agent_cost.cpp
   cost/assumptions.cpp
   cost/machine.cpp
   cost/model.cpp
@@ -14,6 +15,7 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::f
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs
+  cost/runs/agent_ways.cpp
   cost/runs/engine_changes.cpp
   cost/runs/firing_model.cpp
   cost/runs/ledger.cpp

@@ -10,6 +10,7 @@
 
 #include "dvm/dif/program.h"
 #include "dvm/vm/path_cost.h"
+#include "runtime/cost/agent_way.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -45,6 +46,7 @@ struct PredictOptions {
   std::set<std::string> named_rates;    // rates that follow from the name of a probe
   // Sources of probes in processes whose instructions are known. Otherwise single steps are assumed, the dearest.
   SourcesOfProbes sources;
+  AgentWays agent;                      // probes in processes that an agent takes
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: its default
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second

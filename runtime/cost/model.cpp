@@ -125,13 +125,13 @@ vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
   return prices.of("capture/string"_row, std::min<double>(prices.sizes().expected, need.size));
 }
 
-void add_stack(CaptureCost& cost, Prices& prices, const CaptureNeeds& needs) {
-  const double frames = std::min<double>(prices.sizes().frames, needs.frames);
+void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeeds& needs) {
+  const double frames = std::min<double>(dvm.sizes().frames, needs.frames);
   if (needs.stack_bytes == 0) {
-    cost.thread += prices.of("capture/stack"_row, frames);
+    cost.thread += thread.of("capture/stack"_row, frames);
   } else {
-    cost.thread += prices.of("capture/stack_bytes"_row, needs.stack_bytes);
-    cost.dvm += prices.of("capture/unwind"_row, frames);
+    cost.thread += thread.of("capture/stack_bytes"_row, needs.stack_bytes);
+    cost.dvm += dvm.of("capture/unwind"_row, frames);
   }
 }
 
@@ -154,7 +154,9 @@ vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
 }
 
-CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
+CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) { return capture_cost(prices, prices, needs); }
+
+CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs) {
   CaptureCost cost;
   const auto add_if = [&](bool is_needed, Row row) {
     if (is_needed) cost.thread += prices.of(row);
@@ -166,7 +168,7 @@ CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
   if (const int words = std::popcount(needs.args) + std::popcount(needs.registers); words != 0)
     cost.thread += prices.of("capture/argument"_row).times(words);
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
-  if (needs.frames != 0) add_stack(cost, prices, needs);
+  if (needs.frames != 0) add_stack(cost, prices, dvm, needs);
   add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
   return cost;
 }

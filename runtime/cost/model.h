@@ -36,6 +36,8 @@ struct CaptureCost {
   vm::Cost thread, dvm;
 };
 CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
+// By prices of the traced thread, and of dvm.
+CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs);
 // Bytes of a firing in the ring; strings have `string` bytes.
 double ring_bytes(const CaptureNeeds& needs, double string);
 

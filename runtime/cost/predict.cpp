@@ -10,6 +10,7 @@
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
 #include "dvm/vm/body.h"
+#include "runtime/cost/agent_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/speculated.h"
@@ -103,8 +104,9 @@ vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.cloc
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
-// Nothing for timers.
+// Nothing for timers, and where no trap is.
 std::optional<Row> rested_row(const ProbePrediction& probe) {
+  if (probe.agent) return std::nullopt;
   if (probe.is_of_process) return "rested/process"_row;
   const bool is_of_thread = probe.source == "syscall" || probe.source == "sched" || probe.source == "sdt";
   return is_of_thread ? std::optional("rested/kernel"_row) : std::nullopt;
@@ -124,6 +126,7 @@ class Predicting {
       : programs_(programs),
         options_(options),
         prices_(profile, options.sizes, options.execution),
+        agent_prices_(profile, options.sizes, kInAgent),
         is_in_thread_(prices_.execution().is_in_thread()),
         committed_share_(committed_share(programs, options)) {
     for (const dif::Program* program : programs) locals_ += static_cast<double>(dif::count_locals(program->variables));
@@ -148,6 +151,7 @@ class Predicting {
     if (!is_in_thread_) count_waiting(), count_rests();
     prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
+    prediction_.missing.insert(agent_prices_.missing().begin(), agent_prices_.missing().end());
     return std::move(prediction_);
   }
 
@@ -247,17 +251,77 @@ class Predicting {
     probe.capture += returns, probe.thread += returns;
   }
 
-  void finish(ProbePrediction& probe) {
-    const auto ecbs = static_cast<double>(probe.clauses.size());
-    const vm::CostRange source = add_source(probe);
-    add_capture(probe);
-    probe.prepare = flow({}, prices_.of("prepare/machine"_row), prices_.of("prepare/ecb"_row), ecbs);
-    prepare_clauses(probe);
+  static std::vector<EcbCost> costs_of(const ProbePrediction& probe) {
     std::vector<EcbCost> costs;
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
-    probe.firing = firing_cost(probe.prepare, costs);
+    return costs;
+  }
+
+  void finish_locally(ProbePrediction& probe) {
+    const vm::CostRange source = add_source(probe);
+    add_capture(probe);
+    prepare(probe);
+    probe.firing = firing_cost(probe.prepare, costs_of(probe));
     probe.firing += source;
     probe.firing += {probe.capture, probe.capture, probe.capture};
+  }
+
+  void finish_by_agent(ProbePrediction& probe, const AgentWay& way) {
+    const std::vector<EcbCost> clauses = costs_of(probe);
+    const AgentCost cost = way.is_at_site ? cost_at_site(agent_prices_, way, clauses) : by_record(probe, way, clauses);
+    for (size_t i = 0; i < cost.clauses.size(); i++) probe.clauses[i].cost = cost.clauses[i];
+    probe.source = way.is_at_site ? "agent, in the thread" : "agent, by a record";
+    probe.is_assumed = false;
+    probe.trigger = cost.stub;
+    probe.stages.clear();
+    probe.thread = cost.thread.expected;
+    probe.firing = cost.thread;
+    probe.firing += cost.dvm;
+    probe.agent = AgentPrediction{way, cost.thread.expected, cost.dvm.expected};
+  }
+
+  AgentCost by_record(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
+    const double share = reached(way, clauses);
+    CaptureNeeds needs = needs_[probe.description];
+    const uint32_t asked = options_.stack_bytes.value_or(0);
+    needs.stack_bytes = asked == 0 ? kUsualStackBytes : asked;  // dvm follows frame pointers in the copy, too
+    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
+    const CaptureCost captured = capture_cost(agent_prices_, prices_, needs);
+    const double bytes = ring_bytes(needs, options_.sizes.expected);
+    prepare(probe, share);
+    probe.capture = (captured.thread + captured.dvm).times(share);
+    probe.ring_bytes = share * bytes;
+    const AgentCost cost = cost_by_record(agent_prices_, way, clauses, captured, probe.prepare, bytes);
+    probe.prepare = probe.prepare.times(share);
+    return cost;
+  }
+
+  // Some of its probes are as without an agent.
+  static void blend(ProbePrediction& probe, const ProbePrediction& local, double share) {
+    const auto mix = [&](vm::Cost& one, const vm::Cost& other) { one = one.times(share) + other.times(1 - share); };
+    probe.source = fmt::format("{:.0f} % {}, {:.0f} % {}", 100 * share, probe.source, 100 * (1 - share), local.source);
+    mix(probe.trigger, local.trigger), mix(probe.capture, local.capture), mix(probe.thread, local.thread);
+    mix(probe.prepare, local.prepare), mix(probe.firing.expected, local.firing.expected);
+    if (local.firing.cheapest.clocks < probe.firing.cheapest.clocks) probe.firing.cheapest = local.firing.cheapest;
+    if (local.firing.dearest.clocks > probe.firing.dearest.clocks) probe.firing.dearest = local.firing.dearest;
+    probe.ring_bytes = share * probe.ring_bytes + (1 - share) * local.ring_bytes;
+  }
+
+  // Null: no agent takes it.
+  const AgentWay* way_of(const ProbePrediction& probe) const {
+    const auto found = options_.agent.find(probe.description);
+    return is_in_thread_ || found == options_.agent.end() || found->second.share == 0 ? nullptr : &found->second;
+  }
+
+  void finish(ProbePrediction& probe) {
+    if (const AgentWay* way = way_of(probe)) {
+      ProbePrediction local = probe;
+      if (way->share < 1) finish_locally(local);
+      finish_by_agent(probe, *way);
+      if (way->share < 1) blend(probe, local, way->share);
+    } else {
+      finish_locally(probe);
+    }
     const auto rate = options_.rates.find(probe.description);
     if (rate == options_.rates.end()) return;
     probe.rate = rate->second;
@@ -268,8 +332,15 @@ class Predicting {
       count_records(clause, probe.rate * clause.cost.probability * clause.committed.value_or(1));
   }
 
+  // Of a firing that comes so far; reached: the share of those that do.
+  void prepare(ProbePrediction& probe, double reached = 1) {
+    const auto ecbs = static_cast<double>(probe.clauses.size());
+    probe.prepare = flow({}, prices_.of("prepare/machine"_row), prices_.of("prepare/ecb"_row), ecbs);
+    if (reached > 0) prepare_clauses(probe, reached);
+  }
+
   // Adds the preparation that some clauses need.
-  void prepare_clauses(ProbePrediction& probe) {
+  void prepare_clauses(ProbePrediction& probe, double reached) {
     double acting = 0, keyed = 0;
     bool has_dif = false;
     for (const ClausePrediction& clause : probe.clauses) {
@@ -279,14 +350,15 @@ class Predicting {
     }
     if (has_dif) probe.prepare += prices_.of("prepare/dif"_row);
     if (has_dif && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_);
-    probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting, 1.0));
-    probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));
+    probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting / reached, 1.0));
+    probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed / reached, 1.0));
   }
 
   void count_firings(const ProbePrediction& probe) {
     const vm::Cost all = probe_cost(probe.firing.expected, probe.rate), thread = probe_cost(probe.thread, probe.rate);
     Total& total = prediction_.total;
     if (is_in_thread_) return void((is_of_process(probe.source) ? total.probes_user : total.probes_system) += all);
+    if (probe.agent && probe.agent->way.share == 1) return void(total.probes_user += all);
     total.probes_system += thread;
     total.probes_user += remainder(all, thread);
   }
@@ -298,17 +370,21 @@ class Predicting {
       if (probe.source != "tick") bytes += probe.rate * probe.ring_bytes;
     return bytes / wanted_bytes(options_.ring);
   }
+  static bool is_at_site(const ProbePrediction& probe) { return probe.agent && probe.agent->way.is_at_site; }
   double longest_wait() const { return is_destructive_ ? kShortestWait : kLongestWait; }
 
   vm::Cost looking() {
     std::vector<LookedFor> all;
     for (const ProbePrediction& probe : prediction_.probes)
-      if (probe.source != "tick") all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
+      if (probe.source != "tick" && !is_at_site(probe)) all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
     return looking_cost(prices_, all, wanted_a_second(), longest_wait());
   }
 
   void count_waiting() {
-    const TableUses uses = table_uses(programs_, options_, prices_);
+    PredictOptions in_dvm = options_;  // the tables of a lane are small
+    for (const ProbePrediction& probe : prediction_.probes)
+      if (is_at_site(probe)) in_dvm.rates.erase(probe.description);
+    const TableUses uses = table_uses(programs_, in_dvm, prices_);
     prediction_.waiting.clocks = uses.keys.among(options_.keys) + uses.tuples.among(options_.keys);
     prediction_.total.probes_user += prediction_.waiting;
   }
@@ -354,7 +430,7 @@ class Predicting {
   std::span<const dif::Program* const> programs_;
   size_t clauses_ = 0;
   const PredictOptions& options_;
-  Prices prices_;
+  Prices prices_, agent_prices_;
   const bool is_in_thread_;  // where clauses run
   double committed_share_;
   double locals_ = 0;     // clause-local variables

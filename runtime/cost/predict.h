@@ -44,6 +44,12 @@ struct ClausePrediction {
   std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
 };
 
+// Of a probe that an agent takes.
+struct AgentPrediction {
+  AgentWay way;
+  vm::Cost thread, dvm;  // of a firing
+};
+
 struct ProbePrediction {
   std::string description;
   std::string source;            // "pid", or several: "67 % pid_emulated, 33 % pid"
@@ -57,7 +63,8 @@ struct ProbePrediction {
   vm::Cost prepare;              // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
-  double rate = 0;  // firings a second; 0: not known, or none
+  std::optional<AgentPrediction> agent;  // else an instrument of dvm takes it
+  double rate = 0;                       // firings a second; 0: not known, or none
   bool is_rate_known = false;
   bool is_rate_named = false;  // the probe's name gives the rate
 };

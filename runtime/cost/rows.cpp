@@ -37,7 +37,7 @@ bool is_one_of(std::string_view folder, std::initializer_list<std::string_view> 
 Axis axis_of(std::string_view folder) {
   if (is_one_of(folder, {"opcode", "variable", "subroutine", "string", "tuple"})) return Axis::engine;
   if (is_one_of(folder, {"action", "aggregation", "record", "key", "prepare"})) return Axis::clause;
-  return is_one_of(folder, {"consumer", "account"}) ? Axis::none : Axis::backend;
+  return is_one_of(folder, {"consumer", "account"}) || folder.starts_with("agent/") ? Axis::none : Axis::backend;
 }
 
 // The folders in which a file may have the row, besides the default.

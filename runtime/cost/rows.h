@@ -4,7 +4,7 @@
 //   opcode/NAME  variable/NAME  subroutine/NAME  string/PLACE  tuple/KIND     DIF (dvm/vm/profile.h, operands.h)
 //   action/NAME  aggregation/NAME                                             vm/dif/actions.def, aggregations.def
 //   source/NAME/STAGE  capture/NAME  consumer/STEP                            sources.def, flow_stages.def, captures.def,
-//   consumer_steps.def record/  key/  prepare/  ring/  resume/  rested/  account/                rows.def
+//   consumer_steps.def record/  key/  prepare/  ring/  resume/  rested/  account/  agent/        rows.def
 //
 // In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made of a row of its table. Where
 // the work is done (places.def) is no part of a row: Execution says it.
@@ -79,6 +79,7 @@ struct Execution {
   bool is_in_thread() const;
   friend bool operator==(const Execution&, const Execution&) = default;
 };
+inline constexpr Execution kInAgent = {EngineId::interp, BackendId::agent};
 
 // The folder of its prices; empty: the default engine.
 std::string_view engine_folder(EngineId engine);

@@ -40,6 +40,14 @@ double ring_bytes(const Prediction& prediction) {
   return bytes;
 }
 
+// What an agent takes in the threads, which is the user's time.
+double agent_clocks(const Prediction& prediction) {
+  double clocks = 0;
+  for (const ProbePrediction& probe : prediction.probes)
+    if (probe.agent && probe.agent->way.share == 1) clocks += probe.rate * probe.thread.clocks;
+  return clocks;
+}
+
 // Clauses of a poll that finds firings of all probes.
 double clauses_of(const Prediction& prediction) {
   size_t clauses = 0;
@@ -125,8 +133,10 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   FiringModel model;
   for (const EngineChange& change : engine_changes(prediction, profile.clock_hz))  // rates add up to 1: a second is a firing
     model.translated_after = std::max(model.translated_after, change.seconds.value_or(0));
-  model.thread_ns = (is_in_thread ? prediction.total.probes() : prediction.total.probes_system).clocks * ns;
-  if (!is_in_thread) model.dvm_ns = (prediction.total.probes_user.clocks - prediction.waiting.clocks) * ns;
+  const double by_agent = agent_clocks(prediction);
+  const Total& total = prediction.total;
+  model.thread_ns = (is_in_thread ? total.probes().clocks : total.probes_system.clocks + by_agent) * ns;
+  if (!is_in_thread) model.dvm_ns = (total.probes_user.clocks - prediction.waiting.clocks - by_agent) * ns;
   model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
   if (!is_in_thread) model.ring_bytes = ring_bytes(prediction);

@@ -104,7 +104,7 @@ bool take_stacks(std::span<const dif::Program* const> programs) {
   });
 }
 
-SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates) {
+MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs) {
   MatchedProbes matched;
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
@@ -113,7 +113,11 @@ SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const
         const auto probes = handle.catalog().match(description);
         matched[text_of(description)].assign(probes.begin(), probes.end());
       }
-  return sources_of(matched, take_stacks(programs), rates);
+  return matched;
+}
+
+SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates) {
+  return sources_of(matched_in_processes(handle, programs), take_stacks(programs), rates);
 }
 
 }  // namespace dvm::runtime

@@ -25,6 +25,8 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
 // True if a clause walks the stack.
 bool take_stacks(std::span<const dif::Program* const> programs);
 
+// The programs' probes in processes, as the handle has found them.
+MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs);
 // Sources of the programs' probes in processes, as the handle has found them.
 SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates = {});
 

@@ -1,0 +1,88 @@
+// Covered by tests/unit/runtime/agent_cost_test.cpp.
+
+#include "runtime/cost/agent_cost.h"
+
+namespace dvm::runtime {
+namespace {
+
+vm::Cost sum_of(Prices& prices, std::span<const RowUse> uses) {
+  vm::Cost sum;
+  for (const RowUse& use : uses) sum += prices.of(use.row, use.things);
+  return sum;
+}
+
+vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
+
+// In firings that come so far.
+vm::CostRange behind_gates(const AgentWay& way, double reached, const vm::CostRange& cost) {
+  return {way.is_gated ? vm::Cost{} : cost.cheapest, cost.expected.times(reached), cost.dearest};
+}
+
+vm::Cost stub_cost(Prices& prices, const AgentWay& way) {
+  const vm::Cost stub = prices.of(way.stub);
+  return way.is_common ? stub + prices.of("agent/stub/common"_row) : stub;
+}
+
+vm::Cost gates_cost(Prices& prices, const AgentWay& way) {
+  vm::Cost sum;
+  if (way.is_gated)
+    for (const SiteUses& clause : way.clauses) sum += sum_of(prices, clause.predicate);
+  return sum;
+}
+
+// A string is taken to lie in memory that lasts, but in the dearest firing.
+EcbCost clause_cost(Prices& prices, const SiteUses& uses, const EcbCost& clause) {
+  EcbCost cost{clause.has_predicate, clause.probability, always(sum_of(prices, uses.predicate)),
+               always(sum_of(prices, uses.actions))};
+  if (uses.strings > 0) cost.actions.dearest += prices.of("agent/site/far_string"_row).times(uses.strings);
+  return cost;
+}
+
+// The clauses behind the gates.
+vm::CostRange sum_of(const AgentWay& way, double reached, std::span<const EcbCost> clauses) {
+  vm::CostRange sum;
+  for (const EcbCost& clause : clauses) {
+    sum += behind_gates(way, reached, clause.predicate);
+    sum.expected += clause.actions.expected.times(clause.probability);
+    sum.dearest += clause.actions.dearest;
+    if (!clause.has_predicate) sum.cheapest += clause.actions.cheapest;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double reached(const AgentWay& way, std::span<const EcbCost> clauses) {
+  double none = way.is_gated ? 1 : 0;
+  for (const EcbCost& clause : clauses) none *= 1 - clause.probability;
+  return 1 - none;
+}
+
+AgentCost cost_at_site(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses) {
+  AgentCost cost;
+  cost.reached = reached(way, clauses);
+  for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++)
+    cost.clauses.push_back(clause_cost(prices, way.clauses[i], clauses[i]));
+  const vm::Cost stub = stub_cost(prices, way), lane = prices.of("agent/lane/take"_row);
+  cost.stub = stub + lane.times(cost.reached);
+  cost.thread = always(stub + gates_cost(prices, way));
+  cost.thread += behind_gates(way, cost.reached, always(lane));
+  cost.thread += sum_of(way, cost.reached, cost.clauses);
+  return cost;
+}
+
+AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
+                         const vm::Cost& prepare, double record_bytes) {
+  AgentCost cost;
+  cost.reached = reached(way, clauses);
+  const vm::Cost stub = stub_cost(prices, way), record = prices.of("agent/lane/take"_row) + prices.of("agent/lane/record"_row);
+  cost.stub = stub + record.times(cost.reached);
+  cost.thread = always(stub + gates_cost(prices, way));
+  cost.thread += behind_gates(way, cost.reached, always(record + captured.thread));
+  const vm::Cost read = prices.of("agent/lane/read"_row, record_bytes);
+  cost.dvm = behind_gates(way, cost.reached, always(read + captured.dvm + prepare));
+  cost.dvm += sum_of(way, cost.reached, clauses);
+  return cost;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,261 @@
+// Covered by tests/unit/runtime/agent_ways_test.cpp.
+
+#include "runtime/cost/runs/agent_ways.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "dvm/dif/variable.h"
+#include "runtime/backend/local/site_clauses.h"
+#include "runtime/code/displaced.h"
+#include "runtime/code/module_code.h"
+#include "runtime/enabling/enabling.h"
+#include "runtime/instrument/agent/foresee.h"
+#include "runtime/instrument/agent/text_key.h"
+#include "runtime/instrument/uprobe/return_plan.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int32_t kNoProcess = INT32_MAX;
+
+bool is_in_process(const dif::ProbeDesc& description) {
+  const std::string source = source_of(description);
+  return !is_own_probe(description) && (source == "pid" || source == "usdt");
+}
+
+// Entry and return are known by name, all else of the provider pid is an instruction.
+UprobeSite made_up_site(const dif::ProbeDesc& description) {
+  UprobeSite site{.path = "", .is_return = description.name == "return", .pid = kNoProcess};
+  if (source_of(description) == "pid" && description.name != "entry" && !site.is_return) site.inside = Operands{};
+  return site;
+}
+
+// A probe for each description.
+class MadeUpProbes {
+ public:
+  explicit MadeUpProbes(const MatchedProbes& matched) : matched_(matched) {}
+
+  const Probe* of(const dif::ProbeDesc& description) {
+    const auto [at, is_new] = probes_.try_emplace(text_of(description));
+    if (is_new) at->second = make(description, at->first);
+    return &at->second;
+  }
+  const std::map<std::string, Probe>& all() const { return probes_; }
+
+ private:
+  Probe make(const dif::ProbeDesc& description, const std::string& text) const {
+    Probe probe{.id = static_cast<uint32_t>(probes_.size())};
+    probe.provider = description.provider, probe.module = description.module;
+    probe.function = description.function, probe.name = description.name;
+    if (!is_in_process(description)) return probe;
+    const auto known = matched_.find(text);
+    const bool has_site =
+        known != matched_.end() && !known->second.empty() && std::holds_alternative<UprobeSite>(known->second.front()->site);
+    if (has_site)
+      probe.site = known->second.front()->site;
+    else
+      probe.site = made_up_site(description);
+    return probe;
+  }
+
+  const MatchedProbes& matched_;
+  std::map<std::string, Probe> probes_;  // addresses stay
+};
+
+// Whether a jump has room, by the code of the function.
+class Windows {
+ public:
+  // Empty: it has.
+  std::string_view refusal_of(const Probe& probe) {
+    const auto* site = std::get_if<UprobeSite>(&probe.site);
+    if (site == nullptr) return "it is no probe in a process";
+    if (site->semaphore != 0) return "its semaphore would stay raised if dvm were killed";
+    const ModuleCode* code = files_.open(site->path);
+    if (code == nullptr || site->size == 0 || site->inside) return {};
+    if (code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
+    if (site->is_return) return returns_.exits_of(*site, *code).is_complete ? "" : "not all instructions that leave it are known";
+    const CodeBytes bytes = code->bytes(site->offset, site->size);
+    return find_window(bytes, decode_function(bytes), 0).refusal;
+  }
+
+ private:
+  ModuleCodes files_;
+  ReturnPlanner returns_;
+};
+
+Row stub_of(const dif::ProbeDesc& description, const UprobeSite& site) {
+  if (source_of(description) == "usdt") return "agent/stub/usdt"_row;
+  return site.is_return ? "agent/stub/return"_row : "agent/stub/entry"_row;
+}
+
+bool uses(const dif::Difo& difo, dif::Scope scope) {
+  return std::any_of(difo.variables.begin(), difo.variables.end(), [&](const dif::Variable& one) { return one.scope == scope; });
+}
+bool reads_time(const dif::Difo& difo) {
+  return std::any_of(difo.text.begin(), difo.text.end(),
+                     [](dif::Instruction in) { return dif::built_in_of(in) == static_cast<unsigned>(dif::BuiltIn::timestamp); });
+}
+
+// The rows of a clause in the traced thread.
+class ClauseUses {
+ public:
+  ClauseUses(const Probe& probe, const vm::Sizes& sizes) : probe_(probe), sizes_(sizes) {}
+
+  SiteUses of(const SiteClause& clause) {
+    if (clause.predicate) add(*clause.predicate, made_.predicate);
+    for (const auto& action : clause.actions) {
+      const auto* value = std::get_if<SiteValue>(&action);
+      if (value != nullptr)
+        add(*value, made_.actions);
+      else
+        add(std::get<SiteAggregation>(action));
+    }
+    if (has_variables_) (clause.predicate ? made_.predicate : made_.actions).push_back({"agent/site/variables"_row});
+    return std::move(made_);
+  }
+
+ private:
+  void add(const SiteValue& value, std::vector<RowUse>& to) {
+    to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
+    if (reads_time(*value.difo)) to.push_back({"agent/site/time"_row});
+    has_variables_ |= uses(*value.difo, dif::Scope::thread);
+  }
+  void add(const SiteAggregation& aggregation) {
+    made_.actions.push_back({row_of(aggregation.function)});
+    if (aggregation.value) add(*aggregation.value, made_.actions);
+    bool has_keys = false;
+    for (const SiteValue& key : aggregation.keys) has_keys |= add_key(key, aggregation.strsize);
+    if (has_keys) made_.actions.push_back({"key/any"_row});
+  }
+  // False: it is constant.
+  bool add_key(const SiteValue& key, uint32_t strsize) {
+    if (key.frames != 0) {
+      made_.actions.push_back({"action/ustack"_row, std::min<double>(sizes_.frames, key.frames)});
+      return true;
+    }
+    if (key.type.kind == dif::TypeKind::string) return add_text(key, strsize);
+    made_.actions.push_back({"key/integer"_row});
+    add(key, made_.actions);
+    return true;
+  }
+  bool add_text(const SiteValue& key, uint32_t strsize) {
+    const auto text = text_key_of(*key.difo, &probe_, strsize);
+    if (!text || text->kind == TextKey::Kind::constant) return false;
+    if (text->kind == TextKey::Kind::name_of_thread) return made_.actions.push_back({"agent/site/name"_row}), true;
+    made_.actions.push_back({"key/string"_row, std::min<double>(sizes_.expected, text->most + 1.0)});
+    made_.strings++;
+    return true;
+  }
+
+  const Probe& probe_;
+  const vm::Sizes& sizes_;
+  SiteUses made_;
+  bool has_variables_ = false;
+};
+
+struct Planned {
+  dif::ProbeDesc description;
+  SiteClauseList clauses;
+  ForeseenProbe probe;
+};
+
+class WayFinder {
+ public:
+  WayFinder(const dif::Options& options, const MatchedProbes& matched, const PredictOptions& how)
+      : options_(options), matched_(matched), how_(how), probes_(matched) {}
+
+  Result<AgentWays> find(std::span<const dif::Program* const> programs) {
+    std::map<std::string, dif::ProbeDesc> descriptions;
+    const auto matches = [&](const dif::ProbeDesc& description) {
+      descriptions.try_emplace(text_of(description), description);
+      return std::vector{probes_.of(description)};
+    };
+    for (const dif::Program* program : programs)
+      if (Status added = enabling_.add(*program, matches, options_, vm::CostPolicy::none); !added) return added.error();
+    const SiteClauses site_clauses(enabling_, options_);
+    for (const auto& [text, description] : descriptions)
+      if (is_in_process(description)) plan(description, site_clauses);
+    std::vector<ForeseenProbe> probes;
+    for (const Planned& one : planned_) {
+      probes.push_back(one.probe);
+      probes.back().clauses = one.clauses.clauses;
+    }
+    const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0);
+    AgentWays ways;
+    for (size_t i = 0; i < planned_.size(); i++) ways.emplace(text_of(planned_[i].description), way_of(planned_[i], all[i]));
+    return ways;
+  }
+
+ private:
+  void plan(const dif::ProbeDesc& description, const SiteClauses& site_clauses) {
+    const Probe* probe = probes_.of(description);
+    const ProbeEcbs* ecbs = enabling_.find(probe->id);
+    if (ecbs == nullptr) return;
+    Planned& one = planned_.emplace_back();
+    one.description = description;
+    one.clauses = site_clauses.clauses_of(*ecbs);
+    one.probe.probe = probe, one.probe.in_dvm = one.clauses.in_dvm;
+    one.probe.has_thread_variables = SiteClauses::has_thread_variables(*ecbs);
+    for (const Ecb* ecb : ecbs->ecbs) one.probe.needs |= needs_of(ecb->plan->desc, static_cast<uint32_t>(how_.sizes.most));
+    one.probe.by_frame_pointers = follows_frame_pointers(description);
+  }
+
+  bool follows_frame_pointers(const dif::ProbeDesc& description) const {
+    if (options_[dif::Option::ustackunwind] >= 0) return options_[dif::Option::ustackunwind] == 0;
+    const auto known = how_.sources.find(text_of(description));
+    return known != how_.sources.end() &&
+           std::none_of(known->second.begin(), known->second.end(), [](const SourceShare& share) { return share.copies_stack; });
+  }
+
+  AgentWay way_of(const Planned& one, const Foreseen& foreseen) {
+    AgentWay way;
+    const Probe& probe = *one.probe.probe;
+    way.stub = stub_of(one.description, std::get<UprobeSite>(probe.site));
+    way.is_at_site = foreseen.in_dvm == InDvm::nothing;
+    way.reason = runtime::text_of(foreseen.in_dvm);
+    way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
+    for (const SiteClause& clause : one.clauses.clauses) way.clauses.push_back(ClauseUses(probe, how_.sizes).of(clause));
+    look_for_windows(text_of(one.description), way);
+    return way;
+  }
+
+  void look_for_windows(const std::string& text, AgentWay& way) {
+    const auto known = matched_.find(text);
+    if (known == matched_.end() || known->second.empty()) return;
+    double taken = 0;
+    for (const Probe* probe : known->second) {
+      const std::string_view refusal = windows_.refusal_of(*probe);
+      if (refusal.empty())
+        taken++;
+      else
+        way.refusal = refusal;
+    }
+    way.share = taken / static_cast<double>(known->second.size());
+  }
+
+  const dif::Options& options_;
+  const MatchedProbes& matched_;
+  const PredictOptions& how_;
+  MadeUpProbes probes_;
+  Enabling enabling_;
+  std::vector<Planned> planned_;
+  Windows windows_;
+};
+
+}  // namespace
+
+Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs, const dif::Options& options,
+                                  const MatchedProbes& matched, const PredictOptions& how) {
+  return WayFinder(options, matched, how).find(programs);
+}
+
+Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how) {
+  Result<AgentWays> ways = find_agent_ways(programs, handle.options(), matched_in_processes(handle, programs), how);
+  if (!ways) return ways.error();
+  how.agent = *std::move(ways);
+  return {};
+}
+
+}  // namespace dvm::runtime

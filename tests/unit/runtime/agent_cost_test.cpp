@@ -1,0 +1,115 @@
+// Sums of an agent's rows, worked out by hand.
+
+#include "runtime/cost/agent_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/priced_clauses.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+const dif::ProbeDesc kFunction{"pid1", "a.out", "f", "entry"};
+
+vm::Profile with_agent() {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("agent/stub/entry"_row, {4, 0, 0.5});
+  profile.set("agent/stub/common"_row, {20, 0, 1});
+  profile.set("agent/lane/take"_row, {3, 0, 0.25});
+  profile.set("agent/lane/record"_row, {9, 0, 1});
+  profile.set("agent/lane/read"_row, {40, 0.5, 2});
+  profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
+  profile.set("agent/site/far_string"_row, {900, 0, 0});
+  profile.set("aggregation/count"_row.in(kInAgent), {2, 0, 0});
+  profile.set("aggregation/count"_row, {11, 0, 0});
+  profile.set("prepare/ecb"_row, {6, 0, 0});
+  profile.set("source/pid/trigger"_row, {1000, 0, 0});
+  return profile;
+}
+
+AgentWay counting_way(bool is_at_site, bool is_gated) {
+  AgentWay way;
+  way.is_at_site = is_at_site, way.is_gated = is_gated;
+  SiteUses uses;
+  if (is_gated) uses.predicate = {{"agent/site/expression"_row, 4}};
+  uses.actions = {{"aggregation/count"_row}};
+  way.clauses = {uses};
+  return way;
+}
+
+ProbePrediction predicted_by(const AgentWay& way, bool has_predicate, double probability = 1, double rate = 0) {
+  PredictOptions options;
+  options.probability = probability;
+  options.agent = {{text_of(kFunction), way}};
+  if (rate > 0) options.rates = {{text_of(kFunction), rate}};
+  return predicted({on(kFunction, {counting()}, has_predicate)}, with_agent(), options).probes.front();
+}
+
+TEST(AgentCost, AClauseInTheThreadIsStubLaneAndActions) {
+  const ProbePrediction probe = predicted_by(counting_way(true, false), false);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + 3 + 2);
+  EXPECT_DOUBLE_EQ(probe.firing.cheapest.clocks, 4 + 3 + 2);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.spread, 0.5 + 0.25);
+  ASSERT_TRUE(probe.agent);
+  EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 9);
+  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 0);
+}
+
+TEST(AgentCost, AGateIsEvaluatedOnceMoreBehindItself) {
+  constexpr double kGate = 0.5 + 4 * 0.25;
+  const ProbePrediction probe = predicted_by(counting_way(true, true), true, 0.25);
+  EXPECT_DOUBLE_EQ(probe.firing.cheapest.clocks, 4 + kGate);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + kGate + 0.25 * (3 + kGate + 2));
+  EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, 4 + kGate + 3 + kGate + 2);
+}
+
+TEST(AgentCost, ARecordHasAPartInDvm) {
+  const ProbePrediction probe = predicted_by(counting_way(false, false), false);
+  ASSERT_TRUE(probe.agent);
+  EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 4 + 3 + 9);
+  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 40 + 0.5 * probe.ring_bytes + 6 + 11);
+  EXPECT_GT(probe.ring_bytes, 0);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, probe.agent->thread.clocks + probe.agent->dvm.clocks);
+}
+
+TEST(AgentCost, TheCodeOfAllSitesAndFarStringsCostMore) {
+  AgentWay way = counting_way(true, false);
+  way.is_common = true;
+  way.clauses[0].strings = 2;
+  const ProbePrediction probe = predicted_by(way, false);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + 20 + 3 + 2);
+  EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, 4 + 20 + 3 + 2 + 2 * 900);
+}
+
+TEST(AgentCost, ProbesThatItDoesNotTakeTrap) {
+  AgentWay way = counting_way(true, false);
+  way.share = 0.75;
+  const ProbePrediction probe = predicted_by(way, false);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 0.75 * (4 + 3 + 2) + 0.25 * (1000 + 6 + 11));
+  EXPECT_EQ(probe.firing.dearest.clocks, 1000 + 6 + 11);
+  way.share = 0;
+  EXPECT_FALSE(predicted_by(way, false).agent);
+}
+
+TEST(AgentCost, AllOfItIsTheUsersTime) {
+  PredictOptions options;
+  options.agent = {{text_of(kFunction), counting_way(true, false)}};
+  options.rates = {{text_of(kFunction), 1000}};
+  const Total total = predicted({on(kFunction, {counting()})}, with_agent(), options).total;
+  EXPECT_DOUBLE_EQ(total.probes_user.clocks, 1000 * 9);
+  EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
+}
+
+TEST(AgentCost, ARowWithoutAPriceIsNamed) {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  PredictOptions options;
+  options.agent = {{text_of(kFunction), counting_way(true, false)}};
+  const auto missing = predicted({on(kFunction, {counting()})}, profile, options).missing;
+  for (const char* row : {"agent/stub/entry", "agent/lane/take", "agent/aggregation/count"})
+    EXPECT_TRUE(missing.contains(row)) << row;
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test

@@ -1,0 +1,106 @@
+// Where an agent would run the clauses of scripts, and by which rows they are priced.
+
+#include "runtime/cost/runs/agent_ways.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dvm/compiler/compile.h"
+
+namespace dvm::runtime {
+namespace {
+
+AgentWays ways_of(const std::string& script, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+  const compiler::Source source{"-n", script, true};
+  const compiler::CompileResult compiled = compiler::compile({&source, 1}, {});
+  EXPECT_EQ(compiled.programs.size(), 1U) << script;
+  if (compiled.programs.empty()) return {};
+  const dif::Program* programs[] = {&compiled.programs.front().program};
+  dif::Options options;
+  for (const auto& [name, value] : settings) EXPECT_TRUE(options.set(name, value));
+  auto ways = find_agent_ways(programs, options, {}, {});
+  EXPECT_TRUE(ways) << ways.error().message;
+  return ways ? *std::move(ways) : AgentWays();
+}
+
+AgentWay way_of(const std::string& clauses, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+  const AgentWays ways = ways_of("pid1:a:f:entry " + clauses, settings);
+  EXPECT_EQ(ways.size(), 1U) << clauses;
+  return ways.empty() ? AgentWay{} : ways.begin()->second;
+}
+
+std::string text_of(const std::vector<RowUse>& uses) {
+  std::string text;
+  for (const RowUse& use : uses)
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", use.row.name(), use.things > 0 ? fmt::format(":{}", use.things) : "");
+  return text;
+}
+
+TEST(AgentWays, AClauseThatAggregatesRunsInTheThread) {
+  const AgentWay way = way_of("{ @ = count(); }");
+  EXPECT_TRUE(way.is_at_site);
+  EXPECT_FALSE(way.is_gated);
+  EXPECT_FALSE(way.is_common);
+  EXPECT_EQ(way.reason, "");
+  EXPECT_EQ(way.stub.name(), "agent/stub/entry");
+  EXPECT_EQ(text_of(way.clauses.at(0).actions), "aggregation/count");
+}
+
+TEST(AgentWays, ValuesAndKeysAreExpressions) {
+  const AgentWay way = way_of("/arg0 == 1/ { @[arg1] = quantize(arg2); }");
+  EXPECT_TRUE(way.is_gated);
+  EXPECT_EQ(text_of(way.clauses.at(0).predicate).rfind("agent/site/expression:", 0), 0U);
+  EXPECT_EQ(text_of(way.clauses.at(0).actions),
+            "aggregation/quantize agent/site/expression:2 key/integer agent/site/expression:2 key/any");
+}
+
+TEST(AgentWays, ConstantStringsCostNothing) {
+  EXPECT_EQ(text_of(way_of("{ @[probefunc, \"x\"] = count(); }").clauses.at(0).actions), "aggregation/count");
+  EXPECT_EQ(text_of(way_of("{ @[execname] = count(); }").clauses.at(0).actions), "aggregation/count agent/site/name key/any");
+  const AgentWay way = way_of("{ @[copyinstr(arg0)] = count(); }");
+  EXPECT_EQ(text_of(way.clauses.at(0).actions), "aggregation/count key/string:16 key/any");
+  EXPECT_EQ(way.clauses.at(0).strings, 1U);
+}
+
+TEST(AgentWays, StacksByFramePointersAreKeys) {
+  EXPECT_EQ(text_of(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "0"}}).clauses.at(0).actions),
+            "aggregation/count action/ustack:10 key/any");
+  EXPECT_FALSE(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "4096"}}).is_at_site);
+}
+
+TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
+  const AgentWay way = way_of("{ n++; }");
+  EXPECT_FALSE(way.is_at_site);
+  EXPECT_EQ(way.reason, "a clause of the probe uses a global variable");
+  EXPECT_FALSE(way_of("/arg0 == 1/ { n++; }").is_at_site);
+  EXPECT_TRUE(way_of("/arg0 == 1/ { n++; }").is_gated);
+  EXPECT_FALSE(way_of("{ n++; }").is_common);
+  for (const char* clause : {"{ s = copyinstr(arg0); }", "{ s = execname; }", "{ @[ustack()] = count(); n = 1; }"})
+    EXPECT_TRUE(way_of(clause).is_common) << clause;
+}
+
+TEST(AgentWays, ChildrenNeedTheCodeOfAllSites) { EXPECT_TRUE(way_of("{ @ = count(); }", {{"followfork", ""}}).is_common); }
+
+TEST(AgentWays, ClausesThatShareVariablesRunOnOneSide) {
+  AgentWays ways = ways_of("pid1:a:f:entry { self->t = timestamp; } pid1:a:f:return /self->t/ { @ = sum(timestamp - self->t); }");
+  ASSERT_EQ(ways.size(), 2U);
+  for (const auto& [text, way] : ways) EXPECT_TRUE(way.is_at_site) << text;
+  EXPECT_EQ(ways.at("pid1:a:f:return").stub.name(), "agent/stub/return");
+  const auto& entry = ways.at("pid1:a:f:entry").clauses.at(0).actions;
+  EXPECT_EQ(std::count_if(entry.begin(), entry.end(), [](const RowUse& use) { return use.row == "agent/site/time"_row; }), 1);
+  EXPECT_EQ(entry.back().row.name(), "agent/site/variables");
+  ways = ways_of("pid1:a:f:entry { self->t = timestamp; } pid1:a:f:return /self->t/ { trace(timestamp - self->t); }");
+  for (const auto& [text, way] : ways) EXPECT_FALSE(way.is_at_site) << text;
+}
+
+TEST(AgentWays, OnlyProbesInProcessesHaveOne) {
+  EXPECT_TRUE(ways_of("BEGIN { n = 0; } tick-1s { n++; } syscall::read:entry { @ = count(); }").empty());
+  const AgentWays ways = ways_of("server1:a:f:marker { @ = count(); }");
+  ASSERT_EQ(ways.size(), 1U);
+  EXPECT_EQ(ways.begin()->second.stub.name(), "agent/stub/usdt");
+}
+
+}  // namespace
+}  // namespace dvm::runtime
