@@ -12,7 +12,8 @@ namespace dvm::lab {
 using namespace runtime;
 
 extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kCommitMeter, kTableMeter, kReplayMeter,
-    kAccountMeter, kConsumerMeter, kCaptureMeter, kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter;
+    kAccountMeter, kConsumerMeter, kCaptureMeter, kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter,
+    kAgentMeter;
 
 namespace {
 
@@ -21,10 +22,10 @@ bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begi
 }  // namespace
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,      &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter,
-                                     &kCommitMeter,   &kTableMeter,   &kReplayMeter,    &kAccountMeter,
-                                     &kConsumerMeter, &kCaptureMeter, &kProcessMeter,   &kRingMeter,
-                                     &kRestMeter,     &kSourceMeter,  &kLookMeter,      &kTimerMeter};
+  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter, &kNativeDifMeter, &kNativeScriptMeter, &kCommitMeter,
+                                     &kTableMeter,   &kReplayMeter, &kAccountMeter,   &kConsumerMeter,     &kCaptureMeter,
+                                     &kProcessMeter, &kRingMeter,   &kRestMeter,      &kSourceMeter,       &kLookMeter,
+                                     &kTimerMeter,   &kAgentMeter};
   return all;
 }
 
@@ -62,7 +63,8 @@ std::string benchmark_name(Row row, const std::string& engine) {
       {"pid_return_shared", "uprobe/return_shared"},
   };
   const auto& [folder, name, end] = row.text();
-  if (folder == "consumer" || folder == "ring" || folder == "capture" || folder == "rested") return row.name();
+  if (folder == "consumer" || folder == "ring" || folder == "capture" || folder == "rested" || folder.starts_with("agent/"))
+    return row.name();
   if (folder == "aggregation") return fmt::format("{}/agg/{}", engine, name);
   if (folder == "subroutine") return fmt::format("{}/subr/{}", engine, name);
   if (folder != "source") return fmt::format("{}/{}", engine, row.name());

@@ -14,10 +14,12 @@
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
+#include "runtime/instrument/agent/agent.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
+#include "runtime/symbol/maps.h"
 
 namespace dvm::lab {
 
@@ -27,6 +29,20 @@ namespace {
 constexpr const char* kProvider = "calibrated";
 constexpr uint64_t kFew = 100, kMany = 2100;  // calls whose firings are handled at once, while a core may stay quiet
 constexpr unsigned kDrains = 4;               // of both, a sample
+
+std::unique_ptr<Instrument> make_instrument(const LiveCase& one, const dif::Options& options) {
+  if (one.is_counted_only) return make_counting_instrument();
+  if (one.by == LiveCase::By::uprobe) return make_uprobe_instrument();
+  return make_agent_instrument(static_cast<size_t>(options[dif::Option::ringsize]), false);
+}
+
+// The file of a child, which is dvm's own. An agent is told the name by which the child has it mapped.
+std::string path_of(pid_t pid, LiveCase::By by) {
+  if (const auto objects = mapped_objects(pid); objects && by != LiveCase::By::uprobe)
+    for (const MappedObject& object : *objects)
+      if (object.is_program) return object.open_path;
+  return fmt::format("/proc/{}/exe", pid);
+}
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -43,7 +59,7 @@ Status LiveRun::start(const dif::Program& program) {
   for (const auto& [name, value] : case_.settings)
     if (Status set = set_options(config.options, {{name, value}}); !set) return set;
   handle_ = std::make_unique<Handle>(config);
-  handle_->add_instrument(case_.is_counted_only ? make_counting_instrument() : make_uprobe_instrument());
+  handle_->add_instrument(make_instrument(case_, config.options));
   if (Status found = find_probes(program); !found) return found;
   if (Status enabled = handle_->enable(program); !enabled) return enabled;
   std::vector<Refused> refused;
@@ -102,6 +118,12 @@ Result<LiveLooks> LiveRun::look() {
                    std::max(passed / count - kLongestWait, 0.0)};
 }
 
+Status LiveRun::warm() {
+  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1))
+    if (const Result<LiveSample> sample = this->sample(); !sample) return sample.error();
+  return {};
+}
+
 // A piece of what dvm's thread does for firings.
 bool LiveRun::work(noise::QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
@@ -150,13 +172,14 @@ Status LiveRun::find_probes(const dif::Program& program) {
 Status LiveRun::add_stubs() {
   const Result<uint64_t> offset = offset_of(case_.calls.stub);
   if (!offset) return offset.error();
-  for (const LoopingChild* child : children_)
+  for (const LoopingChild* child : children_) {
+    const std::string path = path_of(child->pid(), case_.by);
     for (const char* name : {"entry", "again", "return"})
       handle_->catalog().add({.provider = kProvider,
                               .function = fmt::format("f{}", child->pid()),
                               .name = name,
-                              .site = UprobeSite{fmt::format("/proc/{}/exe", child->pid()), *offset,
-                                                 name == std::string_view("return"), child->pid()}});
+                              .site = UprobeSite{path, *offset, name == std::string_view("return"), child->pid()}});
+  }
   return {};
 }
 
@@ -214,7 +237,8 @@ noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, c
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
   const Result<dif::Program> program = bench.compile(one.script);
   if (!program) return program.error();
-  const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
+  const bool is_loop = one.calls.stub == Stub::loop;
+  const bool is_drained = !is_loop && !one.is_counted_only && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
   noise::QuietSamples looked(bench.samples), thread = is_loop ? looked : bench.book.samples_of(of_thread, bench.samples);
   Drains drains(series, bench);
@@ -225,6 +249,7 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
   LiveRun run(one, std::array{&child});
   const bool is_sure = !wants_more();
   if (Status started = is_sure ? Status() : run.start(*program); !started) return started.error();
+  if (Status warmed = is_sure ? Status() : run.warm(); !warmed) return warmed.error();
   std::vector<double> rate;
   while (wants_more()) {
     const Result<LiveSample> sample = run.sample();

@@ -24,6 +24,10 @@ struct LiveCase {
   std::string script;
   std::vector<std::pair<const char*, const char*>> settings = {};  // options
   bool is_counted_only = false;                                    // the kernel counts the firings; no clause ever runs
+  // What makes the probes fire; in_thread: dvm's part does not matter.
+  enum class By : uint8_t { uprobe, agent, agent_in_thread };
+  By by = By::uprobe;
+  uint64_t warmed = 0;  // calls before anything is timed
 };
 
 struct LiveSample {
@@ -46,6 +50,8 @@ class LiveRun {
 
   // An error: the program cannot be traced here.
   Status start(const dif::Program& program);
+  // Makes the calls that are not timed.
+  Status warm();
   // So many of the children make the case's calls, each all of them.
   Result<LiveSample> sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time while dvm polls.

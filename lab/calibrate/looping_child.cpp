@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "common/clock.h"
@@ -17,20 +18,21 @@
 
 // What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns
 // its argument. And a way there through functions that have frame pointers and call frame information, up to one that has
-// neither.
+// neither. A stub lies in one page.
 extern "C" {
 uint64_t dvm_stub_emulated(uint64_t argument);
 uint64_t dvm_stub_stepped(uint64_t argument);
 uint64_t dvm_stub_nop(uint64_t argument);
 uint64_t dvm_stub_nop5(uint64_t argument);
 uint64_t dvm_stub_moved(uint64_t argument);
+uint64_t dvm_stub_framed(uint64_t argument);
 uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t));
 }
-#define DVM_STUB(name, first, rest)                                                 \
-  ".type dvm_stub_" #name ", @function\n.globl dvm_stub_" #name "\ndvm_stub_" #name \
-  ":\n"                                                                             \
-  ".cfi_startproc\n" first "\n" rest                                                \
-  "mov %rdi, %rax\nret\n.cfi_endproc\n"                                             \
+#define DVM_STUB(name, first, rest)                                                             \
+  ".balign 16\n.type dvm_stub_" #name ", @function\n.globl dvm_stub_" #name "\ndvm_stub_" #name \
+  ":\n"                                                                                         \
+  ".cfi_startproc\n" first "\n" rest                                                            \
+  "mov %rdi, %rax\nret\n.cfi_endproc\n"                                                         \
   ".size dvm_stub_" #name ", . - dvm_stub_" #name "\n"
 asm(".pushsection .text\n"
     // clang-format off
@@ -39,6 +41,7 @@ asm(".pushsection .text\n"
     DVM_STUB(nop, "nop", "")
     DVM_STUB(nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", "")
     DVM_STUB(moved, ".byte 0x89, 0xf8", "push %rbp\npop %rbp\n")
+    DVM_STUB(framed, "push %rbp", "mov %rsp, %rbp\nnop\npop %rbp\n")
     // clang-format on
     ".type dvm_stub_deeper, @function\ndvm_stub_deeper:\n.cfi_startproc\n"
     "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6\n"
@@ -71,6 +74,8 @@ Function function_of(Stub stub) {
       return dvm_stub_nop5;
     case Stub::moved:
       return dvm_stub_moved;
+    case Stub::framed:
+      return dvm_stub_framed;
     case Stub::system_call:
       return system_call;
     case Stub::signal:
@@ -86,15 +91,24 @@ void rest_until(uint64_t ns) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
 }
 
+// Where nothing is ever unmapped.
+constexpr std::array<char, kMostLetters + 1> make_text() {
+  std::array<char, kMostLetters + 1> text{};
+  for (size_t i = 0; i < kMostLetters; i++) text[i] = 'x';
+  return text;
+}
+constexpr std::array kText = make_text();
+
 constexpr uint64_t kMillisecond = 1'000'000;
 
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
 uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
 
 noise::QuietSample called(const StubCalls& calls) {
-  static const std::string text(kMostLetters, 'x');
+  static const std::string on_heap(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
-  const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
+  const auto fixed = reinterpret_cast<uintptr_t>((calls.is_on_heap ? on_heap.c_str() : kText.data()) + kMostLetters -
+                                                 std::min(calls.letters, kMostLetters));
   const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.stub);
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   noise::QuietTime time;

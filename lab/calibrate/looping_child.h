@@ -9,16 +9,17 @@
 
 namespace dvm::lab {
 
-// Functions by their first instruction, a system call, an ignored signal to itself, and a loop that watches the clock for
-// interrupts.
-enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, system_call, signal, loop };
+// Functions by their first instruction, one with a frame, a system call, an ignored signal to itself, and a loop that watches the
+// clock for interrupts.
+enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
 // The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of so many letters.
 struct StubCalls {
   Stub stub = Stub::emulated;
-  uint64_t times = 0;    // calls; of the loop: ns
-  uint32_t depth = 0;    // functions with frame pointers between; the stack ends before the first
-  uint32_t letters = 0;  // at most kMostLetters
+  uint64_t times = 0;       // calls; of the loop: ns
+  uint32_t depth = 0;       // functions with frame pointers between; the stack ends before the first
+  uint32_t letters = 0;     // at most kMostLetters
+  bool is_on_heap = false;  // that string; else it lies in the program
   bool is_stamped = false;
   uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
   bool rests = false;    // after each burst to the end of the millisecond

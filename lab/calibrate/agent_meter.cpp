@@ -1,0 +1,195 @@
+// The costs of an agent's stages, from pairs of scripts on a looping child in which the agent is (agent_cases.h). A price is what
+// the second script takes beyond the first, less what the model says of the difference; in dvm, what a firing takes beyond what
+// the model says. It works without privileges.
+//
+// Covered by tests/unit/lab/agent_cases_test.cpp and tests/runtime/scenarios/test_cost.py.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lab/calibrate/agent_cases.h"
+#include "lab/calibrate/live_run.h"
+#include "lab/calibrate/made_up_run.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/runs/agent_ways.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
+namespace {
+
+constexpr double kShareOfRing = 0.5;     // of a lane, that the calls of a sample fill
+constexpr double kRing = 1 << 19;        // bytes of a lane
+constexpr const char* kRingSize = "1m";  // the option: half of it is the ring of a thread
+constexpr uint64_t kMoreCalls = 8;       // times as many as of traps
+constexpr uint32_t kBurst = 1000;        // calls that are timed together
+
+// A script on the probe of a case.
+struct Traced {
+  std::string clauses;
+  AgentSize size;
+  bool is_on_heap = false, follows = false;
+};
+
+struct Sides {
+  double thread = 0, dvm = 0;  // ns
+  double record_bytes = 0;
+};
+
+class AgentMeter {
+ public:
+  AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
+
+  Status measure(const AgentCase& one) {
+    const auto first = rest(one, *one.sizes[0]), second = one.sizes[1] ? rest(one, *one.sizes[1]) : first;
+    if (!first || !second) return (first ? second : first).error();
+    const vm::Price ns = one.sizes[1] ? by_size(first->price, first->things, second->price, second->things - first->things)
+                                      : times(first->price, 1 / one.uses);
+    profile_.set(one.row.in(kInAgent), times(ns, clocks_of_ns(profile_)));
+    return {};
+  }
+
+ private:
+  struct Rest {
+    vm::Price price;
+    double things = 0;
+  };
+
+  // Ns that the model does not say.
+  Result<Rest> rest(const AgentCase& one, const AgentSize& size) {
+    const Traced with{size.with, size, one.is_on_heap, one.follows};
+    const auto said = predicted(one, with);
+    if (!said) return said.error();
+    const Result<LiveFigures> taken = run(one, with, *said);
+    if (!taken) return taken.error();
+    if (one.is_in_dvm)
+      return Rest{{std::max(taken->handled.median - said->dvm, 0.0), 0, taken->handled.deviation()}, said->record_bytes};
+    Result<vm::Price> more = one.without[0] == '\0' ? beyond_untraced(one, size, *taken) : beyond(one, size, *taken);
+    if (!more) return more.error();
+    more->m = std::max(more->m - said->thread, 0.0);
+    return Rest{*more, size.things > 0 ? size.things : instructions(one, size)};
+  }
+
+  Result<vm::Price> beyond_untraced(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
+    const auto plain = measure_untraced(fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth),
+                                        calls(one, size, 0), *child_, bench_);
+    return plain ? Result<vm::Price>(difference(taken.thread, *plain)) : plain.error();
+  }
+
+  Result<vm::Price> beyond(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
+    const Traced without{one.without, size};
+    const auto said = predicted(one, without);
+    if (!said) return said.error();
+    const auto before = run(one, without, *said);
+    if (!before) return before.error();
+    vm::Price more = difference(taken.thread, before->thread);
+    more.m += said->thread;
+    return more;
+  }
+
+  static std::string script_of(const std::string& probe, const std::string& clauses) {
+    constexpr std::string_view kAgain = "PROBE";  // of a further clause
+    std::string text = fmt::format("{} {}", probe, clauses);
+    if (const size_t at = text.find(kAgain); at != std::string::npos) text.replace(at, kAgain.size(), probe);
+    return text;
+  }
+
+  // Of the predicate of the last clause, in which two sizes differ.
+  double instructions(const AgentCase& one, const AgentSize& size) const {
+    const auto program = bench_.compile(script_of(probe_of(one), size.with));
+    if (!program || !program->clauses.back().predicate) return 0;
+    return static_cast<double>(program->clauses.back().predicate->difo.text.size());
+  }
+
+  // As the model sees it: of some process.
+  static const char* modelled_probe(const AgentCase& one) {
+    if (one.row == "agent/stub/usdt"_row) return "modelled1:a:f:marker";
+    return one.is_return ? "pid1:a:f:return" : "pid1:a:f:entry";
+  }
+  static const char* probe_of(const AgentCase& one) { return one.is_return ? "calibrated:::return" : "calibrated:::entry"; }
+
+  Result<Sides> predicted(const AgentCase& one, const Traced& traced) const {
+    const Result<dif::Program> program = bench_.compile(script_of(modelled_probe(one), traced.clauses));
+    if (!program) return program.error();
+    const dif::Program* programs[] = {&*program};
+    PredictOptions how;
+    how.probability = 0;  // those of the cases are false
+    how.sizes.expected = traced.size.letters + 1.0;
+    how.sizes.frames = frames_of({.depth = traced.size.depth});
+    how.stack_bytes = static_cast<uint32_t>(std::stoul(traced.size.stack_bytes));
+    dif::Options options;
+    for (const auto& [name, value] : settings(traced))
+      if (Status set = set_options(options, {{name, value}}); !set) return set.error();
+    Result<AgentWays> ways = find_agent_ways(programs, options, {}, how);
+    if (!ways) return ways.error();
+    how.agent = *std::move(ways);
+    const Prediction prediction = predict(programs, profile_, how);
+    if (prediction.probes.empty() || !prediction.probes.front().agent) return Error{"its script has no probe of a process"};
+    const AgentPrediction& agent = *prediction.probes.front().agent;
+    const double ns = 1e9 / profile_.clock_hz;
+    return Sides{agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
+  }
+
+  static std::vector<std::pair<const char*, const char*>> settings(const Traced& traced) {
+    std::vector<std::pair<const char*, const char*>> all = {{"ringsize", kRingSize}, {"ustackunwind", traced.size.stack_bytes}};
+    if (traced.follows) all.emplace_back("followfork", "");
+    return all;
+  }
+
+  StubCalls calls(const AgentCase& one, const AgentSize& size, double record_bytes, bool is_on_heap = false) const {
+    StubCalls made{one.stub, kMoreCalls * bench_.calls, size.depth, size.letters};
+    made.is_on_heap = is_on_heap;
+    made.burst = kBurst;
+    if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
+    return made;
+  }
+
+  // Each in a process of its own: what an agent maps stays there.
+  Result<LiveFigures> run(const AgentCase& one, const Traced& traced, const Sides& said) {
+    auto child = LoopingChild::start();
+    if (!child) return child.error();
+    child_ = *std::move(child);
+    LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(probe_of(one), traced.clauses),
+                  settings(traced)};
+    live.by = one.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
+    live.warmed = static_cast<uint64_t>(said.record_bytes > 0 ? 2 * kRing / said.record_bytes : 0);
+    return measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(one.stub),
+                                    probe_of(one), traced.clauses, traced.size.depth, traced.size.letters, traced.is_on_heap,
+                                    traced.size.stack_bytes, traced.follows),
+                        live, *child_, bench_);
+  }
+
+  std::unique_ptr<LoopingChild> child_;
+  Bench& bench_;
+  vm::Profile& profile_;
+};
+
+// Those that no other meter has.
+std::vector<Row> agent_rows() {
+  std::vector<Row> rows;
+  for (const AgentCase& one : agent_cases())
+    if (one.row.folder().starts_with("agent/")) rows.push_back(one.row);
+  return rows;
+}
+
+// If the agent is refused, it is so of the first case. One that fails later leaves its row without a price.
+Status measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  AgentMeter meter(bench, profile);
+  const auto cases = agent_cases();
+  for (const AgentCase& one : cases) {
+    bench.progress(static_cast<size_t>(&one - cases.data()), cases.size());
+    if (only && *only != one.row) continue;
+    const Status measured = meter.measure(one);
+    if (!measured && (only || &one == cases.data())) return measured;
+    if (!measured) bench.warn(fmt::format("{} was not measured: {}", one.row.in(kInAgent).text(), measured.error().message));
+  }
+  return {};
+}
+
+}  // namespace
+
+extern const Meter kAgentMeter = {"the agent", "the stages of an agent were", agent_rows, measure_agent};
+
+}  // namespace dvm::lab

@@ -1,0 +1,60 @@
+// Each row of an agent has a case that measures it.
+
+#include "lab/calibrate/agent_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "dvm/dif/action.h"
+#include "runtime/cost/rows.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
+
+namespace {
+
+std::multiset<std::string> measured() {
+  std::multiset<std::string> rows;
+  for (const AgentCase& one : agent_cases()) rows.insert(one.row.in(kInAgent).text());
+  return rows;
+}
+
+TEST(AgentCases, EachRowOfTheTableHasOne) {
+  const auto rows = measured();
+  size_t own = 0;
+  for (const Row row : price_rows()) {
+    if (!row.folder().starts_with("agent/")) continue;
+    EXPECT_EQ(rows.count(row.name()), 1U) << row.name();
+    own++;
+  }
+  EXPECT_EQ(own, 12U);
+}
+
+TEST(AgentCases, EachAggregatingFunctionHasOne) {
+  const auto rows = measured();
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    EXPECT_EQ(rows.count("agent/aggregation/" + std::string(function.name)), 1U) << function.name;
+}
+
+// A record holds a copy of the stack, which dvm unwinds as ever; the kernel's stack and recordings are none of an agent.
+TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
+  const auto rows = measured();
+  const std::set<std::string_view> others = {"kernel_stack", "stack", "unwind", "recorded"};
+  for (const CostRow& capture : kCaptures)
+    EXPECT_EQ(rows.count("agent/capture/" + std::string(capture.name)), others.contains(capture.name) ? 0U : 1U) << capture.name;
+}
+
+TEST(AgentCases, OneWithASizeHasTwo) {
+  for (const AgentCase& one : agent_cases()) {
+    ASSERT_TRUE(one.sizes[0]) << one.row.name();
+    if (one.sizes[1]) EXPECT_LE(one.sizes[0]->things, one.sizes[1]->things) << one.row.name();
+    EXPECT_GE(one.uses, 1) << one.row.name();
+  }
+}
+
+}  // namespace
+}  // namespace dvm::lab
