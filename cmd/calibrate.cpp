@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/profiles.h"
 #include "cmd/progress.h"
 #include "common/run_program.h"
 #include "dvm/compiler/compile.h"
@@ -55,10 +56,20 @@ lab::Bench bench_of(bool is_quick) {
   return {.compile = compile_script, .dif_samples = 10, .samples = 1};
 }
 
+bool measures(const lab::Meter& meter, std::string_view only) {
+  const auto is_meant = [&](const runtime::Row row) {
+    const std::string name = row.name();
+    return name.starts_with(only) && (name.size() == only.size() || name[only.size()] == '/');
+  };
+  const std::vector<runtime::Row> rows = meter.rows();
+  return only.empty() || std::any_of(rows.begin(), rows.end(), is_meant);
+}
+
 // On a machine that allows no probes, the profile has the other prices only.
-Status run_meters(lab::Bench& bench, const PassProgress& progress, vm::Profile& profile) {
+Status run_meters(lab::Bench& bench, const PassProgress& progress, std::string_view only, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
   for (const lab::Meter* meter : lab::meters()) {
+    if (!measures(*meter, only)) continue;
     bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
     bench.progress(0, 1);
     const Status measured = meter->measure(bench, {}, profile);
@@ -77,8 +88,7 @@ constexpr size_t kMostPasses = 8;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
 constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
-Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& bench) {
-  const PassProgress progress(std::max(options.pass, 1u));
+vm::Profile empty_profile(const CalibrateOptions& options) {
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
@@ -86,8 +96,29 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& 
   profile.clock_hz = runtime::tick_rate(100'000'000);
   profile.core_speed = options.core_speed > 0 ? options.core_speed : lab::noise::core_speed_over(kLongEnough);
   profile.quiet_core = options.quiet_core;
+  return profile;
+}
+
+// The profile whose other rows are kept. Prices of two machines, or in two clocks, are never mixed.
+Result<vm::Profile> base_profile(const CalibrateOptions& options) {
+  if (options.only.empty()) return empty_profile(options);
+  const auto meters = lab::meters();
+  if (std::none_of(meters.begin(), meters.end(), [&](const lab::Meter* meter) { return measures(*meter, options.only); }))
+    return Error{fmt::format("--only {}: no row that is measured has this name, or begins with it", options.only)};
+  Result<vm::Profile> base = read_profile(options.base);
+  if (base && base->made_on.cpu != runtime::this_machine("").cpu)
+    return Error{
+        fmt::format("--only {}: the other rows of profile {} were measured on another machine", options.only, base->name)};
+  return base;
+}
+
+Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& bench) {
+  const PassProgress progress(std::max(options.pass, 1u));
+  Result<vm::Profile> base = base_profile(options);
+  if (!base) return base;
+  vm::Profile profile = *std::move(base);
   lab::measure_as(profile);
-  if (Status measured = run_meters(bench, progress, profile); !measured) return measured.error();
+  if (Status measured = run_meters(bench, progress, options.only, profile); !measured) return measured.error();
   const lab::noise::QuietReadings quiet = lab::noise::quiet_core();
   profile.quiet_core = {quiet.near, quiet.far};
   return profile;
@@ -138,6 +169,7 @@ Result<vm::Profile> make_pass(const CalibrateOptions& options) {
 // The passes of a calibration. Each makes all prices of what it and those before it have measured.
 class Passes {
  public:
+  explicit Passes(const CalibrateOptions& options) : options_(options) {}
   // A further one is made if it will be done in time. It has less to measure than the last one.
   bool fits() const { return count_ < kMostPasses && elapsed() + last_ * 9 / 10 < kLongest; }
   // It has said itself why it failed.
@@ -147,21 +179,22 @@ class Passes {
     const std::string pass = std::to_string(++count_);
     const auto text = [](double number) { return fmt::format("{}", number); };
     const vm::QuietCore& quiet = profile_.quiet_core;  // as the last one knew it
-    const std::string words[] = {"dvm",
-                                 "cost",
-                                 "calibrate",
-                                 "--pass",
-                                 pass,
-                                 "--patient-until",
-                                 std::to_string(patient_until()),
-                                 "--core-speed",
-                                 text(core_speed_),
-                                 "--quiet-near",
-                                 text(quiet.near),
-                                 "--quiet-far",
-                                 text(quiet.far),
-                                 "-o",
-                                 "-"};
+    std::vector<std::string> words = {"dvm",
+                                      "cost",
+                                      "calibrate",
+                                      "--pass",
+                                      pass,
+                                      "--patient-until",
+                                      std::to_string(patient_until()),
+                                      "--core-speed",
+                                      text(core_speed_),
+                                      "--quiet-near",
+                                      text(quiet.near),
+                                      "--quiet-far",
+                                      text(quiet.far),
+                                      "-o",
+                                      "-"};
+    if (!options_.only.empty()) words.insert(words.end(), {"--only", options_.only, "--base", options_.base});
     const HandedFile files[] = {{printed.file(), STDOUT_FILENO}, {book_.file(), kBook}};
     const Result<int> status = run_program("/proc/self/exe", words, files);
     if (!status) return Error{fmt::format("pass {}: {}", pass, status.error().message)};
@@ -184,6 +217,7 @@ class Passes {
     return static_cast<uint64_t>(std::chrono::nanoseconds((begin_ + kLongest - last_).time_since_epoch()).count());
   }
 
+  const CalibrateOptions& options_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const double core_speed_ = lab::noise::core_speed_over(kLongEnough);
   const MemoryFile book_;
@@ -198,7 +232,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   lab::Bench bench = bench_of(options.quick);
   if (options.quick) return calibrate_once(options, bench);
   if (options.pass != 0) return make_pass(options);
-  Passes passes;
+  Passes passes(options);
   do
     if (Status made = passes.make(); !made) return made.error();
   while (passes.fits());

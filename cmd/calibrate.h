@@ -16,6 +16,8 @@ struct CalibrateOptions {
   uint64_t patient_until = 0;  // for SeriesBook::be_patient_until
   double core_speed = 0;       // the speed to scale times to; 0: the current one
   vm::QuietCore quiet_core;
+  std::string only;  // the first part of rows, or a row: the meters of others do not run
+  std::string base;  // the profile that other rows are taken from, if `only` is given
 };
 
 // Calibrates in several passes, each in a process of its own. The placement of code and data makes a difference of some clocks.

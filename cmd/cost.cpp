@@ -83,7 +83,9 @@ int run_calibrate(const CalibrateCommand& given) {
   const Result<std::string> path = destination(given);
   if (!path) return fail("{}", path.error().message);
   if (Status writable = check_writable(*path); !writable) return fail("{}", writable.error().message);
-  const Result<vm::Profile> profile = calibrate(given.options);
+  CalibrateOptions options = given.options;
+  if (options.base.empty()) options.base = given.output == "-" || given.output.empty() ? "" : given.output;
+  const Result<vm::Profile> profile = calibrate(options);
   if (!profile) return fail("failed to calibrate: {}", profile.error().message);
   if (const std::string warning = disturbance(*profile); !warning.empty()) fmt::print(stderr, "dvm: warning: {}\n", warning);
   if (Status kept = keep_profile(given, *path, runtime::profile_text(*profile)); !kept) return fail("{}", kept.error().message);
@@ -114,6 +116,7 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->footer(
       "Examples:\n"
       "  dvm cost calibrate\n"
+      "  dvm cost calibrate --only agent\n"
       "  dvm cost calibrate -o other.json --check profile.json");
   command
       ->add_option(
@@ -125,6 +128,11 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
                    "Compare with an earlier profile; exit with status 1 if more than a tenth of the rows differ")
       ->type_name("PROFILE");
   command->add_flag("--quick", given->options.quick, "Take few and short samples, as a trial; too noisy for real use");
+  command
+      ->add_option("--only", given->options.only,
+                   "Measure only rows whose name begins with these parts, such as agent; keep the others of the profile")
+      ->type_name("ROW");
+  command->add_option("--base", given->options.base)->group("");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->add_option("--patient-until", given->options.patient_until)->group("");
   command->add_option("--core-speed", given->options.core_speed)->group("");
@@ -205,7 +213,7 @@ void add_validate(CLI::App& cost, Action& chosen) {
       ->type_name("SCRIPT");
   command->add_option("--profile", given->profile, "Take prices from this profile (default: that of this machine)")
       ->type_name("PROFILE");
-  command->add_option("--only", given->only, "Without scripts: run only this experiment, or this group (a, c, d, e)")
+  command->add_option("--only", given->only, "Without scripts: run only this experiment, or this group (a, c, d, e, f)")
       ->type_name("ROW")
       ->allow_extra_args(false)
       ->take_all();
@@ -230,6 +238,7 @@ void add_cost(CLI::App& app, Action& chosen) {
   cost->footer(
       "Examples:\n"
       "  dvm cost calibrate\n"
+      "  dvm cost calibrate --only agent\n"
       "  dvm cost predict script.d --sample 2s -p 1234");
   cost->require_subcommand(1);
   add_calibrate(*cost, chosen);
