@@ -34,6 +34,8 @@ std::string clause_name(const dif::SourcePosition& position) {
   return fmt::format("{}:{}", is_text ? "-n" : position.file, position.line);
 }
 
+const char* way_word(const runtime::AgentPrediction& agent) { return agent.way.is_at_site ? "site" : "record"; }
+
 void print_clause(std::FILE* out, const ClausePrediction& clause) {
   const std::string name = clause_name(clause.position);
   if (clause.cost.has_predicate) print_row(out, fmt::format("{} predicate", name), clause.cost.predicate);
@@ -79,6 +81,20 @@ void print_ns(std::FILE* out, const vm::CostRange& firing, const PredictionConte
              nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
 }
 
+// Where an agent has its clauses run, and what a firing takes there.
+void print_agent(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
+  if (!probe.agent) return;
+  const runtime::AgentWay& way = probe.agent->way;
+  const auto side = [&](std::string_view name, const vm::Cost& cost) {
+    fmt::print(out, "    {:<28}{:>14}{:>14.1f} ns{:>11}  +- {:.1f}\n", name, "", nanoseconds(cost.clocks, context), "",
+               nanoseconds(cost.spread, context));
+  };
+  side("  in the traced thread", probe.agent->thread);
+  side("  in dvm", probe.agent->dvm);
+  if (!way.reason.empty()) fmt::print(out, "    clauses run in dvm: {}\n", way.reason);
+  if (way.share < 1) fmt::print(out, "    others are not taken by the agent: {}\n", way.refusal);
+}
+
 void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
              "DEAREST");
@@ -90,6 +106,7 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
   print_row(out, "firing", probe.firing);
   print_ns(out, probe.firing, context);
+  print_agent(out, probe, context);
   if (const ProbePrediction* later = later_of(probe, context)) {
     print_row(out, "firing as machine code", later->firing);
     print_ns(out, later->firing, context);
@@ -128,6 +145,17 @@ Json stages_json(const ProbePrediction& probe) {
   return json;
 }
 
+Json json_of(const runtime::AgentPrediction& agent, const PredictionContext& context) {
+  const runtime::AgentWay& way = agent.way;
+  Json json = {{"way", way_word(agent)},
+               {"share", way.share},
+               {"thread_ns", nanoseconds(agent.thread.clocks, context)},
+               {"dvm_ns", nanoseconds(agent.dvm.clocks, context)}};
+  if (!way.reason.empty()) json["reason"] = way.reason;
+  if (way.share < 1) json["refusal"] = way.refusal;
+  return json;
+}
+
 Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   const double clock = context.profile.clock_hz;
   Json json = {{"probe", probe.description},
@@ -137,9 +165,13 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
                {"stage_clocks", stages_json(probe)},
                {"capture_clocks", probe.capture.clocks},
                {"preparation_clocks", probe.prepare.clocks}};
-  for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));
+  for (const ClausePrediction& clause : probe.clauses) {
+    json["clauses"].push_back(json_of(clause));
+    if (probe.agent) json["clauses"].back()["way"] = way_word(*probe.agent);
+  }
   json["firing"] = json_of(probe.firing);
   json["firing_ns"] = nanoseconds(probe.firing.expected.clocks, context);
+  if (probe.agent) json["agent"] = json_of(*probe.agent, context);
   if (const ProbePrediction* later = later_of(probe, context)) {
     json["firing_later"] = json_of(later->firing);
     json["firing_later_ns"] = nanoseconds(later->firing.expected.clocks, context);

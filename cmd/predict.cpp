@@ -15,6 +15,7 @@
 #include "cmd/untraced.h"
 #include "cmd/waiting.h"
 #include "common/output_file.h"
+#include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/cost/runs/site_sources.h"
 
@@ -124,6 +125,14 @@ Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, dou
   return {};
 }
 
+// If the run would have one.
+Status add_agent(runtime::Handle& handle, const ProgramPointers& programs, const vm::Profile& profile,
+                 runtime::PredictOptions& how) {
+  const Result<bool> by_agent = predicts_agent(handle.options(), profile);
+  if (!by_agent) return by_agent.error();
+  return *by_agent ? runtime::add_agent_ways(handle, programs, how) : Status();
+}
+
 // A prediction, and under engine=auto another one of what its clauses become.
 struct Predicted {
   runtime::Prediction first;
@@ -187,6 +196,7 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options(), profile);
   if (!how) return fail("{}", how.error().message);
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
+  if (sampled) sampled = add_agent((*live)->handle(), programs, profile, *how);
   if (sampled && given.how.measures_clauses()) sampled = measure_clauses(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
   const dif::Options& run = (*live)->handle().options();
@@ -202,9 +212,10 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   if (programs->empty()) return 1;
   Result<runtime::PredictOptions> how = predict_options(given.how, options, profile);
   if (!how) return fail("{}", how.error().message);
-  Result<runtime::SourcesOfProbes> sites = find_sources(*programs, given.script);
-  if (!sites) return fail("{}", sites.error().message);
-  how->sources = std::move(*sites);
+  const Result<bool> by_agent = predicts_agent(options, profile);
+  if (!by_agent) return fail("{}", by_agent.error().message);
+  if (Status found = find_sources(*programs, given.script, options, *by_agent, *how); !found)
+    return fail("{}", found.error().message);
   ProgramPointers compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
   const auto predicted = predict(compiled, profile, given.how.cpus, options, *how);
@@ -278,6 +289,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (*seconds == 0) how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)
     if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
+  if (Status added = add_agent(handle, programs, *profile, *how); !added) return added;
   const auto predicted = predict(programs, *profile, given.cpus, handle.options(), *how);
   if (!predicted) return predicted.error();
   print_prediction(out, predicted->first, context_of(*predicted, *profile, given, *seconds, handle.options()));

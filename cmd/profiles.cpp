@@ -19,6 +19,7 @@
 #include "cmd/libraries.h"
 #include "common/similar.h"
 #include "dvm/vm/engine.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
@@ -127,10 +128,26 @@ std::string disturbance(const vm::Profile& profile) {
       100 * profile.disturbed);
 }
 
+namespace {
+
+bool has_folder(const vm::Profile& profile, const std::string& folder) {
+  const auto first = profile.prices().lower_bound(folder + "/");
+  return first != profile.prices().end() && first->first.starts_with(folder + "/");
+}
+
+}  // namespace
+
 bool prices_engine(const vm::Profile& profile, runtime::EngineId engine) {
   const std::string folder(runtime::engine_folder(engine));
-  const auto first = profile.prices().lower_bound(folder + "/");
-  return folder.empty() || (first != profile.prices().end() && first->first.starts_with(folder + "/"));
+  return folder.empty() || has_folder(profile, folder);
+}
+
+Result<bool> predicts_agent(const dif::Options& options, const vm::Profile& profile) {
+  if (!runtime::chooses_agent(options)) return false;
+  if (has_folder(profile, "agent")) return true;
+  if (options[dif::Option::backend] < 0) return false;
+  return Error{
+      fmt::format("profile {} has no prices of the backend agent\n    hint: 'dvm cost calibrate' measures them", profile.name)};
 }
 
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile) {

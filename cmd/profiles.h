@@ -30,6 +30,10 @@ bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);
 Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile);
 
+// Whether predictions under these options are by an agent: a run would have one, and the profile has prices of it. An error: it
+// has none, though the options ask for an agent by name.
+Result<bool> predicts_agent(const dif::Options& options, const vm::Profile& profile);
+
 // The word of the option: auto, or an engine.
 std::string_view engine_word(const dif::Options& options);
 

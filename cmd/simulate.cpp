@@ -309,9 +309,10 @@ int simulate(const SimulateCommand& given) {
   const Result<runtime::Execution> execution = execution_under(*options, *profile);
   if (!execution) return fail("{}", execution.error().message);
   how->execution = *execution;
-  auto sites = find_sources(*programs, given.script);
-  if (!sites) return fail("{}", sites.error().message);
-  how->sources = std::move(*sites);
+  const Result<bool> by_agent = predicts_agent(*options, *profile);
+  if (!by_agent) return fail("{}", by_agent.error().message);
+  if (Status found = find_sources(*programs, given.script, *options, *by_agent, *how); !found)
+    return fail("{}", found.error().message);
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
   Simulated simulated{*profile, std::string(engine_word(*options)), {}, {}, runtime::buffers_of(*options), {}, {}, -1, {}};

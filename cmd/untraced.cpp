@@ -10,6 +10,7 @@
 
 #include "cmd/target_catalog.h"
 #include "runtime/catalog/catalog.h"
+#include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/site_sources.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
@@ -57,7 +58,8 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
                          {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running, keep_target}, options);
 }
 
-Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script) {
+Status find_sources(const Programs& programs, const ScriptOptions& script, const dif::Options& options, bool by_agent,
+                    runtime::PredictOptions& how) {
   Result<Target> target = find_target(script);
   if (!target) return target.error();
   runtime::Handle handle({});
@@ -75,7 +77,12 @@ Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const Sc
   for (const dif::Program* program : compiled)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes) look_at(description);
-  return runtime::sources_of(matched, runtime::take_stacks(compiled));
+  how.sources = runtime::sources_of(matched, runtime::take_stacks(compiled));
+  if (!by_agent) return {};
+  Result<runtime::AgentWays> ways = runtime::find_agent_ways(compiled, options, matched, how);
+  if (!ways) return ways.error();
+  how.agent = *std::move(ways);
+  return {};
 }
 
 }  // namespace dvm::cmd

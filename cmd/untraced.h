@@ -18,9 +18,10 @@ using Programs = std::vector<compiler::CompiledSource>;
 Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
                                   dif::Options& options);
 
-// Sources of the firings of the programs' probes in processes, by the text of their descriptions. They are looked up in the
-// process of -p, in the file of the program of -c, or in a process that a description names. Probes that are not found there
-// are omitted.
-Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script);
+// Finds the sources of the firings of the programs' probes in processes, and how an agent runs their clauses if the options ask
+// for one. Probes are looked up in the process of -p, in the file of the program of -c, or in a process that a description names.
+// Those that are not found there have no source.
+Status find_sources(const Programs& programs, const ScriptOptions& script, const dif::Options& options, bool by_agent,
+                    runtime::PredictOptions& how);
 
 }  // namespace dvm::cmd

@@ -14,6 +14,7 @@
 #include "cmd/complete.h"
 #include "cmd/profiles.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
@@ -60,6 +61,7 @@ Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   how->refuse_unused_arguments = false;
   how->default_arguments = true;  // $1 has no value here
   made->how_ = *std::move(how);
+  made->options_ = *options;
   if (Result<vm::Profile> profile = read_profile("")) {
     made->profile_ = *std::move(profile);
   } else {
@@ -104,6 +106,8 @@ std::vector<ClauseCost> Language::costs(const std::vector<compiler::CompiledSour
   for (const compiler::CompiledSource& one : programs) compiled.push_back(&one.program);
   runtime::PredictOptions how;
   runtime::add_timer_rates(compiled, std::max(1u, std::thread::hardware_concurrency()), how);
+  if (const Result<bool> by_agent = predicts_agent(options_, *profile_); by_agent && *by_agent)
+    if (auto ways = runtime::find_agent_ways(compiled, options_, {}, how)) how.agent = *std::move(ways);
   const double ns = 1e9 / profile_->clock_hz;
   std::vector<ClauseCost> costs;
   for (const runtime::ProbePrediction& probe : runtime::predict(compiled, *profile_, how).probes)

@@ -45,6 +45,7 @@ class Language {
   runtime::Handle handle_;  // finds probes of the process, whose arguments `types_` is asked for
   std::optional<TargetCatalog> types_;
   compiler::CompileOptions how_;
+  dif::Options options_;
   std::optional<vm::Profile> profile_;
   std::string no_costs_;
 };
