@@ -24,6 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
     {"c", "Gregg's looper"},
     {"d", "GitLab's five uses"},
     {"e", "LTTng's markers, in user space"},
+    {"f", "Clauses by an agent in the process"},
 };
 
 std::string_view unit_of(const LiveRow& row) {

@@ -7,14 +7,18 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 
 #include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/quietest.h"
 #include "lab/validate/bpftrace_peer.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/cost/runs/site_sources.h"
 
@@ -43,6 +47,11 @@ constexpr LiveRow kRows[] = {
 
 // Of what the ring has no room for more, or what takes long: over in some milliseconds.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 // CPU time of one round, in ns.
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
@@ -141,7 +150,7 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, Worklo
   auto untraced = child.run(job);
   if (!untraced) return untraced.error();
   pair.untraced = {*untraced, 0, busy_time() - busy, 0, 1};
-  auto program = open_(std::string(row.program), {std::string(row.setting)}, child.pid());
+  auto program = open_(std::string(row.program), words_of(row.setting), child.pid());
   if (!program) return program.error();
   const bool is_first = !result.predicted;
   auto sources = is_first ? find_sources_of(**program, job, child) : SourcesOfProbes();
@@ -263,8 +272,17 @@ void LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources
     descriptions.insert(text_of(description));
     return false;
   });
-  for (const std::string& description : descriptions) how.rates[description] = firings / static_cast<double>(descriptions.size());
   const std::vector<const dif::Program*> programs = program.programs();
+  if (chooses_agent(options))
+    if (Status added = add_agent_ways(program.handle(), programs, how); !added)
+      return void(result.problem = added.error().message);
+  // dvm sees no firing of a clause in the thread. Each round has one of each of its probes.
+  const auto rate_of_one = [&](const std::string& description) {
+    const auto way = how.agent.find(description);
+    const bool is_at_site = way != how.agent.end() && way->second.is_at_site;
+    return is_at_site ? rounds_rate : firings / static_cast<double>(descriptions.size());
+  };
+  for (const std::string& description : descriptions) how.rates[description] = rate_of_one(description);
   const Prediction prediction = predict(programs, profile_, how);
   const double unit = result.row->measure == Measure::call ? 1e9 / rounds_rate : 100;  // ns a round, or % of a CPU
   const vm::Cost cost = prediction.total.all().times(unit / profile_.clock_hz);

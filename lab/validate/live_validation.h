@@ -33,7 +33,7 @@ enum class Measure : uint8_t {
 };
 
 struct LiveRow {
-  std::string_view group;  // a: Tao and Yang, c: Gregg, d: GitLab, e: LTTng (b is --paper)
+  std::string_view group;  // a: Tao and Yang, c: Gregg, d: GitLab, e: LTTng, f: by an agent (b is --paper)
   std::string_view name;   // what --only asks for
   std::string_view title;
   std::string_view reference;  // the document's figure
@@ -45,7 +45,7 @@ struct LiveRow {
   double frames;              // of the stack where it fires
   double returns;             // functions that return behind it before others are called
   std::string_view program;
-  std::string_view setting;
+  std::string_view setting;  // words, as for -x
 };
 
 std::span<const LiveRow> live_rows();
