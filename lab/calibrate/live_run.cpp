@@ -174,11 +174,12 @@ Status LiveRun::add_stubs() {
   if (!offset) return offset.error();
   for (const LoopingChild* child : children_) {
     const std::string path = path_of(child->pid(), case_.by);
-    for (const char* name : {"entry", "again", "return"})
-      handle_->catalog().add({.provider = kProvider,
-                              .function = fmt::format("f{}", child->pid()),
-                              .name = name,
-                              .site = UprobeSite{path, *offset, name == std::string_view("return"), child->pid()}});
+    for (const char* name : {"entry", "again", "return"}) {
+      UprobeSite site{path, *offset, name == std::string_view("return"), child->pid()};
+      if (case_.calls.stub == Stub::framed) site.size = site.alone = size_of_framed();
+      handle_->catalog().add(
+          {.provider = kProvider, .function = fmt::format("f{}", child->pid()), .name = name, .site = std::move(site)});
+    }
   }
   return {};
 }

@@ -26,6 +26,7 @@ uint64_t dvm_stub_nop(uint64_t argument);
 uint64_t dvm_stub_nop5(uint64_t argument);
 uint64_t dvm_stub_moved(uint64_t argument);
 uint64_t dvm_stub_framed(uint64_t argument);
+extern const char dvm_stub_framed_end;
 uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t));
 }
 #define DVM_STUB(name, first, rest)                                                             \
@@ -33,7 +34,7 @@ uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(u
   ":\n"                                                                                         \
   ".cfi_startproc\n" first "\n" rest                                                            \
   "mov %rdi, %rax\nret\n.cfi_endproc\n"                                                         \
-  ".size dvm_stub_" #name ", . - dvm_stub_" #name "\n"
+  ".globl dvm_stub_" #name "_end\ndvm_stub_" #name "_end:\n.size dvm_stub_" #name ", . - dvm_stub_" #name "\n"
 asm(".pushsection .text\n"
     // clang-format off
     DVM_STUB(emulated, "push %rbp", "pop %rbp\n")
@@ -156,5 +157,7 @@ Result<uint64_t> offset_of(Stub stub) {
   if (program == nullptr) return Error{"the program does not find itself among what it has mapped"};
   return address - program->address + program->offset;
 }
+
+uint64_t size_of_framed() { return static_cast<uint64_t>(&dvm_stub_framed_end - reinterpret_cast<const char*>(dvm_stub_framed)); }
 
 }  // namespace dvm::lab

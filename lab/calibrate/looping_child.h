@@ -50,5 +50,7 @@ class LoopingChild {
 
 // File offset of the instruction of a function stub that is probed.
 Result<uint64_t> offset_of(Stub stub);
+// Bytes of Stub::framed.
+uint64_t size_of_framed();
 
 }  // namespace dvm::lab
