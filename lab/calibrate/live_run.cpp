@@ -59,7 +59,10 @@ Status LiveRun::start(const dif::Program& program) {
   for (const auto& [name, value] : case_.settings)
     if (Status set = set_options(config.options, {{name, value}}); !set) return set;
   handle_ = std::make_unique<Handle>(config);
-  handle_->add_instrument(make_instrument(case_, config.options));
+  auto instrument = make_instrument(case_, config.options);
+  if (FollowsProcesses* forks = instrument->abilities().follows; forks != nullptr && config.options[dif::Option::followfork] > 0)
+    if (Status follows = forks->follow(children_.front()->pid()); !follows) return follows;
+  handle_->add_instrument(std::move(instrument));
   if (Status found = find_probes(program); !found) return found;
   if (Status enabled = handle_->enable(program); !enabled) return enabled;
   std::vector<Refused> refused;
@@ -77,6 +80,7 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
   const Result<noise::QuietSample> thread = finish(callers);
   if (!thread) return thread.error();
   work(looked);  // what is left in the ring
+  if (case_.by != LiveCase::By::uprobe) empty_lanes();
   const auto firings = static_cast<double>(handle_->account().events - events);
   return LiveSample{*thread,
                     {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
@@ -97,7 +101,10 @@ Result<noise::QuietSample> LiveRun::drain(uint64_t calls) {
   if (const auto finished = children_.front()->finish(); !finished) return finished.error();
   noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  handle_->look();
+  if (case_.by == LiveCase::By::uprobe)
+    handle_->look();
+  else
+    empty_lanes();
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
 }
 
@@ -116,6 +123,14 @@ Result<LiveLooks> LiveRun::look() {
   return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
                    static_cast<double>(handle_->account().events - events) / count,
                    std::max(passed / count - kLongestWait, 0.0)};
+}
+
+// A poll takes a part of what a lane holds.
+void LiveRun::empty_lanes() {
+  for (uint64_t before = UINT64_MAX, now = handle_->account().events; before != now; now = handle_->account().events) {
+    before = now;
+    if (!handle_->look()) return;
+  }
 }
 
 Status LiveRun::warm() {

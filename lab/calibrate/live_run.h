@@ -66,6 +66,7 @@ class LiveRun {
 
  private:
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  void empty_lanes();
   Status call(size_t callers);
   bool work(noise::QuietTime& looked);
   Result<noise::QuietSample> finish(size_t callers);

@@ -12,8 +12,9 @@
 #include "runtime/code/module_code.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/agent/foresee.h"
+#include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/agent/text_key.h"
-#include "runtime/instrument/uprobe/return_plan.h"
+#include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
 namespace {
@@ -75,14 +76,14 @@ class Windows {
     const ModuleCode* code = files_.open(site->path);
     if (code == nullptr || site->size == 0 || site->inside) return {};
     if (code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
-    if (site->is_return) return returns_.exits_of(*site, *code).is_complete ? "" : "not all instructions that leave it are known";
+    if (site->is_return) return tails_.find(site->path, *code, {site->offset, site->size, site->alone}).refusal;
     const CodeBytes bytes = code->bytes(site->offset, site->size);
     return find_window(bytes, decode_function(bytes), 0).refusal;
   }
 
  private:
   ModuleCodes files_;
-  ReturnPlanner returns_;
+  TailFinder tails_;
 };
 
 Row stub_of(const dif::ProbeDesc& description, const UprobeSite& site) {
