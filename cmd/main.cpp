@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -100,7 +101,9 @@ int main(int argc, char** argv) {
   try {
     if (dvm::cmd::is_called_dtrace(argc > 0 ? argv[0] : nullptr)) return conclude(dvm::cmd::run_as_dtrace(argc, argv));
     return run(argc, argv);
-  } catch (const std::exception& error) {  // out of memory, or an error of a library
+  } catch (const std::bad_alloc&) {
+    return dvm::cmd::fail("there is not enough memory, or a limit leaves too little of it (ulimit -v)");
+  } catch (const std::exception& error) {  // an error of a library
     return dvm::cmd::fail("{}", error.what());
   }
 }

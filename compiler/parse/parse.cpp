@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #include "DParser.h"
 #include "compiler/parse/builder.h"
@@ -269,6 +270,9 @@ Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnosti
   const std::scoped_lock lock(antlr);
   try {
     return ItemParser(file, type_names, diagnostics).run();
+  } catch (const std::bad_alloc&) {
+    diagnostics.error(Tag::D_UNKNOWN, {}, "there is not enough memory to parse it");
+    return {};
   } catch (const std::exception& e) {
     diagnostics.error(Tag::D_UNKNOWN, {}, fmt::format("the parser failed: {}", e.what()));
     return {};

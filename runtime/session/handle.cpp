@@ -56,7 +56,12 @@ std::vector<Placement> Handle::placements() const {
 }
 Placement Handle::placement(const Probe& probe) const {
   Placement placement = placement_of({}, probe, impl_->backends);
-  if (!placement.backend.empty() && placement.engine.empty()) placement.engine = vm::kUsualEngine.name;
+  if (placement.backend.empty() || !placement.engine.empty()) return placement;
+  const auto word =
+      static_cast<size_t>(std::max<int64_t>(impl_->config.options[dif::Option::engine], 1));  // 0 is auto, which begins as 1
+  const vm::Engine& asked = vm::kEngines[word - 1];
+  placement.engine_problem = asked.problem();
+  placement.engine = placement.engine_problem.empty() ? asked.name : vm::kUsualEngine.name;
   return placement;
 }
 

@@ -18,7 +18,7 @@ PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
 TRANSLATOR = pathlib.Path(__file__).resolve().parents[3] / "vm/engine/native/translator.h"
 LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
-ROOM = 200 << 20  # bytes: enough for dvm, and too few for LLVM
+ROOMS = (200 << 20, 232 << 20, 239 << 20, 300 << 20)  # bytes: enough for dvm, and too few for LLVM
 SCRIPT = 'BEGIN { printf("%d", (uint32_t)pid * 0 + 42); exit(0) }'
 # Under auto: each firing compares some hundred thousand bytes, so some hundred cost as much as LLVM.
 COSTLY = """
@@ -127,6 +127,8 @@ class Translator(unittest.TestCase):
         self.says(reason)
         run = subprocess.run([self.dvm, "--version"], capture_output=True, text=True, env=dvmtest.ENV)
         self.assertRegex(run.stdout, rf"(?m)^engines: interp, llvm \(not here: .*{reason}\)$")
+        run = subprocess.run([self.dvm, "list", "-v", "-x", "engine=llvm", "dtrace:::BEGIN"], capture_output=True, text=True, env=dvmtest.ENV)
+        self.assertRegex(run.stdout, rf"engine interp; not llvm: .*{reason}")
         run = subprocess.run([self.dvm, "doctor", "--json"], capture_output=True, text=True, env=dvmtest.ENV)
         found = {check["name"]: check for check in json.loads(run.stdout)["checks"]}["llvm"]
         self.assertFalse(found["works"])
@@ -191,7 +193,10 @@ class Translator(unittest.TestCase):
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer reserves terabytes of addresses")
     def test_no_room_for_llvm(self):
         self.copy_plugin()
-        self.says(str(self.plugin), "failed to map segment", before=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)))
+        for room in ROOMS:
+            with self.subTest(room >> 20):
+                self.says("LLVM needs 256 MB of address space, and ", " are left (ulimit -v)",
+                          before=lambda most=room: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
 
     def test_a_plugin_that_is_no_library(self):
         self.plugin.write_text("no library")

@@ -4,11 +4,15 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 namespace dvm::vm::native {
@@ -67,6 +71,20 @@ bool is_cut_off(const std::string& path) {
   return false;
 }
 
+// Bytes of address space that may still be used; nothing: there is no limit, or it is not known.
+std::optional<uint64_t> address_space_left() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages = 0;
+  if (!(file >> pages)) return std::nullopt;
+  const uint64_t used = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<uint64_t>(used, limit.rlim_cur);
+}
+
+// LLVM, what it needs to translate, and what dvm allocates behind that. Where it gets less, constructors fail in dlopen().
+constexpr uint64_t kMegabyte = 1 << 20, kRoom = 256 * kMegabyte;
+
 // The reason names the plugin, also where a library that it needs is the trouble.
 std::string dlopen_problem(const std::string& path) {
   const char* const reason = ::dlerror();
@@ -81,6 +99,9 @@ LoadedTranslator load_translator(const std::string& path) {
   if (fs::exists(path, error) && !(is_ours(path) && is_ours(fs::path(path).parent_path())))
     return {nullptr, path + " could have been replaced by another user"};
   if (is_cut_off(path)) return {nullptr, path + " is cut off: its end is missing"};
+  if (const auto left = address_space_left(); left && *left < kRoom && fs::exists(path, error))
+    return {nullptr, "LLVM needs " + std::to_string(kRoom / kMegabyte) + " MB of address space, and " +
+                         std::to_string(*left / kMegabyte) + " are left (ulimit -v)"};
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return {nullptr, fs::exists(path, error) ? dlopen_problem(path) : absence(path)};
   const auto get = reinterpret_cast<GetTranslator>(::dlsym(library, kGetTranslator));
