@@ -141,15 +141,22 @@ Result<dif::AggregationDesc> read_description(const Json& described) {
   return desc;
 }
 
+// "lquantize(-100, 100, 7), normalized by 3".
+std::string text_of(const dif::AggregationDesc& desc, int64_t normal) {
+  const std::string text = fmt::format("{}({})", dif::find_aggregation(desc.function)->name, fmt::join(desc.parameters, ", "));
+  return normal == 1 ? text : fmt::format("{}, normalized by {}", text, normal);
+}
+
 }  // namespace
 
 bool is_stack(const Json& key) { return key.is_object() && key.contains("frames") && key["frames"].is_array(); }
 
 Status Results::add(const std::string& name, std::istream& lines) {
   std::string text;
-  bool has_aggregation = false, has_end = false;
+  bool is_empty = true, has_aggregation = false, has_end = false;
   for (size_t number = 1; std::getline(lines, text); number++) {
     if (text.empty()) continue;
+    is_empty = false;
     const Json line = parse(text);
     const std::string type = line.is_object() && line.value("type", Json()).is_string() ? line["type"].get<std::string>() : "";
     if (type.empty())
@@ -162,6 +169,7 @@ Status Results::add(const std::string& name, std::istream& lines) {
     if (type != "aggregation") continue;
     if (Status added = add_aggregation(line); !added) return Error{fmt::format("{}:{}: {}", name, number, added.error().message)};
   }
+  if (is_empty) return Error{fmt::format("{} is empty: this is no output of dvm run --json", name)};
   if (!has_aggregation)
     return Error{
         fmt::format("{} holds no aggregation: those that printa() has printed are records, which cannot be merged", name)};
@@ -187,8 +195,8 @@ Result<MergedAggregation*> Results::declare(const Json& described) {
     if (known.desc.name != desc->name) continue;
     if (known.desc.function == desc->function && known.desc.parameters == desc->parameters && known.normal == normal)
       return &known;
-    return Error{
-        fmt::format("@{} is {} here and {} in a run before", desc->name, described.dump(), runtime::json_of(known).dump())};
+    return Error{fmt::format("@{} is {} here and {} in a run before", desc->name, text_of(*desc, normal),
+                             text_of(known.desc, known.normal))};
   }
   const unsigned words = runtime::aggregation_words(desc->function, desc->parameters);
   if (words == 0) return Error{fmt::format("the parameters of @{} make no sense", desc->name)};

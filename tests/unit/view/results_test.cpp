@@ -123,6 +123,16 @@ TEST(Results, LossesAreKeptWithTheirRun) {
   EXPECT_EQ(results.unfinished(), std::vector<std::string>{"b.json"});
 }
 
+TEST(Results, WhatDoesNotFitIsSaidInWords) {
+  Results results;
+  ASSERT_TRUE(
+      add(results, aggregation(R"({"name":"x","function":"lquantize","normal":1,"parameters":[-100,100,7]})", ""), "a.json"));
+  const Status added = add(results, aggregation(R"({"name":"x","function":"sum","normal":3})", ""), "b.json");
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().message, "b.json:1: @x is sum(), normalized by 3 here and lquantize(-100, 100, 7) in a run before");
+  EXPECT_EQ(message(""), "a.json is empty: this is no output of dvm run --json");
+}
+
 TEST(Results, WhatIsNoResultIsRefusedWithItsLine) {
   const std::string count = R"({"name":"x","function":"count","normal":1})";
   EXPECT_EQ(message("\x7f"
