@@ -26,8 +26,11 @@ Result<std::vector<view::FoldedStack>> stacks_of(const std::string& file, const 
   if (Status read = read_results({file}, results); !read) return read.error();
   Result<std::string> name = view::choose_stacks(results, aggregation.substr(aggregation.starts_with('@') ? 1 : 0));
   if (!name) return Error{fmt::format("{}: {}", file, name.error().message)};
-  const Waiting waiting("folding stacks");
-  return view::fold(results, *name);
+  std::optional<Waiting> waiting("folding stacks");
+  std::vector<view::FoldedStack> stacks = view::fold(results, *name);
+  waiting.reset();
+  if (const std::string note = view::left_out_text(stacks, *name); !note.empty()) tell("{}", note);
+  return stacks;
 }
 
 Result<std::string> drawn(const FlameCommand& given) {

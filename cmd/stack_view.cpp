@@ -13,6 +13,7 @@
 #include <fstream>
 #include <optional>
 
+#include "cmd/command.h"
 #include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "view/folded.h"
@@ -91,18 +92,27 @@ Status StackView::show(std::FILE* out) {
   if (Status done = read(copy_.get(), results); !done) return done;
   const std::vector<std::string> names = view::names_with_stacks(results);
   if (names.empty()) return Error{results.aggregations().empty() ? kPrinted : kEmpty};
+  std::vector<std::string> notes;
+  std::string folded;
+  Status all;
   for (const std::string& name : names) {
     const std::vector<view::FoldedStack> stacks = view::fold(results, name);
-    if (given_.folded) {
-      waiting.reset();
-      fmt::print(out, "{}", view::folded_lines(stacks));
-      continue;
-    }
-    Result<std::string> text = view::flame_graph(stacks, style(name));
-    if (!text) return text.error();
-    if (Status written = write_whole(*text, file_for(given_.flame, name, names.size() == 1)); !written) return written;
+    if (std::string note = view::left_out_text(stacks, name); !note.empty()) notes.push_back(std::move(note));
+    if (given_.folded)
+      folded += view::folded_lines(stacks);
+    else if (Status drawn = draw(stacks, name, file_for(given_.flame, name, names.size() == 1)); !drawn)
+      all = drawn;
   }
-  return {};
+  waiting.reset();
+  fmt::print(out, "{}", folded);
+  for (const std::string& note : notes) tell("{}", note);
+  return all;
+}
+
+Status StackView::draw(const std::vector<view::FoldedStack>& stacks, const std::string& name, const std::string& file) const {
+  const Result<std::string> text = view::flame_graph(stacks, style(name));
+  if (!text) return Error{fmt::format("@{}: {}", name, text.error().message)};
+  return write_whole(*text, file);
 }
 
 }  // namespace dvm::cmd

@@ -39,13 +39,14 @@ class StackView {
   // The file into which the run copies its aggregations; null if there is nothing to show.
   std::FILE* copy() const { return copy_.get(); }
   // After the run: prints folded stacks, or writes the drawing. Several aggregations have a drawing each, with the name before
-  // the suffix.
+  // the suffix. One that cannot be drawn does not keep the others from it.
   Status show(std::FILE* out);
   // After the run: a drawing for each aggregation that has stacks.
   Result<std::vector<view::PageFlame>> flames();
 
  private:
   view::FlameStyle style(const std::string& name) const;
+  Status draw(const std::vector<view::FoldedStack>& stacks, const std::string& name, const std::string& file) const;
 
   const StackViewOptions& given_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy_;

@@ -96,9 +96,13 @@ bool has_stacks(const MergedAggregation& aggregation) {
   });
 }
 
+// A terminal obeys control characters, those of two bytes too.
 std::string without_separators(std::string name) {
-  for (char& c : name)
-    if (c == ';' || static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '_';
+  for (size_t i = 0; i < name.size(); i++) {
+    const bool is_upper = name[i] == '\xc2' && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0;
+    if (is_upper) name.erase(i, 1);
+    if (is_upper || name[i] == ';' || static_cast<unsigned char>(name[i]) < ' ' || name[i] == '\x7f') name[i] = '_';
+  }
   return name;
 }
 
@@ -140,6 +144,13 @@ std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
   std::vector<FoldedStack> stacks;
   for (auto& [frames, weight] : weights) stacks.push_back({frames, weight});
   return stacks;
+}
+
+std::string left_out_text(const std::vector<FoldedStack>& stacks, const std::string& name) {
+  const auto count = std::count_if(stacks.begin(), stacks.end(), [](const FoldedStack& stack) { return stack.weight < 0; });
+  return count == 0 ? ""
+                    : fmt::format("{} stack{} of @{} {} left out: the value is below 0", count, count == 1 ? "" : "s", name,
+                                  count == 1 ? "is" : "are");
 }
 
 std::string folded_lines(const std::vector<FoldedStack>& stacks) {

@@ -35,6 +35,9 @@ std::vector<std::string> names_with_stacks(const Results& results);
 // come in question.
 Result<std::string> choose_stacks(const Results& results, const std::string& name);
 
+// What a user should know of weights below 0, which no drawing shows: so many stacks are left out. Empty: there are none.
+std::string left_out_text(const std::vector<FoldedStack>& stacks, const std::string& name);
+
 // The stacks of an aggregation. Other keys become outer frames; a kernel stack lies above the user stack of its row. The weight
 // is the value, or the number of values of a distribution. Stacks of the same frames are added up, and ordered by names.
 std::vector<FoldedStack> fold(const Results& results, const std::string& name);

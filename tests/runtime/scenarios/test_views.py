@@ -90,7 +90,7 @@ class Merge(Files):
         self.assertEqual(json.loads(result.stdout.splitlines()[0]), {**json.loads(drop), "run": cut})
 
     def test_what_cannot_be_merged_is_refused(self):
-        for text, message in (("", "holds no aggregation: those that printa"), ("CPU ID\n", ":1: this is no line of dvm run --json")):
+        for text, message in (("", "is empty: this is no output of dvm run --json"), ("CPU ID\n", ":1: this is no line of dvm run --json")):
             path = self.write("bad.json", text)
             result = dvm("merge", path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
@@ -214,6 +214,15 @@ class Flame(Files, dvmtest.PrivilegedTest):
         self.assertIn("func (3 samples", pathlib.Path(drawing).read_text())
         self.assertEqual(sum(event.get("ph") != "M" for event in json.loads(pathlib.Path(events).read_text())), 3)
         self.assertIn(";func 3\n", self.ran("replay", "-q", recording, "-n", script, "--folded"))
+
+    def test_a_drawing_that_fails_does_not_keep_others_from_it(self):
+        path = self.folder / "a.svg"
+        script = "BEGIN { @bad[1, stack()] = sum(-3); @good[1, stack()] = sum(5); @good[2, stack()] = sum(-1); exit(0); }"
+        result = dvm("run", "-q", "--flame", str(path), "-n", script)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "dvm: 1 stack of @bad is left out: the value is below 0\ndvm: 1 stack of @good is left out: the value is below 0\n"
+                                        "dvm: @bad: no stack has a weight above 0\n")
+        self.assertEqual(self.boxes(self.folder / "a-good.svg"), ["all", "1"])
 
     def test_no_stack_is_an_error(self):
         result = dvm("run", "--json", "--folded", "-n", "BEGIN { exit(0); }")

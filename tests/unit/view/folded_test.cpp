@@ -37,6 +37,19 @@ TEST(Folded, StacksOfTheSameNamesAreOne) {
   EXPECT_EQ(folded_lines(stacks), "0x30;a`0x20;leaf 7\n");
 }
 
+TEST(Folded, ControlCharactersReachNoTerminal) {
+  EXPECT_EQ(folded_lines({{{{"a\xc2\x9b"
+                             "2J\x1b;b\xc3\xa4"}},
+                           1}}),
+            "a_2J__b\xc3\xa4 1\n");
+}
+
+TEST(Folded, StacksBelowZeroAreCounted) {
+  EXPECT_EQ(left_out_text({{{}, 0}, {{}, 1}}, "n"), "");
+  EXPECT_EQ(left_out_text({{{}, -1}, {{}, 1}}, "n"), "1 stack of @n is left out: the value is below 0");
+  EXPECT_EQ(left_out_text({{{}, -1}, {{}, -2}}, "n"), "2 stacks of @n are left out: the value is below 0");
+}
+
 TEST(Folded, FramesWithoutAFunctionAreNamedByTheirModule) {
   const auto row = [](const std::string& address, const std::string& value) {
     return R"({"keys":[{"frames":[{"pid":7,"address":")" + address + R"(","module":"a.out","offset":4660}]}],"values":[)" +
