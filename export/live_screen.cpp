@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -189,6 +190,9 @@ LiveScreen::~LiveScreen() { end(); }
 
 Status LiveScreen::open() {
   if (isatty(STDOUT_FILENO) == 0) return Error{"--live draws on a terminal, and standard output is none"};
+  const char* const kind = std::getenv("TERM");
+  if (kind != nullptr && std::string_view(kind) == "dumb")
+    return Error{"--live moves the cursor, which this terminal cannot do (TERM=dumb)"};
   Result<std::unique_ptr<ProgramTerminal>> opened = ProgramTerminal::open(STDOUT_FILENO);
   if (!opened) return opened.error();
   impl_->programs = *std::move(opened);

@@ -188,11 +188,13 @@ void LiveView::draw(const Table& table, size_t lines, size_t columns, std::vecto
 std::vector<std::string> LiveView::draw(ScreenSize size) const {
   std::vector<std::string> lines;
   if (taken_ == 0 || size.rows == 0 || size.columns == 0) return lines;
-  const char* const hint = tables_.empty() ? "  there is no aggregation yet" : "  ^C ends";
-  lines.push_back(fitted(fmt::format("{:.0f} s{}", static_cast<double>(taken_ - began_) / 1e9, hint), size.columns));
   std::vector<size_t> wanted;
   for (const Table& one : tables_) wanted.push_back(1 + one.rows.size() + (one.keys > one.rows.size() ? 1 : 0));
   const std::vector<size_t> given = shares(wanted, size.rows - 1);
+  std::string hint = tables_.empty() ? "  there is no aggregation yet" : "  ^C ends";
+  if (const auto hidden = std::count(given.begin(), given.end(), 0U); hidden > 0)
+    hint = fmt::format("  {} hidden{}", hidden, hint);
+  lines.push_back(fitted(fmt::format("{:.0f} s{}", static_cast<double>(taken_ - began_) / 1e9, hint), size.columns));
   for (size_t i = 0; i < tables_.size(); i++) draw(tables_[i], given[i], size.columns, lines);
   return lines;
 }

@@ -24,10 +24,11 @@ def set_size(terminal, columns, rows):
 class Terminal:
     """dvm with a terminal as standard output and standard error; shown is all that it has written there."""
 
-    def __init__(self, *args, columns=80, rows=24, prefix=("run", "-x", "aggrate=100ms")):
+    def __init__(self, *args, columns=80, rows=24, prefix=("run", "-x", "aggrate=100ms"), env=None):
         self.master, slave = pty.openpty()
         set_size(slave, columns, rows)
-        self.process = subprocess.Popen([DVM, *prefix, "--live", *args], stdin=slave, stdout=slave, stderr=slave, env=ENV, start_new_session=True)
+        self.process = subprocess.Popen([DVM, *prefix, "--live", *args], stdin=slave, stdout=slave, stderr=slave, env=env or {**ENV, "TERM": "xterm"},
+                                        start_new_session=True)
         os.close(slave)
         self.shown = ""
 
@@ -150,6 +151,11 @@ class LiveTest(unittest.TestCase):
         terminal.wait_for("up")
         terminal.process.send_signal(signal.SIGKILL)
         terminal.wait_for("alive")
+
+    def test_a_terminal_that_cannot_move_its_cursor_is_refused(self):
+        terminal = self.terminal("-n", "BEGIN { exit(0); }", env={**ENV, "TERM": "dumb"})
+        self.assertEqual(terminal.end(), 1)
+        self.assertIn("--live moves the cursor, which this terminal cannot do (TERM=dumb)", terminal.shown)
 
     def test_it_needs_a_terminal(self):
         result = dvm("run", "--live", "-n", "BEGIN { exit(0); }")

@@ -95,6 +95,15 @@ TEST(LiveView, NoLineIsWiderThanTheScreenAndNoneMore) {
   EXPECT_THAT(words(view.draw({20, 4}))[2], "a process wit 223M");
 }
 
+TEST(LiveView, TablesThatDoNotFitAreCounted) {
+  Snapshot snapshot = counts(0, {{"a", 2}});
+  for (const char* title : {"@m = count()", "@o = count()"}) snapshot.metrics.push_back(aggregation(title, MetricKind::counter));
+  LiveView view;
+  view.take(snapshot);
+  EXPECT_THAT(words(view.draw({30, 2})), ElementsAre("0 s 2 hidden ^C ends", "@n = count() value"));
+  EXPECT_THAT(words(view.draw({30, 24}))[0], "0 s ^C ends");
+}
+
 TEST(LiveView, KeysThatTheSnapshotLeavesOutAreCounted) {
   Snapshot snapshot = counts(0, {{"a", 2}, {"b", 1}});
   snapshot.metrics.push_back(runtime::labelled_metric("aggregation_keys", "", MetricKind::gauge, {"aggregation"}));
