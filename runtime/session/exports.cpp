@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kRest = 20;  // after a snapshot, times as long as it took
+constexpr uint64_t kRest = 20;  // after a snapshot, times as long as it took of CPU time
 
 }  // namespace
 
@@ -59,10 +59,11 @@ void Exports::end() {
 
 void Exports::publish() {
   if (!config_.exporter || read_clock(CLOCK_MONOTONIC) < next_) return;
-  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  const bool is_first = begin_ == 0;  // it prepares what the others need
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   publish(config_.exporter->wanted());
-  const uint64_t end = read_clock(CLOCK_MONOTONIC);
-  next_ = end + kRest * (end - begin);
+  const uint64_t took = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+  if (!is_first) next_ = read_clock(CLOCK_MONOTONIC) + kRest * took;
 }
 
 void Exports::publish_last() {
