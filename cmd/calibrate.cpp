@@ -232,6 +232,8 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   lab::Bench bench = bench_of(options.quick);
   if (options.quick) return calibrate_once(options, bench);
   if (options.pass != 0) return make_pass(options);
+  if (!options.only.empty())  // said once, not by a pass
+    if (Result<vm::Profile> base = base_profile(options); !base) return base;
   Passes passes(options);
   do
     if (Status made = passes.make(); !made) return made.error();
