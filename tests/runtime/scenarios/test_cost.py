@@ -380,6 +380,7 @@ class Calibrate(unittest.TestCase):
                 self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)
+            self.agent_has_prices(profile["prices"], result.stderr)
             if not dvmtest.SANITIZED:  # whose checks hide small differences
                 self.prices_are_plausible(profile["prices"])
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
@@ -421,6 +422,15 @@ class Calibrate(unittest.TestCase):
         self.assertNotIn("consumer", prices["llvm"])
         for table in ("opcode", "variable", "subroutine", "aggregation", "key", "record", "prepare"):
             self.assertIn(table, prices["llvm"])
+
+    # Where firings are lost on a busy machine, or the agent is refused, a line says so.
+    def agent_has_prices(self, prices, said):
+        if "the stages of an agent were not measured" in said:
+            return self.assertNotIn("agent", prices)
+        rows = {f"agent/{folder}/{row}" for folder, all in prices["agent"].items() for row in all}
+        rows |= set(re.findall(r"(?m)^dvm: (agent/\S+) was not measured", said))
+        for folder, count in (("stub", 4), ("lane", 3), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 8)):
+            self.assertEqual(sum(row.startswith(f"agent/{folder}/") for row in rows), count, folder)
 
     def prices_are_plausible(self, prices):
         for row in ("printa", "ustack", "tracemem"):
