@@ -174,8 +174,17 @@ std::vector<Row> agent_rows() {
   return rows;
 }
 
+// Older prices would be taken for known ones.
+void forget_prices(vm::Profile& profile) {
+  const auto before = profile.prices();
+  profile.clear_prices();
+  for (const auto& [name, price] : before)
+    if (!name.starts_with("agent/")) profile.set(vm::RowName::of_table(name), price);
+}
+
 // If the agent is refused, it is so of the first case. One that fails later leaves its row without a price.
 Status measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  if (!only) forget_prices(profile);
   AgentMeter meter(bench, profile);
   const auto cases = agent_cases();
   for (const AgentCase& one : cases) {

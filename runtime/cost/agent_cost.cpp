@@ -72,14 +72,14 @@ AgentCost cost_at_site(Prices& prices, const AgentWay& way, std::span<const EcbC
 }
 
 AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
-                         const vm::Cost& prepare, double record_bytes) {
+                         const vm::Cost& prepare) {
   AgentCost cost;
   cost.reached = reached(way, clauses);
   const vm::Cost stub = stub_cost(prices, way), record = prices.of("agent/lane/take"_row) + prices.of("agent/lane/record"_row);
   cost.stub = stub + record.times(cost.reached);
   cost.thread = always(stub + gates_cost(prices, way));
   cost.thread += behind_gates(way, cost.reached, always(record + captured.thread));
-  const vm::Cost read = prices.of("agent/lane/read"_row, record_bytes);
+  const vm::Cost read = prices.of("agent/lane/read"_row, way.record_bytes);
   cost.dvm = behind_gates(way, cost.reached, always(read + captured.dvm + prepare));
   cost.dvm += sum_of(way, cost.reached, clauses);
   return cost;

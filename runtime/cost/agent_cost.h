@@ -28,7 +28,7 @@ struct AgentCost {
 AgentCost cost_at_site(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses);
 // clauses: as dvm runs them. prepare: of those. captured: of the record.
 AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
-                         const vm::Cost& prepare, double record_bytes);
+                         const vm::Cost& prepare);
 // P.
 double reached(const AgentWay& way, std::span<const EcbCost> clauses);
 

@@ -10,7 +10,6 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
-#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 namespace {
@@ -173,13 +172,16 @@ CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs)
   return cost;
 }
 
-double ring_bytes(const CaptureNeeds& needs, double string) {
-  const RecordLayouts layouts = make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+double record_bytes(const RecordLayouts& layouts, double string) {
   const auto fits = [&](const MemorySlot& slot) { return !slot.is_variable() || string < slot.need.size; };
   const auto& slots = layouts.first.slots;
   const bool is_first = !layouts.larger || std::all_of(slots.begin(), slots.end(), fits);
   const RecordLayout& layout = is_first ? layouts.first : *layouts.larger;
-  return kRingHead + 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
+  return 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
+}
+
+double ring_bytes(const CaptureNeeds& needs, double string) {
+  return kRingHead + record_bytes(make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry), string);
 }
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {

@@ -11,6 +11,7 @@
 #include "runtime/cost/prices.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/pace.h"
+#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 
@@ -38,7 +39,9 @@ struct CaptureCost {
 CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
 // By prices of the traced thread, and of dvm.
 CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs);
-// Bytes of a firing in the ring; strings have `string` bytes.
+// Bytes of a record, padded; strings have `string` bytes.
+double record_bytes(const RecordLayouts& layouts, double string);
+// The same of a firing in the ring.
 double ring_bytes(const CaptureNeeds& needs, double string);
 
 // (2)  pred_i   = sum of its instructions but CALL + sum of the built-in variables read + sum of the subroutines called

@@ -287,11 +287,10 @@ class Predicting {
     needs.stack_bytes = asked == 0 ? kUsualStackBytes : asked;  // dvm follows frame pointers in the copy, too
     if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
     const CaptureCost captured = capture_cost(agent_prices_, prices_, needs);
-    const double bytes = ring_bytes(needs, options_.sizes.expected);
     prepare(probe, share);
     probe.capture = (captured.thread + captured.dvm).times(share);
-    probe.ring_bytes = share * bytes;
-    const AgentCost cost = cost_by_record(agent_prices_, way, clauses, captured, probe.prepare, bytes);
+    probe.ring_bytes = share * way.record_bytes;
+    const AgentCost cost = cost_by_record(agent_prices_, way, clauses, captured, probe.prepare);
     probe.prepare = probe.prepare.times(share);
     return cost;
   }

@@ -7,11 +7,14 @@
 #include <variant>
 
 #include "dvm/dif/variable.h"
+#include "runtime/agent/inside/format.h"
 #include "runtime/backend/local/site_clauses.h"
 #include "runtime/code/displaced.h"
 #include "runtime/code/module_code.h"
+#include "runtime/cost/model.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/agent/foresee.h"
+#include "runtime/instrument/agent/record_program.h"
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/capture.h"
@@ -216,10 +219,22 @@ class WayFinder {
     way.stub = stub_of(one.description, std::get<UprobeSite>(probe.site));
     way.is_at_site = foreseen.in_dvm == InDvm::nothing;
     way.reason = runtime::text_of(foreseen.in_dvm);
+    way.record_bytes = way.is_at_site ? 0 : bytes_of_record(one.probe);
     way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
     for (const SiteClause& clause : one.clauses.clauses) way.clauses.push_back(ClauseUses(probe, how_.sizes).of(clause));
     look_for_windows(text_of(one.description), way);
     return way;
+  }
+
+  double bytes_of_record(const ForeseenProbe& one) const {
+    const auto& site = std::get<UprobeSite>(one.probe->site);
+    const SiteShape shape = site.is_return ? exit_shape_of(site) : shape_of(site);
+    CaptureNeeds needs = one.needs;
+    needs.thread = true;
+    const int64_t asked = options_[dif::Option::ustackunwind];
+    if (needs.frames > known_frames(shape.kind)) needs.stack_bytes = asked > 0 ? static_cast<uint32_t>(asked) : kUsualStackBytes;
+    return sizeof(inside::RecordHead) +
+           record_bytes(make_agent_layouts(possible_needs(needs, shape), shape), how_.sizes.expected);
   }
 
   void look_for_windows(const std::string& text, AgentWay& way) {

@@ -65,11 +65,13 @@ TEST(AgentCost, AGateIsEvaluatedOnceMoreBehindItself) {
 }
 
 TEST(AgentCost, ARecordHasAPartInDvm) {
-  const ProbePrediction probe = predicted_by(counting_way(false, false), false);
+  AgentWay way = counting_way(false, false);
+  way.record_bytes = 64;
+  const ProbePrediction probe = predicted_by(way, false);
   ASSERT_TRUE(probe.agent);
   EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 4 + 3 + 9);
-  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 40 + 0.5 * probe.ring_bytes + 6 + 11);
-  EXPECT_GT(probe.ring_bytes, 0);
+  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 40 + 0.5 * 64 + 6 + 11);
+  EXPECT_DOUBLE_EQ(probe.ring_bytes, 64);
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, probe.agent->thread.clocks + probe.agent->dvm.clocks);
 }
 

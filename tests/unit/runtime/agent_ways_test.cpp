@@ -81,6 +81,14 @@ TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
     EXPECT_TRUE(way_of(clause).is_common) << clause;
 }
 
+TEST(AgentWays, ARecordHasRoomForWhatIsCaptured) {
+  EXPECT_EQ(way_of("{ @ = count(); }").record_bytes, 0);
+  const double plain = way_of("{ n++; }").record_bytes, more = way_of("{ n = arg0 + arg1; }").record_bytes;
+  EXPECT_GT(plain, 16);
+  EXPECT_EQ(more, plain + 16);
+  EXPECT_GE(way_of("{ @[ustack()] = count(); n = 1; }").record_bytes, 4096);
+}
+
 TEST(AgentWays, ChildrenNeedTheCodeOfAllSites) { EXPECT_TRUE(way_of("{ @ = count(); }", {{"followfork", ""}}).is_common); }
 
 TEST(AgentWays, ClausesThatShareVariablesRunOnOneSide) {
