@@ -1,6 +1,8 @@
 // The program: reads the command line, runs one subcommand. tests/runtime covers it from outside.
 
 #include <fcntl.h>
+#include <malloc.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -40,6 +42,12 @@ void fill_standard_files() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", kModes[fd]) < 0) return;
+}
+
+// Each further thread would reserve 64 MB of addresses for its own allocations, of which there are few where they are limited.
+void allocate_sparingly() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 }
 
 // A command succeeds only if its output could be written.
@@ -98,6 +106,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   fill_standard_files();
+  allocate_sparingly();
   try {
     if (dvm::cmd::is_called_dtrace(argc > 0 ? argv[0] : nullptr)) return conclude(dvm::cmd::run_as_dtrace(argc, argv));
     return run(argc, argv);
