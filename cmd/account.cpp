@@ -10,6 +10,7 @@
 
 #include "cmd/profiles.h"
 #include "common/printable.h"
+#include "runtime/catalog/probe.h"
 
 namespace dvm::cmd {
 namespace {
@@ -51,9 +52,8 @@ double sum_cycles(const std::vector<Tallied>& rows) {
   return sum;
 }
 
-std::string probe_name(const runtime::Catalog& catalog, uint32_t id) {
-  const runtime::Probe* probe = catalog.find(id);
-  return probe == nullptr ? "?" : fmt::format("{}:{}:{}:{}", probe->provider, probe->module, probe->function, probe->name);
+std::string name_of(const runtime::Probe& probe) {
+  return fmt::format("{}:{}:{}:{}", probe.provider, probe.module, probe.function, probe.name);
 }
 
 // The clause of a text from the command line has no file that could be named.
@@ -79,11 +79,11 @@ void print_rows(std::FILE* out, const std::vector<Tallied>& rows) {
   }
 }
 
-void print_table(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
+void print_table(std::FILE* out, const runtime::Account& account) {
   fmt::print(out, "\nACCOUNT  {} firings, {} late reads; cycles are TSC cycles at {:.3f} GHz, extrapolated from the timed ones\n",
              account.events, account.late_reads, account.ticks_per_second / 1e9);
   for (const runtime::EcbAccount& ecb : account.ecbs) {
-    fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(probe_name(catalog, ecb.probe_id)), clause_name(ecb.clause));
+    fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(name_of(*ecb.probe)), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}  engine {}{}\n", ecb.firings, ecb.predicate_hits, ecb.faults,
                ecb.engine, after(ecb.interpreted));
     if (std::vector<Tallied> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
@@ -107,20 +107,15 @@ nlohmann::ordered_json json_of(const std::vector<Tallied>& rows) {
   return list;
 }
 
-void print_json(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
+void print_json(std::FILE* out, const runtime::Account& account) {
   nlohmann::ordered_json root = {
       {"firings", account.events}, {"late_reads", account.late_reads}, {"ticks_per_second", account.ticks_per_second}};
   root["ecbs"] = nlohmann::ordered_json::array();
   for (const runtime::EcbAccount& ecb : account.ecbs) {
-    nlohmann::ordered_json entry = {{"epid", ecb.epid},
-                                    {"probe", probe_name(catalog, ecb.probe_id)},
-                                    {"file", ecb.clause.file},
-                                    {"line", ecb.clause.line},
-                                    {"firings", ecb.firings},
-                                    {"predicate_hits", ecb.predicate_hits},
-                                    {"faults", ecb.faults},
-                                    {"engine", ecb.engine},
-                                    {"interpreted", ecb.interpreted}};
+    nlohmann::ordered_json entry = {
+        {"epid", ecb.epid},        {"probe", name_of(*ecb.probe)}, {"file", ecb.clause.file},
+        {"line", ecb.clause.line}, {"firings", ecb.firings},       {"predicate_hits", ecb.predicate_hits},
+        {"faults", ecb.faults},    {"engine", ecb.engine},         {"interpreted", ecb.interpreted}};
     entry["rows"] = json_of(rows_of(ecb));
     root["ecbs"].push_back(std::move(entry));
   }
@@ -177,11 +172,11 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   std::fflush(out);
 }
 
-void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form) {
+void print_account(std::FILE* out, const runtime::Account& account, AccountForm form) {
   if (form == AccountForm::json)
-    print_json(out, account, catalog);
+    print_json(out, account);
   else
-    print_table(out, account, catalog);
+    print_table(out, account);
   std::fflush(out);
 }
 

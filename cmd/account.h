@@ -6,7 +6,6 @@
 
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/quiet_looks.h"
-#include "runtime/catalog/catalog.h"
 #include "runtime/cost/runs/ledger.h"
 
 namespace dvm::cmd {
@@ -15,7 +14,7 @@ enum class AccountForm { table, json };
 
 // Cycles are TSC cycles. Each row's count is exact; its cycles are the count times the mean of the timed ones, and "timed" says
 // how many those were. A row that was never timed has no cycles.
-void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form);
+void print_account(std::FILE* out, const runtime::Account& account, AccountForm form);
 
 // The measured time of a replay, and the prices to account for it.
 struct LedgerContext {

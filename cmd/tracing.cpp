@@ -185,7 +185,7 @@ std::string account_text(const TracingOptions& given, runtime::Handle& handle) {
   size_t size = 0;
   std::FILE* const file = open_memstream(&text, &size);
   if (file == nullptr) return "";
-  print_account(file, handle.account(), handle.catalog(), AccountForm::json);
+  print_account(file, handle.account(), AccountForm::json);
   std::fclose(file);
   std::string made(text, size);
   std::free(text);
@@ -209,7 +209,7 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
     for (const std::string& notice : targets.take_exit_notices(false)) tell("{}", notice);
   if (given.script.verbose) print_changes(handle);
   if (!given.account.empty())
-    print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
+    print_account(out, handle.account(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
   if (!followed) return fail("{}", followed.error().message);
   if (const std::string complaint = given.complaint ? given.complaint(handle) : ""; !complaint.empty())

@@ -106,7 +106,7 @@ EcbTallies Accounting::take_tallies(const Ecb& ecb, std::span<const ContextAccou
 EcbAccount Accounting::account_of(const Ecb& ecb, const EcbTallies& tallies) const {
   const DifCounts& counts = counts_[ecb.epid - 1];
   EcbAccount row;
-  row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.plan->desc.position;
+  row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.probe = ecb.probe, row.clause = ecb.plan->desc.position;
   row.firings = tallies.firings;
   row.engine = ecb.code->engine;
   row.predicate_hits = tallies.predicate_hits, row.faults = tallies.faults;

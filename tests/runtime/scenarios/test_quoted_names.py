@@ -85,6 +85,30 @@ class QuotedNames(dvmtest.PrivilegedTest):
         result = dvm("replay", "-q", path, "-n", script)
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["2"]), result.stderr)
 
+    def test_a_recording_is_printed_with_and_without_demangled_names(self):
+        script = 'pid$target:a.out:"ns::scale(int)":entry { @[probefunc, ustack(1)] = count(); }'
+        for recorded in ("on", "off"):
+            path = str(self.folder / f"{recorded}.dvm")
+            result = dvm("record", "-q", "-o", path, "-x", f"demangle={recorded}", "-n", script, "-c", self.program)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for shown, name, other in (("on", "ns::scale", "_ZN2ns5scale"), ("off", "_ZN2ns5scaleEi", "ns::")):
+                for options in (["-n", script], ["--info"]):
+                    output = dvm("replay", "-q", path, "-x", f"demangle={shown}", *options).stdout
+                    self.assertIn(name, output, (recorded, shown))
+                    self.assertNotIn(other, output, (recorded, shown))
+                output = dvm("replay", "-q", path, "-x", f"demangle={shown}", "-n", script).stdout
+                self.assertRegex(output, rf"(?m)^  {name} *\n +quoted`{name}")
+
+    def test_the_account_has_the_names_that_are_printed(self):
+        script = 'pid$target:a.out:"ns::scale(int)":entry { @ = count(); }'
+        for shown, name in (("on", "ns::scale"), ("off", "_ZN2ns5scaleEi")):
+            for form in ("--account", "--account=json"):
+                result = dvm("run", "-q", form, "-x", f"demangle={shown}", "-n", script, "-c", self.program)
+                self.assertIn(f":quoted:{name}:entry", result.stdout, result.stderr)
+            page = self.folder / "page.html"
+            dvm("run", "-q", "--html", str(page), "-x", f"demangle={shown}", "-n", script, "-c", self.program)
+            self.assertIn(f":quoted:{name}:entry", page.read_text())
+
     def test_what_is_not_there_is_said_with_its_quotes(self):
         result = dvm("run", "-n", 'pid$target:a.out:"ns::Class<char>::*":entry { @ = count(); }', "-c", self.program)
         self.assertEqual(result.returncode, 1)

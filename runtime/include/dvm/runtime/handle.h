@@ -98,6 +98,7 @@ struct EcbAccount {
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
   vm::Counts counts;
+  const Probe* probe = nullptr;  // under the name that is printed
   // One entry per DIFO: the predicate, if there is one, then the arguments of each action.
   std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
