@@ -9,10 +9,13 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "cmd/command.h"
 #include "common/printable.h"
 #include "runtime/instrument/replay/recording.h"
+#include "runtime/session/demangled_probes.h"
 
 namespace dvm::cmd {
 namespace {
@@ -60,18 +63,18 @@ void print_processes(const runtime::RecordingReader& reader, const Contents& all
   }
 }
 
-void print_probes(const runtime::RecordingReader& reader, const Contents& all) {
+void print_probes(const std::vector<const runtime::Probe*>& probes, const Contents& all) {
   fmt::print("\n{:>10} {:>5}  PROBE\n", "EVENTS", "ID");
-  for (const runtime::Probe& probe : reader.probes()) {
-    const auto found = all.by_probe.find(probe.id);
-    fmt::print("{:>10} {:>5}  {}:{}:{}:{}\n", found == all.by_probe.end() ? 0 : found->second, probe.id,
-               printable(probe.provider), printable(probe.module), printable(probe.function), printable(probe.name));
+  for (const runtime::Probe* probe : probes) {
+    const auto found = all.by_probe.find(probe->id);
+    fmt::print("{:>10} {:>5}  {}:{}:{}:{}\n", found == all.by_probe.end() ? 0 : found->second, probe->id,
+               printable(probe->provider), printable(probe->module), printable(probe->function), printable(probe->name));
   }
 }
 
 }  // namespace
 
-int print_recording_info(const std::string& path) {
+int print_recording_info(const std::string& path, bool demangles) {
   Result<std::unique_ptr<runtime::RecordingReader>> reader = runtime::RecordingReader::open(path);
   if (!reader) return fail("{}", reader.error().message);
   Contents all;
@@ -84,7 +87,10 @@ int print_recording_info(const std::string& path) {
   }
   print_summary(path, **reader, all);
   print_processes(**reader, all);
-  print_probes(**reader, all);
+  std::vector<const runtime::Probe*> probes;
+  for (const runtime::Probe& probe : (*reader)->probes()) probes.push_back(&probe);
+  runtime::DemangledProbes names;
+  print_probes(demangles ? names.rename(std::move(probes)) : probes, all);
   return 0;
 }
 

@@ -37,6 +37,14 @@ Result<FiringSource> open_recording(const std::string& path) {
   return source;
 }
 
+int print_info(const ReplayCommand& given) {
+  const ScriptOptions& script = given.tracing.script;
+  if (!script.operands.empty() || !script.programs.empty()) return fail("--info runs no script"), 2;
+  const Result<dif::Options> options = run_time_options(script);
+  if (!options) return fail("{}", options.error().message);
+  return print_recording_info(given.file, (*options)[dif::Option::demangle] > 0);
+}
+
 }  // namespace
 
 void add_replay(CLI::App& app, Action& chosen) {
@@ -58,12 +66,7 @@ void add_replay(CLI::App& app, Action& chosen) {
   command->add_flag("--info", given->info, "Print what the recording holds, and exit");
   command->callback([given, &chosen] {
     if (given->info) {
-      chosen = [given] {
-        const ScriptOptions& script = given->tracing.script;
-        if (script.operands.empty() && script.programs.empty()) return print_recording_info(given->file);
-        fail("--info runs no script");
-        return 2;
-      };
+      chosen = [given] { return print_info(*given); };
       return;
     }
     const auto open = [given](const dif::Options&, int) { return open_recording(given->file); };

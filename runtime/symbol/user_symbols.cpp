@@ -38,11 +38,6 @@ std::optional<uint64_t> address_in(const ElfObject* file, const MappedObject& ob
   return file != nullptr ? file->address_of(address - object.address + object.offset) : std::nullopt;
 }
 
-std::string readable(std::string_view name) {
-  std::string demangled = demangle_without_arguments(name);
-  return demangled.empty() ? std::string(name) : demangled;
-}
-
 }  // namespace
 
 UserSymbols::UserSymbols() = default;
@@ -133,8 +128,7 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
   const ElfFunction* function = file->function_at(*in_file);
   if (!function) return module;
-  return UserSymbol{object.name, demangles_ ? readable(function->name) : std::string(function->name),
-                    address - (*in_file - function->address), object.address};
+  return UserSymbol{object.name, std::string(function->name), address - (*in_file - function->address), object.address};
 }
 
 // The file that elf() has opened.
@@ -177,7 +171,19 @@ std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {
   return find_in(process(pid, kReadForOne), address);
 }
 
+const std::string& UserSymbols::readable(const std::string& symbol) {
+  auto [entry, is_new] = readable_.try_emplace(symbol);
+  if (is_new) entry->second = demangle_without_arguments(symbol);
+  return entry->second.empty() ? symbol : entry->second;
+}
+
 std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
+  std::optional<UserSymbol> symbol = find_symbol(pid, address);
+  if (symbol && demangles_ && symbol->function.starts_with('_')) symbol->function = readable(symbol->function);
+  return symbol;
+}
+
+std::optional<UserSymbol> UserSymbols::find_symbol(int32_t pid, uint64_t address) {
   const std::pair key(pid, address);
   if (const auto answer = answers_.find(key); answer != answers_.end()) return answer->second;
   auto symbol = look_up(pid, address);

@@ -2,7 +2,7 @@
 // Addresses of a process as modules and functions, for people: what ustack(), usym() and kin print. kKernelPid stands for the
 // kernel (kernel_symbols.h).
 //
-//   pid, address -> the object that is mapped there -> its function, demangled
+//   pid, address -> the object that is mapped there -> its function -> its name, demangled
 //
 // The map of a process is read when the process is first met (learn()), preferably before it can end. It is read again for an
 // address that is not in it or is new, because libraries may have been opened or closed; such reading takes at most a twentieth
@@ -36,7 +36,7 @@ class UserSymbols {
  public:
   UserSymbols();
   ~UserSymbols();
-  // Whether names of C++ and Rust are those that people write (default), or the symbols. Before the first find().
+  // Whether names of C++ and Rust are those that people write (default), or the symbols.
   void set_demangling(bool is_on) { demangles_ = is_on; }
   // Remembers what the process has mapped, if that is not known; or what it has mapped by now.
   void learn(int32_t pid);
@@ -62,7 +62,7 @@ class UserSymbols {
   // True if an address of the kernel had no name because the kernel hides its symbols.
   bool misses_kernel() const { return misses_kernel_; }
 
-  // For a recording: all that were heard of, and what was found.
+  // For a recording: all that were heard of, and what was found, whose functions are symbols.
   std::vector<int32_t> pids() const;
   using Answers = std::map<std::pair<int32_t, uint64_t>, UserSymbol>;  // by process and address
   const Answers& answers() const { return answers_; }
@@ -87,6 +87,8 @@ class UserSymbols {
   std::optional<UserSymbol> find_in_kernel(uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
+  std::optional<UserSymbol> find_symbol(int32_t pid, uint64_t address);
+  const std::string& readable(const std::string& symbol);
   const ElfObject* elf(const MappedObject& object);
   SourcePlaces* source(const MappedObject& object);
 
@@ -95,6 +97,7 @@ class UserSymbols {
   bool misses_kernel_ = false;
   std::map<int32_t, Process> processes_;
   std::vector<Unnamed> unnamed_;
+  std::map<std::string, std::string> readable_;                    // symbols of C++ and Rust as people write them
   Answers answers_;                                                // found once, so that an address keeps its name
   std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
   ElfCache cache_;

@@ -15,6 +15,7 @@
 //              object demangled; a text is u16 length and as many bytes
 //              site   1 entry, 2 return (number: file offset), 3 tick, 4 profile (number: period in ns)
 //              flags  1: the object is the program itself (a.out)
+//              the function of C++ or Rust is its symbol or its demangled name, and the other one may be the last text
 //   events   count times: u32 length of the event | u32 probe id | u64 timestamp | u64 walltimestamp | u64 vtimestamp |
 //              i32 pid | i32 tid | i32 cpu | i32 errno | u16 which args are not 0 (bit 10: goid) | u16 frames | u16 late pieces |
 //              u8 length of execname with its NUL, 0: none | u8 pieces of memory | u64 each arg that is not 0 | execname |

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "common/clock.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
+#include "runtime/symbol/demangle.h"
 
 namespace dvm::runtime {
 namespace {
@@ -50,6 +52,19 @@ bool set_site(const ProbeHead& head, Probe& probe) {
   }
 }
 
+// A probe was written under the name that the recording run printed. Here its function is the symbol, whichever that was, and all
+// names that people write are further ones.
+void use_symbol(Probe& probe) {
+  for (std::string& other : probe.other_names)
+    if (demangle_without_arguments(other) == probe.function) {
+      std::swap(other, probe.function);
+      break;
+    }
+  for (std::string& name : demangled_names(probe.function, true))
+    if (std::find(probe.other_names.begin(), probe.other_names.end(), name) == probe.other_names.end())
+      probe.other_names.push_back(std::move(name));
+}
+
 bool take_probe(Decoder& from, Probe& probe) {
   ProbeHead head{};
   if (!from.take(head) || head.id == 0 || head.id > kLargestId || !set_site(head, probe)) return false;
@@ -66,6 +81,7 @@ bool take_probe(Decoder& from, Probe& probe) {
     probe.other_names.push_back(other_name.substr(begin, end - begin));
     begin = end + 1;
   }
+  use_symbol(probe);
   return true;
 }
 
