@@ -83,7 +83,8 @@ ExprPtr index_built_in(ExprContext& c, Index& e, Symbol& symbol) {
   } else {
     int64_t index = 0;
     if (row.id == dif::BuiltIn::uregs && !check_register(c, *e.arguments[0])) return fail(c, e), nullptr;
-    if (constant(*e.arguments[0], index) && index < 0)
+    const bool is_of_file = row.id == dif::BuiltIn::file_number || row.id == dif::BuiltIn::file_text;  // fds[-1] is not open
+    if (constant(*e.arguments[0], index) && index < 0 && !is_of_file)
       c.session.error(Tag::D_REGS_IDX, e.arguments[0]->where,
                       fmt::format("index {} is out of range for array {}", index, row.name));
     e.type = symbol.type;

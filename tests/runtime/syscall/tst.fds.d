@@ -9,5 +9,6 @@ syscall::clock_nanosleep:entry
 	printf("%s %s\n", fds[7].fi_fs == "<none>" ? "no file system" : "a file system", fds[7].fi_mount == "<none>" ? "no mount" : "a mount");
 	printf("%s %s %s %d %d\n", fds[999].fi_pathname, fds[999].fi_name, fds[999].fi_dirname, fds[999].fi_offset, fds[999].fi_oflags);
 	printf("%s\n", fds[arg0 - 1].fi_name);
+	printf("%s %d %s\n", fds[-1].fi_pathname, fds[-1].fi_offset, fds[-2147483648].fi_fs);
 	exit(0);
 }
