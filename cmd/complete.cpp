@@ -11,13 +11,17 @@
 #include <fstream>
 #include <optional>
 
+#include "cmd/dtrace.h"
 #include "cmd/script.h"
 #include "cmd/tool_page.h"
 #include "cmd/usage.h"
 #include "dvm/dif/option.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::cmd {
 namespace {
+
+constexpr std::string_view kMayGoOn = "...";  // as the text of a candidate: more of the word may follow
 
 void print_if(std::string_view typed, std::string_view candidate, std::string_view text) {
   if (candidate.starts_with(typed)) fmt::print("{}\t{}\n", candidate, text);
@@ -27,6 +31,7 @@ void print_if(std::string_view typed, std::string_view candidate, std::string_vi
 struct Context {
   const CLI::App* app = nullptr;
   const CLI::App* command = nullptr;
+  bool is_dtrace = false;  // its options are those of dvm run with the same letters
   const CLI::Option* open = nullptr;
   std::optional<Tool> tool;                 // of dvm tool
   std::optional<std::string> tool_value{};  // the last word is the value of an option of the tool: the name of the value
@@ -41,7 +46,8 @@ const CLI::Option* passed_on(const Context& context, const std::string& name) {
   return find_command(*context.app, "run")->get_option_no_throw(name);
 }
 
-bool takes_value(const CLI::Option& option) { return option.get_type_size() > 0; }
+// Behind it, not only after =.
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
 
 void take_value(Context& context, const std::string& word) {
   if (context.open->check_name("-c")) context.given.commands = {word};
@@ -61,8 +67,20 @@ void take_tool_option(Context& context, const std::string& word) {
   if (option != nullptr && takes_value(*option)) context.open = option;
 }
 
+// Letters without a value may stand before another one: -qs FILE.
+void take_dtrace_options(Context& context, std::string_view letters) {
+  for (; !letters.empty(); letters.remove_prefix(1)) {
+    const CLI::Option* option = context.command->get_option_no_throw(fmt::format("-{}", letters[0]));
+    if (option == nullptr || !takes_value(*option)) continue;
+    context.open = option;
+    if (letters.size() > 1) take_value(context, std::string(letters.substr(1)));
+    return;
+  }
+}
+
 void take_option(Context& context, const std::string& word) {
   if (context.tool) return take_tool_option(context, word);
+  if (context.is_dtrace) return take_dtrace_options(context, std::string_view(word).substr(1));
   const bool is_long = word.starts_with("--");
   const CLI::Option* option = context.command->get_option_no_throw(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
   if (option == nullptr || !takes_value(*option)) return;
@@ -73,6 +91,8 @@ void take_option(Context& context, const std::string& word) {
 Context read_context(const CLI::App& app, const std::vector<std::string>& words) {
   Context context;
   context.app = context.command = &app;
+  context.is_dtrace = is_called_dtrace(words[0].c_str());
+  if (context.is_dtrace) context.command = find_command(app, "run");
   for (size_t i = 1; i + 1 < words.size(); i++) {
     if (context.open != nullptr)
       take_value(context, words[i]);
@@ -80,7 +100,7 @@ Context read_context(const CLI::App& app, const std::vector<std::string>& words)
       context.tool_value.reset();
     else if (words[i].starts_with('-'))
       take_option(context, words[i]);
-    else if (const CLI::App* command = find_command(*context.command, words[i]))
+    else if (const CLI::App* command = context.is_dtrace ? nullptr : find_command(*context.command, words[i]))
       context.command = command;
     else if (context.command->get_name() == "tool" && !context.tool)
       context.tool = find_tool(words[i]);
@@ -113,6 +133,14 @@ void print_options(const CLI::App& command, std::string_view typed) {
     if (option->get_group().empty()) continue;  // --help does not show it
     for (const std::string& name : option->get_snames()) print_if(typed, "-" + name, option->get_description());
     for (const std::string& name : option->get_lnames()) print_if(typed, "--" + name, option->get_description());
+  }
+}
+
+void print_dtrace_options(const CLI::App& run, std::string_view typed) {
+  for (const char letter : dtrace_letters()) {
+    const std::string name = fmt::format("-{}", letter);
+    const CLI::Option* option = run.get_option_no_throw(name);
+    if (option != nullptr && !option->get_description().empty()) print_if(typed, name, option->get_description());
   }
 }
 
@@ -150,21 +178,28 @@ void print_commands(const CLI::App& command, std::string_view typed) {
   for (const CLI::App* one : commands_of(command)) print_if(typed, one->get_name(), one->get_description());
 }
 
-// The words that a run-time option takes.
-void print_setting_words(const dif::OptionInfo& option, std::string_view begin, std::string_view typed) {
-  const std::string_view words = info(option.kind).words;
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    print_if(typed, fmt::format("{}{}", begin, words.substr(at, end - at)), "");
-    at = end + 1;
+// The stabilities of names and of data, then the class, one after the other.
+void print_attributes(std::string_view begin, std::string_view typed) {
+  const std::string_view value = typed.substr(std::min(begin.size(), typed.size()));
+  const std::string before = fmt::format("{}{}", begin, value.substr(0, value.rfind('/') + 1));
+  if (std::count(value.begin(), value.end(), '/') < 2) {
+    for (const char* const name : dif::kStabilities) print_if(typed, fmt::format("{}{}/", before, name), kMayGoOn);
+  } else {
+    for (const char* const name : dif::kClasses) print_if(typed, before + name, "");
   }
 }
 
-// -x NAME, then NAME=VALUE for options whose values are words.
+// The words that a run-time option takes.
+void print_setting_words(const dif::OptionInfo& option, std::string_view begin, std::string_view typed) {
+  if (option.kind == dif::OptionKind::attributes) return print_attributes(begin, typed);
+  for (const std::string& word : option_words(option)) print_if(typed, fmt::format("{}{}", begin, word), "");
+}
+
+// -x NAME, then NAME=VALUE for options whose values are words. A flag needs a value where it is set anyway.
 void print_settings(std::string_view typed) {
   for (const dif::OptionInfo& option : dif::kOptions) {
     if (!option.unsupported.empty()) continue;
-    const bool is_flag = option.kind == dif::OptionKind::flag || option.kind == dif::OptionKind::bare;
+    const bool is_flag = (option.kind == dif::OptionKind::flag && option.standard == 0) || option.kind == dif::OptionKind::bare;
     if (typed.find('=') == std::string_view::npos) {
       print_if(typed, fmt::format("{}{}", option.name, is_flag ? "" : "="), option.text);
       continue;
@@ -191,8 +226,9 @@ struct DescriptionOption {
 };
 constexpr DescriptionOption kDescriptionOptions[] = {{"-P", 0}, {"-m", 1}, {"-f", 2}, {"-n", 3}};
 
-void print_descriptions(const Context& context, const std::string& typed, size_t last) {
-  for (const std::string& one : complete_description(context.given, typed, last)) fmt::print("{}\t\n", one);
+// text: kMayGoOn if a predicate or a clause may follow.
+void print_descriptions(const Context& context, const std::string& typed, size_t last, std::string_view text = "") {
+  for (const std::string& one : complete_description(context.given, typed, last)) fmt::print("{}\t{}\n", one, text);
 }
 
 void print_values(const Context& context, const std::string& typed) {
@@ -201,7 +237,7 @@ void print_values(const Context& context, const std::string& typed) {
   if (context.open->check_name("-X")) print_setting_words(info(dif::Option::stdc), "", typed);
   if (context.open->check_name("-p")) print_processes(typed);
   for (const auto& [name, last] : kDescriptionOptions)
-    if (context.open->check_name(name)) print_descriptions(context, typed, last);
+    if (context.open->check_name(name)) print_descriptions(context, typed, last, kMayGoOn);
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
@@ -241,6 +277,8 @@ int complete(const CLI::App& app, std::string_view line) {
     *context.tool_value == "PID" ? print_processes(typed) : void();
   else if (context.tool && typed.starts_with('-'))
     print_tool_options(context, typed);
+  else if (context.is_dtrace)
+    typed.starts_with('-') ? print_dtrace_options(*context.command, typed) : void();
   else if (typed.starts_with("--") && typed.find('=') != std::string::npos)
     print_joined_values(*context.command, typed);
   else if (typed.starts_with('-'))

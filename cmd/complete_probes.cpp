@@ -66,6 +66,9 @@ std::set<std::string> candidates(runtime::Handle& handle, const Fields& fields, 
   if (field == 0 && !pid.empty()) names.insert("pid$target");
   for (const runtime::Probe* probe : handle.catalog().match(description)) names.merge(names_of(*probe, field, pid, into));
   std::erase_if(names, [&](const std::string& name) { return !name.starts_with(fields.back()); });
+  const bool may_be_timer = description.module.empty() && description.function.empty();
+  if (field == 3 && may_be_timer && (description.provider.empty() || description.provider == "profile"))
+    for (std::string& name : runtime::timer_names(fields.back())) names.insert(std::move(name));
   return names;
 }
 

@@ -145,6 +145,15 @@ int run(CommandLine& line) {
 
 }  // namespace
 
+std::string dtrace_letters() {
+  std::string all;
+#define DVM_DTRACE_FLAG(letter, statement) all += letter;
+#define DVM_DTRACE_OPTION(letter, statement) all += letter;
+#define DVM_DTRACE_REFUSED(letter, reason)
+#include "cmd/dtrace_options.def"
+  return all;
+}
+
 bool is_called_dtrace(const char* path) {
   const std::string_view name = path == nullptr ? "" : path;
   return name.substr(name.rfind('/') + 1) == "dtrace";

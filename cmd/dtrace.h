@@ -1,7 +1,12 @@
 #pragma once
 // The program under the name dtrace.
 
+#include <string>
+
 namespace dvm::cmd {
+
+// The letters of the options that it takes.
+std::string dtrace_letters();
 
 // Whether argv[0] is a path to "dtrace".
 bool is_called_dtrace(const char* path);

@@ -110,6 +110,19 @@ std::optional<TimerSite> timer_of(const dif::ProbeDesc& description) {
   return TimerSite{period, is_of_every_cpu(description)};
 }
 
+std::vector<std::string> timer_names(const std::string& begin) {
+  std::vector<std::string> names;
+  for (const std::string_view usual : kUsual)
+    if (usual.starts_with(begin)) names.emplace_back(usual);
+  const size_t unit_at = begin.find_last_of("0123456789") + 1;
+  if (unit_at == 0) return names;
+  for (const RateUnit& unit : kUnits) {
+    std::string name = begin.substr(0, unit_at).append(unit.suffix);
+    if (name.starts_with(begin) && timer_of({"profile", "", "", name})) names.push_back(std::move(name));
+  }
+  return names;
+}
+
 std::unique_ptr<Provider> make_profile_provider() { return std::make_unique<ProfileProvider>(); }
 
 }  // namespace dvm::runtime

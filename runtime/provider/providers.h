@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dvm/runtime/provider.h"
@@ -18,6 +19,9 @@ namespace dvm::runtime {
 
 // The timer that a description names, by its name alone; none: it names no timer, or one that there cannot be.
 std::optional<TimerSite> timer_of(const dif::ProbeDesc& description);
+
+// Names of timers that begin with the text, for completion: those that DTrace has from the start, and a number with each unit.
+std::vector<std::string> timer_names(const std::string& begin);
 
 // The pid provider over other files than those that processes have mapped.
 std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);

@@ -128,7 +128,7 @@ std::optional<int64_t> attributes_value(std::string_view text) {
 }
 
 std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
-  if (!info(kind).words.empty()) return word_value(info(kind).words, text);
+  if (const auto word = word_value(info(kind).words, text)) return word;
   switch (kind) {
     case OptionKind::size:
       return size_value(text);
@@ -186,6 +186,16 @@ uint64_t scratch_size(const Options& options) {
   const OptionInfo& row = info(Option::scratchsize);
   const int64_t size = options[Option::scratchsize];
   return static_cast<uint64_t>(((size < 0 ? row.most : size) + 7) & ~int64_t{7});
+}
+
+std::vector<std::string> option_words(const OptionInfo& option) {
+  if (option.kind == OptionKind::version) return known_versions();
+  std::vector<std::string> all;
+  for (std::string_view words = info(option.kind).words; !words.empty();) {
+    all.emplace_back(words.substr(0, words.find(' ')));
+    words.remove_prefix(std::min(words.size(), all.back().size() + 1));
+  }
+  return all;
 }
 
 std::vector<std::string> option_hints(std::string_view name) {

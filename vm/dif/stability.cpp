@@ -66,6 +66,12 @@ std::string print_version(uint32_t v) {
   return v & 0xfff ? fmt::format("{}.{}", text, v & 0xfff) : text;
 }
 
+std::vector<std::string> known_versions() {
+  std::vector<std::string> all;
+  for (const Version& version : kVersions) all.push_back(print_version(number_of(version)));
+  return all;
+}
+
 bool is_known_version(uint32_t version) {
   return std::any_of(std::begin(kVersions), std::end(kVersions), [&](const Version& v) { return number_of(v) == version; });
 }

@@ -42,12 +42,50 @@ class Candidates(unittest.TestCase):
 
     def test_settings_and_their_values(self):
         self.assertEqual(candidates("dvm run -x bufp"), ["bufpolicy="])
+        self.assertEqual(candidates("dvm run -q -w --account -x bufp"), ["bufpolicy="])  # behind options without a value
         self.assertEqual(candidates("dvm run -x bufpolicy="), ["bufpolicy=switch", "bufpolicy=fill", "bufpolicy=ring"])
         names = candidates("dvm run -x ")
         self.assertLessEqual({"quiet", "nolibs", "strsize="}, set(names))
         refused = re.findall(r"(?m)^(\w+) .*\(refused: ", dvm("compile", "--options").stdout)
         self.assertIn("core", refused)
         self.assertEqual({name.rstrip("=") for name in names} & set(refused), set())
+
+    def test_every_closed_set_of_values(self):
+        values = {"demangle": ["off", "on"], "temporal": ["off", "on"], "quiet": ["off", "on"], "engine": ["auto", "interp", "llvm"],
+                  "version": None, "return": ["safe", "uretprobe", "exits"], "quiet=o": ["off", "on"], "nolibs": []}
+        for name, expected in values.items():
+            found = candidates(f"dvm run -x {name}{'' if '=' in name else '='}")
+            self.assertTrue(expected is None or found == [f"{name.split('=')[0]}={word}" for word in expected], (name, found))
+            for one in found:
+                self.assertEqual(dvm("run", "-x", one, "-n", "BEGIN { exit(0); }").returncode, 0, one)
+        self.assertIn("version=1.13", candidates("dvm run -x version="))
+        self.assertIn("amin=Stable/", candidates("dvm run -x amin=St"))
+        self.assertEqual(candidates("dvm run -x amin=Stable/Stable/C"), ["amin=Stable/Stable/CPU", "amin=Stable/Stable/Common"])
+        # Those that are on need the value.
+        self.assertEqual(candidates("dvm run -x demang"), ["demangle="])
+        # The table is the truth: each kind with words or on and off has candidates.
+        for name, kind in re.findall(r"(?m)^DVM_OPTION\((\w+?)_?, +(\w+), .* yes, ", (ROOT / "vm/dif/options.def").read_text()):
+            closed = kind not in ("bare", "number", "size", "rate", "text")
+            self.assertEqual(bool(candidates(f"dvm run -x {name}=")), closed, name)
+
+    def test_timers(self):
+        self.assertIn("tick-10", candidates("dvm list tick-"))
+        self.assertIn("profile-997", candidates("dvm run -n 'profile-"))
+        self.assertIn("profile:::profile-97", candidates("dvm run -n 'profile:::prof"))
+        self.assertEqual(candidates("dvm run -n tick-5m"), ["tick-5m", "tick-5min", "tick-5ms", "tick-5msec"])
+        self.assertEqual(candidates("dvm run -n tick-1n"), [])  # too short
+        self.assertEqual(candidates("dvm run -n syscall:::tick-"), [])
+
+    def test_the_name_dtrace(self):
+        options = candidates("dtrace -")
+        self.assertLessEqual({"-n", "-s", "-q", "-G", "-Z", "-x"}, set(options))
+        self.assertEqual({"-A", "-a", "--json"} & set(options), set())
+        self.assertEqual(candidates("dtrace -x bufp"), ["bufpolicy="])
+        self.assertEqual(candidates("/usr/sbin/dtrace -qwx bufp"), ["bufpolicy="])
+        self.assertEqual(candidates("dtrace -P sysc"), ["syscall"])
+        self.assertEqual(candidates("dtrace -qs "), [])
+        self.assertEqual(candidates("dtrace re"), [])
+        self.assertIn(str(os.getpid()), candidates("dtrace -p "))
 
     def test_words_that_options_take(self):
         self.assertEqual(candidates("dvm run --account="), ["--account=table", "--account=json"])
@@ -135,7 +173,7 @@ class Terminal:
         while expected not in seen:
             if not select.select([self.master], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError(f"no {expected!r} in {seen!r}")
-            seen += os.read(self.master, 65536).decode(errors="replace").replace("\a", "")
+            seen = (seen + os.read(self.master, 65536).decode(errors="replace")).replace("\a", "").replace(" \b", "")
 
     def close(self):
         os.close(self.master)
@@ -161,7 +199,28 @@ class Shells(unittest.TestCase):
         found = self.bash("dvm list 'syscall::openat", "dvm", "list", "'syscall::openat")
         self.assertIn("syscall::openat2:", found)
         found = self.bash("dvm list 'syscall::openat2", "dvm", "list", "'syscall::openat2")
-        self.assertEqual(found, ["syscall::openat2:entry", "syscall::openat2:return"])
+        self.assertEqual(found, ["syscall::openat2:", "syscall::openat2:..."])  # what both have in common is inserted, and the quotes stay open
+        found = self.bash("dvm list 'syscall::openat2:en", "dvm", "list", "'syscall::openat2:en")
+        self.assertEqual(found, ["syscall::openat2:entry"])
+        found = self.bash("dvm run -n \"syscall::openat2:en", "dvm", "run", "-n", "\"syscall::openat2:en")
+        self.assertEqual(found, ["syscall::openat2:entry", "syscall::openat2:entry..."])
+
+    def test_bash_on_a_terminal(self):
+        """Quotes stay open where more may follow."""
+        shell = Terminal(["bash", "--norc", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
+        self.addCleanup(shell.close)
+        shell.send(f"stty cols 300; source {SCRIPTS}/dvm.bash; echo READ''Y\n")
+        shell.wait_for("READY")
+        self.type(shell, ("dvm list \"syscall::openat2:en", "openat2:entry\" "), ("dvm run -x demangle=of", "demangle=off "))
+
+    def type(self, shell, *further):
+        """What a shell makes of TAB: the X shows what has been put before the cursor."""
+        for typed, expected in (("dvm run -n \"syscall::openat2:en", "\"syscall::openat2:entry"), ("dvm run -n 'syscall::openat2:en", "'syscall::openat2:entry"),
+                                (f"dvm list -p {os.getpid()} \"pid\\$targ", "\"pid\\$target:"), ("dtrace -qx demangle=of", "demangle=off "),
+                                ("dtrace -n 'syscall::openat2:en", "'syscall::openat2:entry"), *further):
+            shell.send(typed + "\tX")
+            shell.wait_for(expected + "X")
+            shell.send("\x15")
 
     def test_the_shell_does_not_expand_the_dollar(self):
         start = f"dvm list -p {os.getpid()} "
@@ -172,11 +231,14 @@ class Shells(unittest.TestCase):
     def test_bash_registers_the_function(self):
         shown = subprocess.run(["bash", "-c", f"source {SCRIPTS}/dvm.bash; complete -p dvm"], capture_output=True, text=True, check=True)
         self.assertEqual(shown.stdout, "complete -o default -F _dvm dvm\n")
+        shown = subprocess.run(["bash", "-c", f"source {SCRIPTS}/dvm.bash; complete -p dtrace"], capture_output=True, text=True, check=True)
+        self.assertEqual(shown.stdout, "complete -o default -F _dvm dtrace\n")
 
     def with_dvm_on_the_path(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        (pathlib.Path(folder.name) / "dvm").symlink_to(DVM)
+        for name in ("dvm", "dtrace"):
+            (pathlib.Path(folder.name) / name).symlink_to(DVM)
         return dict(dvmtest.ENV, PATH=f"{folder.name}:{os.environ['PATH']}")
 
     def test_zsh(self):
@@ -194,12 +256,14 @@ class Shells(unittest.TestCase):
             shell.send(typed + "\t")
             shell.wait_for(expected)
             shell.send("\x15")
+        self.type(shell, ("dvm run -x temporal=of", "temporal=off "))
 
     def test_fish(self):
         if shutil.which("fish") is None:
             self.skipTest("there is no fish")
         for line, expected in (("dvm re", "record"), ("dvm list 'syscall::openat2:", "syscall::openat2:entry"), ("dvm run -x bufpolicy=r", "bufpolicy=ring"),
-                               (f"dvm list -p {os.getpid()} 'pid$targ", "pid$target:"), ("dvm tool opensnoop --js", "--json")):
+                               (f"dvm list -p {os.getpid()} 'pid$targ", "pid$target:"), ("dvm run -n \"syscall::openat2:", "syscall::openat2:entry"),
+                               ("dvm run -x quiet=", "quiet=off"), ("dtrace -x quiet=", "quiet=off"), ("dvm tool opensnoop --js", "--json")):
             made = subprocess.run(["fish", "--no-config", "-c", f"source {SCRIPTS}/dvm.fish; complete -C $argv[1]", line], capture_output=True,
                                   text=True, check=True, env=self.with_dvm_on_the_path())
             self.assertIn(expected, made.stdout, line)

@@ -84,6 +84,9 @@ class Options {
 // The bytes of the largest alloca(): option scratchsize in whole words, or what scratch can ever have.
 uint64_t scratch_size(const Options& options);
 
+// The values of an option if there are few: words, on and off of a flag, versions of D. Empty: any number, text or the like.
+std::vector<std::string> option_words(const OptionInfo& option);
+
 // Hints about an option that set() refuses: near names, or the values that it takes.
 std::vector<std::string> option_hints(std::string_view name);
 

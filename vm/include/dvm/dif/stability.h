@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dvm::dif {
 
@@ -43,6 +44,7 @@ std::optional<uint32_t> parse_version(std::string_view text);
 std::string print_version(uint32_t version);
 // True for the versions that D has had.
 bool is_known_version(uint32_t version);
+std::vector<std::string> known_versions();
 inline constexpr uint32_t kNewestVersion = 1u << 24 | 13u << 12;
 
 }  // namespace dvm::dif
