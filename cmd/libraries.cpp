@@ -39,6 +39,12 @@ void add_embedded(std::vector<compiler::Library>& libraries) {
 
 }  // namespace
 
+std::string documentation(const std::string& file) {
+  const fs::path installed = (own_folder() / "../../share/doc/dvm" / file).lexically_normal();
+  std::error_code error;
+  return fs::exists(installed, error) ? installed.string() : file;
+}
+
 fs::path own_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

@@ -19,6 +19,7 @@
 #include "cmd/account.h"
 #include "cmd/command.h"
 #include "cmd/events_file.h"
+#include "cmd/libraries.h"
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
 #include "cmd/waiting.h"
@@ -305,7 +306,8 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 }
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
-  command.add_flag("--json", options.as_json, "Print results as JSON, one object per line (docs/json.md)");
+  command.add_flag("--json", options.as_json,
+                   fmt::format("Print results as JSON, one object per line ({})", documentation("docs/json.md")));
   add_view_options(command, options.view);
   command
       .add_option("--trace-events", options.trace_events, "Write records as trace events, which Perfetto opens, into this file")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the man pages: commands from `dvm help`, dvm-language(7) from the pages of the manual.
+"""Writes the man pages: commands from `dvm help`, dvm-language(7) and dtrace(8) from the pages of the manual.
 
 usage: make_pages.py DVM VERSION MANUAL OUTPUT
 """
@@ -32,7 +32,8 @@ DESCRIPTIONS = {
     "cost validate": ("cost", "Validation"),
     "simulate": ("cost", "Simulation"),
 }
-MANUAL_FOLDER = "/usr/share/doc/dvm/docs/manual"
+DOCUMENTATION = "/usr/share/doc/dvm"
+MANUAL_FOLDER = f"{DOCUMENTATION}/docs/manual"
 
 
 def escape(text):
@@ -229,9 +230,25 @@ def language_page(version, manual):
     return out + see_also(["\\fBdvm\\fR(1)"])
 
 
+def dtrace_page(dvm, version, manual):
+    """dtrace(8): what dvm is under that name."""
+    out = title("dtrace", 8, version) + [".SH NAME", "dtrace \\- dvm with the command line of dtrace"]
+    usage = subprocess.run(["dtrace"], executable=dvm, capture_output=True, text=True).stderr
+    out += [".SH SYNOPSIS", *listing(usage.removeprefix("Usage: ").splitlines())]
+    section = section_of((manual / "command-line.md").read_text(), "As dtrace").partition("\n")[2]
+    out += [".SH DESCRIPTION", *Markdown(2).add(section), ".SH OPTIONS"]
+    spelled = {name[:2]: name for _, options in Help(dvm, ["run"]).sections for name, _ in options}
+    completed = subprocess.run([dvm, "complete", "dtrace -"], capture_output=True, text=True, check=True).stdout
+    for name, text in (line.split("\t") for line in completed.splitlines()):
+        out += item(f"\\fB{escape(spelled.get(name, name))}\\fR", escape(text))
+    return out + see_also(["\\fBdvm\\fR(1)", "\\fBdvm\\-run\\fR(1)", "\\fBdvm\\-language\\fR(7)"])
+
+
 def write(folder, name, lines):
+    """Paths of the sources become those of the installed files."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text("\n".join(lines) + "\n")
+    text = re.sub(r"(?<![\w/.])(?=(?:docs|examples)/\w)", DOCUMENTATION + "/", "\n".join(lines) + "\n")
+    (folder / name).write_text(text)
 
 
 def main():
@@ -245,6 +262,7 @@ def main():
         name, lines = page_of(dvm, version, command, further.get(" ".join(command), []), names, manual)
         write(output / "man1", name + ".1", lines)
     write(output / "man7", "dvm-language.7", language_page(version, manual))
+    write(output / "man8", "dtrace.8", dtrace_page(dvm, version, manual))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,18 @@ class ManPages(unittest.TestCase):
         self.assertIn("run", commands)
         self.assertLessEqual({"dvm", "dvm-language", "dvm-cost-predict", *(f"dvm-{name}" for name in commands)}, names)
 
+    def test_the_name_dtrace_has_one(self):
+        page = (self.folder / "man8" / "dtrace.8").read_text()
+        self.assertIn("dtrace \\- dvm with the command line of dtrace\n", page)
+        self.assertRegex(page, r"(?m)^\\fB\\-n SCRIPT\\fR\nD script")
+        self.assertIn("\\-A\\fR", page)  # why it is refused
+        self.assertIn("[\\-x opt[=val]]", page)
+
+    def test_paths_are_those_of_installed_files(self):
+        for page in self.pages:
+            self.assertNotRegex(page.read_text(), r"(?<![\w/])(docs|examples)/\w", page.name)
+        self.assertIn("/usr/share/doc/dvm/examples/latency.d", (self.folder / "man1" / "dvm-run.1").read_text())
+
     def test_groff_accepts_them(self):
         if shutil.which("groff") is None:
             self.skipTest("there is no groff")
