@@ -345,6 +345,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .out = out->get(),
                                          .err = stderr,
                                          .as_json = given.as_json,
+                                         .named_rows = given.named_rows,
                                          .aggregations_copy = view.copy(),
                                          .copies_stacks_only = given.view.folded,
                                          .shows_source = view.shows_source(),

@@ -24,6 +24,7 @@ struct TracingOptions {
   std::string account;       // "", "table" or "json"
   std::string ledger;        // the profile to account by, beside the time of the run; "here": the one of this machine
   bool as_json = false;      // --json
+  std::vector<runtime::NamedRow> named_rows = {};
   StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
   ExportOptions exports;     // --live, --html, --prometheus, --otlp

@@ -162,10 +162,10 @@ bool needs_format(const dif::ActDesc& action) {
 }  // namespace
 
 Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
-                   std::shared_ptr<UserSymbols> symbols)
+                   std::shared_ptr<UserSymbols> symbols, std::span<const NamedRow> named_rows)
     : output_(out, err), options_(options), enabling_(enabling), symbols_(std::move(symbols)) {
   if (as_json)
-    printer_ = std::make_unique<JsonPrinter>(output_, options_, enabling_, made_);
+    printer_ = std::make_unique<JsonPrinter>(output_, options_, enabling_, made_, named_rows);
   else
     printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
 }

@@ -28,11 +28,12 @@ namespace dvm::runtime {
 
 class RecordCopies;
 class RecordReader;
+struct NamedRow;
 
 class Consumer {
  public:
   Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
-           std::shared_ptr<UserSymbols> symbols = std::make_shared<UserSymbols>());
+           std::shared_ptr<UserSymbols> symbols = std::make_shared<UserSymbols>(), std::span<const NamedRow> named_rows = {});
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
   Status prepare();

@@ -37,6 +37,34 @@ void add_states(Json& object, const PrintedAggregations& printed, const JoinedRo
   for (size_t i = 0; i < row.rows.size(); i++) object["states"].push_back(state_of(*printed.aggregations[i], row.rows[i]));
 }
 
+// The conversions of the values that a format takes, one letter each; empty: some are a width or precision.
+std::string conversions_of(const Format& format) {
+  std::string kinds;
+  for (const Conversion& piece : format.pieces()) {
+    if (piece.is_measured()) return "";
+    if (piece.kind != 0 && piece.kind != '%' && !piece.is_aggregation) kinds += piece.kind;
+  }
+  return kinds;
+}
+
+// Replaces addresses that the format prints as symbols by these.
+void name_addresses(Json& values, const Format* format, std::span<const Datum> data, const MadePrinter& made) {
+  const std::string kinds = format != nullptr ? conversions_of(*format) : "";
+  for (size_t i = 0; i < std::min(kinds.size(), data.size()); i++)
+    if (kinds[i] == 'A' && values[i].is_number()) values[i] = json_of(made.in_target(data[i].unsigned_value()), made);
+}
+
+// The values under the names of their columns; null: they have none.
+Json named_row(std::span<const NamedRow> named, const std::string& aggregation, const Json& values) {
+  for (const NamedRow& one : named) {
+    if (one.aggregation != aggregation || one.columns.size() != values.size()) continue;
+    Json row;
+    for (size_t i = 0; i < values.size(); i++) row[one.columns[i]] = values[i];
+    return row;
+  }
+  return nullptr;
+}
+
 Json row_of(const JoinedRow& row, const PrintedAggregations& printed, const MadePrinter& made) {
   Json keys = Json::array(), values = Json::array();
   for (const Datum& key : keys_of(row.any())) keys.push_back(key_of(key, made));
@@ -53,9 +81,18 @@ void describe(Json& object, const PrintedAggregations& printed) {
   object["rows"] = Json::array();
 }
 
-void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
+// named: their columns.
+void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made, std::span<const NamedRow> named) {
   describe(object, printed);
-  for (const JoinedRow& row : printed.rows) object["rows"].push_back(row_of(row, printed, made));
+  for (const JoinedRow& row : printed.rows) {
+    Json& added = object["rows"].emplace_back(row_of(row, printed, made));
+    if (named.empty()) continue;
+    Json columns = added["keys"];
+    name_addresses(columns, printed.format, keys_of(row.any()), made);
+    columns.insert(columns.end(), added["values"].begin(), added["values"].end());
+    Json its = named_row(named, "@" + printed.aggregations[0]->desc.name, columns);
+    if (!its.is_null()) added["row"] = std::move(its);
+  }
 }
 
 }  // namespace
@@ -81,8 +118,9 @@ dif::Program with_times(dif::Program program) {
   return program;
 }
 
-JsonPrinter::JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
-    : output_(output), options_(options), enabling_(enabling), made_(made) {}
+JsonPrinter::JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made,
+                         std::span<const NamedRow> named)
+    : output_(output), options_(options), enabling_(enabling), made_(made), named_(named) {}
 JsonPrinter::~JsonPrinter() = default;
 
 // Bytes that are no UTF-8 are replaced: JSON has no other strings. Control characters above 0x7e may stand in JSON as they are,
@@ -130,21 +168,23 @@ void JsonPrinter::print_formatted(const Format& format, std::span<const Datum> v
   for (const Datum& datum : values) arguments.push_back(json_of(datum, made_));
   std::string text;
   append_formatted(text, format, values, made_);
-  (*record_)["actions"].push_back({{"action", "printf"}, {"text", text}, {"arguments", arguments}});
+  Json& added = (*record_)["actions"].emplace_back(Json{{"action", "printf"}, {"text", text}, {"arguments", arguments}});
+  if (!named_.empty()) name_addresses(arguments, &format, values, made_);
+  if (Json its = named_row(named_, "", arguments); !its.is_null()) added["row"] = std::move(its);
 }
 
 void JsonPrinter::print_aggregations(const PrintedAggregations& printed) {
   Json object = {{"action", "printa"}};
   std::string text;
   if (printed.format) append_by_format(text, TableStyle(options_), made_, printed), object["text"] = text;
-  describe(object, printed, made_);
+  describe(object, printed, made_, named_);
   (*record_)["actions"].push_back(std::move(object));
 }
 
 void JsonPrinter::print_unprinted(std::span<const PrintedAggregations> rest) {
   for (const PrintedAggregations& printed : rest) {
     Json object = {{"type", "aggregation"}};
-    describe(object, printed, made_);
+    describe(object, printed, made_, {});
     write(object);
   }
 }

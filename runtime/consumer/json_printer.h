@@ -1,8 +1,11 @@
 #pragma once
 // Records and aggregations as JSON: one object a line, as docs/json.md describes them and docs/json.schema.json checks them.
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 
+#include "dvm/runtime/handle.h"
 #include "runtime/consumer/made.h"
 #include "runtime/consumer/output.h"
 #include "runtime/consumer/printer.h"
@@ -16,7 +19,8 @@ dif::Program with_times(dif::Program program);
 
 class JsonPrinter final : public Printer {
  public:
-  JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made);
+  JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made,
+              std::span<const NamedRow> named = {});
   ~JsonPrinter() override;
 
   void begin(const PrintedRecord& record) override;
@@ -41,6 +45,7 @@ class JsonPrinter final : public Printer {
   const dif::Options& options_;
   const Enabling& enabling_;
   const MadePrinter& made_;
+  std::span<const NamedRow> named_;
   std::unique_ptr<nlohmann::ordered_json> record_;  // that has begun
 };
 

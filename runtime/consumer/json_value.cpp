@@ -32,7 +32,9 @@ Json integer(uint64_t value, size_t bits, bool is_signed) {
   return static_cast<int64_t>(value << shift) >> shift;
 }
 
-Json address(const UserAddress& place, const MadePrinter& made) {
+}  // namespace
+
+Json json_of(const UserAddress& place, const MadePrinter& made) {
   Json object = {{"pid", place.pid}, {"address", fmt::format("0x{:x}", place.address)}};
   const auto symbol = made.find(place);
   if (!symbol) return object;
@@ -42,6 +44,8 @@ Json address(const UserAddress& place, const MadePrinter& made) {
   return object;
 }
 
+namespace {
+
 void add_place(Json& object, const SourcePlace& place) {
   if (place.file.empty() || place.line == 0) return;
   object["file"] = place.file;
@@ -49,7 +53,7 @@ void add_place(Json& object, const SourcePlace& place) {
 }
 
 Json frame_of(const UserAddress& place, bool is_caller, const MadePrinter& made) {
-  Json frame = address(place, made);
+  Json frame = json_of(place, made);
   const std::vector<SourcePlace> source = made.source_of(place, is_caller);
   if (source.empty() || !frame.contains("function")) return frame;
   add_place(frame, source.back());
@@ -168,7 +172,7 @@ Json llquantize_bucket(size_t i, uint64_t count, const MergedAggregation& g) {
 }  // namespace
 
 Json json_of(const Datum& datum, const MadePrinter& made) {
-  if (datum.is_made()) return dif::is_stack(datum.made_by) ? stack(datum, made) : address(place_of(datum), made);
+  if (datum.is_made()) return dif::is_stack(datum.made_by) ? stack(datum, made) : json_of(place_of(datum), made);
   if (datum.is_string()) return std::string(datum.text());
   if (is_floating(*datum.type)) return finite(floating_value(datum.bytes));
   if (datum.is_integer()) return integer(datum.unsigned_value(), 8 * datum.bytes.size(), datum.type->is_signed);

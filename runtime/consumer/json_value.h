@@ -12,7 +12,9 @@ using Json = nlohmann::ordered_json;
 
 // A number, a string, {"bytes": "0a1b"}, or what a stack or a symbol is.
 Json json_of(const Datum& datum, const MadePrinter& made);
-// Likewise of a key. Keys that differ stay different: text that is not UTF-8 is told with its bytes.
+// The symbol at an address.
+Json json_of(const UserAddress& place, const MadePrinter& made);
+// As json_of(), of a key. Keys that differ stay different: text that is not UTF-8 is told with its bytes.
 Json key_of(const Datum& datum, const MadePrinter& made);
 // A value by its layout: structures are objects, arrays are arrays, enumerators their names.
 Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes);

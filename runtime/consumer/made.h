@@ -30,7 +30,8 @@ class MadePrinter {
   explicit MadePrinter(UserSymbols& symbols) : symbols_(symbols) {}
   // The process that bare addresses are looked up in.
   void set_target(int32_t pid) { target_ = pid; }
-  std::string target_text(uint64_t address) const { return address_text({target_, address}); }
+  UserAddress in_target(uint64_t address) const { return {target_, address}; }
+  std::string target_text(uint64_t address) const { return address_text(in_target(address)); }
   // An address of the kernel.
   std::string kernel_text(uint64_t address) const;
   // module`function, or nothing where none is known.

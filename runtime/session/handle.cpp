@@ -13,7 +13,8 @@ namespace dvm::runtime {
 
 Handle::Impl::Impl(HandleConfig c)
     : config(c),
-      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()),
+      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>(),
+               config.named_rows),
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
   if (c.shows_source) consumer.show_source();

@@ -42,11 +42,18 @@ struct EnabledProbe;
 struct Probe;
 struct Refused;
 
+// Names for the columns of what a printf() with as many arguments prints, or a printa() of this aggregation: keys, then values.
+struct NamedRow {
+  std::string aggregation;  // "@calls"; empty: of printf()
+  std::vector<std::string> columns;
+};
+
 struct HandleConfig {
   dif::Options options;
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   bool as_json = false;     // results as JSON, faults too: docs/json.md
+  std::vector<NamedRow> named_rows{};  // of JSON
   // The lines of JSON for the aggregations of the end go here too; null: nowhere.
   std::FILE* aggregations_copy = nullptr;
   bool copies_stacks_only = false;    // those with a stack as a key are copied and not printed
@@ -91,6 +98,7 @@ struct KeptValues {
 struct EcbAccount {
   uint32_t epid = 0;
   uint32_t probe_id = 0;
+  const Probe* probe = nullptr;  // under the name that is printed
   dif::SourcePosition clause;
   std::string engine;        // that runs it now
   uint64_t interpreted = 0;  // firings before option engine=auto changed to that engine
@@ -98,7 +106,6 @@ struct EcbAccount {
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
   vm::Counts counts;
-  const Probe* probe = nullptr;  // under the name that is printed
   // One entry per DIFO: the predicate, if there is one, then the arguments of each action.
   std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
