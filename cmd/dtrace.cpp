@@ -162,6 +162,8 @@ bool is_called_dtrace(const char* path) {
 int run_as_dtrace(int argc, char** argv) {
   g_program_name = "dtrace";
   if (argc < 2) return usage();
+  static char name[] = "dtrace";
+  argv[0] = name;  // getopt() begins its messages with it
   CommandLine line;
   const std::string all = letters();
   for (int letter; (letter = getopt(argc, argv, all.c_str())) != -1;) {
