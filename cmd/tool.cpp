@@ -141,6 +141,8 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
   script.zero_matches = tool.needs_one;
   script.programs.push_back({GivenProgram::Form::file, tool.name + ".d"});  // $0
   script.operands = *arguments;
+  if (const pid_t pid = named_process(tool, *arguments); pid != 0) script.pids.push_back(pid);  // the run ends with it
+  tracing.named_rows = tool.rows;
   Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message);
   const std::vector<compiler::Source> sources = {{tool.name + ".d", tool.script}};

@@ -7,13 +7,17 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
 
 namespace dvm::cmd {
 namespace {
+
+constexpr const char* kMost = "1000000000000";  // of numbers without a range; in milliseconds it is no overflow in ns
 
 std::string trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -27,6 +31,24 @@ std::string take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(word.size());
   return std::string(word);
+}
+
+// "[1..99]"; false: it is none.
+bool take_range(ToolOption& option, std::string_view& text) {
+  std::string_view after = text;
+  const std::string word = take_word(after);
+  const size_t dots = word.find("..");
+  if (!word.starts_with('[') || !word.ends_with(']') || dots == std::string::npos) return false;
+  option.least = word.substr(1, dots - 1);
+  option.most = word.substr(dots + 2, word.size() - dots - 3);
+  text = after;
+  return true;
+}
+
+bool is_integer(const std::string& text) {
+  const size_t sign = text.starts_with('-') ? 1 : 0;
+  return text.size() > sign && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(sign), text.end(),
+                                           [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 // "-d SECONDS   $2 = 0  Text"; nothing: the line declares no option.
@@ -47,8 +69,20 @@ std::optional<ToolOption> parse_option(std::string_view line) {
     if (*option.otherwise == "\"\"") option.otherwise->clear();
     tail = after;
   }
+  if (!take_range(option, tail) && option.otherwise && is_integer(*option.otherwise)) option.least = "0", option.most = kMost;
   option.text = trimmed(tail);
   return option;
+}
+
+// "Rows: pid comm", "Rows of @calls: name count".
+bool take_rows(Tool& tool, const std::string& line) {
+  const size_t colon = line.find(": ");
+  if (!line.starts_with("Rows") || colon == std::string::npos) return false;
+  runtime::NamedRow& row = tool.rows.emplace_back();
+  if (const size_t at = line.find('@'); at < colon) row.aggregation = line.substr(at, colon - at);
+  std::string_view rest = std::string_view(line).substr(colon + 1);
+  for (std::string word = take_word(rest); !word.empty(); word = take_word(rest)) row.columns.push_back(word);
+  return true;
 }
 
 bool take_needs(Tool& tool, const std::string& line) {
@@ -68,7 +102,8 @@ void take_line(Tool& tool, const std::string& line) {
     tool.summary = line.substr(title.size());
   else if (std::optional<ToolOption> option = parse_option(line))
     tool.options.push_back(std::move(*option));
-  else if (!take_needs(tool, line) && (!line.empty() || (!tool.notes.empty() && !tool.notes.back().empty())))
+  else if (!take_needs(tool, line) && !take_rows(tool, line) &&
+           (!line.empty() || (!tool.notes.empty() && !tool.notes.back().empty())))
     tool.notes.push_back(line);
 }
 
@@ -85,22 +120,69 @@ std::string usage_of(const Tool& tool) {
   return text;
 }
 
-bool is_integer(const std::string& text) {
-  const size_t sign = text.starts_with('-') ? 1 : 0;
-  return text.size() > sign && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(sign), text.end(),
-                                           [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 bool is_running(const std::string& pid) { return std::filesystem::exists("/proc/" + pid); }
 
-// An option whose default is a number takes only numbers, below 0 only if the default is.
-Status check_value(const Tool& tool, const ToolOption& option, const std::string& value) {
-  if (!option.otherwise || !is_integer(*option.otherwise)) return {};
-  if (!is_integer(value) || (value[0] == '-' && !option.otherwise->starts_with('-')))
-    return Error{fmt::format("tool {}: {} takes a number, not '{}'", tool.name, option.flag, value)};
-  if (option.value == "PID" && value != *option.otherwise && !is_running(value))
-    return Error{fmt::format("tool {}: there is no process {}", tool.name, value)};
+// What stands before the number: "arg" of "arg9".
+std::string before_number(const std::string& text) { return text.substr(0, text.find_first_of("-0123456789")); }
+
+int64_t number_of(const std::string& text) { return std::strtoll(text.c_str() + before_number(text).size(), nullptr, 10); }
+
+// What an option takes, as "a number from 1 to 99" or "arg0 to arg9".
+std::string expected(const ToolOption& option) {
+  return fmt::format("{}{} to {}", is_integer(option.least) ? "a number from " : "", option.least, option.most);
+}
+
+// The value as D reads it: without leading zeros, which would make it octal. Nothing: the option does not take it.
+std::optional<std::string> value_in_range(const ToolOption& option, const std::string& value) {
+  if (option.least.empty()) return value;
+  const std::string before = before_number(option.least);
+  if (!value.starts_with(before)) return {};
+  const std::string digits = value.substr(before.size());
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return {};
+  if (number < number_of(option.least) || number > number_of(option.most)) return {};
+  return before + std::to_string(number);
+}
+
+// A name or a pattern that can be a field of a probe description.
+bool is_field(const std::string& text) {
+  const bool is_text = std::none_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
+  return is_text && !dif::unquoted(text).empty() && std::count(text.begin(), text.end(), '"') % 2 == 0;
+}
+
+// Makes the value what the script gets.
+Status take_value(const Tool& tool, const ToolOption& option, std::string& value) {
+  const auto wrong = [&](const std::string& problem) { return Error{fmt::format("tool {}: {}", tool.name, problem)}; };
+  if (option.flag.empty()) {
+    if (!is_field(value)) return wrong(fmt::format("{} is a name or a pattern, not '{}'", option.value, printable(value)));
+    if (value.find('"') == std::string::npos) value = dif::quoted(value);
+    return {};
+  }
+  const std::optional<std::string> taken = value_in_range(option, value);
+  if (!taken) return wrong(fmt::format("{} takes {}, not '{}'", option.flag, expected(option), printable(value)));
+  value = *taken;
+  if (option.value == "PID" && !is_running(value)) return wrong(fmt::format("there is no process {}", value));
   return {};
+}
+
+// The default of an option, and the values that it takes if these are limited.
+std::string limits_of(const ToolOption& option) {
+  std::string text;
+  if (!option.least.empty() && option.most != kMost && !option.value.empty())
+    text = fmt::format("{} to {}", option.least, option.most);
+  if (option.otherwise && !option.otherwise->empty() && !option.value.empty())
+    text += fmt::format("{}default {}", text.empty() ? "" : "; ", *option.otherwise);
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+// Options of dvm run that stand in the list of every tool; -p and -c are in the line of its usage.
+std::vector<std::string> passed_on(const Tool& tool) {
+  std::vector<std::string> all;
+  for (const std::string_view name : run_options_of(tool))
+    if (name != "-p" && name != "-c")
+      all.push_back(fmt::format("{}{}", name, name == "-o" ? " FILE" : name == "-x" ? " NAME[=VALUE]" : ""));
+  return all;
 }
 
 class Arguments {
@@ -116,18 +198,12 @@ class Arguments {
       const ToolOption& option = tool_.options[i];
       if (!values_[i] && !option.otherwise) return wrong(fmt::format("{} is missing: {}", option.value, usage_of(tool_)));
       if (option.argument == 0 || option.argument > arguments.size()) return wrong("its page numbers the options wrongly");
-      arguments[option.argument - 1] = in_script(option, values_[i].value_or(option.otherwise.value_or("")));
+      arguments[option.argument - 1] = values_[i].value_or(option.otherwise.value_or(""));
     }
     return arguments;
   }
 
  private:
-  // A name with colons is quoted for the description that it becomes a part of.
-  static std::string in_script(const ToolOption& option, const std::string& value) {
-    const bool is_quoted = value.find('"') != std::string::npos;
-    return option.value == "FUNCTION" && !is_quoted ? dif::quoted(value) : value;
-  }
-
   Error wrong(const std::string& problem) const { return {fmt::format("tool {}: {}", tool_.name, problem)}; }
 
   Status take(const std::string& word) {
@@ -149,7 +225,7 @@ class Arguments {
       return wrong(fmt::format("{} needs {}", option.flag, option.value));
     else
       value = words_[next_++];
-    return option.flag.empty() ? Status() : check_value(tool_, option, *value);
+    return take_value(tool_, option, *value);
   }
 
   // Options of dvm run that every tool takes.
@@ -192,17 +268,27 @@ Tool parse_tool(std::string name, std::string script) {
 std::vector<std::string_view> run_options_of(const Tool& tool) {
   std::vector<std::string_view> all = {"-o", "-x", "--json", "-v"};
   if (tool.needs_process) all.insert(all.begin(), {"-p", "-c"});
+  const auto is_own = [&tool](std::string_view name) {
+    return std::any_of(tool.options.begin(), tool.options.end(), [&](const ToolOption& option) { return option.flag == name; });
+  };
+  std::erase_if(all, is_own);
   return all;
+}
+
+pid_t named_process(const Tool& tool, const std::vector<std::string>& arguments) {
+  for (const ToolOption& option : tool.options)
+    if (option.value == "PID") return static_cast<pid_t>(number_of(arguments[option.argument - 1]));
+  return 0;
 }
 
 std::string tool_page(const Tool& tool) {
   std::string text = fmt::format("{}: {}\n\nUsage: {}\n\n", tool.name, tool.summary, usage_of(tool));
   for (const ToolOption& option : tool.options)
-    text += fmt::format("  {:<14}{}{}\n", spelled(option), option.text,
-                        !option.otherwise || option.otherwise->empty() || option.value.empty()
-                            ? ""
-                            : fmt::format(" (default {})", *option.otherwise));
-  text += "  -o FILE, -x NAME[=VALUE], --json, -v: as of dvm run\n";
+    text += fmt::format("  {:<14}{}{}\n", spelled(option), option.text, limits_of(option));
+  text += fmt::format("  {}: as of dvm run\n", fmt::join(passed_on(tool), ", "));
+  for (const runtime::NamedRow& row : tool.rows)
+    text += fmt::format("\nColumns{} with --json: {}\n", row.aggregation.size() > 1 ? " of " + row.aggregation.substr(1) : "",
+                        fmt::join(row.columns, ", "));
   if (!tool.notes.empty()) text += "\n";
   for (const std::string& line : tool.notes) text += line + "\n";
   return text;

@@ -2,13 +2,16 @@
 /*
  * argdist: the values of a function's argument, as a distribution or counted
  *
- *   FUNCTION     $1          Name or pattern of the functions
- *   MODULE       $2 = a.out  Program or library that they lie in
- *   -a ARGUMENT  $3 = arg0   The argument: arg0 to arg9
- *   -v           $4 = 0      Count each value, in place of a distribution
- *   -s           $5 = 0      The argument is a string: count each
- *   -d SECONDS   $6 = 0      Stop after this time; 0: at Ctrl-C
+ *   FUNCTION     $1                       Name or pattern of the functions
+ *   MODULE       $2 = a.out               Program or library that they lie in
+ *   -a ARGUMENT  $3 = arg0 [arg0..arg9]   The argument
+ *   -v           $4 = 0                   Count each value, in place of a distribution
+ *   -s           $5 = 0                   The argument is a string: count each
+ *   -d SECONDS   $6 = 0                   Stop after this time; 0: at Ctrl-C
  *
+ * Rows of @values: function distribution
+ * Rows of @counts: function value count
+ * Rows of @strings: function value count
  * Needs: pid$target:$2:$1:entry
  */
 #pragma D option quiet

@@ -7,6 +7,7 @@
  *
  * Microseconds from the issue of a request to its completion.
  *
+ * Rows of @: disk distribution_us
  * Needs: io:::start io:::done
  */
 #pragma D option quiet

@@ -8,6 +8,7 @@
  * The server must have been built with markers: PostgreSQL with --enable-dtrace, as Debian's is, or MySQL up to 5.7 with ENABLE_DTRACE.
  * MySQL 8 and MariaDB have none. Name the server process of the connection, or any server process with -x followfork.
  *
+ * Rows: time_ms pid duration_us query
  * Needs one of: postgresql$target:::query-start mysql$target:::query-start
  */
 #pragma D option quiet
@@ -16,7 +17,6 @@
 dtrace:::BEGIN
 {
 	begin = timestamp;
-	printf("%-8s %-7s %8s %s\n", "TIME(ms)", "PID", "MS", "QUERY");
 }
 
 postgresql$target:::query-start,
@@ -28,10 +28,16 @@ mysql$target:::query-start
 
 postgresql$target:::query-done,
 mysql$target:::query-done
+/self->begin != 0 && timestamp - self->begin >= $1 * 1000000 && rows++ == 0/
+{
+	printf("TIME(ms) PID     DURATION(us) QUERY\n");
+}
+
+postgresql$target:::query-done,
+mysql$target:::query-done
 /self->begin != 0 && timestamp - self->begin >= $1 * 1000000/
 {
-	this->us = (timestamp - self->begin) / 1000;
-	printf("%-8d %-7d %4d.%03d %s\n", (timestamp - begin) / 1000000, pid, this->us / 1000, this->us % 1000, self->query);
+	printf("%-8d %-7d %12d %s\n", (timestamp - begin) / 1000000, pid, (timestamp - self->begin) / 1000, self->query);
 }
 
 postgresql$target:::query-done,

@@ -2,13 +2,14 @@
 /*
  * execsnoop: programs that are started, with their arguments
  *
- *   -u UID       $1 = -1  Only programs of this user
- *   -n NAME      $2 = ""  Only programs of this name
- *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
+ *   -u UID       $1 = -1 [-1..4294967295]  Only programs of this user; -1: of all
+ *   -n NAME      $2 = ""                   Only programs of this name
+ *   -d SECONDS   $3 = 0                    Stop after this time; 0: at Ctrl-C
  *
  * One line for each program: milliseconds since tracing began, process, parent, user, command line. The first seven words of the
  * command line are printed.
  *
+ * Rows: time_ms pid ppid uid args
  * Needs: proc:::exec-success syscall::execve:entry
  */
 #pragma D option quiet
@@ -17,7 +18,7 @@
 dtrace:::BEGIN
 {
 	begin = timestamp;
-	printf("%-8s %-7s %-7s %-6s %s\n", "TIME(ms)", "PID", "PPID", "UID", "ARGS");
+	printf("TIME(ms) PID     PPID    UID    ARGS\n");
 }
 
 /* The words are taken at the call: the program may have ended before its command line can be read. */

@@ -6,6 +6,7 @@
  *   MODULE       $2 = a.out  Program or library that they lie in
  *   -d SECONDS   $3 = 0      Stop after this time; 0: at Ctrl-C
  *
+ * Rows of @: module function count
  * Needs: pid$target:$2:$1:entry
  */
 #pragma D option quiet

@@ -10,6 +10,8 @@
  *
  * Time includes what the function calls. A function that calls itself is timed at each level.
  *
+ * Rows: unit
+ * Rows of @: function distribution
  * Needs: pid$target:$2:$1:entry pid$target:$2:$1:return
  */
 #pragma D option quiet

@@ -2,13 +2,16 @@
 /*
  * memleak: memory that was allocated while tracing and not freed, by the code that asked for it
  *
- *   -s           $1 = 0   Also print the stacks of all allocations, with their bytes, freed or not
- *   -t TOP       $2 = 20  Print this many rows of each table
- *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C or when the program ends
+ *   -s           $1 = 0                Also print the stacks of all allocations, with their bytes, freed or not
+ *   -t TOP       $2 = 20 [1..1000000]  Print this many rows of each table
+ *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C or when the program ends
  *
  * The callers with most live bytes, then those with most live blocks, each with the depth of its stack. Allocations of one caller at
  * different depths are told apart; -s shows the stacks, each under its depth and caller. Follows malloc, calloc, realloc and free of libc.
  *
+ * Rows of @bytes: depth caller bytes
+ * Rows of @blocks: depth caller blocks
+ * Rows of @stacks: depth caller stack bytes
  * Needs: pid$target:libc*:malloc:entry pid$target:libc*:free:entry
  */
 #pragma D option quiet

@@ -2,16 +2,19 @@
 /*
  * offcputime: where threads wait: time off the CPU by user or kernel stack
  *
- *   -p PID       $1 = 0   Only this process
- *   -t TOP       $2 = 20  Print this many stacks
- *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
- *   -k           $4 = 0   By kernel stack: where in the kernel threads wait
- *   -b           $5 = 0   By both: the kernel stack, then the user stack that led there (Linux 6.15 and later)
+ *   -p PID       $1 = 0                Only this process
+ *   -t TOP       $2 = 20 [1..1000000]  Print this many stacks
+ *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C
+ *   -k           $4 = 0                By kernel stack: where in the kernel threads wait
+ *   -b           $5 = 0                By both: the kernel stack, then the user stack that led there (Linux 6.15 and later)
  *
- * Microseconds; the longest total is printed last. By user stack waits in system calls count, where the stack is taken when the call
- * returns. By kernel stack or both all waits count, also those for pages and those of threads of the kernel. A thread that still waits
- * at the end does not count.
+ * Times are in microseconds; the longest total is printed last. Without -k and -b, only waits in system calls count. Their user stack
+ * is taken when the call returns. With -k or -b all waits count, including those for pages and those of threads of the kernel. A wait
+ * that has not ended when tracing ends does not count.
  *
+ * Rows of @: comm stack us
+ * Rows of @kernel: comm kernel_stack us
+ * Rows of @both: comm kernel_stack stack us
  * Needs: sched:::sleep sched:::on-cpu syscall::read:return
  */
 #pragma D option quiet

@@ -9,6 +9,7 @@
  *
  * One line for each open(), openat(), openat2() and creat(): process, its name, file descriptor (-1: failed), errno, path.
  *
+ * Rows: pid comm fd errno path
  * Needs: syscall::openat:entry syscall::openat:return
  */
 #pragma D option quiet
@@ -16,7 +17,7 @@
 
 dtrace:::BEGIN
 {
-	printf("%-7s %-16s %4s %4s %s\n", "PID", "COMM", "FD", "ERR", "PATH");
+	printf("PID     COMM               FD  ERR PATH\n");
 }
 
 syscall::open:entry,

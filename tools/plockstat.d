@@ -8,6 +8,8 @@
  * Rows: calls, total nanoseconds, address of the mutex, caller. The longest times are last.
  * Traced are pthread_mutex_lock and pthread_mutex_unlock of libc.
  *
+ * Rows of @waits: mutex caller count time_ns
+ * Rows of @holds: mutex caller count time_ns
  * Needs: pid$target:libc*:pthread_mutex_lock:entry pid$target:libc*:pthread_mutex_unlock:entry
  */
 #pragma D option quiet

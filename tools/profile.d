@@ -2,14 +2,16 @@
 /*
  * profile: where programs use CPU time: stacks sampled by a timer
  *
- *   -p PID       $1 = 0   Only this process
- *   -r RATE      $2 = 99  Samples a second on each CPU
- *   -t TOP       $3 = 20  Print this many stacks
- *   -d SECONDS   $4 = 0   Stop after this time; 0: at Ctrl-C
- *   -k           $5 = 0   With the kernel stacks, above those of the programs
+ *   -p PID       $1 = 0                Only this process
+ *   -r RATE      $2 = 99 [1..5000]     Samples a second on each CPU
+ *   -t TOP       $3 = 20 [1..1000000]  Print this many stacks
+ *   -d SECONDS   $4 = 0                Stop after this time; 0: at Ctrl-C
+ *   -k           $5 = 0                With the kernel stacks, above those of the programs
  *
  * The most frequent stack is printed last. Samples of idle CPUs do not count.
  *
+ * Rows of @: comm stack samples
+ * Rows of @both: comm kernel_stack stack samples
  * Needs: profile:::profile-99
  */
 #pragma D option quiet

@@ -8,6 +8,7 @@
  *
  * Microseconds between sched:::enqueue and sched:::on-cpu.
  *
+ * Rows of @: comm distribution_us
  * Needs: sched:::enqueue sched:::on-cpu
  */
 #pragma D option quiet

@@ -8,6 +8,7 @@
  *
  * Columns: name, calls, total time in microseconds. The name with most calls is last.
  *
+ * Rows of @calls: name count time_us
  * Needs: syscall::read:entry syscall::read:return
  */
 #pragma D option quiet

@@ -6,6 +6,7 @@
  *
  * One line for each pthread_create(): milliseconds since tracing began, process, thread that calls, name, start function.
  *
+ * Rows: time_ms pid tid comm function
  * Needs: pid$target:libc*:pthread_create:entry
  */
 #pragma D option quiet
@@ -14,7 +15,7 @@
 dtrace:::BEGIN
 {
 	begin = timestamp;
-	printf("%-8s %-7s %-7s %-16s %s\n", "TIME(ms)", "PID", "TID", "COMM", "FUNCTION");
+	printf("TIME(ms) PID     TID     COMM             FUNCTION\n");
 }
 
 pid$target:libc*:pthread_create:entry

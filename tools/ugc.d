@@ -9,6 +9,8 @@
  * Debian are. A line for Ruby is the marking, or one of the steps of sweeping. Java loads its markers after its start; with -c they are
  * found then.
  *
+ * Rows: time_ms language pause_us
+ * Rows of @: language distribution_us
  * Needs one of: python$target:::gc-start ruby$target:::gc-mark-begin hotspot$target:::gc-begin
  */
 #pragma D option quiet
@@ -17,7 +19,6 @@
 dtrace:::BEGIN
 {
 	begin = timestamp;
-	printf("%-8s %-8s %10s\n", "TIME(ms)", "LANGUAGE", "PAUSE(us)");
 }
 
 python$target:::gc-start,
@@ -26,6 +27,15 @@ ruby$target:::gc-sweep-begin,
 hotspot$target:::gc-begin
 {
 	self->begin = timestamp;
+}
+
+python$target:::gc-done,
+ruby$target:::gc-mark-end,
+ruby$target:::gc-sweep-end,
+hotspot$target:::gc-end
+/self->begin != 0 && timestamp - self->begin >= $1 * 1000000 && rows++ == 0/
+{
+	printf("TIME(ms) LANGUAGE  PAUSE(us)\n");
 }
 
 python$target:::gc-done,
@@ -54,6 +64,7 @@ tick-1s
 }
 
 dtrace:::END
+/rows != 0/
 {
 	printf("\nmicroseconds\n");
 	printa("%s%@d\n", @);

@@ -1,5 +1,6 @@
 """The ready scripts of tools/, each on a workload that it is for."""
 
+import json
 import os
 import pathlib
 import re
@@ -84,9 +85,15 @@ class Pages(unittest.TestCase):
                 (["opensnop"], "there is no tool 'opensnop'; 'dvm tool' lists them\n    hint: did you mean 'dvm tool opensnoop'?"),
                 (["opensnoop", "-q"], "tool opensnoop: there is no option '-q'\n    for more, see dvm tool opensnoop --help"),
                 (["opensnoop", "-d"], "tool opensnoop: -d needs SECONDS"),
-                (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number, not 'long'"),
+                (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number from 0 to 1000000000000, not 'long'"),
+                (["profile", "-r", "0"], "tool profile: -r takes a number from 1 to 5000, not '0'"),
+                (["argdist", "-p", "1", "f", "-a", "arg99"], "tool argdist: -a takes arg0 to arg9, not 'arg99'"),
+                (["opensnoop", "-p", "0"], "tool opensnoop: there is no process 0"),
+                (["funccount", "-p", "1", ""], "tool funccount: FUNCTION is a name or a pattern, not ''"),
+                (["funccount", "-p", "1", "a\"b"], "tool funccount: FUNCTION is a name or a pattern, not 'a\"b'"),
+                (["funccount", "-p", "1", "f", "a\nb"], "tool funccount: MODULE is a name or a pattern, not 'a\\nb'"),
                 (["opensnoop", "-p", "99999999"], "tool opensnoop: there is no process 99999999"),
-                (["memleak", "-t", "-5"], "tool memleak: -t takes a number, not '-5'"),
+                (["memleak", "-t", "-5"], "tool memleak: -t takes a number from 1 to 1000000, not '-5'"),
                 (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
                 (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
                 (["funccount", "x"], "tool funccount: name a process by -p PID, or start one by -c 'CMD ARGS'"),
@@ -94,6 +101,26 @@ class Pages(unittest.TestCase):
                 (["funccount", "-p", "12abc", "f"], "tool funccount: invalid pid: 12abc")):
             result = dvm("tool", *words)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", f"dvm: {message}\n"))
+
+
+    def test_every_option_refuses_other_values_in_one_line(self):
+        for name in NAMES:
+            for flag, value in re.findall(r"(?m)^  (-\w) ([A-Z]+) ", dvm("tool", name, "--help").stdout):
+                if value == "NAME":
+                    continue
+                for bad in ("", "x", "-9", "1.5", "0x", "arg10", "1;exit(0)", "99999999999999999999"):
+                    result = dvm("tool", name, flag, bad)
+                    self.assertEqual((result.returncode, result.stdout), (2, ""), (name, flag, bad))
+                    self.assertRegex(result.stderr, rf"^dvm: tool {name}: {flag} takes [^\n]+, not '{re.escape(bad)}'\n$")
+
+    def test_no_option_is_listed_twice(self):
+        for name in NAMES:
+            options = re.findall(r"(?m)(?:^  |, )(--?\w+)(?= |:|,)", dvm("tool", name, "--help").stdout.partition("\n\n")[2])
+            self.assertEqual(len(options), len(set(options)), name)
+
+    def test_columns_are_named(self):
+        for name in NAMES:
+            self.assertRegex(dvm("tool", name, "--help").stdout, r"(?m)^Columns( of \w+)? with --json: \w+", name)
 
 
 class OnWorkloads(dvmtest.PrivilegedTest):
@@ -110,12 +137,12 @@ class OnWorkloads(dvmtest.PrivilegedTest):
                        check=True)
         return str(path)
 
-    def while_running(self, command, *words):
-        """The tool's output, over a time in which the command runs again and again."""
+    def while_running(self, command, *words, of=None):
+        """The tool's output, or what `of` makes of it, over a time in which the command runs again and again."""
         process = subprocess.Popen(["sh", "-c", f"while :; do {command}; done"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True)
         try:
-            return self.tool(*words)
+            return (of or self.tool)(*words)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -134,7 +161,43 @@ class OnWorkloads(dvmtest.PrivilegedTest):
                 (["dbslower", "-c", looper], r"tool dbslower: none of these probes is there: postgresql\d+:::query-start, .*")):
             result = dvm("tool", *words)
             self.assertEqual(result.returncode, 1)
+            self.assertNotIn("TIME", result.stdout)  # no head
             self.assertRegex(result.stderr, rf"^dvm: {message}\n$")
+
+    def test_tools_of_a_process_end_with_it(self):
+        for words in (["opensnoop"], ["syscount"], ["profile"], ["profile", "-k"], ["runqlat"], ["offcputime"], ["offcputime", "-k"],
+                      ["funccount", "nanosleep", "libc*"], ["memleak"], ["threadsnoop"]):
+            with subprocess.Popen(["python3", "-c", "import time; time.sleep(3)"]) as process:
+                result = dvm("tool", *words, "-p", str(process.pid), timeout=60)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), words)
+                self.assertIsNotNone(process.poll(), words)
+
+    def rows(self, *words):
+        """The rows of the tool in JSON, and the columns that its page names."""
+        lines = [json.loads(line) for line in self.tool(*words, "--json").splitlines() if line.startswith("{")]
+        rows = []
+        for action in (action for line in lines for action in line.get("actions", [])):
+            rows += [one["row"] for one in [action, *action.get("rows", [])] if "row" in one]
+        columns = [set(names.split(", ")) for names in re.findall(r"(?m)^Columns.*: (.*)$", dvm("tool", words[0], "--help").stdout)]
+        for row in rows:
+            self.assertIn(set(row), columns, words)
+        return rows
+
+    def test_rows_in_json_have_names(self):
+        looper = program("looper") + " 1000"
+        self.assertEqual(self.rows("funccount", "func", "-c", looper), [{"module": "looper", "function": "func", "count": 1000}])
+        rows = self.rows("funclatency", "func", "-c", looper)
+        self.assertEqual(rows[0], {"unit": "nanoseconds"})
+        self.assertEqual(sum(bucket["count"] for bucket in rows[1]["distribution"]["buckets"]), 1000)
+        rows = self.rows("stackcount", "func", "-c", looper)
+        self.assertEqual((rows[-1]["count"], rows[-1]["stack"]["frames"][0]["function"]), (1000, "func"))
+        locks = self.build(LOCKS)
+        self.assertIn({"function": "malloc", "value": 1000, "count": 7}, self.rows("argdist", "malloc", "libc*", "-v", "-c", locks))
+        self.assertEqual(max(row["count"] for row in self.rows("plockstat", "-c", locks)), 40)
+        self.assertEqual([row["function"]["function"] for row in self.rows("threadsnoop", "-c", locks)], ["worker"] * 2)
+        self.assertTrue(self.rows("memleak", "-s", "-c", locks))
+        for words in (["syscount"], ["opensnoop"], ["execsnoop"], ["runqlat"], ["profile"], ["profile", "-k"], ["offcputime", "-k"]):
+            self.assertTrue(self.while_running("cat /etc/passwd; sleep 0.05", *words, "-d", "2", of=self.rows), words)
 
     def test_execsnoop(self):
         output = self.while_running("/bin/true one two; sleep 0.1", "execsnoop", "-n", "true", "-d", "2")
@@ -258,7 +321,7 @@ class OnWorkloads(dvmtest.PrivilegedTest):
             self.assertEqual(header.returncode, 0)
             subprocess.run(["gcc", f"-I{folder}", "-x", "c", "-", "-o", f"{folder}/server"], input=QUERIES, text=True, check=True)
             output = self.tool("dbslower", "-m", "20", "-c", f"{folder}/server")
-        self.assertRegex(output, r"(?m)^\d+ +\d+ +[5-9]\d\.\d{3} select pg_sleep\(0\.05\)$")
+        self.assertRegex(output, r"^TIME\(ms\) PID     DURATION\(us\) QUERY\n\d+ +\d+ +[5-9]\d{4} select pg_sleep\(0\.05\)$")
         self.assertNotIn("select 1", output)
 
     def python_with_markers(self):
