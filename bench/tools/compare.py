@@ -32,8 +32,16 @@ WORK = {
     "blocks": "kept = [bytearray(300000) for i in range(40)]\nfor i in range(500): bytearray(200000)",
     "locks": ("import ctypes\nlibc, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)\n"
               "for i in range(300): libc.pthread_mutex_lock(mutex); time.sleep(0.002); libc.pthread_mutex_unlock(mutex)"),
+    "collections": "import gc\nfor i in range(50): gc.collect()",
+    "queries": "for i in range(200): server.query()",
     "disk": "fd = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_DIRECT)\nm = mmap.mmap(-1, 4096)\nfor i in range(300): os.write(fd, m)",
 }
+
+# A library with the markers of PostgreSQL, which the traced python loads before it waits.
+SERVER = """#include "server.h"
+void query(void) { POSTGRESQL_QUERY_START("select 1"); POSTGRESQL_QUERY_DONE("select 1"); }
+"""
+PROVIDER = "provider postgresql { probe query__start(char *); probe query__done(char *); };"
 
 
 @dataclasses.dataclass
@@ -91,10 +99,17 @@ ROWS = [
         "uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
-        r"(?m)^ *\d+ +(\d+) +\d+ ", "LIVE", "live bytes", 0.02),
-    Row("plockstat", "locks", ["-w", "1000000000", "-t", "10000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ 0x", r"@: (\d+)", "holds"),
-    Row("plockstat", "locks", ["-w", "1000000000", "-t", "10000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) 0x",
+        r"(?m)^ *\d+ +(\d+)  \S+$(?=[^B]*\n *DEPTH +BLOCKS)", "LIVE", "live bytes", 0.02),
+    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ 0x", r"@: (\d+)", "holds"),
+    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) 0x",
         r"@: (\d+)", "ns held", 0.05),
+    Row("ugc", "collections", ["-p", "PID"], "usdt:PYTHON:python:gc__done /pid == PID/ { @ = count(); }", r"(?m)^\d+ +(python) +\d+$", r"@: (\d+)",
+        "collections"),
+    Row("ugc", "collections", ["-p", "PID"],
+        "usdt:PYTHON:python:gc__start /pid == PID/ { @s = nsecs; } usdt:PYTHON:python:gc__done /@s/ { @ = sum((nsecs - @s) / 1000); @s = 0; }",
+        r"(?m)^\d+ +python +(\d+)$", r"@: (\d+)", "us in collections", 0.05),
+    Row("dbslower", "queries", ["-m", "0", "-p", "PID"], "usdt:SERVER:postgresql:query__done /pid == PID/ { @ = count(); }",
+        r"(?m)(select) 1$", r"@: (\d+)", "queries"),
     Row("funclatency", "calls", ["umask", "libc", "-p", "PID"], "bcc: funclatency -p PID c:umask", HISTOGRAM, BCC_BUCKETS,
         "calls, bcc"),
     Row("syscount", "calls", ["-p", "PID"], "bcc: syscount -p PID -T 400", r"getppid +(\d+)", r"getppid +(\d+)", "calls, bcc"),
@@ -156,8 +171,19 @@ def has_all_probes(process):
     return process.poll() is not None or (before > 0 and probes_of(process.pid) == before)
 
 
+def make_server(dvm, folder):
+    """The path of the library with markers."""
+    path = os.path.join(folder, "libserver.so")
+    subprocess.run([dvm, "header", "-o", os.path.join(folder, "server.h"), "-s", "/dev/stdin"], input=PROVIDER, text=True, check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", folder, "-x", "c", "-", "-o", path], input=SERVER, text=True, check=True)
+    return path
+
+
 def workload(name, folder):
-    begin = "import mmap, os, subprocess, sys, threading, time\nname = sys.argv[1]\nsys.stdin.readline()\n"
+    begin = "import mmap, os, subprocess, sys, threading, time\nname = sys.argv[1]\n"
+    if name == "queries":
+        begin += f"import ctypes\nserver = ctypes.CDLL('{folder}/libserver.so')\n"
+    begin += "sys.stdin.readline()\n"
     path = os.path.join(folder, "disk")
     return subprocess.Popen(["/usr/bin/python3", "-c", begin + WORK[name] + "\nprint('done', flush=True)\nsys.stdin.readline()", path],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -184,8 +210,10 @@ def command_of(program, bcc):
 
 def run(row, dvm, bcc, folder):
     """Both counts."""
+    server = make_server(dvm, folder) if row.work == "queries" else ""
     traced = workload(row.work, folder)
-    with_pid = lambda text: re.sub(r"\bPID\b", str(traced.pid), text)
+    python = os.path.realpath("/usr/bin/python3")
+    with_pid = lambda text: re.sub(r"\bPID\b", str(traced.pid), text).replace("PYTHON", python).replace("SERVER", server)
     log = open(os.path.join(folder, "bpftrace"), "w+")
     theirs = subprocess.Popen(list(map(with_pid, command_of(row.program, bcc))), stdout=log, stderr=subprocess.STDOUT)
     ours = subprocess.Popen([dvm, "tool", row.tool, *map(with_pid, row.arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
