@@ -36,7 +36,9 @@ inline constexpr std::string_view kFlameScript = R"(<script><![CDATA[
     }, []);
   }
   function fit() {
-    var room = Math.max(200, Math.min(wide, window.innerWidth - 2 * side)), right = side + room;
+    // A telephone lays a drawing without a page out for a wider screen, and shrinks it.
+    var seen = Math.min(window.innerWidth, screen.width || window.innerWidth), isShrunk = seen < window.innerWidth;
+    var room = Math.max(200, Math.min(wide, seen - 2 * side)), right = side + room;
     if (room === full) return;
     full = room;
     var isNarrow = full < wide, lines = isNarrow ? broken(note, Math.floor(full / 7.3)) : [note], holder = by('note');
@@ -50,7 +52,7 @@ inline constexpr std::string_view kFlameScript = R"(<script><![CDATA[
     by('title').textContent = cut(title, Math.floor((full - 60) / 9.7));
     by('search').setAttribute('x', right); by('found').setAttribute('x', right); by('found').setAttribute('y', 42 + more);
     by('boxes').setAttribute('transform', 'translate(0,' + more + ')');
-    svg.setAttribute('viewBox', '0 0 ' + (right + side) + ' ' + (high + more)); svg.style.maxWidth = (right + side) + 'px';
+    svg.setAttribute('viewBox', '0 0 ' + (right + side) + ' ' + (high + more)); svg.style.maxWidth = isShrunk ? 'none' : (right + side) + 'px';
     draw();
   }
   boxes.forEach(function (box) { box.addEventListener('click', function () { left = +box.dataset.x; span = +box.dataset.w; draw(); }); });
