@@ -73,7 +73,7 @@ class UserSymbols {
     std::vector<MappedObject> before;   // files that it has closed, or had before an exec; by address
     PerfMap generated;
     int64_t read_at = 0;  // ns, CLOCK_MONOTONIC
-    int64_t took = 0;     // ns
+    int64_t took = 0;     // ns of CPU time
   };
   struct Unnamed {
     int32_t pid;
