@@ -28,7 +28,7 @@ constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
 };
 
 std::string_view unit_of(const LiveRow& row) {
-  if (row.group == "a") return "%";
+  if (row.group == "a" || row.measure == Measure::share) return "%";
   return row.measure == Measure::plain ? "clocks" : "ns";
 }
 

@@ -80,7 +80,7 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
   const Result<noise::QuietSample> thread = finish(callers);
   if (!thread) return thread.error();
   work(looked);  // what is left in the ring
-  if (case_.by != LiveCase::By::uprobe) empty_lanes();
+  if (case_.warmed > 0) empty_lanes(events + callers * case_.calls.times);
   const auto firings = static_cast<double>(handle_->account().events - events);
   return LiveSample{*thread,
                     {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
@@ -97,14 +97,13 @@ Result<noise::QuietSample> LiveRun::thread(const StubCalls& calls) {
 Result<noise::QuietSample> LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;
+  const uint64_t events = handle_->account().events;
   if (Status called = children_.front()->call(some); !called) return called.error();
   if (const auto finished = children_.front()->finish(); !finished) return finished.error();
   noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  if (case_.by == LiveCase::By::uprobe)
-    handle_->look();
-  else
-    empty_lanes();
+  handle_->look();
+  if (case_.warmed > 0) empty_lanes(events + calls);
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
 }
 
@@ -125,11 +124,15 @@ Result<LiveLooks> LiveRun::look() {
                    std::max(passed / count - kLongestWait, 0.0)};
 }
 
-// A poll takes a part of what a lane holds.
-void LiveRun::empty_lanes() {
-  for (uint64_t before = UINT64_MAX, now = handle_->account().events; before != now; now = handle_->account().events) {
-    before = now;
+// A poll takes a part of what a lane holds, and nothing that may be later than a record yet to come. Of clauses in the thread
+// there is no event.
+void LiveRun::empty_lanes(uint64_t events) {
+  constexpr unsigned kMostPolls = 200;
+  constexpr useconds_t kSoon = 200;
+  for (unsigned i = 0; i < kMostPolls && handle_->account().events < events; i++) {
+    const uint64_t before = handle_->account().events;
     if (!handle_->look()) return;
+    if (handle_->account().events == before) usleep(kSoon);
   }
 }
 

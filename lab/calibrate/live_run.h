@@ -27,7 +27,7 @@ struct LiveCase {
   // What makes the probes fire; in_thread: dvm's part does not matter.
   enum class By : uint8_t { uprobe, agent, agent_in_thread };
   By by = By::uprobe;
-  uint64_t warmed = 0;  // calls before anything is timed
+  uint64_t warmed = 0;  // calls before anything is timed; of a script that leaves records in the lane of the thread
 };
 
 struct LiveSample {
@@ -66,7 +66,7 @@ class LiveRun {
 
  private:
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-  void empty_lanes();
+  void empty_lanes(uint64_t events);
   Status call(size_t callers);
   bool work(noise::QuietTime& looked);
   Result<noise::QuietSample> finish(size_t callers);
