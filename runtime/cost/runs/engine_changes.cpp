@@ -23,7 +23,8 @@ struct Interpreted {
 
 std::map<size_t, Interpreted> interpreted(const Prediction& prediction, double clock_hz) {
   std::map<size_t, Interpreted> all;
-  for (const ProbePrediction& probe : prediction.probes)
+  for (const ProbePrediction& probe : prediction.probes) {
+    if (probe.agent && probe.agent->way.is_at_site) continue;  // no engine runs it
     for (const ClausePrediction& clause : probe.clauses) {
       const EcbCost& cost = clause.cost;
       const double ns = (cost.predicate.expected.clocks + cost.probability * cost.actions.expected.clocks) / clock_hz * 1e9;
@@ -33,6 +34,7 @@ std::map<size_t, Interpreted> interpreted(const Prediction& prediction, double c
       one.rate += probe.rate, one.load += probe.rate * ns;
       one.ns += ns, one.probes++;
     }
+  }
   return all;
 }
 

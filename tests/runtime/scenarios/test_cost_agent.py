@@ -79,6 +79,7 @@ class CostAgent(unittest.TestCase):
         said = self.predict(PROBE + " { @ = count(); }").stdout
         self.assertRegex(said, r"(?m)^    source agent, in the thread ")
         self.assertNotIn("clauses run in dvm", said)
+        self.assertNotIn("is translated after", said)
 
     def test_other_backends_are_priced_as_ever(self):
         probe = self.probe(PROBE + " { @ = count(); }", backend="uprobe")
