@@ -135,7 +135,7 @@ uint32_t count_padding(CodeBytes code) {
   return count;
 }
 
-JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit) {
+JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit, uint32_t bytes) {
   if (!decoded.is_complete) return refused("not all bytes of its function are known to be instructions");
   if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead to the instruction that leaves it");
   const MachineInstruction* last = decoded.at(exit);
@@ -144,13 +144,26 @@ JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_
   const uint32_t end = exit + last->length;
   const uint32_t padding = count_padding(code.subspan(end));
   for (const MachineInstruction* one = last;; one--) {
-    const uint32_t copied = end - one->offset, length = std::max(copied, kJumpBytes);
-    const bool has_room = copied + padding >= kJumpBytes;
+    const uint32_t copied = end - one->offset, length = std::max(copied, bytes);
+    const bool has_room = copied + padding >= bytes;
     if (has_room && !is_entered(decoded, one->offset, one->offset + length)) return {one->offset, copied, length, {}};
-    if (copied >= kJumpBytes) return refused("a branch leads into the five bytes at the instruction that leaves it");
+    if (copied >= bytes) return refused("a branch leads into the five bytes at the instruction that leaves it");
     if (one == decoded.instructions.data() || !harm_of(one[-1]).empty() || ends_flow(one[-1]))
       return refused("no five bytes at the instruction that leaves it can be replaced");
   }
+}
+
+// Padding begins behind what ends the flow; a loop may begin behind it.
+std::vector<uint32_t> find_relays(CodeBytes code, const FunctionCode& decoded, uint32_t offset) {
+  std::vector<uint32_t> relays;
+  for (const MachineInstruction& one : decoded.instructions) {
+    const uint32_t begin = one.offset + one.length;
+    const int64_t distance = int64_t{begin} - (int64_t{offset} + kShortJumpBytes);
+    if (!ends_flow(one) || distance != static_cast<int8_t>(distance) || begin >= code.size()) continue;
+    if (count_padding(code.subspan(begin)) < kJumpBytes || is_entered(decoded, begin - 1, begin + kJumpBytes)) continue;
+    relays.push_back(begin);
+  }
+  return relays;
 }
 
 DisplacedCode displace(CodeBytes window, uint64_t from, uint64_t to) { return Copier(window, from, to).copy(); }

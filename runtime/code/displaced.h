@@ -24,7 +24,7 @@
 
 namespace dvm::runtime {
 
-inline constexpr uint32_t kJumpBytes = 5;
+inline constexpr uint32_t kJumpBytes = 5, kShortJumpBytes = 2;
 
 struct JumpWindow {
   uint32_t begin = 0;          // in the function
@@ -38,7 +38,11 @@ JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t
 // The window that ends with a `ret` or a direct jump, at the offset `exit`. It takes instructions before that as it needs them.
 // Where they do not suffice it takes padding behind that, which nothing runs. `code` goes on behind the function as far as there
 // is nothing else.
-JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit);
+// `bytes` are those that will be replaced.
+JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit, uint32_t bytes = kJumpBytes);
+// Where a window has fewer than five bytes, two are replaced by a short jump to a relay: five bytes of padding that nothing runs,
+// which jump to the copy. Returns their places within reach of a short jump at `offset`, in the same code.
+std::vector<uint32_t> find_relays(CodeBytes code, const FunctionCode& decoded, uint32_t offset);
 // The bytes at the beginning that compilers put between functions: nops and breakpoints.
 uint32_t count_padding(CodeBytes code);
 

@@ -87,6 +87,33 @@ TEST(ExitWindow, HoldsNoCallAndNoOtherCode) {
   EXPECT_FALSE(exit_window_of(by_table_jump(), 5, 7).refusal.empty());
 }
 
+// Two bytes at the return, and five that nothing runs within reach.
+ASSEMBLED(with_relay,
+          "test %edi, %edi\n .byte 0x74, 13\n xor %eax, %eax\n .byte 0xeb, 9\n nopl 64(%rax,%rax,1)\n nop\n nop\n .byte 0xeb, "
+          "0xfe\n xor %eax, %eax\n ret\n")
+ASSEMBLED(with_used_relay,
+          "test %edi, %edi\n .byte 0x74, 4\n xor %eax, %eax\n .byte 0xeb, 7\n nopl 64(%rax,%rax,1)\n .byte 0xeb, 0xfe\n xor "
+          "%eax, %eax\n ret\n")
+ASSEMBLED(with_far_relay, "1: nop\n jmp 1b\n nopl 64(%rax,%rax,1)\n .skip 130, 0x90\n xor %eax, %eax\n ret\n")
+
+TEST(ExitWindow, MayBeTwoBytesWithARelayNearby) {
+  const FunctionCode decoded = decode_function(with_relay());
+  const auto size = static_cast<uint32_t>(with_relay().size());
+  const JumpWindow window = find_exit_window(with_relay(), decoded, size - 1, kShortJumpBytes);
+  EXPECT_EQ(window.refusal, "");
+  EXPECT_EQ(window.begin, size - 3);
+  EXPECT_EQ(window.length, 3);
+  EXPECT_EQ(find_relays(with_relay(), decoded, window.begin), std::vector<uint32_t>{8});
+}
+
+TEST(ExitWindow, HasNoRelayThatIsEnteredOrFarAway) {
+  const auto relays = [](CodeBytes code) {
+    return find_relays(code, decode_function(code), static_cast<uint32_t>(code.size()) - 3);
+  };
+  EXPECT_EQ(relays(with_used_relay()), std::vector<uint32_t>{});
+  EXPECT_EQ(relays(with_far_relay()), std::vector<uint32_t>{});
+}
+
 TEST(ExitWindow, MayEndWithAJump) {
   const JumpWindow window = exit_window_of(by_jump(), 3, 8);
   EXPECT_EQ(window.refusal, "");
