@@ -21,6 +21,7 @@ dvm_library(agent
   agent/memory.cpp
   agent/order_memory.cpp
   agent/other_jumps.cpp
+  agent/patches.cpp
   agent/record_code.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp

@@ -23,6 +23,7 @@
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/order_memory.h"
 #include "runtime/agent/other_jumps.h"
+#include "runtime/agent/patches.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
@@ -56,17 +57,13 @@ std::span<const AgentFirer> firers_of(const AgentSite& site) {
 // Bytes of the code mapping that a site needs, but for its programs.
 uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
   return align(kMostStubBytes + site_code_bytes(firers_of(site), context), 16) + sizeof(inside::Site) +
-         site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
+         site.firers.size() * sizeof(inside::Firer) + 2 * sizeof(inside::Patch);
 }
 
 // But for those that fire only if a jump before has counted already.
 uint64_t counted_firers(const AgentSite& site) {
   return static_cast<uint64_t>(std::count_if(site.firers.begin(), site.firers.end(),
                                              [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));
-}
-
-bool crosses_page(const AgentSite& site) {
-  return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
 }
 
 }  // namespace
@@ -79,8 +76,8 @@ struct AgentProcess::Area {
   AddressRange near{}, range{};
   uint64_t wanted = 0;
   std::vector<std::byte> content;  // behind the remote calls
-  uint64_t table = 0;
-  std::vector<inside::Patch> patches;
+  uint64_t table = 0, table_size = 0;
+  std::vector<SitePatch> patches;
   std::vector<Stub> stubs;          // of the patches
   std::vector<AgentSite*> patched;  // their sites
 
@@ -291,17 +288,15 @@ void AgentProcess::write_area(Area& area) {
     Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
                            code_at + entries.enter, site->is_conditional, firers_of(*site), here});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
-    inside::Patch patch{site->window_address, {}, {0xe9}};
-    const auto distance = static_cast<int32_t>(area.here() - (site->window_address + kJumpBytes));
-    std::memcpy(patch.before, site->window.data(), kJumpBytes);
-    std::memcpy(patch.after + 1, &distance, sizeof distance);
     for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(area.here() - area.range.begin);
+    area.patches.push_back(make_patch(*site, area.here()));
     area.add(std::as_bytes(std::span(stub.bytes)));
-    area.patches.push_back(patch);
     area.stubs.push_back(std::move(stub));
     area.patched.push_back(site);
   }
-  area.table = area.add(std::as_bytes(std::span(area.patches)));
+  const std::vector<inside::Patch> table = table_of(area.patches);
+  area.table = area.add(std::as_bytes(std::span(table)));
+  area.table_size = table.size();
 }
 
 // Finds room for the sites that are not refused, and lets the process map it. One of its threads may take the room meanwhile.
@@ -341,7 +336,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
     inside::CodeHeader header{.armed = context_.armed,
                               .pid = context_.pid,
                               .tracer = getpid(),
-                              .patches = area.patches.size(),
+                              .patches = area.table_size,
                               .tracer_began = start_time(getpid()),
                               .table = area.table};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
@@ -401,7 +396,9 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& w
   CodePages code(memory_);
   bool is_any_changed = false;
   for (const Waiting& one : waiting) {
-    if (code.holds(one.site().window_address, std::as_bytes(std::span(one.site().window)))) continue;
+    const AgentSite& site = one.site();
+    const bool is_there = code.holds(site.window_address, std::as_bytes(std::span(site.window)));
+    if (is_there && code.holds(site.relay, std::as_bytes(std::span(site.padding)))) continue;
     one.site().refusal = "its code in memory is not that of its file: something else has changed it";
     is_any_changed = true;
   }
@@ -423,8 +420,8 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& w
 bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
   AgentSite& site = one.site();
   if (!move_threads(stopped, site.range(), one.stub().moved, one.area->range.begin)) return false;
-  const inside::Patch& patch = one.area->patches[one.index];
-  if (!memory_.write(patch.address, std::as_bytes(std::span(patch.after).first(kJumpBytes))))
+  const auto& [patch, relay] = one.area->patches[one.index];
+  if ((relay && !memory_.write(relay->address, bytes_after(*relay))) || !memory_.write(patch.address, bytes_after(patch)))
     site.refusal = "its code cannot be written";
   is_on_ |= site.refusal.empty();
   if (site.refusal.empty()) note_watch(site);

@@ -64,7 +64,9 @@ struct AgentSite {
   uint32_t copied = 0;                // bytes of it that are instructions; padding follows
   uint32_t probed = 0;                // offset in the window
   std::vector<AgentFirer> firers;
-  bool is_conditional = false;  // the probed instruction is a branch, and it fires only if that is taken
+  uint64_t relay = 0;                    // where a window of fewer than five bytes jumps to first; 0: nowhere
+  std::vector<unsigned char> padding{};  // that lies there
+  bool is_conditional = false;           // the probed instruction is a branch, and it fires only if that is taken
   inside::Watch watch = inside::Watch::nothing;
   uint64_t function = 0;  // the address of the one that it lies in
   std::string refusal{};  // why it was not enabled

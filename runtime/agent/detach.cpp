@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "runtime/agent/code_pages.h"
+#include "runtime/agent/patches.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
+#include "runtime/agent/suspects.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kMostPatches = 1 << 20;
-constexpr size_t kJump = 5;
 
 bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
   if (which == WhichAgents::all) return true;
@@ -36,16 +37,37 @@ void disarm(const AgentMemory& memory, const FoundAgent& agent) {
 std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgent& agent) {
   std::vector<inside::Patch> patches(std::min(agent.header.patches, kMostPatches));
   if (!memory.read(agent.header.table, std::as_writable_bytes(std::span(patches)))) patches.clear();
+  std::erase_if(patches, [](const inside::Patch& one) { return one.length > sizeof one.before; });
   return patches;
 }
 
-bool lies_there(CodePages& code, const inside::Patch& patch) {
-  return code.holds(patch.address, std::as_bytes(std::span(patch.after).first(kJump)));
-}
+bool lies_there(CodePages& code, const inside::Patch& patch) { return code.holds(patch.address, bytes_after(patch)); }
 
 // Only where the jump still lies, so what somebody else has put there stays.
 bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& patch) {
-  return lies_there(code, patch) && memory.write(patch.address, std::as_bytes(std::span(patch.before).first(kJump)));
+  return lies_there(code, patch) && memory.write(patch.address, bytes_before(patch));
+}
+
+AddressRange around(const inside::Patch& relay) { return {relay.address - 1, relay.address + relay.length}; }
+
+// All threads stand still. Relays last, when nothing leads there any more. One where a thread is about to go on has to stay: the
+// padding that it replaces leads elsewhere.
+size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, const std::vector<inside::Patch>& patches) {
+  CodePages code(memory);
+  size_t restored = 0;
+  std::vector<AddressRange> relays;
+  for (const inside::Patch& patch : patches) {
+    if (patch.is_relay != 0)
+      relays.push_back(around(patch));
+    else
+      restored += restore(memory, code, patch);
+  }
+  if (relays.empty()) return restored;
+  const Suspects suspects(stopped, memory, relays);
+  for (const inside::Patch& patch : patches)
+    if (patch.is_relay != 0 && !suspects.stands_in(around(patch)) && !suspects.may_return_into(around(patch)))
+      restore(memory, code, patch);
+  return restored;
 }
 
 // A word of /proc/PID/stat, counted behind the name, which may have spaces. 0: the process does not exist.
@@ -94,8 +116,7 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
   if (patches.empty()) return detached;
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return stopped.error();
-  CodePages code(memory);
-  for (const inside::Patch& patch : patches) detached.restored += restore(memory, code, patch);
+  detached.restored = restore_all(*stopped, memory, patches);
   for (FoundAgent& agent : agents) {
     agent.header.patches = 0;
     memory.write_object(agent.range.begin, agent.header);

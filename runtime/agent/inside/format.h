@@ -310,10 +310,11 @@ struct CodeHeader {
   uint64_t table = 0;         // the address of the patches
 };
 
-// A replaced instruction sequence. `before` is put back as long as `after` is there.
+// A replaced instruction sequence. `before` is put back as long as `after` is there. Relays come after all that jump to them.
 struct Patch {
   uint64_t address = 0;
-  uint8_t before[8]{}, after[8]{};
+  uint8_t before[7]{}, length = 5;
+  uint8_t after[7]{}, is_relay = 0;
 };
 
 }  // namespace dvm::runtime::inside

@@ -33,7 +33,8 @@ class DetachTest : public testing::Test {
                 .tracer_began = start_time(getpid()),
                 .table = reinterpret_cast<uint64_t>(table_)};
     for (size_t i = 0; i < kPatches; i++) {
-      table_[i] = {reinterpret_cast<uint64_t>(code_ + 16 * i), {1, 2, 3, 4, 5}, {0xe9, 6, 7, 8, static_cast<uint8_t>(i)}};
+      table_[i] = {
+          reinterpret_cast<uint64_t>(code_ + 16 * i), {1, 2, 3, 4, 5}, kBytes, {0xe9, 6, 7, 8, static_cast<uint8_t>(i)}, 0};
       std::memcpy(code_ + 16 * i, table_[i].after, kBytes);
     }
     std::memcpy(code_ + kPage - sizeof kArmedWord, &kArmedWord, sizeof kArmedWord);
@@ -82,6 +83,37 @@ TEST_F(DetachTest, RestoresEachPatchOnce) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->agents, 0);
   EXPECT_TRUE(child_->runs_on());
+}
+
+// A thread of the child may return to one, which stays.
+TEST_F(DetachTest, RestoresRelaysThatNoThreadIsIn) {
+  void* page = mmap(reinterpret_cast<void*>(test::kOnStack & ~(kPage - 1)), kPage, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  for (const size_t relay : {0, 1}) table_[relay].is_relay = 1;
+  table_[1].address = test::kOnStack;
+  std::memcpy(reinterpret_cast<void*>(test::kOnStack), table_[1].after, kBytes);
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  munmap(page, kPage);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, 1);
+  EXPECT_TRUE(is_restored(0));
+  EXPECT_FALSE(is_restored(1));
+}
+
+TEST_F(DetachTest, RestoresNoMoreThanWasReplaced) {
+  table_[0].length = 2;
+  table_[1].length = sizeof table_[1].before + 1;  // which the process may write
+  code_[2] = 99;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, kPatches - 1);
+  unsigned char now[kBytes];
+  ASSERT_TRUE(memory_->read(table_[0].address, std::as_writable_bytes(std::span(now))));
+  EXPECT_EQ(now[1], 2);
+  EXPECT_EQ(now[2], 99);
 }
 
 TEST_F(DetachTest, LeavesWhatSomethingElseHasChanged) {

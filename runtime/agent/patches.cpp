@@ -1,0 +1,48 @@
+// Tested by tests/unit/instrument/detach_test.cpp and tests/runtime/scenarios/test_agent_tails.py.
+
+#include "runtime/agent/patches.h"
+
+#include <cstring>
+
+#include "runtime/code/displaced.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+
+template <class Distance>
+inside::Patch jump_at(uint64_t address, std::span<const unsigned char> before, uint8_t opcode, uint64_t to) {
+  inside::Patch patch{address, {}, 1 + sizeof(Distance), {opcode}, 0};
+  const auto distance = static_cast<Distance>(to - (address + patch.length));
+  std::memcpy(patch.before, before.data(), patch.length);
+  std::memcpy(patch.after + 1, &distance, sizeof distance);
+  return patch;
+}
+
+constexpr uint8_t kJump = 0xe9, kShortJump = 0xeb;
+
+}  // namespace
+
+SitePatch make_patch(const AgentSite& site, uint64_t stub) {
+  if (site.relay == 0) return {jump_at<int32_t>(site.window_address, site.window, kJump, stub)};
+  SitePatch made{jump_at<int8_t>(site.window_address, site.window, kShortJump, site.relay),
+                 jump_at<int32_t>(site.relay, site.padding, kJump, stub)};
+  made.relay->is_relay = 1;
+  return made;
+}
+
+std::vector<inside::Patch> table_of(std::span<const SitePatch> patches) {
+  std::vector<inside::Patch> table;
+  for (const SitePatch& one : patches) table.push_back(one.patch);
+  for (const SitePatch& one : patches)
+    if (one.relay) table.push_back(*one.relay);
+  return table;
+}
+
+bool crosses_page(const AgentSite& site) {
+  const uint64_t bytes = site.relay == 0 ? kJumpBytes : kShortJumpBytes;
+  return site.window_address / kPageBytes != (site.window_address + bytes - 1) / kPageBytes;
+}
+
+}  // namespace dvm::runtime
