@@ -19,28 +19,18 @@ namespace {
 constexpr std::string_view kEntered = "a branch from elsewhere may lead into its first five bytes";
 constexpr std::string_view kOverlaps = "another probe lies in its first five bytes";
 constexpr std::string_view kHasSymbol = "another symbol lies in its first five bytes";
+constexpr std::string_view kNoRelay = "no five bytes at the instruction that leaves it can be replaced";
 constexpr std::string_view kSeveral = "a clause asks for arg0, and several jumps lead to one return";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
-
-inside::Watch watch_of(std::string_view function) {
-  static const std::map<std::string_view, inside::Watch> kWatched = {
-#define DVM_WATCHED(name) {#name, inside::Watch::name}
-      DVM_WATCHED(prctl),  DVM_WATCHED(clone),    DVM_WATCHED(syscall), DVM_WATCHED(mmap),
-      DVM_WATCHED(munmap), DVM_WATCHED(mprotect), DVM_WATCHED(mremap),  DVM_WATCHED(madvise),
-#undef DVM_WATCHED
-  };
-  const auto found = kWatched.find(function);
-  return found == kWatched.end() ? inside::Watch::nothing : found->second;
-}
 
 constexpr std::string_view kCrossesPage = "its first five bytes lie in two pages, and could be half replaced";
 
 constexpr uint64_t kLongestInstruction = 15;
 
 // Said before anything is placed: a uprobe that takes one probe of a function would break the jump of another.
-bool crosses_page(uint64_t address) {
+bool crosses_page(uint64_t address, uint32_t bytes = kJumpBytes) {
   constexpr uint64_t kPageBytes = 4096;
-  return address / kPageBytes != (address + kJumpBytes - 1) / kPageBytes;
+  return address / kPageBytes != (address + bytes - 1) / kPageBytes;
 }
 
 using Placed = std::pair<pid_t, uint64_t>;  // at an address
@@ -104,7 +94,8 @@ const FunctionCode& AgentPlanner::decode(const Candidate& candidate) {
 
 std::string_view AgentPlanner::refusal_of(const Candidate& candidate) {
   if (!candidate.window.refusal.empty()) return candidate.window.refusal;
-  if (crosses_page(candidate.window_address())) return kCrossesPage;
+  const uint32_t replaced = candidate.relays.empty() ? kJumpBytes : kShortJumpBytes;
+  if (crosses_page(candidate.window_address(), replaced)) return kCrossesPage;
   return has_symbol_inside(candidate) ? kHasSymbol : std::string_view();
 }
 
@@ -119,7 +110,13 @@ std::string_view AgentPlanner::fill(Candidate& candidate) {
 
 // At the instruction that is probed.
 std::string_view AgentPlanner::fill_exit(Candidate& candidate) {
-  candidate.window = find_exit_window(with_padding(candidate), decode(candidate), candidate.probed);
+  const CodeBytes code = with_padding(candidate);
+  const FunctionCode& decoded = decode(candidate);
+  candidate.window = find_exit_window(code, decoded, candidate.probed);
+  if (candidate.window.refusal.empty()) return refusal_of(candidate);
+  const JumpWindow narrow = find_exit_window(code, decoded, candidate.probed, kShortJumpBytes);
+  if (narrow.refusal.empty()) candidate.relays = find_relays(code, decoded, narrow.begin);
+  if (!candidate.relays.empty()) candidate.window = narrow;
   return refusal_of(candidate);
 }
 
@@ -227,6 +224,8 @@ void AgentPlanner::refuse_entered() {
     if (!one.refusal.empty()) continue;
     const uint64_t rest = std::max<uint64_t>(one.function.size - one.window.begin, one.window.length);
     windows[one.code].push_back({{one.window_offset(), rest, 0}, one.window_offset() + one.window.length - 1});
+    const uint64_t before = one.function.offset + one.relay - 1;  // not even the first byte of a relay may be entered
+    if (one.relay != 0) windows[one.code].push_back({{before, kJumpBytes + 1, 0}, before + kJumpBytes});
   }
   std::set<std::pair<const ModuleCode*, uint64_t>> entered;
   for (auto& [code, its] : windows) {
@@ -234,8 +233,34 @@ void AgentPlanner::refuse_entered() {
     for (const ModuleCode::Window& window : its)
       if (window.is_entered) entered.emplace(code, window.function.offset);
   }
-  for (Candidate& one : candidates_)
-    if (one.refusal.empty() && entered.contains({one.code, one.window_offset()})) one.refusal = kEntered;
+  for (Candidate& one : candidates_) {
+    const bool is_relay_entered = one.relay != 0 && entered.contains({one.code, one.function.offset + one.relay - 1});
+    if (one.refusal.empty() && (is_relay_entered || entered.contains({one.code, one.window_offset()}))) one.refusal = kEntered;
+  }
+}
+
+// Apart from all windows and other relays. Probes of one place have the same.
+void AgentPlanner::choose_relays() {
+  std::map<Placed, uint64_t> taken, chosen;  // the ends of what is replaced; relays, by their windows
+  for (const Candidate& one : candidates_)
+    if (one.refusal.empty()) taken[{one.site->pid, one.window_address()}] = one.window_address() + one.window.length;
+  const auto is_free = [&](pid_t pid, uint64_t begin) {
+    auto after = taken.lower_bound({pid, begin});
+    if (after != taken.end() && after->first < Placed(pid, begin + kJumpBytes)) return false;
+    return after == taken.begin() || (--after)->first.first != pid || after->second <= begin;
+  };
+  for (Candidate& one : candidates_) {
+    if (!one.refusal.empty() || one.relays.empty()) continue;
+    uint64_t& relay = chosen[{one.site->pid, one.window_address()}];
+    for (const uint32_t offset : one.relays) {
+      const uint64_t address = one.address + offset;
+      if (relay != 0 || crosses_page(address) || !is_free(one.site->pid, address)) continue;
+      relay = address;
+      taken[{one.site->pid, address}] = address + kJumpBytes;
+    }
+    one.relay = relay == 0 ? 0 : static_cast<uint32_t>(relay - one.address);
+    if (one.relay == 0) one.refusal = kNoRelay;
+  }
 }
 
 // Of one place several probes may fire.
@@ -364,6 +389,10 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   site.copied = window.copied;
   site.probed = candidate.probed - window.begin;
   site.is_conditional = candidate.is_conditional;
+  if (candidate.relay == 0) return site;
+  const CodeBytes padding = candidate.code->bytes(candidate.function.offset + candidate.relay, kJumpBytes);
+  site.relay = candidate.address + candidate.relay;
+  site.padding = {padding.begin(), padding.end()};
   return site;
 }
 
@@ -374,6 +403,7 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
     add(enabled, std::get<UprobeSite>(enabled.probe->site));
     for (const UprobeSite& site : enabled.probe->more_sites) add(enabled, site);
   }
+  choose_relays();
   refuse_entered();
   refuse_overlaps();
   refuse_with_function(refused);
@@ -417,54 +447,6 @@ Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPl
   to.probes.push_back(candidate.enabled->probe);
   to.in_dvm.push_back(steps.in_dvm);
   return {};
-}
-
-// The functions of the C library by which a process restricts its system calls, or takes away memory of dvm's. They come first.
-// Where they are not found or cannot be watched, the records that need system calls are not made.
-void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) {
-  for (const MappedObject& object : objects_[pid]) {
-    const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};
-    if (!elf) continue;
-    for (const ElfFunction& function : (*elf)->functions()) {
-      const inside::Watch watch = watch_of(function.name);
-      if (watch == inside::Watch::nothing || function.is_indirect) continue;
-      UprobeSite site{object.open_path, function.offset, false, pid};
-      site.size = function.size;
-      site.alone = function.alone;
-      add_watch(site, watch, sites);
-    }
-  }
-}
-
-// Probes of the function that others place.
-bool AgentPlanner::has_refused(const Candidate& function) const {
-  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
-    return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;
-  });
-}
-
-void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
-  Candidate candidate{nullptr, &site, nullptr, {}};
-  const auto refuse = [&] {
-    AgentPlannedSite refused;
-    refused.site.watch = watch;
-    refused.site.refusal = "it cannot be watched";
-    sites.insert(sites.begin(), std::move(refused));
-  };
-  if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
-  const auto known = std::find_if(sites.begin(), sites.end(),
-                                  [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
-  if (known != sites.end() && !known->site.is_conditional) {
-    known->site.watch = watch;
-    return;
-  }
-  const AddressRange range{candidate.address, candidate.address + candidate.window.length};
-  const auto overlaps = [&](const AgentPlannedSite& one) {
-    return one.site.range().begin < range.end && range.begin < one.site.range().end;
-  };
-  if (std::any_of(sites.begin(), sites.end(), overlaps)) return refuse();
-  sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
-  sites.front().site.watch = watch;
 }
 
 }  // namespace dvm::runtime

@@ -63,6 +63,8 @@ class AgentPlanner {
     uint64_t left = 0;               // the address of the function that returns so
     uint32_t depth = 0;              // of such a `ret`: jumps before it
     bool is_conditional = false;     // a jump may not be taken
+    std::vector<uint32_t> relays{};  // of a window that is too short for a jump: where it may lie, offsets in the function
+    uint32_t relay = 0;              // the one that was chosen
     std::optional<uint32_t> exit{};  // of a return: the same
     std::string_view refusal{};
 
@@ -82,6 +84,7 @@ class AgentPlanner {
   std::string_view fill_jump(Candidate& made, const TailExits::Jump& jump);
   std::string_view fill_other(Candidate& made, const TailExits::Other& other, bool wants_offset);
   void put_outer_last();
+  void choose_relays();
   const FunctionCode& decode(const Candidate& candidate);
   CodeBytes with_padding(const Candidate& candidate);
   std::optional<FunctionExtent> function_of(const UprobeSite& site, const ModuleCode& code);

@@ -6,7 +6,7 @@ import unittest
 
 import dvmtest
 from dvmtest import program
-from scenarios.test_agent import AgentTest
+from scenarios.test_agent import AgentTest, changed
 
 COUNT = 400
 FUNCTIONS = ["by_jump", "by_branch", "outer", "recurs", "throws_by_jump", "leaps_by_jump"]
@@ -94,9 +94,25 @@ class Tails(AgentTest):
         self.assertEqual(both[0].stdout, both[1].stdout)
 
     def test_the_locks_of_the_library_are_seen(self):
-        script = "pid$target:libc:pthread_cond_wait:return, pid$target:libc:free:return { @ = count(); }"
-        listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", script.split("{", maxsplit=1)[0].strip(), "-c", program("tails") + " 1").stdout
-        self.assertIn("backend local (agent)", listed)
+        functions = ["pthread_mutex_lock", "pthread_mutex_unlock"]
+        script = ", ".join(f"pid$target:libc:{function}:{name}" for function in functions for name in ("entry", "return"))
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script + " { @[probefunc, probename] = count(); }", "-c", program("locks") + " 3000")
+        self.assertIn("12000\n", result.stdout, result.stderr)
+        self.assertNotIn("drops", result.stderr)
+        counts = {(words[0], words[1]): int(words[2]) for words in (line.split() for line in result.stdout.splitlines()) if len(words) == 3 and words[2].isdigit()}
+        for function in functions:
+            self.assertGreaterEqual(counts[function, "entry"], 12000)
+            self.assertEqual(counts[function, "entry"], counts[function, "return"])
+
+    def test_code_is_as_before(self):
+        target = subprocess.Popen([program("looper"), "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        text = dvmtest.Text(target.pid, "libc.so.6")
+        for _ in range(2):
+            result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:libc:pthread_*:return { @ = count(); } BEGIN { exit(0); }", "-p", str(target.pid))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertFalse(changed(text))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+// Functions of the C library that an agent watches. Covered by tests/runtime/scenarios/test_agent.py.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "runtime/instrument/agent/agent_planner.h"
+
+namespace dvm::runtime {
+namespace {
+
+inside::Watch watch_of(std::string_view function) {
+  static const std::map<std::string_view, inside::Watch> kWatched = {
+#define DVM_WATCHED(name) {#name, inside::Watch::name}
+      DVM_WATCHED(prctl),  DVM_WATCHED(clone),    DVM_WATCHED(syscall), DVM_WATCHED(mmap),
+      DVM_WATCHED(munmap), DVM_WATCHED(mprotect), DVM_WATCHED(mremap),  DVM_WATCHED(madvise),
+#undef DVM_WATCHED
+  };
+  const auto found = kWatched.find(function);
+  return found == kWatched.end() ? inside::Watch::nothing : found->second;
+}
+
+}  // namespace
+
+// The functions of the C library by which a process restricts its system calls, or takes away memory of dvm's. They come first.
+// Where they are not found or cannot be watched, the records that need system calls are not made.
+void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) {
+  for (const MappedObject& object : objects_[pid]) {
+    const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};
+    if (!elf) continue;
+    for (const ElfFunction& function : (*elf)->functions()) {
+      const inside::Watch watch = watch_of(function.name);
+      if (watch == inside::Watch::nothing || function.is_indirect) continue;
+      UprobeSite site{object.open_path, function.offset, false, pid};
+      site.size = function.size;
+      site.alone = function.alone;
+      add_watch(site, watch, sites);
+    }
+  }
+}
+
+// Probes of the function that others place.
+bool AgentPlanner::has_refused(const Candidate& function) const {
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
+    return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;
+  });
+}
+
+void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
+  Candidate candidate{nullptr, &site, nullptr, {}};
+  const auto refuse = [&] {
+    AgentPlannedSite refused;
+    refused.site.watch = watch;
+    refused.site.refusal = "it cannot be watched";
+    sites.insert(sites.begin(), std::move(refused));
+  };
+  if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
+  const auto known = std::find_if(sites.begin(), sites.end(),
+                                  [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
+  if (known != sites.end() && !known->site.is_conditional) {
+    known->site.watch = watch;
+    return;
+  }
+  const AddressRange range{candidate.address, candidate.address + candidate.window.length};
+  const auto overlaps = [&](const AgentPlannedSite& one) {
+    return one.site.range().begin < range.end && range.begin < one.site.range().end;
+  };
+  if (std::any_of(sites.begin(), sites.end(), overlaps)) return refuse();
+  sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
+  sites.front().site.watch = watch;
+}
+
+}  // namespace dvm::runtime
