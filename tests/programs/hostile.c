@@ -3,10 +3,10 @@
 //   a page hostile faults N     faults on purpose, N times, in a handler on a stack of its own and out again by siglongjmp();
 //   every second
 //                        time with the pointer of the fault in a call of take()
-//   hostile threads N    N threads that come and go, 50 at a time, each with all signals blocked, and take() 100 times
-//   hostile checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it
-//   hostile shares N     N children that share its memory (vfork), each calls take() and ends
-//   hostile clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
+//   hostile threads N M  N threads that come and go, M (50; at most 400) at a time, each with all signals blocked, and take() 100
+//   times hostile checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it hostile
+//   shares N     N children that share its memory (vfork), each calls take() and ends hostile clones N     calls take() N times
+//   beside a child that shares its memory and thread pointer, and does the same
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kAtOnce = 50, kCalls = 100, kPage = 4096, kCodeBytes = 16, kStackBytes = 65536 };
+enum { kMostAtOnce = 400, kCalls = 100, kPage = 4096, kCodeBytes = 16, kStackBytes = 65536 };
 
 __attribute__((noinline)) uint64_t take(const char* pointer, uint64_t sum) {
   __asm__ volatile("" : : "r"(pointer) : "memory");
@@ -83,13 +83,13 @@ static void* work(void* result) {
   return NULL;
 }
 
-static void threads(long count) {
+static void threads(long count, int at_once) {
   uint64_t sum = 0;
-  for (long done = 0; done < count; done += kAtOnce) {
-    pthread_t ids[kAtOnce];
-    uint64_t results[kAtOnce] = {0};
-    for (int i = 0; i < kAtOnce; i++) pthread_create(&ids[i], NULL, work, &results[i]);
-    for (int i = 0; i < kAtOnce; i++) pthread_join(ids[i], NULL), sum += results[i];
+  for (long done = 0; done < count; done += at_once) {
+    pthread_t ids[kMostAtOnce];
+    uint64_t results[kMostAtOnce] = {0};
+    for (int i = 0; i < at_once; i++) pthread_create(&ids[i], NULL, work, &results[i]);
+    for (int i = 0; i < at_once; i++) pthread_join(ids[i], NULL), sum += results[i];
   }
   printf("%llx\n", (unsigned long long)sum);
 }
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   const long count = atol(argv[2]);
   if (strcmp(argv[1], "pointers") == 0) pointers(count);
   if (strcmp(argv[1], "faults") == 0) faults(count);
-  if (strcmp(argv[1], "threads") == 0) threads(count);
+  if (strcmp(argv[1], "threads") == 0) threads(count, argc > 3 ? atoi(argv[3]) : 50);
   if (strcmp(argv[1], "checks") == 0) checks(count);
   if (strcmp(argv[1], "shares") == 0) shares(count);
   if (strcmp(argv[1], "clones") == 0) clones(count);

@@ -13,6 +13,7 @@
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
+#include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/tails.h"
 #include "runtime/agent/inside/time.h"
@@ -24,7 +25,6 @@ namespace {
 constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
-constexpr uint32_t kProbes = 16;                                 // lanes that are tried for a thread
 constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
@@ -150,29 +150,6 @@ struct Firing {
     }
   }
   return end;
-}
-
-[[gnu::always_inline]] inline bool take(uint64_t& from, uint64_t to) {
-  uint64_t free = 0;
-  return __atomic_compare_exchange_n(&from, &free, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
-[[gnu::always_inline]] inline TailCalls& tails_of(const Context& context, const Lane& lane) {
-  const auto* lanes = reinterpret_cast<const Lane*>(&reinterpret_cast<DataHeader*>(context.data)[1]);
-  return reinterpret_cast<TailCalls*>(context.tails)[&lane - lanes];
-}
-
-// What the thread that had the lane before has left of its tail calls is removed.
-[[gnu::always_inline]] inline Lane* find_lane(const Context& context, DataHeader& header, uint32_t tid) {
-  const uint32_t count = context.lanes;
-  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
-  const uint32_t mask = count - 1;
-  for (uint32_t i = 0; i < kProbes; i++)
-    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == tid) return lane;
-  for (uint32_t i = 0; i < kProbes; i++)
-    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == 0 && take(lane->owner, tid))
-      return tails_of(context, *lane).count = 0, lane;
-  return nullptr;
 }
 
 // Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that, or to

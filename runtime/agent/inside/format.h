@@ -56,7 +56,8 @@ struct DataHeader {
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
   uint64_t leaving = 0;  // a thread waits until the code is restored, since it is about to take away memory of dvm's
-  uint64_t reserved[4]{};
+  uint64_t searched = 0;  // when the TSC was so, no lane of a thread that is gone was found
+  uint64_t reserved[3]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -77,7 +78,8 @@ struct Lane {
   uint64_t arena = 0;   // the one that the thread aggregates in: 0 or 1. dvm writes this too
   uint64_t time = 0;    // of the last firing that has asked for it: the next one is not earlier
   MemoryRange stack{};  // of the thread whose thread pointer is its end; what is above its stack pointer lasts
-  uint64_t padding[3]{};
+  uint64_t retiring = 0;  // odd while dvm frees the lane; no thread takes it over then. dvm writes this
+  uint64_t padding[2]{};
 };
 static_assert(sizeof(Lane) == 128);
 

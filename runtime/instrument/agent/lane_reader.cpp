@@ -6,6 +6,7 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -161,18 +162,31 @@ void LaneReader::free_lanes() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
     if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(lane.owner)) continue;
-    // The thread that takes it next has no variables yet.
-    const inside::ThreadVariables none;
-    const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
-    if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return;
-    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
-    const uint64_t turns = (lane.turns + 1) & ~uint64_t{1}, free = 0;  // it may have ended in the midst of a firing
-    const auto write = [&](size_t field, uint64_t value) {
-      return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;
-    };
-    if (!write(offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0)) return;
-    if (!write(offsetof(inside::Lane, turns), turns) || !write(offsetof(inside::Lane, owner), free)) return;
+    // A thread may take it over at any moment: it does so before this number is odd, which then is seen here, or not at all.
+    const uint64_t retiring = lane.retiring | 1;
+    if (!write(number, offsetof(inside::Lane, retiring), retiring)) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    inside::Lane now;
+    const bool is_same = read(lane_at(number), std::as_writable_bytes(std::span(&now, 1))) && now.owner == lane.owner &&
+                         now.head == lane.head && now.turns == lane.turns;
+    if (is_same && !free_lane(number, lane)) return;
+    if (!write(number, offsetof(inside::Lane, retiring), retiring + 1)) return;
   }
+}
+
+// The thread that takes it next has no variables yet.
+bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
+  const inside::ThreadVariables none;
+  const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
+  if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return false;
+  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
+  const uint64_t turns = (lane.turns + 1) & ~uint64_t{1};  // it may have ended in the midst of a firing
+  return write(number, offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0) &&
+         write(number, offsetof(inside::Lane, turns), turns) && write(number, offsetof(inside::Lane, owner), 0);
+}
+
+bool LaneReader::write(uint32_t number, size_t field, uint64_t value) const {
+  return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;
 }
 
 }  // namespace dvm::runtime

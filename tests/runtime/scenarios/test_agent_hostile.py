@@ -102,6 +102,25 @@ class Strict(Hostile):
                 self.ask(target)
 
 
+class Threads(unittest.TestCase):
+    """Lanes of threads that have ended go over to new ones, whether dvm has looked in between or not."""
+
+    def trace(self, count, at_once):
+        script = "pid$target:hostile:work:entry { @ = count(); @t[tid] = count(); } pid$target:hostile:take:entry { n++; @n = count(); } END { trunc(@t); }"
+        return dvmtest.dvm("run", "-q", "-x", "backend=agent", "-x", "aggsize=16m", "-n", script, "-c", f"{program('hostile')} threads {count} {at_once}")
+
+    def test_nothing_is_lost_however_many_come_and_go(self):
+        if not is_machine_able():
+            dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
+        for count, at_once in ((3000, 1), (2000, 200)):
+            with self.subTest(at_once=at_once):
+                result = self.trace(count, at_once)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                words = result.stdout.split()
+                self.assertIn(str(count), words)
+                self.assertIn(str(100 * count), words)
+
+
 class Leftovers(Hostile):
     """Kernel uprobes where jumps of an agent lie."""
 

@@ -135,6 +135,13 @@ class Agent {
     auto* lanes = reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader));
     return *std::find_if(lanes, lanes + kLanes, [](const inside::Lane& one) { return one.owner != 0; });
   }
+  inside::DataHeader& header() { return *reinterpret_cast<inside::DataHeader*>(data_); }
+  inside::Lane* lanes() { return reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)); }
+  uint64_t firings() {
+    uint64_t turns = 0;
+    for (uint32_t i = 0; i < kLanes; i++) turns += lanes()[i].turns;
+    return turns / 2;
+  }
   size_t lane_number() {
     return static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
   }

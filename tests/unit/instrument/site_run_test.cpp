@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "placed_stub.h"
 
@@ -101,6 +102,33 @@ TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
     fire({one_leaves, returns});
     EXPECT_LE(agent.tails().count, inside::kMostTailCalls);
     EXPECT_EQ(agent.count_of(0), 3);
+  }
+}
+
+// Threads that come one after another: more than there are lanes, which dvm does not free meanwhile.
+TEST_F(SiteRun, TakesLanesOverFromThreadsThatAreGone) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    Agent agent(armed);
+    agent.page().muted = 0;
+    AgentFirer counts = firer({step(Kind::evaluate, adds_to(dif::Scope::thread)),
+                               aggregation(0, SiteFunction::max, code_of({load(BuiltIn::arg1, 1), op(Opcode::ret, 0, 0, 1)}))});
+    counts.has_variables = 1;
+    agent.place({counts});
+    const auto fire = [&] {
+      std::mt19937_64 random(3);
+      Registers registers = some_registers(random);
+      registers.words[saved::rsi] = 1;
+      agent.fire(registers);
+    };
+    for (int i = 0; i < 50; i++) std::thread([&] { fire(), fire(); }).join();
+    EXPECT_EQ(agent.header().homeless, 0);
+    EXPECT_EQ(agent.firings(), 100);
+    const std::vector<std::byte> variables = agent.variables();
+    EXPECT_EQ(std::count(variables.begin(), variables.end(), std::byte{2}), kLanes);  // each thread has begun with 0
+    agent.lanes()[0].retiring = 1;
+    for (uint32_t i = 0; i < kLanes; i++) agent.lanes()[i].retiring = 1;
+    std::thread(fire).join();
+    EXPECT_EQ(agent.header().homeless, 1);  // dvm is at it
   }
 }
 
