@@ -5,7 +5,8 @@ usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle
 
 Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
 while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
-dvm's CPU time is per second, in %, and how many firings were lost.
+dvm's CPU time is per second, in %, and how many firings were lost. Locks: four threads of a C++ program that contend for a mutex;
+their time untraced, and with the times that each lock is waited for and held. The program is on while it waits for its input.
 """
 
 import os
@@ -67,10 +68,42 @@ int main(int argc, char **argv) {
 }
 """
 
+LOCKS = r"""
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+int main(int, char **argv) {
+  std::mutex mutex;
+  long number = 0;
+  std::vector<std::thread> threads;
+  std::getchar();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 4; i++)
+    threads.emplace_back([&] {
+      for (long n = 0; n < std::atol(argv[1]); n++) {
+        const std::lock_guard<std::mutex> guard(mutex);
+        number++;
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  std::printf("%.3f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+"""
+LOCK_SCRIPT = """
+BEGIN { printf("on\\n"); }
+pid$target:libc:pthread_mutex_lock:entry { self->t = timestamp; }
+pid$target:libc:pthread_mutex_lock:return /self->t/ { @wait = quantize(timestamp - self->t); self->h = timestamp; self->t = 0; }
+pid$target:libc:pthread_mutex_unlock:entry /self->h/ { @hold = quantize(timestamp - self->h); self->h = 0; }
+"""
+LOCK_COUNT = 2_000_000  # of each thread
 
-def compiled(folder, name, source):
+
+def compiled(folder, name, source, language="c"):
     path = os.path.join(folder, name)
-    subprocess.run(["cc", "-O1", "-x", "c", "-o", path, "-", "-pthread"], input=source, text=True, check=True)
+    subprocess.run(["c++" if language == "c++" else "cc", "-O1", "-x", language, "-o", path, "-", "-pthread"], input=source, text=True, check=True)
     return path
 
 
@@ -100,6 +133,18 @@ def firing(dvm, program, clause, rate):
     return 100 * cpu / length, sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", result.stderr))
 
 
+def locking(dvm, program):
+    """Seconds; without dvm: of the program alone."""
+    with subprocess.Popen([program, str(LOCK_COUNT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        command = [dvm, "run", "-q", "-x", "backend=agent", "-n", LOCK_SCRIPT, "-p", str(process.pid)] if dvm else ["echo", "on"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tracer:
+            if tracer.stdout.readline() != "on\n":
+                sys.exit("dvm does not trace the program")
+            seconds = float(process.communicate("\n")[0])
+            tracer.communicate()
+    return seconds
+
+
 def spread(values):
     low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else 3 * values
     return f"{median:.2f} [{low:.2f}, {high:.2f}]"
@@ -114,6 +159,10 @@ def main():
         for threads in (8, 200):
             for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
                 print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)])} ms", flush=True)
+        program = compiled(folder, "locks", LOCKS, "c++")
+        times = [(locking(None, program), locking(dvm, program)) for _ in range(rounds)]
+        for name, values in (("untraced", [one for one, _ in times]), ("wait and hold", [one for _, one in times]), ("times as long", [there / here for here, there in times])):
+            print(f"4 threads that lock, {name}: {spread(values)}", flush=True)
         program = compiled(folder, "rates", RATES)
         for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
