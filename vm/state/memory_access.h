@@ -68,14 +68,10 @@ uint64_t load_target(State& state, uint64_t address) noexcept {
   return static_cast<uint64_t>(static_cast<int64_t>(value));
 }
 
-// The traced process lays its memory out as it likes, so only D memory must be aligned.
+// No address needs to be aligned, as with DTrace on x86.
 template <class T>
 uint64_t load_value(State& state, uint64_t address) noexcept {
   if (!is_d_memory(address)) return load_target<T>(state, address);
-  if (address % sizeof(T) != 0) {
-    state.set_fault(dif::Fault::badalign, address);
-    return 0;
-  }
   T value{};
   if (const std::byte* at = load_bytes(state, address, sizeof(T))) std::memcpy(&value, at, sizeof(T));
   return static_cast<uint64_t>(static_cast<int64_t>(value));
@@ -83,7 +79,6 @@ uint64_t load_value(State& state, uint64_t address) noexcept {
 
 template <class T>
 void store_value(State& state, uint64_t address, uint64_t value) noexcept {
-  if (is_d_memory(address) && address % sizeof(T) != 0) return state.set_fault(dif::Fault::badalign, address);
   const T narrow = static_cast<T>(value);
   if (std::byte* at = store_bytes(state, address, sizeof(T))) std::memcpy(at, &narrow, sizeof(T));
 }
