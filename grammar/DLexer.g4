@@ -25,6 +25,7 @@ TOP_THIS        : 'this' -> type(THIS), mode(DCODE);
 TOP_STORAGE     : ('auto' | 'extern' | 'register' | 'static') -> type(STORAGE), mode(DCODE);
 TOP_QUALIFIER   : ('const' | 'volatile' | 'restrict') -> type(QUALIFIER), mode(DCODE);
 TOP_USERLAND    : 'userland' -> type(USERLAND), mode(DCODE);
+TOP_ATTRIBUTE   : ATTRIBUTES -> type(ATTRIBUTE), mode(DCODE);
 TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string'
                   | '_Bool') -> type(BASIC_TYPE), mode(DCODE);
 TOP_SCOPED_NAME : '`' SCOPE -> type(SCOPED_NAME), mode(DCODE);
@@ -60,7 +61,14 @@ STORAGE         : 'auto' | 'extern' | 'register' | 'static';
 QUALIFIER       : 'const' | 'volatile' | 'restrict';
 USERLAND        : 'userland';
 BASIC_TYPE      : 'void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | '_Bool';
+// One token, so that it may stand nearly anywhere: __attribute__((aligned (8))). The lexer drops those that no layout depends on.
+ATTRIBUTE       : ATTRIBUTES;
+fragment ATTRIBUTES
+                : '__attribute' '__'? [ \t\r\n]* '(' (~[()] | IN_PARENS)* ')';
+fragment IN_PARENS
+                : '(' (~[()] | '(' (~[()] | '(' (~[()] | '(' ~[()]* ')')* ')')* ')')* ')';
 SIZEOF          : 'sizeof';
+ALIGNOF         : '__alignof' '__'? | '_Alignof';
 OFFSETOF        : 'offsetof';
 STRINGOF        : 'stringof';
 XLATE           : 'xlate';

@@ -38,10 +38,11 @@ specifier       : storage=(STORAGE | TYPEDEF | SELF | THIS) | named=typeSpecifie
 typeSpecifier
     : QUALIFIER                                                                # qualifierSpecifier
     | USERLAND                                                                 # userlandSpecifier
+    | ATTRIBUTE                                                                # attributeSpecifier
     | BASIC_TYPE                                                               # basicSpecifier
     | (TYPE_NAME | scoped=SCOPED_NAME)                                         # namedSpecifier
-    | (STRUCT | UNION) name=(IDENTIFIER | TYPE_NAME) (open=LBRACE members+=member* RBRACE)?       # structSpecifier
-    | (STRUCT | UNION) open=LBRACE members+=member* RBRACE                     # structSpecifier
+    | (STRUCT | UNION) attributes+=ATTRIBUTE* name=(IDENTIFIER | TYPE_NAME) (open=LBRACE members+=member* RBRACE)?       # structSpecifier
+    | (STRUCT | UNION) attributes+=ATTRIBUTE* open=LBRACE members+=member* RBRACE                     # structSpecifier
     | (STRUCT | UNION) scoped=SCOPED_NAME                                      # structSpecifier
     | scope=(SCOPED_STRUCT | SCOPED_UNION) name=(IDENTIFIER | TYPE_NAME)       # structSpecifier
     | ENUM name=(IDENTIFIER | TYPE_NAME)
@@ -50,11 +51,11 @@ typeSpecifier
     | scope=SCOPED_ENUM name=(IDENTIFIER | TYPE_NAME)                          # enumSpecifier
     | ENUM open=LBRACE enumerators+=enumerator (COMMA enumerators+=enumerator)* COMMA? RBRACE     # enumSpecifier
     ;
-member          : specifiers+=typeSpecifier+ (declarators+=memberDeclarator (COMMA declarators+=memberDeclarator)*)? SEMI;
-memberDeclarator: declared=declarator (colon=COLON width=expr)? | colon=COLON width=expr;
+member          : specifiers+=typeSpecifier+ (declarators+=memberDeclarator (COMMA declarators+=memberDeclarator)*)? SEMI | SEMI;
+memberDeclarator: declared=declarator (colon=COLON width=expr attributes+=ATTRIBUTE*)? | colon=COLON width=expr;
 enumerator      : name=(IDENTIFIER | TYPE_NAME | SCOPED_NAME) (ASSIGN value=expr)?;
 
-declarator      : pointers+=pointer* direct=directDeclarator;
+declarator      : pointers+=pointer* direct=directDeclarator attributes+=ATTRIBUTE*;
 pointer         : STAR qualifiers+=QUALIFIER*;
 directDeclarator: (name=(IDENTIFIER | TYPE_NAME) | LPAREN inner=declarator RPAREN) suffixes+=declaratorSuffix*;
 declaratorSuffix
@@ -89,7 +90,7 @@ expr
     | SCOPED_NAME                                                              # external
     | LPAREN inner=expression RPAREN                                           # parenthesized
     | OFFSETOF LPAREN of=typeName COMMA name=(IDENTIFIER | TYPE_NAME) RPAREN   # offsetOf
-    | SIZEOF LPAREN of=knownType RPAREN                                        # sizeofType
+    | what=(SIZEOF | ALIGNOF) LPAREN of=knownType RPAREN                        # sizeofType
     | XLATE LESS to=typeName GREATER LPAREN operand=expression RPAREN          # translate
     | base=expr LBRACKET list+=expr (COMMA list+=expr)* RBRACKET               # index
     | base=expr op=(DOT | ARROW) name=(IDENTIFIER | TYPE_NAME)                 # select

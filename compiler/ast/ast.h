@@ -157,6 +157,7 @@ struct Cast : ExprOf<ExprKind::Cast> {
   ExprPtr operand;
 };
 struct SizeofType : ExprOf<ExprKind::SizeofType> {
+  bool is_alignment = false;  // __alignof__ (type)
   using ExprOf::ExprOf;
   std::shared_ptr<TypeName> of;
 };
@@ -214,6 +215,14 @@ struct Qualifiers {
   bool is_restrict = false;
 };
 
+// What __attribute__ says about the layout.
+struct LayoutAttributes {
+  bool is_packed = false;
+  std::vector<std::string> alignments;  // as they were written: "8", "sizeof (long)"; empty: the largest
+  std::string vector_size;              // likewise; empty: no vector
+  Location where;
+};
+
 enum class TypeForm : uint8_t { none, basic, named, structure, union_, enumeration };
 
 // The part before the declarators: "self const unsigned int", "struct s { ... }".
@@ -230,6 +239,8 @@ struct Specifiers {
   std::string module;              // "a.out" in a.out`struct foo; empty: any
   bool is_scoped = false;          // a.out`struct foo, `struct foo
   std::string name;                // of a typedef, structure or enumeration
+  LayoutAttributes attributes;     // of what is declared
+  LayoutAttributes of_record;      // of the structure whose body this has
   bool has_body = false;
   std::vector<MemberDecl> members;
   std::vector<EnumeratorDecl> enumerators;
@@ -253,6 +264,7 @@ struct Declarator {
   std::string name;
   Location where;
   std::vector<Derivation> derivations;
+  LayoutAttributes attributes = {};
 };
 
 struct TypeName {

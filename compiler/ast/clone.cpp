@@ -37,7 +37,7 @@ void fill(Cast& to, const Cast& e) {
   to.to = e.to, to.operand = copy(e.operand);
   if (!e.to) to.type = e.type;
 }
-void fill(SizeofType& to, const SizeofType& e) { to.of = e.of; }
+void fill(SizeofType& to, const SizeofType& e) { to.of = e.of, to.is_alignment = e.is_alignment; }
 void fill(SizeofValue& to, const SizeofValue& e) { to.operand = copy(e.operand); }
 void fill(OffsetOf& to, const OffsetOf& e) { to.of = e.of, to.member = e.member; }
 void fill(StringOf& to, const StringOf& e) { to.operand = copy(e.operand); }

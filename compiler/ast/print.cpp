@@ -55,7 +55,7 @@ std::string form(const Assign& e) {
 std::string form(const Conditional& e) { return fmt::format("(? {} {} {})", sub(e.condition), sub(e.then), sub(e.otherwise)); }
 std::string form(const Comma& e) { return fmt::format("(, {} {})", sub(e.first), sub(e.second)); }
 std::string form(const Cast& e) { return fmt::format("(cast <{}> {})", e.to ? print(*e.to) : "", sub(e.operand)); }
-std::string form(const SizeofType& e) { return fmt::format("(sizeof <{}>)", print(*e.of)); }
+std::string form(const SizeofType& e) { return fmt::format("({} <{}>)", e.is_alignment ? "alignof" : "sizeof", print(*e.of)); }
 std::string form(const SizeofValue& e) { return fmt::format("(sizeof {})", sub(e.operand)); }
 std::string form(const OffsetOf& e) { return fmt::format("(offsetof <{}> {})", print(*e.of), e.member); }
 std::string form(const StringOf& e) { return fmt::format("(stringof {})", sub(e.operand)); }

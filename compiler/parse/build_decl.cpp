@@ -1,6 +1,7 @@
 // Declarations. Tests: tests/golden/parse (tst.declarations.d).
 #include <algorithm>
 
+#include "compiler/parse/attributes.h"
 #include "compiler/parse/builder.h"
 
 namespace dvm::compiler {
@@ -99,6 +100,8 @@ void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
     qualify(to.qualifiers, text(*qualifier->start));
   } else if (dynamic_cast<Tree::UserlandSpecifierContext*>(&tree)) {
     to.is_userland = true;
+  } else if (auto* attribute = dynamic_cast<Tree::AttributeSpecifierContext*>(&tree)) {
+    add_attributes(text(*attribute->start), where(tree), to.has_body ? to.of_record : to.attributes);
   } else if (auto* basic = dynamic_cast<Tree::BasicSpecifierContext*>(&tree)) {
     set_form(TypeForm::basic);
     to.words.push_back(text(*basic->start));
@@ -129,6 +132,7 @@ void Builder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
   if (tree.scope) add_scoped(to, *tree.scope);
   if (tree.name) to.name = text(*tree.name);
   to.has_body = tree.open != nullptr;
+  for (auto* t : tree.attributes) add_attributes(text(*t), where(*t), to.of_record);
   for (auto* t : tree.members) members(*t, to.members);
 }
 
@@ -142,6 +146,7 @@ void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
 }
 
 void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
+  if (tree.specifiers.empty()) return;  // ";;"
   auto shared = std::make_shared<Specifiers>(type_specifiers(tree.specifiers));
   if (tree.declarators.empty()) {
     to.push_back({shared, {"", shared->where, {}}, false, nullptr});
@@ -154,6 +159,7 @@ void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
     if (t->declared) member.declarator = declarator(*t->declared);
     member.is_bitfield = t->colon != nullptr;
     if (member.is_bitfield) member.width = expr(*t->width);
+    for (auto* a : t->attributes) add_attributes(text(*a), where(*a), member.declarator.attributes);
     to.push_back(std::move(member));
   }
 }
@@ -169,6 +175,7 @@ Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
   Declarator d;
   d.where = where(tree);
   derive(tree, d);
+  for (auto* t : tree.attributes) add_attributes(text(*t), where(*t), d.attributes);
   return d;
 }
 

@@ -163,6 +163,7 @@ ExprPtr Builder::build(Tree::OffsetOfContext& tree) {
 ExprPtr Builder::build(Tree::SizeofTypeContext& tree) {
   auto e = std::make_unique<SizeofType>(where(tree));
   e->of = type_name(*tree.of);
+  e->is_alignment = tree.what->getType() == Tree::ALIGNOF;
   return e;
 }
 

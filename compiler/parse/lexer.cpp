@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/parse/attributes.h"
 #include "compiler/source/words.h"
 
 namespace dvm::compiler {
@@ -44,6 +45,7 @@ Token Lexer::scan() {
 void Lexer::take(Token t) {
   if (t.type() == SPACE || t.type() == TOP_SPACE) return;
   if (t.type() == COMMENT) return check_comment(t);
+  if (t.type() == ATTRIBUTE) return take_attribute(t);
   if (begins_another_clause(t)) end_item();
   if (t.type() == PROBE && !in_item_) t = type_or_probe(t);
   classify(t);
@@ -55,6 +57,14 @@ void Lexer::take(Token t) {
   follow_braces(t.type());
   after_type_ = ends_type(t.type());
   previous_ = t.type();
+}
+
+// What stands before it and after it are neighbours.
+void Lexer::take_attribute(Token t) {
+  if (!changes_layout(t.text())) return;
+  t.set_index(tokens_.size());
+  tokens_.push_back(t);
+  follow_braces(t.type());
 }
 
 // On the command line clauses need no body, nor a comma between them: "1-3" is the probe 1 and the probes called -3.
@@ -107,6 +117,8 @@ void Lexer::classify(Token& t) const {
   const size_t kind = t.type();
   if (previous_ == ARROW || previous_ == DOT) {
     if (is_word(t.text())) t.set_type(IDENTIFIER);
+  } else if (is_foreign_name(t)) {
+    t.set_type(IDENTIFIER);
   } else if (after_type_ && kind == SCOPED_NAME) {
     t.set_type(IDENTIFIER);  // which the checker refuses
   } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && (type_names_.contains(t.text()) || is_pointed_at(t))) {
@@ -118,6 +130,18 @@ void Lexer::classify(Token& t) const {
   } else if (kind == DIRECTIVE && !is_first_in_line(t)) {
     t.set_type(INVALID);
   }
+}
+
+// A word of D that C headers use as a name: "char *string;", "struct port self;".
+bool Lexer::is_foreign_name(const Token& t) const {
+  static constexpr std::string_view kWords[] = {"string",   "self",       "this",  "counter",  "import",   "probe",
+                                                "provider", "translator", "xlate", "stringof", "offsetof", "userland"};
+  if (depth_ == 0 || !(after_type_ || previous_ == STAR)) return false;
+  if (std::find(std::begin(kWords), std::end(kWords), t.text()) == std::end(kWords)) return false;
+  const size_t next = file_.text().find_first_not_of(" \t\n", t.where().end);
+  if (next == std::string_view::npos || std::string_view(";,)[:").find(file_.text()[next]) == std::string_view::npos)
+    return false;
+  return !file_.place(t.where().begin).included_from.empty();
 }
 
 // In "(name *)" the name is that of a type, of the traced program perhaps: no expression ends with '*'.
@@ -169,12 +193,13 @@ void Lexer::end_item() {
   mode = 0;
 }
 
-// A name stands before ';', ',' or '[' of a typedef outside braces, or before the ')' of "(*name)".
+// A name stands before ';', ',', '[' or '(' of a typedef outside braces, or before the ')' of "(*name)".
 void Lexer::follow_typedef(const Token& t) {
   const size_t kind = t.type();
   if (kind == TYPEDEF) in_typedef_ = true;
   if (!in_typedef_ || depth_ > 0) return;
-  if ((kind == COMMA || kind == SEMI || kind == LBRACKET || kind == RPAREN) && !candidate_.empty()) type_names_.add(candidate_);
+  if ((kind == COMMA || kind == SEMI || kind == LBRACKET || kind == LPAREN || kind == RPAREN) && !candidate_.empty())
+    type_names_.add(candidate_);
   candidate_ = kind == IDENTIFIER ? t.text() : std::string_view();
   if (kind == SEMI) in_typedef_ = false;
 }

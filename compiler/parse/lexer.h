@@ -23,12 +23,14 @@ class Lexer : public grammar::DLexer {
  private:
   Token scan();
   void take(Token t);
+  void take_attribute(Token t);
   bool begins_another_clause(const Token& t) const;
   Token type_or_probe(const Token& probe);
   static size_t scoped_type(std::string_view text);
   bool begins_declaration(const Token& t) const;
   bool ends_type(size_t kind) const;
   void classify(Token& t) const;
+  bool is_foreign_name(const Token& t) const;
   bool is_pointed_at(const Token& t) const;
   bool is_first_in_line(const Token& t) const;
   bool follows_tag() const;

@@ -7,6 +7,7 @@
 #include "compiler/sema/check_target.h"
 #include "compiler/sema/declarator.h"
 #include "compiler/sema/fold_constants.h"
+#include "compiler/types/layout.h"
 
 namespace dvm::compiler {
 
@@ -48,7 +49,7 @@ ExprPtr check(ExprContext& c, SizeofType& e) {
     fail(c, e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of unknown size: {}", t->name),
          c.session.type_hints(*t));
   else
-    return make_integer(e.where, resolve(*t).size, c.types.basic("size_t"));
+    return make_integer(e.where, e.is_alignment ? alignment_of(*t) : resolve(*t).size, c.types.basic("size_t"));
   return nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/similar.h"
+#include "compiler/sema/attributes.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
 #include "compiler/sema/find_type.h"
@@ -79,7 +80,8 @@ void add_bitfield(MemberDecl& m, const Type* type, Layout& layout, Session& s) {
   if (width > bits)
     return s.error(Tag::D_DECL_BFSIZE, where, fmt::format("bit-field too big for type: {}", name.empty() ? "(anon)" : name),
                    {fmt::format("{} has {} bit{}", type->name, bits, bits == 1 ? "" : "s")});
-  layout.add_bits(name, type, static_cast<unsigned>(width));
+  if (!layout.add_bits(name, type, static_cast<unsigned>(width)))
+    s.error(Tag::D_DECL_BFSIZE, where, fmt::format("packed bit-field lies in more than eight bytes: {}", name));
 }
 
 void redeclared_member(const std::string& name, Location where, const Type& record, Session& s) {
@@ -113,7 +115,8 @@ void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& rec
     return s.error(Tag::D_DECL_INCOMPLETE, where, fmt::format("incomplete struct/union/enum {}: {}", type->name, name),
                    s.type_hints(*type));
   if (resolve(*type).size > kMaxType) return;  // diagnosed where it was defined
-  layout.add(name, type);
+  const LayoutRules rules = layout_rules(m.specifiers->attributes, m.declarator.attributes, s);
+  layout.add(name, type, rules.is_packed, rules.alignment);
 }
 
 // What a definition defines: not what a library has defined.
@@ -128,7 +131,8 @@ const Type* record_type(Specifiers& spec, Session& s) {
   Type* record = defined_tag(keyword, spec, s);
   if (record->is_complete || record->is_open)
     return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
-  Layout layout(*record);
+  const LayoutRules rules = layout_rules(spec.of_record, s);
+  Layout layout(*record, rules.is_packed, rules.alignment);
   std::shared_ptr<Specifiers> last;
   const Type* base = nullptr;
   for (MemberDecl& m : spec.members) {
@@ -141,6 +145,22 @@ const Type* record_type(Specifiers& spec, Session& s) {
   return record;
 }
 
+bool is_included(Location where, const Session& s) { return !s.diagnostics.file().place(where.begin).included_from.empty(); }
+
+// As GCC has it: an unsigned int, or as many bytes as the values need, where an int is too small. A packed one is the smallest.
+void size_enum(Type& type, const LayoutRules& rules) {
+  int64_t least = 0, most = 0;
+  for (const auto& [name, value] : type.enumerators) least = std::min(least, value), most = std::max(most, value);
+  const auto fits = [&](unsigned bytes) {
+    const unsigned bits = bytes * 8 - (least < 0);
+    return bits >= 63 || (most >> bits == 0 && (least == 0 || -(least + 1) >> bits == 0));
+  };
+  unsigned bytes = rules.is_packed ? 1 : 4;
+  while (bytes < 8 && !fits(bytes)) bytes *= 2;
+  type.size = type.align = bytes;
+  type.is_signed = least < 0 || (!rules.is_packed && most <= INT32_MAX);
+}
+
 void add_enumerator(EnumeratorDecl& e, int64_t& next, Type* type, Session& s) {
   if (e.name.find('`') != std::string::npos)
     return s.error(Tag::D_DECL_SCOPE, e.where,
@@ -151,7 +171,7 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, Type* type, Session& s) {
       return s.error(Tag::D_DECL_ENCONST, where,
                      fmt::format("enumerator '{}' must be assigned to an integral constant expression", e.name));
   }
-  if (next < INT32_MIN || next > INT32_MAX)
+  if ((next < INT32_MIN || next > INT32_MAX) && !is_included(e.where, s))
     return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows INT_MAX ({})", e.name, INT32_MAX));
   if (s.symbols.find(dif::Scope::global, e.name) || is_function(e.name))
     return s.error(Tag::D_DECL_IDRED, e.where, fmt::format("identifier redeclared: {}", e.name));
@@ -170,6 +190,7 @@ const Type* enum_type(Specifiers& spec, Session& s) {
   type->is_open = true;
   int64_t next = 0;
   for (EnumeratorDecl& e : spec.enumerators) add_enumerator(e, next, type, s);
+  size_enum(*type, layout_rules(spec.of_record, s));
   type->is_open = false, type->is_complete = true;
   return type;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/attributes.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
 #include "compiler/sema/declarator.h"
@@ -174,7 +175,8 @@ void declare(const Specifiers& specifiers, Declarator& d, const Type* base, Sess
   if (declared.is_array && !specifiers.is_typedef) declared.keys = key_types(d.derivations.front(), d, s);
   declared.type = derive_type(base, d, declared.is_array && !specifiers.is_typedef ? 1 : 0, s);
   if (is_error(declared.type)) return;
-  if (specifiers.is_typedef) return declare_typedef(d, declared.type, s);
+  if (specifiers.is_typedef)
+    return declare_typedef(d, attributed_type(attributed_type(declared.type, specifiers.attributes, s), d.attributes, s), s);
   // A function is always one of the outside.
   if (!specifiers.storage.empty() || (is_function_type(declared.type) && !specifiers.scope))
     return declare_external(d, declared.type, s);

@@ -40,6 +40,7 @@ struct Type {
   std::string suffix;  // the end of the name that stands behind a declared name: "[3]" of "int [3]"
   uint64_t size = 0;
   uint64_t align = 1;
+  uint64_t own_align = 0;  // by an attribute; 0: what its members or its class give it
   bool is_signed = false;
   bool is_char = false;
   bool is_bool = false;

@@ -33,7 +33,6 @@ constexpr StandardTypedef kReserved[] = {
     {"ptrdiff_t", "long"},
     {"uintptr_t", "unsigned long"},
     {"size_t", "unsigned long"},
-    {"id_t", "int"},
     {"pid_t", "int"},
 };
 
@@ -61,6 +60,7 @@ constexpr StandardTypedef kCustomary[] = {
     {"useconds_t", "unsigned int"},
     {"clock_t", "long"},
     {"clockid_t", "int"},
+    {"id_t", "int"},
     {"timer_t", "void *"},
     {"hrtime_t", "long long"},
     {"uid_t", "unsigned int"},
@@ -259,7 +259,11 @@ const Type* TypeTable::of_constant(uint64_t value, bool decimal, bool is_unsigne
 
 const Type* TypeTable::promote(const Type* type) const {
   const Type& t = resolve(*type);
-  return t.cls == TypeClass::enumeration || t.is_bool ? basic("int") : type;
+  if (t.cls != TypeClass::enumeration) return t.is_bool ? basic("int") : type;
+  const bool is_large =
+      std::any_of(t.enumerators.begin(), t.enumerators.end(), [](const auto& e) { return e.second > INT32_MAX; });
+  if (!is_large) return basic("int");
+  return basic(t.size > 4 ? (t.is_signed ? "long" : "unsigned long") : "unsigned int");
 }
 
 const Type* TypeTable::common(const Type* a, const Type* b) const {

@@ -21,6 +21,8 @@ BITS = {"char": 8, "signed char": 8, "unsigned char": 8, "short": 16, "unsigned 
 OTHERS = ["float", "double", "long double", "enum e0", "enum e1", "enum_t", "fn_t"]
 DECLARATORS = ["*{}", "**{}", "*const {}", "(*{})(int, char *)", "*(*{})(void)", "(*{})[3]", "*{}[2]", "(*{}[2])(long)", "{}[3]",
                "{}[2][3]", "{}[1][2][2]", "{}[sizeof (long) + 1]", "{}[E0_B]"]
+ATTRIBUTES = [" __attribute__((packed))", " __attribute__ ((__packed__, aligned (2)))", " __attribute__((aligned(8)))", " __attribute__((aligned (sizeof (long) * 4)))",
+              " __attribute__((unused))"]
 PROLOGUE = """enum e0 { E0_A = -1, E0_B = 5, E0_C, E0_D = E0_B * 2 + 1 };
 enum e1 { E1_A, E1_B = 0x7fffffff, E1_C = -(1 << 30) };
 typedef enum e1 enum_t;
@@ -38,11 +40,13 @@ class Record:
         self.members, self.bits, self.count = [], [], 0
         self.keyword = rng.choice(["struct", "struct", "struct", "union"])
         self.type = f"{self.keyword} {name}"
+        attribute = rng.choice(ATTRIBUTES) if rng.random() < 0.3 else ""
+        self.widest = 57 if "packed" in attribute else 64  # no packed bit-field may lie in nine bytes
         body = self.body(rng.randint(1, 7), 0)
         if self.keyword == "struct" and rng.random() < 0.1:
             body += f" {rng.choice(INTEGERS)} flexible[{rng.choice(['', '0'])}];"
             self.members.append("flexible")
-        self.text = f"{self.type} {{ {body} }};"
+        self.text = f"{self.type} {{ {body} }}{attribute};"
 
     def fresh(self):
         self.count += 1
@@ -75,8 +79,9 @@ class Record:
     def bitfield(self):
         base = self.rng.choice(list(BITS))
         if self.rng.random() < 0.15:
-            return f"{base} : {self.rng.choice([0, self.rng.randint(1, BITS[base])])};"
-        width = self.rng.choice([1, BITS[base], self.rng.randint(1, BITS[base])])
+            return f"{base} : {self.rng.choice([0, self.rng.randint(1, min(BITS[base], self.widest))])};"
+        most = min(BITS[base], self.widest)
+        width = self.rng.choice([1, most, self.rng.randint(1, most)])
         self.bits.append(self.fresh())
         return f"{base} {self.bits[-1]} : {width};"
 
