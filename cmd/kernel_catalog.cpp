@@ -52,18 +52,68 @@ bool KernelCatalog::is_kernel(std::string_view module) {
   return std::find(std::begin(kNames), std::end(kNames), module) != std::end(kNames);
 }
 
-Result<dif::TypeRef> KernelCatalog::find_type(dif::DescribedAs as, const std::string& name) {
-  if (!types()) return Error{problem_};
-  if (const dif::TypeRef type = types_->find_type(as, name)) return type | kMark;
-  return Error{"this kernel has no type of that name"};
+const std::vector<std::string>& KernelCatalog::modules() {
+  if (!std::exchange(has_modules_, true)) modules_ = runtime::KernelTypes::modules();
+  return modules_;
 }
 
-Result<dif::ConstantDesc> KernelCatalog::find_constant(const std::string& name) {
+bool KernelCatalog::is_module(const std::string& name) {
+  return std::find(modules().begin(), modules().end(), name) != modules().end();
+}
+
+size_t KernelCatalog::number_of(const std::string& module) {
+  const auto it = std::find(modules().begin(), modules().end(), module);
+  return it == modules().end() ? 0 : static_cast<size_t>(it - modules().begin()) + 1;
+}
+
+const runtime::KernelTypes* KernelCatalog::types_of(size_t number) {
+  if (!types() || number == 0) return types_.get();
+  const auto [it, is_new] = of_modules_.try_emplace(number);
+  if (!is_new) return it->second.get();
+  auto loaded = runtime::KernelTypes::load_module(modules()[number - 1], types_);
+  if (loaded) it->second = std::move(*loaded);
+  return it->second.get();
+}
+
+// A type of the kernel is the same one, by whichever module it was reached.
+dif::TypeRef KernelCatalog::outer(dif::TypeRef within, size_t number) const {
+  if (within == 0) return 0;
+  const auto it = of_modules_.find(number);
+  const bool is_of_module = it != of_modules_.end() && (within & (runtime::KernelTypes::kPointer - 1)) >= it->second->first_own();
+  return within | kMark | (is_of_module ? dif::TypeRef{number} << kModuleShift : 0);
+}
+
+const runtime::KernelTypes& KernelCatalog::owner(dif::TypeRef type) const {
+  const size_t number = (type & ~kMark) >> kModuleShift;
+  return number == 0 ? *types_ : *of_modules_.at(number);
+}
+
+Result<dif::TypeRef> KernelCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
+  const size_t number = number_of(module);
+  const runtime::KernelTypes* in = types_of(number);
+  if (!in) return Error{types() ? fmt::format("the types of the module {} cannot be read", module) : problem_};
+  if (const dif::TypeRef type = in->find_type(as, name)) return outer(type, number);
+  return Error{number == 0 ? "this kernel has no type of that name"
+                           : fmt::format("the module {} has no type of that name", module)};
+}
+
+Result<dif::TypeRef> KernelCatalog::find_anywhere(dif::DescribedAs as, const std::string& name) {
   if (!types()) return Error{problem_};
-  auto found = types_->find_constant(name);
+  for (size_t number = 0; number <= modules().size(); number++) {
+    const runtime::KernelTypes* in = types_of(number);
+    if (const dif::TypeRef type = in ? in->find_type(as, name) : 0) return outer(type, number);
+  }
+  return Error{"neither this kernel nor a loaded module has a type of that name"};
+}
+
+Result<dif::ConstantDesc> KernelCatalog::find_constant(const std::string& module, const std::string& name) {
+  const size_t number = number_of(module);
+  const runtime::KernelTypes* in = types_of(number);
+  if (!in) return Error{types() ? fmt::format("the types of the module {} cannot be read", module) : problem_};
+  auto found = in->find_constant(name);
   if (!found)
     return Error{fmt::format("{} is no constant of this kernel, and its data are not visible: dvm traces processes", name)};
-  found->type |= kMark;
+  found->type = outer(found->type, number);
   return *found;
 }
 
@@ -89,20 +139,19 @@ Result<std::vector<dif::ArgumentDesc>> KernelCatalog::arguments(const runtime::P
 }
 
 dif::TypeDesc KernelCatalog::describe(dif::TypeRef type) const {
-  dif::TypeDesc desc = types_->describe(type & ~kMark);
-  if (desc.target != 0) desc.target |= kMark;
+  dif::TypeDesc desc = owner(type).describe(type & kWithin);
+  desc.target = outer(desc.target, (type & ~kMark) >> kModuleShift);
   return desc;
 }
 
 std::vector<dif::MemberDesc> KernelCatalog::members(dif::TypeRef type) const {
-  std::vector<dif::MemberDesc> list = types_->members(type & ~kMark);
-  for (dif::MemberDesc& member : list)
-    if (member.type != 0) member.type |= kMark;
+  std::vector<dif::MemberDesc> list = owner(type).members(type & kWithin);
+  for (dif::MemberDesc& member : list) member.type = outer(member.type, (type & ~kMark) >> kModuleShift);
   return list;
 }
 
 std::vector<dif::EnumeratorDesc> KernelCatalog::enumerators(dif::TypeRef type) const {
-  return types_->enumerators(type & ~kMark);
+  return owner(type).enumerators(type & kWithin);
 }
 
 }  // namespace dvm::cmd

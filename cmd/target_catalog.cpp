@@ -54,15 +54,18 @@ runtime::TargetTypes& TargetCatalog::types() {
 }
 
 Result<dif::TypeRef> TargetCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
-  if (KernelCatalog::is_kernel(module)) return kernel_.find_type(as, name);
+  if (KernelCatalog::is_kernel(module))
+    return module == "vmlinux" ? kernel_.find_type(module, as, name) : kernel_.find_anywhere(as, name);
   const Waiting waiting(kReading);
-  return types().find_type(module, as, name);
+  auto found = types().find_type(module, as, name);
+  return !found && kernel_.is_module(module) ? kernel_.find_type(module, as, name) : found;
 }
 
 Result<dif::ConstantDesc> TargetCatalog::find_constant(const std::string& module, const std::string& name) {
-  if (KernelCatalog::is_kernel(module)) return kernel_.find_constant(name);
+  if (KernelCatalog::is_kernel(module)) return kernel_.find_constant(module, name);
   const Waiting waiting(kReading);
-  return types().find_constant(module, name);
+  auto found = types().find_constant(module, name);
+  return !found && kernel_.is_module(module) ? kernel_.find_constant(module, name) : found;
 }
 
 Result<dif::DataDesc> TargetCatalog::find_data(const std::string& module, const std::string& name) {

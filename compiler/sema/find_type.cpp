@@ -24,6 +24,8 @@ std::string spell(const Specifiers& spec, std::string_view keyword) {
 const Type* target_type(const Specifiers& spec, std::string_view keyword, std::string& reason, Session& s) {
   const Result<const Type*> found = s.target.find(target_module(spec.module), keyword, spec.name);
   if (found) return *found;
+  if (spec.is_scoped && spec.module.empty())  // any module: the kernel and its own, too
+    if (const Result<const Type*> of_kernel = s.target.find("kernel", keyword, spec.name)) return *of_kernel;
   const std::string_view foreign = is_of_target(spec) ? "" : foreign_type_reason(spec.name);
   reason = foreign.empty() ? found.error().message : foreign;
   if (!is_of_target(spec) && !keyword.empty()) return nullptr;

@@ -34,6 +34,11 @@ Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
   return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it does not know the kernel's tracepoints"};
 }
 
+std::vector<std::string> KernelTypes::modules() { return {}; }
+Result<std::shared_ptr<const KernelTypes>> KernelTypes::load_module(const std::string&, std::shared_ptr<const KernelTypes>) {
+  return load();
+}
+
 int try_bpf_program() { return ENOSYS; }
 int try_uprobe_multi() { return ENOSYS; }
 int try_tracepoint(const char*) { return ENOSYS; }

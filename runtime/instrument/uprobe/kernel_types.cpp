@@ -4,6 +4,9 @@
 #include <bpf/btf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -24,6 +27,9 @@ struct Member {
 class Btf final : public KernelTypes {
  public:
   explicit Btf(btf* types) : types_(types) {}
+  Btf(btf* types, std::shared_ptr<const Btf> kernel) : kernel_(std::move(kernel)), types_(types) {}
+
+  btf* handle() const { return types_.get(); }
 
   std::vector<KernelTracepoint> tracepoints() const override {
     std::vector<KernelTracepoint> found;
@@ -51,13 +57,14 @@ class Btf final : public KernelTypes {
   }
 
   dif::TypeRef find_type(dif::DescribedAs as, const std::string& name) const override {
-    const uint32_t count = btf__type_cnt(types_.get());
     for (const uint32_t kind : kinds_of(as)) {
-      const int32_t id = btf__find_by_name_kind(types_.get(), name.c_str(), kind);
-      if (id > 0 && static_cast<uint32_t>(id) < count) return static_cast<dif::TypeRef>(id);
+      const int32_t id = kernel_ ? find_own(name, kind) : btf__find_by_name_kind(types_.get(), name.c_str(), kind);
+      if (id > 0 && static_cast<uint32_t>(id) < btf__type_cnt(types_.get())) return static_cast<dif::TypeRef>(id);
     }
-    return 0;
+    return kernel_ ? kernel_->find_type(as, name) : 0;
   }
+
+  dif::TypeRef first_own() const override { return kernel_ ? btf__type_cnt(kernel_->types_.get()) : 0; }
 
   dif::TypeDesc describe(dif::TypeRef type) const override {
     if (type >= kPointer) return pointer_to(type - kPointer);
@@ -82,12 +89,12 @@ class Btf final : public KernelTypes {
 
   std::optional<dif::ConstantDesc> find_constant(const std::string& name) const override {
     const uint32_t count = btf__type_cnt(types_.get());
-    for (uint32_t id = 1; id < count; id++) {
+    for (uint32_t id = std::max<uint32_t>(1, static_cast<uint32_t>(first_own())); id < count; id++) {
       const btf_type* type = by_id(id);
       for (uint32_t i = 0; btf_is_any_enum(type) && i < btf_vlen(type); i++)
         if (const auto it = enumerator_of(type, i); it.name == name) return dif::ConstantDesc{id, it.value};
     }
-    return std::nullopt;
+    return kernel_ ? kernel_->find_constant(name) : std::nullopt;
   }
 
  private:
@@ -102,6 +109,15 @@ class Btf final : public KernelTypes {
       default:
         return {BTF_KIND_TYPEDEF, BTF_KIND_INT};
     }
+  }
+
+  // libbpf 1.1 searches what a module lies on top of first.
+  int32_t find_own(const std::string& name, uint32_t kind) const {
+    const uint32_t count = btf__type_cnt(types_.get());
+    for (uint32_t id = static_cast<uint32_t>(first_own()); id < count; id++)
+      if (const btf_type* type = by_id(id); btf_kind(type) == kind && name_of(type->name_off) == name)
+        return static_cast<int32_t>(id);
+    return 0;
   }
 
   static dif::TypeDesc pointer_to(dif::TypeRef target) {
@@ -259,8 +275,14 @@ class Btf final : public KernelTypes {
     return operand.kind == Operand::Kind::kernel ? sized(operand, type) : operand;
   }
 
+  std::shared_ptr<const Btf> kernel_;  // of a module: what its types lie on top of
   std::unique_ptr<btf, FreeBtf> types_;
 };
+
+std::filesystem::path folder() {
+  const char* set = std::getenv("DVM_BTF_FOLDER");
+  return set ? set : "/sys/kernel/btf";
+}
 
 }  // namespace
 
@@ -268,6 +290,25 @@ Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
   btf* types = btf__load_vmlinux_btf();
   if (!types) return Error{"this kernel does not describe its types (/sys/kernel/btf/vmlinux)"};
   return std::shared_ptr<const KernelTypes>(std::make_shared<Btf>(types));
+}
+
+std::vector<std::string> KernelTypes::modules() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(folder(), error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
+    if (const std::string name = it->path().filename().string(); name != "vmlinux") names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::shared_ptr<const KernelTypes>> KernelTypes::load_module(const std::string& name,
+                                                                    std::shared_ptr<const KernelTypes> kernel) {
+  auto base = std::dynamic_pointer_cast<const Btf>(std::move(kernel));
+  const std::string path = (folder() / name).string();
+  btf* types = base ? btf__parse_split(path.c_str(), base->handle()) : nullptr;
+  if (!types) return Error{fmt::format("the types of the module {} cannot be read ({})", name, path)};
+  return std::shared_ptr<const KernelTypes>(std::make_shared<Btf>(types, std::move(base)));
 }
 
 }  // namespace dvm::runtime

@@ -20,6 +20,11 @@ struct KernelTracepoint {
 class KernelTypes {
  public:
   static Result<std::shared_ptr<const KernelTypes>> load();
+  // The loaded modules that describe their types, by name. DVM_BTF_FOLDER in the environment stands for /sys/kernel/btf.
+  static std::vector<std::string> modules();
+  // The types of a module on top of the kernel's, whose references stay the same.
+  static Result<std::shared_ptr<const KernelTypes>> load_module(const std::string& name,
+                                                                std::shared_ptr<const KernelTypes> kernel);
   virtual ~KernelTypes() = default;
 
   virtual std::vector<KernelTracepoint> tracepoints() const = 0;
@@ -31,6 +36,8 @@ class KernelTypes {
   // Types as the compiler asks for them. A reference is the kernel's number of the type, and above it how many pointers lead to
   // it. 0: there is no type of this name.
   virtual dif::TypeRef find_type(dif::DescribedAs as, const std::string& name) const = 0;
+  // References below it belong to the kernel itself, not to the module. 0: no module.
+  virtual dif::TypeRef first_own() const = 0;
   virtual dif::TypeDesc describe(dif::TypeRef type) const = 0;
   virtual std::vector<dif::MemberDesc> members(dif::TypeRef type) const = 0;
   virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const = 0;

@@ -1,10 +1,14 @@
 // The kernel's own description of its types: tracepoints and members, as /sys/kernel/btf has them.
 #include "runtime/instrument/uprobe/kernel_types.h"
 
+#include <bpf/btf.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/support/skip.h"
 
@@ -95,6 +99,71 @@ TEST_F(KernelTypesTest, SayWhatIsNotThere) {
   EXPECT_EQ(resolve(2, "nosuch").error().message, "this kernel's structures have no nosuch");
   EXPECT_EQ(types_->resolve("nosuch", {Operand::handed(0)}).error().message, "this kernel has no tracepoint nosuch");
   EXPECT_EQ(resolve(9, "pid").error().message, "the tracepoint sched_switch hands on no word 9");
+}
+
+// A module called "made", as the kernel describes one: its own types on top of the kernel's.
+//   struct made_item { int size; struct list_head links; enum made_kind kind; };  enum made_kind { MADE_A = 7 };
+class KernelModuleTest : public KernelTypesTest {
+ protected:
+  void SetUp() override {
+    KernelTypesTest::SetUp();
+    if (!types_) return;
+    folder_ = testing::TempDir() + "btf" + std::to_string(getpid());
+    std::filesystem::create_directory(folder_);
+    setenv("DVM_BTF_FOLDER", folder_.c_str(), 1);
+    write();
+  }
+  void TearDown() override {
+    unsetenv("DVM_BTF_FOLDER");
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  void write() {
+    btf* kernel = btf__load_vmlinux_btf();
+    btf* module = btf__new_empty_split(kernel);
+    const int list = btf__find_by_name_kind(kernel, "list_head", BTF_KIND_STRUCT);
+    const int word = btf__find_by_name_kind(kernel, "int", BTF_KIND_INT);
+    const int kind = btf__add_enum(module, "made_kind", 4);
+    btf__add_enum_value(module, "MADE_A", 7);
+    btf__add_struct(module, "made_item", 32);
+    btf__add_field(module, "size", word, 0, 0);
+    btf__add_field(module, "links", list, 64, 0);
+    btf__add_field(module, "kind", kind, 192, 0);
+    uint32_t size = 0;
+    const void* bytes = btf__raw_data(module, &size);
+    std::ofstream(folder_ + "/made", std::ios::binary).write(static_cast<const char*>(bytes), size);
+    std::ofstream(folder_ + "/broken") << "no types";
+    btf__free(module);
+    btf__free(kernel);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(KernelModuleTest, AreListed) { EXPECT_EQ(KernelTypes::modules(), (std::vector<std::string>{"broken", "made"})); }
+
+TEST_F(KernelModuleTest, HaveTypesOnTopOfTheKernels) {
+  const auto module = KernelTypes::load_module("made", types_);
+  ASSERT_TRUE(module) << module.error().message;
+  const dif::TypeRef item = (*module)->find_type(dif::DescribedAs::structure, "made_item");
+  ASSERT_GE(item, (*module)->first_own());
+  EXPECT_EQ(types_->find_type(dif::DescribedAs::structure, "made_item"), 0u);
+  const auto members = (*module)->members(item);
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_EQ(members[1].offset, 8u);
+  EXPECT_EQ(members[1].type, types_->find_type(dif::DescribedAs::structure, "list_head"));
+  EXPECT_EQ((*module)->describe(members[1].type).size, 16u);
+  EXPECT_EQ((*module)->find_type(dif::DescribedAs::structure, "list_head"), members[1].type);
+  const auto constant = (*module)->find_constant("MADE_A");
+  ASSERT_TRUE(constant);
+  EXPECT_EQ(constant->value, 7);
+  EXPECT_TRUE((*module)->find_constant("PIDTYPE_SID"));
+}
+
+TEST_F(KernelModuleTest, ThatCannotBeReadAreRefused) {
+  EXPECT_FALSE(KernelTypes::load_module("broken", types_));
+  EXPECT_FALSE(KernelTypes::load_module("absent", types_));
+  EXPECT_EQ(types_->first_own(), 0u);
 }
 
 }  // namespace
