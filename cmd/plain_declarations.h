@@ -1,12 +1,12 @@
 #pragma once
-// Functions that C headers define. D has declarations but no definitions, and dvm needs none of them.
+// C headers as D can read them. D has declarations but no definitions of functions, and dvm needs no functions at all.
 
 #include <string>
 #include <string_view>
 
 namespace dvm::cmd {
 
-// Removes the functions that included files define from the output of cpp. Lines keep their numbers.
-std::string drop_functions(std::string text);
+// Removes functions, static assertions and initialised tables of included files from the output of cpp. Lines keep their numbers.
+std::string plain_declarations(std::string text);
 
 }  // namespace dvm::cmd

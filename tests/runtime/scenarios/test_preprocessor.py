@@ -2,11 +2,21 @@
 
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
 import dvmtest
 from dvmtest import dvm
+
+
+HEADERS = """aio.h arpa/inet.h arpa/nameser.h dirent.h dlfcn.h elf.h errno.h fcntl.h grp.h inttypes.h limits.h link.h linux/bpf.h linux/btrfs.h
+linux/eventpoll.h linux/fs.h linux/if_ether.h linux/io_uring.h linux/ipv6.h linux/netlink.h linux/perf_event.h linux/sched.h linux/tcp.h
+linux/types.h linux/videodev2.h linux/virtio_blk.h locale.h math.h mqueue.h net/if.h netdb.h netinet/in.h netinet/ip.h netinet/tcp.h poll.h
+pthread.h pwd.h regex.h resolv.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h stdio.h stdlib.h string.h sys/epoll.h sys/ipc.h
+sys/mman.h sys/mount.h sys/param.h sys/ptrace.h sys/resource.h sys/sem.h sys/shm.h sys/signalfd.h sys/socket.h sys/stat.h sys/statvfs.h
+sys/sysinfo.h sys/time.h sys/types.h sys/uio.h sys/un.h sys/user.h sys/utsname.h sys/wait.h sys/xattr.h termios.h time.h ucontext.h
+unistd.h utime.h wchar.h""".split()
 
 
 class Preprocessor(unittest.TestCase):
@@ -50,6 +60,31 @@ class Preprocessor(unittest.TestCase):
         script = self.write("a.d", "#include <netinet/in.h>\n#include <stdio.h>\n#include <signal.h>\n#include <linux/fs.h>\n"
                                    'BEGIN { printf("%d %d %d", SIGKILL, sizeof (struct sockaddr_in), __SUNW_D_64); exit(0); }\n')
         self.assertIn("9 16 1", self.run_ok("-C", "-s", script).stdout)
+
+    def test_each_header_of_the_system(self):
+        for name in HEADERS:
+            source = f"#include <{name}>\n"
+            if subprocess.run(["cpp", "-"], input=source, text=True, capture_output=True).returncode != 0:
+                continue  # it is not here, or needs another before it
+            with self.subTest(name):
+                result = dvm("compile", "-C", self.write("a.d", source + "BEGIN { exit(0); }\n"))
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_packed_structures_of_headers(self):
+        script = self.write("a.d", "#include <sys/epoll.h>\n#include <linux/if_ether.h>\n"
+                                   'BEGIN { printf("%d %d %x", sizeof (struct epoll_event), sizeof (struct ethhdr), EPOLLET); exit(0); }\n')
+        self.assertIn("12 14 80000000", self.run_ok("-C", "-s", script).stdout)
+
+    def test_what_only_c_has(self):
+        self.write("c.h", "static const struct { int a; } table[] = { { 1 }, { 2 } };\n_Static_assert(sizeof (int) == 4, \"a (b\");\n"
+                          "extern int (*hook)(int), variable __attribute__((unused));\nint f(const char *string, int self) __attribute__((const));\n"
+                          "struct words { char *string; int self; int counter;; unsigned import : 3; } __attribute__((aligned (32)));\n"
+                          "typedef void handler_t(int);\ntypedef handler_t *pointer_t;\n"
+                          "enum large { LARGE = 0x80000000, HUGE_ONE = 1L << 40 };\n"
+                          "struct holds { __extension__ char c; __int128_t wide; char pad[__alignof__(long)]; };\n")
+        script = self.write("a.d", '#include "c.h"\nstruct words w;\nBEGIN { w.string = NULL; w.counter = 2; '
+                                   'printf("%d %d %d %u %d", sizeof (w), w.counter, sizeof (struct holds), LARGE, HUGE_ONE >> 38); exit(0); }\n')
+        self.assertIn("32 2 48 2147483648 4", self.run_ok("-C", "-s", script).stdout)
 
     def test_further_arguments(self):
         script = self.write("a.d", 'BEGIN { printf("%d", N + M); exit(0); }\n')
