@@ -6,6 +6,7 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_target.h"
 #include "compiler/sema/declarator.h"
+#include "compiler/sema/find_type.h"
 #include "compiler/sema/fold_constants.h"
 #include "compiler/types/layout.h"
 
@@ -41,7 +42,38 @@ ExprPtr check(ExprContext& c, Cast& e) {
   return fold(e);
 }
 
+namespace {
+
+// "sizeof (`x[2])" reads as that of an array of a type `x. Null: there is such a type, or it can be nothing else.
+ExprPtr as_expression(ExprContext& c, SizeofType& e) {
+  Specifiers& spec = e.of->specifiers;
+  const Qualifiers& q = spec.qualifiers;
+  if (e.is_alignment || spec.form != TypeForm::named || !spec.is_scoped || q.is_const || q.is_volatile) return nullptr;
+  for (const Derivation& d : e.of->declarator.derivations)
+    if (d.kind != Derivation::Kind::array || !d.count) return nullptr;
+  if (spec.module == "D" || spec.module == "C" || c.session.target.find(target_module(spec.module), "", spec.name))
+    return nullptr;
+  auto external = std::make_unique<External>(spec.where);
+  external->module = spec.module, external->name = spec.name;
+  ExprPtr value = std::move(external);
+  for (Derivation& d : e.of->declarator.derivations) {
+    auto index = std::make_unique<Index>(e.where);
+    index->base = std::move(value);
+    index->arguments.push_back(clone(*d.count));
+    value = std::move(index);
+  }
+  auto size = std::make_unique<SizeofValue>(e.where);
+  size->operand = std::move(value);
+  return size;
+}
+
+}  // namespace
+
 ExprPtr check(ExprContext& c, SizeofType& e) {
+  if (ExprPtr value = as_expression(c, e)) {
+    check(c, value);
+    return value;
+  }
   const Type* t = type_of(*e.of, c.session);
   if (is_error(t))
     fail(c, e);

@@ -19,5 +19,6 @@ pid1:a.out:visit:entry
 	scoped = a.out`GREEN;
 	size = sizeof (struct node) + offsetof(struct node, y) + sizeof (struct color);
 	text = stringof(args[0]->name);
+	sizes = sizeof (`table) + sizeof (a.out`table[2]) + sizeof (`counter);
 }
 pid1:a.out:visit:return { word = args[0]; result = args[1]->value; }
