@@ -30,6 +30,7 @@ BEGIN = (
     ("`pr_addr`", "printf(\"%d %d\", (long)curlwpsinfo->pr_addr == tid, (long)curpsinfo->pr_addr == pid);", "1 1"),
     ("`pr_taskid`", "printf(\"%d %d %d %d\", curpsinfo->pr_taskid, curpsinfo->pr_projid, curpsinfo->pr_poolid, curpsinfo->pr_contract);", "0 0 0 0"),
     ("The kernel's memory", "trace(sizeof (struct vmlinux`task_struct) > 1000);", "1"),
+    ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),
     ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
@@ -66,6 +67,9 @@ ELSEWHERE = {
     "On a terminal": "scenarios/test_views.py",
     "`python*:::`": "scenarios/test_late.py",
     "`-G` makes": "scenarios/test_dtrace.py",
+    "`filebyproc.d`": "a published script, which is not kept here",
+    "`soaccept.d`": "a published script, which is not kept here",
+    "scripts that name `pread`": "depends on the C library",
 }
 HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`probefunc` of a C++",
         "A process that did not succeed")
