@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dvm/runtime/provider.h"
@@ -13,7 +14,7 @@
 
 namespace dvm::runtime {
 
-#define DVM_PROVIDER(name, factory) std::unique_ptr<Provider> factory();
+#define DVM_PROVIDER(id, factory, name, text) std::unique_ptr<Provider> factory();
 #include "runtime/provider/providers.def"
 #undef DVM_PROVIDER
 
@@ -27,6 +28,9 @@ std::vector<std::string> timer_names(const std::string& begin);
 std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);
 // Likewise the usdt provider.
 std::unique_ptr<Provider> make_usdt_provider(ObjectsOf objects);
+
+// The probes that a provider of this name has, in a few words. A process id may follow the name. Empty: there is none.
+std::string_view provider_text(std::string_view name);
 
 // All of them, in the order of the table.
 std::vector<std::unique_ptr<Provider>> make_providers();
