@@ -10,6 +10,7 @@
 #include "compiler/sema/check_clause.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/describe_probe.h"
+#include "compiler/sema/list_names.h"
 #include "compiler/sema/pragma.h"
 #include "compiler/source/library.h"
 
@@ -176,6 +177,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   if (!diagnostics.failed())
     for (Job& job : jobs) lower_source(job, session);
 
+  if (options.list_names) result.names = list_names(session);
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
   result.providers = describe_providers(session.providers);

@@ -34,8 +34,8 @@ void Diagnostics::error(Tag tag, Location where, std::string message, std::vecto
   add(Severity::error, tag, where, std::move(message), std::move(hints));
 }
 
-void Diagnostics::warning(Tag tag, Location where, std::string message) {
-  add(Severity::warning, tag, where, std::move(message), {});
+void Diagnostics::warning(Tag tag, Location where, std::string message, std::vector<std::string> hints) {
+  add(Severity::warning, tag, where, std::move(message), std::move(hints));
 }
 
 void Diagnostics::add(Severity severity, Tag tag, Location where, std::string message, std::vector<std::string> hints) {

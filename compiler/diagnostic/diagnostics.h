@@ -31,7 +31,7 @@ class Diagnostics {
   // Returns the region before.
   std::string_view set_region(std::string_view region) { return std::exchange(region_, region); }
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
-  void warning(Tag tag, Location where, std::string message);
+  void warning(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
   bool failed() const { return errors_ != 0; }
   unsigned errors() const { return errors_; }
   const SourceFile& file() const { return *file_; }

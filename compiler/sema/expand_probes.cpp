@@ -32,6 +32,7 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
     if (!found.reason.empty()) hints.push_back(found.reason);
   }
   for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
+  if (s.options.warn_zero_matches) return s.diagnostics.warning(tag, probe.where, message, std::move(hints)), true;
   s.error(tag, probe.where, message, std::move(hints));
   return false;
 }

@@ -65,6 +65,7 @@ class Symbols {
 
   AggregationSymbol* find_aggregation(std::string_view name);
   AggregationSymbol& add_aggregation(AggregationSymbol aggregation);
+  const std::deque<AggregationSymbol>& all_aggregations() const { return aggregations_; }
 
   // Objects and functions outside of D that "extern" gives a type: null until declared.
   const Type*& external(const std::string& name) { return externals_[name]; }

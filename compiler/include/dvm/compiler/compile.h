@@ -42,10 +42,12 @@ struct CompileOptions {
   bool default_arguments = false;             // -x defaultargs
   bool allow_empty = false;                   // -x empty: a source may hold nothing
   bool allow_zero_matches = false;            // -Z, -x zdefs
+  bool warn_zero_matches = false;             // a description without a match is a warning
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   bool keep_target = false;                   // $target stays in probe descriptions
   bool refuse_target = false;                 // without a value, $target elsewhere is an error; otherwise it is 0
   bool print_tree = false;                    // make CompiledSource::tree
+  bool list_names = false;                    // make CompileResult::names
   bool optimize = true;                       // false: unoptimized code, which must do the same
   std::vector<Library> libraries;             // compiled before the programs, in order of dependence
   dif::Attributes minimum{0, 0, 0};           // -x amin: refuses names that are less stable
@@ -90,6 +92,14 @@ struct ProviderDesc {
   std::vector<DeclaredProbeDesc> probes;
 };
 
+// A name that scripts use, for editors: of the script or of a library. Types are spelled as D does.
+struct NameDesc {
+  enum class Kind : uint8_t { variable, aggregation, constant, type };
+  Kind kind = Kind::variable;
+  std::string name;  // "self->x", "@a", "struct s"
+  std::string text;  // its declaration; of a type, with its members
+};
+
 // One probe, as dtrace -lv describes it. Argument types are spelled as D does.
 struct ProbeDescription {
   dif::Attributes probe, arguments;
@@ -101,6 +111,7 @@ struct CompileResult {
   std::vector<Diagnostic> diagnostics;
   std::vector<ProviderDesc> providers;         // that the sources declare, by name; libraries' are not there
   std::vector<ProbeDescription> descriptions;  // of CompileOptions::described, in its order
+  std::vector<NameDesc> names;                 // also of sources with errors
 };
 
 // All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
