@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <set>
 
 namespace dvm::cmd::lsp {
 namespace {
@@ -27,6 +29,7 @@ class CursorReader {
     cursor_.begin = word_begin(text_.size());
     cursor_.context = Context::word;
     find_owner();
+    find_expected();
     return cursor_;
   }
 
@@ -94,7 +97,24 @@ class CursorReader {
     cursor_.begin = text_.size();
     while (cursor_.begin > cursor_.clause && !is_space(text_[cursor_.begin - 1]) && text_[cursor_.begin - 1] != ',')
       cursor_.begin--;
+    const bool is_name = text_.find_first_of(":*?\"", cursor_.begin) == std::string_view::npos;
+    find_expected();
+    if (!is_name) cursor_.expected = Expected::value;
+    if (is_name && cursor_.expected == Expected::value) cursor_.expected = Expected::value_or_type;  // of a declaration
     return cursor_;
+  }
+  // By what is before the word: a parenthesis or a statement's begin may have a type behind it.
+  void find_expected() {
+    size_t end = cursor_.begin;
+    while (end > 0 && is_space(text_[end - 1])) end--;
+    if (end == 0 || end == cursor_.statement || std::string_view("(<{;").find(text_[end - 1]) != std::string_view::npos)
+      cursor_.expected = Expected::value_or_type;
+    const size_t begin = word_begin(end);
+    const std::string_view word = text_.substr(begin, end - begin);
+    if (word == "struct" || word == "union" || word == "enum") cursor_.expected = Expected::tag, cursor_.keyword = word;
+    for (const std::string_view before :
+         {"sizeof", "inline", "typedef", "extern", "const", "volatile", "self", "this", "translator"})
+      if (word == before) cursor_.expected = Expected::value_or_type;
   }
   size_t word_begin(size_t end) const {
     while (end > 0 && is_word(text_[end - 1])) end--;
@@ -159,12 +179,16 @@ size_t Document::begin_of_line(size_t line) const {
 
 size_t Document::offset_of(Position position) const {
   size_t at = begin_of_line(position.line);
-  for (size_t left = position.character; left > 0 && at < text_.size() && text_[at] != '\n';) {
+  for (size_t left = position.character; left > 0 && !is_line_end(at);) {
     left -= std::min(left, in_bytes_ ? 1 : units_of(text_[at]));
     at++;
     while (!in_bytes_ && at < text_.size() && continues_character(text_[at])) at++;
   }
   return at;
+}
+
+bool Document::is_line_end(size_t at) const {
+  return at >= text_.size() || text_[at] == '\n' || (text_[at] == '\r' && at + 1 < text_.size() && text_[at + 1] == '\n');
 }
 
 Position Document::position_of(size_t offset) const {
@@ -184,7 +208,9 @@ size_t Document::offset_of_column(unsigned line, unsigned column) const {
 }
 
 size_t Document::end_of_line(unsigned line) const {
-  return std::min(text_.find('\n', begin_of_line(line == 0 ? 0 : line - 1)), text_.size());
+  size_t at = begin_of_line(line == 0 ? 0 : line - 1);
+  while (!is_line_end(at)) at++;
+  return at;
 }
 
 Cursor look_at(std::string_view text, size_t offset) { return CursorReader(text, offset).read(); }
@@ -194,7 +220,60 @@ std::string_view word_at(std::string_view text, size_t offset) {
   while (begin > 0 && is_word(text[begin - 1])) begin--;
   while (end < text.size() && is_word(text[end])) end++;
   if (begin < end && begin > 0 && (text[begin - 1] == '$' || text[begin - 1] == '@')) begin--;
+  for (const std::string_view scope : {"self->", "this->"})
+    if (begin < end && text.substr(0, begin).ends_with(scope)) begin -= scope.size();
   return text.substr(begin, end - begin);
+}
+
+std::string_view description_at(std::string_view text, size_t begin) {
+  const bool is_quoted = text.substr(begin, text.find_first_of(" \t\r\n,{/", begin) - begin).find('"') != std::string_view::npos;
+  if (is_quoted) return text.substr(begin, text.find_first_of("\r\n{", begin) - begin);
+  return text.substr(begin, text.find_first_of(" \t\r\n,{/", begin) - begin);
+}
+
+namespace {
+
+// The end of a comment or quoted text that begins at `at`; `at` itself: there is none.
+size_t skip_unread(std::string_view text, size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (rest.starts_with("/*")) return std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+  if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
+  if (rest.empty() || (rest[0] != '"' && rest[0] != '\'')) return at;
+  const size_t begin = at;
+  for (at++; at < text.size() && text[at] != text[begin] && text[at] != '\n'; at++)
+    if (text[at] == '\\') at++;
+  return std::min(at + 1, text.size());
+}
+
+bool is_assigned(std::string_view behind) {
+  behind.remove_prefix(std::min(behind.find_first_not_of(" \t"), behind.size()));
+  return behind.starts_with('=') && !behind.starts_with("==");
+}
+
+}  // namespace
+
+std::vector<std::string> own_names(std::string_view text) {
+  std::set<std::string, std::less<>> names;
+  for (size_t at = 0; at < text.size();) {
+    if (const size_t end = skip_unread(text, at); end > at) {
+      at = end;
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && is_word(text[end])) end++;
+    if (end == at) {
+      at++;
+      continue;
+    }
+    const std::string_view word = word_at(text, at);
+    const bool is_member =
+        word.data() == text.data() + at && at > 0 && std::string_view(".>").find(text[at - 1]) != std::string_view::npos;
+    const bool is_scoped = word.find("->") != std::string_view::npos || word.starts_with('@');
+    const bool is_name = std::isdigit(static_cast<unsigned char>(text[at])) == 0 && !is_member;
+    if (is_name && (is_scoped || (is_assigned(text.substr(end)) && !word.starts_with('$')))) names.emplace(word);
+    at = end;
+  }
+  return {names.begin(), names.end()};
 }
 
 }  // namespace dvm::cmd::lsp

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace dvm::cmd::lsp {
 
@@ -28,6 +29,7 @@ class Document {
 
  private:
   size_t begin_of_line(size_t line) const;  // from 0
+  bool is_line_end(size_t at) const;        // of the text, too
 
   std::string text_;
   bool in_bytes_;
@@ -42,8 +44,17 @@ enum class Context {
   word          // in a predicate or a clause
 };
 
+// The kind of name that may stand there.
+enum class Expected {
+  value,  // no type
+  value_or_type,
+  tag  // a name behind struct, union or enum
+};
+
 struct Cursor {
   Context context = Context::nothing;
+  Expected expected = Expected::value;
+  std::string_view keyword;  // of a tag
   // Offsets in the text.
   size_t begin = 0;        // the description or word that ends at the cursor
   size_t clause = 0;       // the first description of the clause
@@ -54,7 +65,11 @@ struct Cursor {
 
 Cursor look_at(std::string_view text, size_t offset);
 
-// The whole word around an offset, with the $ or @ before it; empty: there is none.
+// The whole word around an offset, with the $ or @, self-> or this-> before it; empty: there is none.
 std::string_view word_at(std::string_view text, size_t offset);
+// The whole probe description around an offset, of which look_at() found the begin.
+std::string_view description_at(std::string_view text, size_t begin);
+// self->x, this->x, @x and assigned variables, as they are spelled in a text of any kind; each once.
+std::vector<std::string> own_names(std::string_view text);
 
 }  // namespace dvm::cmd::lsp

@@ -25,6 +25,14 @@ TEST(Document, PositionsCountUtf16UnitsOrBytes) {
   EXPECT_EQ(units.end_of_line(1), 1u);
 }
 
+TEST(Document, LinesMayEndWithTwoCharacters) {
+  const Document text("a\r\nbc\r\n", false);
+  EXPECT_EQ(text.offset_of({0, 99}), 1u);
+  EXPECT_EQ(text.offset_of({1, 99}), 5u);
+  EXPECT_EQ(text.end_of_line(2), 5u);
+  EXPECT_EQ(Document("a\rb", false).offset_of({0, 2}), 2u);
+}
+
 TEST(Document, BytesAreReplaced) {
   Document text("one two", false);
   text.replace(4, 7, "three");
@@ -89,6 +97,32 @@ TEST(Word, IsWholeWithItsSigil) {
   EXPECT_EQ(word_at("$target", 7), "$target");
   EXPECT_EQ(word_at("( )", 1), "");
   EXPECT_EQ(word_at("", 5), "");
+}
+
+TEST(Cursor, TypesStandWhereTheyMay) {
+  for (const std::string_view text : {"BEGIN { x = (u", "BEGIN { x = sizeof (", "BEGIN { u", "BEGIN { x; u", "inline u", "u"})
+    EXPECT_EQ(at_end(text).expected, Expected::value_or_type) << text;
+  for (const std::string_view text : {"BEGIN { x = u", "BEGIN { f(1, u", "syscall::u"})
+    EXPECT_EQ(at_end(text).expected, Expected::value) << text;
+  EXPECT_EQ(at_end("BEGIN { x = (struct p").expected, Expected::tag);
+  EXPECT_EQ(at_end("BEGIN { x = (struct p").keyword, "struct");
+}
+
+TEST(Words, NamesWithTheirScope) {
+  const std::string_view text = "self->a + @b[c]";
+  EXPECT_EQ(word_at(text, 6), "self->a");
+  EXPECT_EQ(word_at(text, 11), "@b");
+  EXPECT_EQ(word_at(text, 13), "c");
+  EXPECT_EQ(description_at("BEGIN,a:b:c*:d /x/", 6), "a:b:c*:d");
+  EXPECT_EQ(description_at("a:b:\"f(int, char)\":entry\n{", 0), "a:b:\"f(int, char)\":entry");
+}
+
+TEST(Words, OwnNamesAreFoundInAnyText) {
+  EXPECT_EQ(own_names("x = 1; this->y @z[ self-> p->q = 2; if (w == 1) $t = 3; 'self->no' /* @no */ // @no\n\"@no"),
+            (std::vector<std::string>{"@z", "this->y", "x"}));
+  EXPECT_TRUE(own_names("/*").empty());
+  EXPECT_TRUE(own_names("/").empty());
+  EXPECT_TRUE(own_names("\"\\").empty());
 }
 
 }  // namespace
