@@ -8,11 +8,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "cmd/complete.h"
+#include "cmd/lsp/known_probes.h"
 #include "cmd/profiles.h"
+#include "dvm/dif/probe_desc.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
@@ -38,13 +43,23 @@ std::string selecting(std::string_view text, const Cursor& cursor, bool with_sta
   return fmt::format("{}\ntrace({}{}); }}", made, cursor.owner, kNoMember);
 }
 
+// With the process id in place of $target, or without a process 0.
+std::string replaced_target(std::string text, const std::vector<pid_t>& pids) {
+  constexpr std::string_view kTarget = "$target";
+  if (const size_t at = text.find(kTarget); at != std::string::npos)
+    text.replace(at, kTarget.size(), std::to_string(pids.empty() ? 0 : pids[0]));
+  return text;
+}
+
 }  // namespace
 
-Language::Language(const ScriptOptions& given) : given_(given), handle_({}) {
-  if (given.pids.empty()) return;
-  handle_.add_provider(runtime::make_pid_provider(runtime::mapped_objects));
-  types_.emplace(handle_, given.pids[0], runtime::mapped_objects);
+Language::Language(const ScriptOptions& given)
+    : given_(given), handle_(std::make_unique<runtime::Handle>(runtime::HandleConfig{})) {
+  probes_ = std::make_unique<KnownProbes>(*handle_);
+  if (!given.pids.empty()) types_.emplace(*handle_, given.pids[0], runtime::mapped_objects);
 }
+
+Language::~Language() = default;
 
 Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   const Result<dif::Options> options = run_time_options(given);
@@ -62,6 +77,9 @@ Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   how->default_arguments = true;  // $1 has no value here
   made->how_ = *std::move(how);
   made->options_ = *options;
+  made->how_.catalog = made->probes_.get();
+  made->how_.warn_zero_matches = true;
+  made->library_names_ = made->ask_libraries({}).names;
   if (Result<vm::Profile> profile = read_profile("")) {
     made->profile_ = *std::move(profile);
   } else {
@@ -70,17 +88,28 @@ Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   return made;
 }
 
+compiler::CompileResult Language::ask_libraries(std::vector<dif::ProbeDesc> described) const {
+  compiler::CompileOptions how = how_;
+  how.allow_empty = how.list_names = true;
+  for (compiler::Library& library : how.libraries) library.if_named = false;
+  how.described = std::move(described);
+  const compiler::Source nothing = source_of("", "");
+  return compiler::compile({&nothing, 1}, how);
+}
+
 Checked Language::check(const std::string& name, const std::string& text) const {
   const compiler::Source source = source_of(name, text);
-  compiler::CompileResult compiled = compiler::compile({&source, 1}, how_);
+  compiler::CompileOptions how = how_;
+  how.list_names = true;
+  compiler::CompileResult compiled = compiler::compile({&source, 1}, how);
   Checked checked;
+  checked.names = std::move(compiled.names);
+  std::set<std::string, std::less<>> own;
+  for (const compiler::NameDesc& one : checked.names) own.insert(one.name);
+  for (const compiler::NameDesc& one : library_names_)
+    if (!own.contains(one.name)) checked.names.push_back(one);
   for (compiler::Diagnostic& one : compiled.diagnostics)
     if (one.origin.empty() && one.file == name) checked.diagnostics.push_back(std::move(one));
-  for (const compiler::CompiledSource& one : compiled.programs) {
-    checked.variables.insert(checked.variables.end(), one.program.variables.begin(), one.program.variables.end());
-    for (const dif::AggregationDesc& aggregation : one.program.aggregations)
-      checked.aggregations.push_back("@" + aggregation.name);
-  }
   checked.costs = costs(compiled.programs);
   return checked;
 }
@@ -97,6 +126,20 @@ std::vector<compiler::MemberOfType> Language::members(const std::string& name, s
 std::vector<std::string> Language::descriptions(const std::string& typed) const {
   constexpr size_t kName = 3;
   return complete_description(given_, typed, kName);
+}
+
+std::string Language::about_probes(const std::string& description) const {
+  const auto desc = dif::parse_probe_desc(replaced_target(description, given_.pids));
+  if (!desc) return "";
+  (void)probes_->match(*desc);
+  const auto probes = handle_->catalog().match(*desc);
+  std::string text(runtime::provider_text(probes.empty() ? desc->provider : probes.front()->provider));
+  if (!probes.empty()) text += fmt::format("\n\n{} {}", probes.size(), probes.size() == 1 ? "probe" : "probes");
+  const compiler::CompileResult compiled = ask_libraries({*desc});
+  if (compiled.descriptions.empty()) return text;
+  for (size_t i = 0; i < compiled.descriptions[0].argument_types.size(); i++)
+    text += fmt::format("\n\n`args[{}]`: `{}`", i, compiled.descriptions[0].argument_types[i]);
+  return text;
 }
 
 // A clause on several descriptions is shown as it is on the first.

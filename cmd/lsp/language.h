@@ -21,31 +21,40 @@ struct ClauseCost {
 
 struct Checked {
   std::vector<compiler::Diagnostic> diagnostics;  // of the script itself
-  std::vector<dif::Variable> variables;           // of the script's own; empty if it has errors
-  std::vector<std::string> aggregations;
+  std::vector<compiler::NameDesc> names;          // of the script and the libraries, as far as they were understood
   std::vector<ClauseCost> costs;
 };
+
+class KnownProbes;
 
 class Language {
  public:
   // An error: an option that the command line gives is wrong, or its process has ended.
   static Result<std::unique_ptr<Language>> open(const ScriptOptions& given);
+  ~Language();
 
   Checked check(const std::string& name, const std::string& text) const;
   std::vector<compiler::MemberOfType> members(const std::string& name, std::string_view text, const Cursor& cursor) const;
   std::vector<std::string> descriptions(const std::string& typed) const;
+  // What the probes of a description are, and their arguments; empty: nothing is known.
+  std::string about_probes(const std::string& description) const;
   // Why there are no costs; empty: there are.
   const std::string& no_costs() const { return no_costs_; }
 
  private:
   Language(const ScriptOptions& given);
+  // What all libraries declare, also those that a script has to name something of.
+  compiler::CompileResult ask_libraries(std::vector<dif::ProbeDesc> described) const;
   std::vector<ClauseCost> costs(const std::vector<compiler::CompiledSource>& programs) const;
 
   ScriptOptions given_;
-  runtime::Handle handle_;  // finds probes of the process, whose arguments `types_` is asked for
+  // Finds probes. Those of the process have arguments that `types_` is asked for.
+  std::unique_ptr<runtime::Handle> handle_;
+  std::unique_ptr<KnownProbes> probes_;
   std::optional<TargetCatalog> types_;
   compiler::CompileOptions how_;
   dif::Options options_;
+  std::vector<compiler::NameDesc> library_names_;
   std::optional<vm::Profile> profile_;
   std::string no_costs_;
 };

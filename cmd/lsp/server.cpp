@@ -6,13 +6,15 @@
 
 #include <algorithm>
 
+#include "cmd/lsp/offers.h"
 #include "cmd/lsp/words.h"
 
 namespace dvm::cmd::lsp {
 namespace {
 
 // Error codes of JSON-RPC.
-constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602;
+constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602,
+              kNotInitialized = -32002;
 constexpr int kError = 1, kWarning = 2, kIncremental = 2;
 constexpr size_t kMostItems = 1000;
 
@@ -24,11 +26,6 @@ Json item(const std::string& label, WordKind kind, const std::string& detail, co
 }
 
 Json item(const LanguageWord& word) { return item(word.name, word.kind, word.detail, word.text); }
-
-std::string spelled(const dif::Variable& variable) {
-  constexpr const char* kScopes[] = {"", "self->", "this->"};
-  return kScopes[static_cast<size_t>(variable.scope)] + variable.name;
-}
 
 // As its detail has it, which names a function and not a variable.
 std::string declaration(const LanguageWord& word) {
@@ -84,10 +81,14 @@ void Server::handle(const Json& message) {
   if (!is_object || !message.contains("method") || !message["method"].is_string())
     return send_(error(id, kInvalidRequest, "a message must be an object with a method"));
   const auto& known = message.contains("id") ? requests() : notifications();
-  const auto found = known.find(message["method"].get<std::string>());
+  const auto method = message["method"].get<std::string>();
+  if (const auto [code, problem] = misplaced(method); code != 0) {
+    if (message.contains("id")) send_(error(id, code, problem));
+    return;
+  }
+  const auto found = known.find(method);
   if (found == known.end()) {
-    if (message.contains("id"))
-      send_(error(id, kMethodNotFound, fmt::format("there is no {}", message["method"].get<std::string>())));
+    if (message.contains("id")) send_(error(id, kMethodNotFound, fmt::format("there is no {}", method)));
     return;
   }
   try {
@@ -98,7 +99,16 @@ void Server::handle(const Json& message) {
   }
 }
 
+std::pair<int, const char*> Server::misplaced(const std::string& method) const {
+  if (method == "exit") return {};
+  if (is_shut_down_) return {kInvalidRequest, "the server was shut down"};
+  if (method == "initialize" && is_initialized_) return {kInvalidRequest, "the server is initialized already"};
+  if (method != "initialize" && !is_initialized_) return {kNotInitialized, "the server is not initialized yet"};
+  return {};
+}
+
 Json Server::initialize(const Json& parameters) {
+  is_initialized_ = true;
   const Json encodings = parameters.value(Json::json_pointer("/capabilities/general/positionEncodings"), Json::array());
   in_bytes_ = std::find(encodings.begin(), encodings.end(), "utf-8") != encodings.end();
   const Json completion = {{"triggerCharacters", {":", ">", ".", "@", "$"}}};
@@ -153,12 +163,11 @@ void Server::take(const std::string& uri, Document document) {
   Checked checked = language_.check(uri, document.text());
   Json list = Json::array();
   for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(document, one));
-  // Words of the script stay while it has an error, as it has at most times when something is typed.
+  // While a clause is typed, it has an error, and declares nothing. Names that it declared before stay known.
   const auto before = documents_.find(uri);
-  if (before != documents_.end() && !checked.diagnostics.empty()) {
-    checked.variables = std::move(before->second.checked.variables);
-    checked.aggregations = std::move(before->second.checked.aggregations);
-  }
+  if (before != documents_.end() && !checked.diagnostics.empty())
+    for (compiler::NameDesc& one : before->second.checked.names)
+      if (find_name(checked.names, one.name) == nullptr) checked.names.push_back(std::move(one));
   documents_.insert_or_assign(uri, Open{std::move(document), std::move(checked)});
   send_({{"jsonrpc", "2.0"}, {"method", "textDocument/publishDiagnostics"}, {"params", {{"uri", uri}, {"diagnostics", list}}}});
 }
@@ -201,21 +210,19 @@ Json Server::completion(const Json& parameters) {
 Json Server::items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const {
   const std::string& text = open.document.text();
   Json list = Json::array();
-  if (cursor.context == Context::description)
-    for (const std::string& one : language_.descriptions(text.substr(cursor.begin, offset - cursor.begin)))
-      list.push_back(item(one, WordKind::constant, "", ""));
   if (cursor.context == Context::member)
     for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
       list.push_back(item(one.name, WordKind::property, one.type, ""));
   if (cursor.context == Context::pragma)
     for (const LanguageWord& one : options()) list.push_back(item(one));
-  if (cursor.context == Context::member && (cursor.owner == "self->" || cursor.owner == "this->"))
-    for (const dif::Variable& one : open.checked.variables)
-      if (spelled(one).starts_with(cursor.owner)) list.push_back(item(one.name, WordKind::variable, "", ""));
-  if (cursor.context != Context::word) return list;
-  for (const LanguageWord& one : words()) list.push_back(item(one));
-  for (const dif::Variable& one : open.checked.variables) list.push_back(item(spelled(one), WordKind::variable, "", ""));
-  for (const std::string& one : open.checked.aggregations) list.push_back(item(one, WordKind::variable, "aggregation", ""));
+  const bool is_scope = cursor.owner == "self->" || cursor.owner == "this->";
+  const bool has_names = cursor.context == Context::word || (cursor.context == Context::member && is_scope) ||
+                         (cursor.context == Context::description && cursor.expected != Expected::value);
+  if (has_names)
+    for (const LanguageWord& one : offered_names(open.checked.names, text, cursor, offset)) list.push_back(item(one));
+  if (cursor.context == Context::description)  // behind types, since there may be more than fit
+    for (const std::string& one : language_.descriptions(text.substr(cursor.begin, offset - cursor.begin)))
+      list.push_back(item(one, WordKind::constant, "", ""));
   return list;
 }
 
@@ -225,14 +232,33 @@ Json Server::hover(const Json& parameters) {
   const std::string& text = open->document.text();
   const size_t offset = open->document.offset_of(position_of(parameters));
   if (look_at(text, offset).context == Context::nothing) return {};
-  const std::string_view word = word_at(text, offset);
-  if (word.empty()) return {};
-  const LanguageWord* found = find_word(words(), word);
-  if (found == nullptr && look_at(text, offset).context == Context::pragma) found = find_word(options(), word);
-  if (found == nullptr) return {};
-  const auto begin = static_cast<size_t>(word.data() - text.data());
-  return {{"contents", {{"kind", "markdown"}, {"value", fmt::format("```\n{}\n```\n{}", declaration(*found), found->text)}}},
-          {"range", range(open->document, begin, begin + word.size())}};
+  std::string_view what = word_at(text, offset);
+  std::string about = about_word(*open, uri_of(parameters), what);
+  if (const Cursor cursor = look_at(text, offset); about.empty() && cursor.context == Context::description) {
+    what = description_at(text, cursor.begin);
+    if (const std::string known = language_.about_probes(std::string(what)); !known.empty())
+      about = fmt::format("```\n{}\n```\n{}", what, known);
+  }
+  if (about.empty()) return {};
+  const auto begin = static_cast<size_t>(what.data() - text.data());
+  return {{"contents", {{"kind", "markdown"}, {"value", about}}}, {"range", range(open->document, begin, begin + what.size())}};
+}
+
+std::string Server::about_word(const Open& open, const std::string& uri, std::string_view word) const {
+  if (word.empty()) return "";
+  const std::string& text = open.document.text();
+  const Cursor cursor = look_at(text, static_cast<size_t>(word.data() - text.data()) + word.size());
+  if (cursor.context == Context::member && word.find("->") == word.npos) {
+    for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
+      if (one.name == word) return fmt::format("```\n{} {}{}\n```", one.type, cursor.owner, one.name);
+    return "";
+  }
+  const bool is_pragma = cursor.context == Context::pragma;
+  if (const LanguageWord* found = find_word(is_pragma ? options() : words(), word))
+    return fmt::format("```\n{}\n```\n{}", declaration(*found), found->text);
+  const std::string tag = fmt::format("{} {}", cursor.keyword, word);
+  const compiler::NameDesc* found = find_name(open.checked.names, cursor.expected == Expected::tag ? tag : word);
+  return found != nullptr ? fmt::format("```\n{}\n```", found->text) : "";
 }
 
 Json Server::inlay_hints(const Json& parameters) {

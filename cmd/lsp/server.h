@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cmd/lsp/language.h"
 
@@ -46,16 +48,21 @@ class Server {
   Json hover(const Json& parameters);
   Json inlay_hints(const Json& parameters);
 
+  // The error code of a method at a wrong time; 0: the time is right.
+  std::pair<int, const char*> misplaced(const std::string& method) const;
   void take(const std::string& uri, Document document);
   Open* find(const Json& parameters);
   Json range(const Document& document, size_t begin, size_t end) const;
   Json diagnostic(const Document& document, const compiler::Diagnostic& one) const;
   Json items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const;
 
+  // What a word is, as Markdown; empty: it is not known.
+  std::string about_word(const Open& open, const std::string& uri, std::string_view word) const;
+
   const Language& language_;
   Send send_;
   std::map<std::string, Open> documents_;  // by URI
-  bool in_bytes_ = false, is_shut_down_ = false, has_ended_ = false;
+  bool in_bytes_ = false, is_initialized_ = false, is_shut_down_ = false, has_ended_ = false;
 };
 
 }  // namespace dvm::cmd::lsp

@@ -27,7 +27,7 @@ std::string with_refusal(std::string_view text, std::string_view unsupported) {
 std::vector<LanguageWord> make_words() {
   std::vector<LanguageWord> all;
   for (const dif::BuiltInInfo& row : dif::kBuiltIns)
-    if (row.family != dif::VariableFamily::none)
+    if (row.family != dif::VariableFamily::none && !row.name.starts_with("dvm_"))
       all.push_back({std::string(row.name), WordKind::variable, std::string(row.type), std::string(row.text)});
   for (const dif::ActionInfo& row : dif::kActions)
     if (row.id != dif::Action::expression)

@@ -8,7 +8,7 @@
 namespace dvm::cmd::lsp {
 
 // The numbers of CompletionItemKind in the protocol.
-enum class WordKind { function = 3, variable = 6, property = 10, keyword = 14, constant = 21 };
+enum class WordKind { function = 3, variable = 6, property = 10, keyword = 14, constant = 21, structure = 22 };
 
 struct LanguageWord {
   std::string name;

@@ -169,6 +169,56 @@ class LanguageServer(unittest.TestCase):
         self.assertEqual(set(editor.complete("struct inner { int low; }; struct outer { struct inner in; } *o; BEGIN { x = (o + 1)->in.")), {"low"})
         self.assertEqual(editor.complete("BEGIN { nothing->"), {})
 
+    def test_types(self):
+        editor = self.editor()
+        editor.open("")
+        for text in ("BEGIN { x = (", "BEGIN { x = sizeof (", "BEGIN { printf(\"%d\", xlate <", "inline ", "ps", "BEGIN { "):
+            self.assertIn("psinfo_t", editor.complete(text), text)
+        self.assertEqual(editor.complete("BEGIN { x = (ps")["psinfo_t"], "typedef struct psinfo psinfo_t")
+        self.assertNotIn("psinfo_t", editor.complete("BEGIN { x = 1 + "))
+        tags = editor.complete("struct own { int x; }; BEGIN { x = (struct ")
+        self.assertEqual((tags["own"], tags["psinfo"]), ("struct own", "struct psinfo"))
+        self.assertNotIn("printf", tags)
+
+    def test_names_of_libraries(self):
+        editor = self.editor()
+        editor.open("")
+        words = editor.complete("BEGIN { cu")
+        self.assertEqual(words["curpsinfo"], "inline psinfo_t * curpsinfo")
+        self.assertIn("SIGKILL", words)
+        self.assertEqual([name for name in [*words, *editor.complete("BEGIN { x = (struct "), *editor.complete("BEGIN { x = (")] if "dvm_" in name], [])
+
+    def test_own_names_in_a_broken_script(self):
+        editor = self.editor()
+        broken = "BEGIN { self->mine = ; this->one = 1 @sums[pid] = count( \"self->text\" /* @comment */\n total = 3; x."
+        editor.open("")
+        self.assertEqual(set(editor.complete(broken + "\nself->")), {"mine"})
+        words = editor.complete(broken + "\n y = 1 + ")
+        for name in ("self->mine", "this->one", "@sums", "total"):
+            self.assertIn(name, words)
+        for name in ("self->text", "@comment"):
+            self.assertNotIn(name, words)
+
+    def test_probes_that_do_not_exist(self):
+        editor = self.editor()
+        diagnostic, = editor.open("BEGIN, fbt:::entry { exit(0); }")
+        self.assertEqual((diagnostic["severity"], diagnostic["code"]), (2, "D_PDESC_ZERO"))
+        self.assertEqual(diagnostic["range"], {"start": {"line": 0, "character": 7}, "end": {"line": 0, "character": 18}})
+        self.assertIn("does not match any probes\n", diagnostic["message"])
+        # Nobody knows the process of $target yet, nor what a script on it may be for.
+        self.assertEqual(editor.open("pid$target:a.out:main:entry, looper$target:::* { exit(0); }"), [])
+        self.assertEqual(editor.open("tick-1s, profile-997, proc:::exit, END { exit(0); }"), [])
+
+    def test_functions_that_a_process_does_not_have(self):
+        target = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        editor = self.editor("-p", str(target.pid))
+        self.assertEqual(editor.open("pid$target:libc:malloc:entry, pid$target:libc:mall*: { }"), [])
+        diagnostic, = editor.open("pid$target:libc:malok:entry { }")
+        self.assertEqual(diagnostic["severity"], 2)
+        self.assertIn("malok", diagnostic["message"])
+
     def test_options_behind_a_pragma(self):
         editor = self.editor()
         editor.open("")
@@ -223,6 +273,36 @@ class LanguageServer(unittest.TestCase):
         self.assertIn("print values by a format", editor.at("hover", 12, 3)["contents"]["value"])
         self.assertIsNone(editor.at("hover", 0, 0))
 
+    def explain(self, editor, text, word):
+        """The first line of what hovering over the last place of a word shows, and all of it."""
+        editor.open(text)
+        before = text[:text.rindex(word)]
+        hover = editor.at("hover", before.count("\n"), len(before) - before.rfind("\n") - 1 + len(word) - 1)
+        return (hover["contents"]["value"].split("\n")[1], hover["contents"]["value"]) if hover else (None, "")
+
+    def test_what_names_of_the_script_are(self):
+        editor = self.editor()
+        for word, declaration in (("self->began", "uint64_t self->began"), ("this->who", "int32_t this->who"), ("@total", "@total[int32_t] = sum()"),
+                                  ("pr_fname", "string curpsinfo->pr_fname"), ("curpsinfo", "inline psinfo_t * curpsinfo")):
+            self.assertEqual(self.explain(editor, SCRIPT, word)[0], declaration)
+        self.assertEqual(self.explain(editor, 'BEGIN { a[1, "x"] = 2; trace(a[1, "x"]); }', "a[")[0], "int a[int, string]")
+
+    def test_what_types_are(self):
+        editor = self.editor()
+        script = "struct own { int x; char *s; }; typedef struct own own_t; translator own_t < int N > { x = N; s = 0; };\nBEGIN { trace(sizeof (own_t)); }"
+        first, whole = self.explain(editor, script, "own_t")
+        self.assertEqual(first, "typedef struct own own_t {")
+        self.assertIn("\n  int x;\n  char * s;\n}\ntranslator own_t < int N >", whole)
+        self.assertEqual(self.explain(editor, script.replace("(own_t)", "(struct own)"), "own")[0], "struct own {")
+
+    def test_what_probes_are(self):
+        editor = self.editor()
+        first, whole = self.explain(editor, "BEGIN,\nproc:::signal-send { }", "signal-send")
+        self.assertEqual(first, "proc:::signal-send")
+        self.assertIn("signals", whole)
+        self.assertIn("`args[1]`: `psinfo_t *`", whole)
+        self.assertIn("fired by dvm itself", self.explain(editor, "BEGIN { }", "BEGIN")[1])
+
     def test_costs_beside_clauses(self):
         with tempfile.TemporaryDirectory() as home:
             editor = self.editor(XDG_CONFIG_HOME=home)
@@ -251,6 +331,41 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(editor.answer()["error"]["code"], code, text)
         editor.tell("dance", {})
         self.assertEqual(editor.at("hover", 0, 0), None)  # no document, and it goes on
+
+    def test_requests_at_a_wrong_time(self):
+        process = subprocess.Popen([dvmtest.DVM, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        editor = Editor.__new__(Editor)
+        editor.process, editor.number, editor.told = process, 0, []
+        self.addCleanup(editor.close)
+        self.assertEqual(editor.ask("shutdown", None)["error"]["code"], -32002)
+        self.assertEqual(editor.ask("textDocument/hover", {})["error"]["code"], -32002)
+        editor.tell("textDocument/didOpen", {"textDocument": {"uri": URI, "text": "x"}})  # ignored
+        self.assertIn("capabilities", editor.ask("initialize", {"capabilities": {}})["result"])
+        self.assertEqual(editor.ask("initialize", {"capabilities": {}})["error"]["code"], -32600)
+        editor.tell("$/cancelRequest", {"id": 1})
+        self.assertIsNone(editor.ask("shutdown", None)["result"])
+        self.assertEqual(editor.ask("textDocument/hover", {})["error"]["code"], -32600)
+        editor.tell("exit", None)
+        self.assertEqual(process.wait(), 0)
+
+    def test_lines_that_end_with_two_characters(self):
+        editor = self.editor()
+        diagnostic, = editor.open("BEGIN\r\n{\r\n\ttrace(timestmp);\r\n}\r\n")
+        self.assertEqual(diagnostic["range"], {"start": {"line": 2, "character": 7}, "end": {"line": 2, "character": 15}})
+        self.assertEqual(editor.edit((2, 7, 2, 99, "pid);")), [])  # behind the end of its line, which stays
+        self.assertEqual(editor.edit((0, 99, 0, 99, ", END")), [])
+        diagnostic, = editor.edit((2, 7, 2, 10, "pod"))
+        self.assertEqual(diagnostic["range"]["start"], {"line": 2, "character": 7})
+
+    def test_several_documents(self):
+        editor = self.editor()
+        editor.open("BEGIN { self->first = 1; }")
+        other = {"textDocument": {"uri": "file:///tmp/other.d", "text": "BEGIN { self->second = 1; }"}}
+        editor.tell("textDocument/didOpen", other)
+        editor.diagnostics()
+        self.assertEqual(set(editor.complete("BEGIN { self->first = 1; self->")), {"first"})
+        editor.tell("textDocument/didClose", {"textDocument": {"uri": URI}})
+        self.assertEqual(editor.at("completion", 0, 9), [])
 
     def test_a_head_without_a_length_ends_it(self):
         for head in (b"\r\n", b"Content-Length: 99999999999\r\n\r\n", b"Content-Length: -1\r\n\r\n"):
