@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lower/expr_lowering.h"
+#include "compiler/lower/operators.h"
 #include "dvm/dif/subroutine.h"
 
 namespace dvm::compiler {
@@ -58,7 +59,7 @@ void copy_string(Lowering& c, const Expr& value, Register string, Register to, u
   if (!may_be_null(value)) return copy_present(c, string, to, size);
   const Label is_null = c.out.make_label(), end = c.out.make_label();
   c.out.test(string);
-  c.out.branch(Opcode::be, is_null);
+  c.out.branch(branch_of(Op::equal), is_null);
   copy_present(c, string, to, size);
   c.out.jump(end);
   c.out.place(is_null);
