@@ -265,12 +265,10 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
   void note_clauses(const AgentFirer& firer, const Probe* probe, InDvm reason) {
     if (firer.tail == inside::Tail::leaves) return;
-    if (!firer.steps.empty() && reason == InDvm::nothing) {
-      in_thread_.insert(probe), aggregations_.is_empty = false;
-      return;
-    }
-    in_dvm_[probe] = reason;
-    if (!firer.steps.empty()) gated_.insert(probe);
+    const bool has_code = !firer.steps.empty(), is_whole = has_code && reason == InDvm::nothing;
+    if (has_code) (is_whole ? in_thread_ : gated_).insert(probe);
+    if (!is_whole) in_dvm_[probe] = reason;
+    aggregations_.is_empty &= !is_whole;
   }
 
   // By dvm's own list of processes, and their code.
