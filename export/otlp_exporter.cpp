@@ -29,6 +29,12 @@ std::string without_slash(std::string url) {
   return url;
 }
 
+uint64_t points_in(const runtime::Snapshot& snapshot) {
+  uint64_t points = 0;
+  for (const runtime::Metric& metric : snapshot.metrics) points += metric.points.size();
+  return points;
+}
+
 std::string reason_of(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
   std::string text = answer.body.substr(0, 200);
@@ -138,7 +144,7 @@ bool OtlpExporter::send_snapshot() {
   Rejected rejected;
   const Outcome outcome = send("/v1/metrics", otlp_metrics(*snapshot, origin_), rejected);
   const std::lock_guard lock(mutex_);
-  losses_.points += rejected.count;
+  losses_.points += std::min(rejected.count, points_in(*snapshot));
   if (outcome == Outcome::lost) losses_.snapshots++;
   if (outcome == Outcome::again && !snapshot_) snapshot_ = std::move(snapshot);  // unless there is a newer one
   return outcome != Outcome::again;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/utf8.h"
@@ -107,6 +107,13 @@ Json json_of(const LogRecord& record, uint64_t time) {
                         attribute("thread.id", int64_t{record.tid}), attribute("thread.name", valid_utf8(record.name))})}};
 }
 
+// 0: it is none, or below 0.
+uint64_t number_in(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 }  // namespace
 
 LogRecord LogRecords::make(runtime::RecordCopy copy) {
@@ -150,7 +157,7 @@ Rejected rejected_in(const std::string& answer) {
     if (!part.contains(name)) continue;
     const Json& count = part[name];
     if (count.is_number_unsigned()) rejected.count += count.get<uint64_t>();
-    if (count.is_string()) rejected.count += std::strtoull(count.get_ref<const std::string&>().c_str(), nullptr, 10);
+    if (count.is_string()) rejected.count += number_in(count.get_ref<const std::string&>());
   }
   if (part.contains("errorMessage") && part["errorMessage"].is_string()) rejected.reason = part["errorMessage"];
   return rejected;

@@ -237,6 +237,14 @@ class OtlpTest(unittest.TestCase):
         self.check(result, stderr=f"dvm: {server.url}/v1/logs rejects a part of what is exported: too old\n"
                                   "dvm: not exported: 1 record was rejected\n")
 
+    def test_more_is_rejected_than_was_sent(self):
+        lie = b'{"partialSuccess": {"rejectedDataPoints": "18446744073709551615", "errorMessage": "all"}}'
+        with collector(lambda path, number: (200, {}, lie if path == "/v1/metrics" else b"")) as server:
+            result = run(server.url, "BEGIN { exit(0); }")
+            sent = sum(len(kind["dataPoints"]) for body in server.bodies("/v1/metrics") for metric in metrics_of(body).values()
+                       for kind in metric.values() if isinstance(kind, dict))
+        self.assertIn(f"dvm: not exported: {sent} values of metrics were rejected\n", result.stderr)
+
     def test_answers_of_any_kind(self):
         for body in (b"", b"\xff\xfe", b"[]", b'{"partialSuccess": 7}', b'{"partialSuccess": {"rejectedLogRecords": -5}}', b"x" * 1000000):
             with collector(lambda path, number, body=body: (200, {}, body)) as server:

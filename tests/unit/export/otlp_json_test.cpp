@@ -67,8 +67,10 @@ TEST(OtlpJson, TextOfRecordsIsMadeUtf8) {
 }
 
 TEST(OtlpJson, AnswersOfAnyKind) {
-  for (const char* answer : {"", "{", "[]", "7", "null", R"({"partialSuccess": []})", R"({"partialSuccess": {}})",
-                             R"({"partialSuccess": {"rejectedLogRecords": -1, "errorMessage": 5}})"})
+  for (const char* answer :
+       {"", "{", "[]", "7", "null", R"({"partialSuccess": []})", R"({"partialSuccess": {}})",
+        R"({"partialSuccess": {"rejectedLogRecords": -1, "errorMessage": 5}})",
+        R"({"partialSuccess": {"rejectedLogRecords": "-5"}})", R"({"partialSuccess": {"rejectedLogRecords": "5x"}})"})
     EXPECT_EQ(rejected_in(answer).count, 0u) << answer;
   const Rejected some = rejected_in(R"({"partialSuccess": {"rejectedDataPoints": "12", "errorMessage": "why"}})");
   EXPECT_EQ(some.count, 12u);
