@@ -61,7 +61,7 @@ class Assigner {
   enum class Outcome : uint8_t { done, spilled, failed };
 
   // spilled: the steps are not right yet.
-  Outcome run(const Table<Step>& steps) {
+  Outcome run(const Table<CodeStep>& steps) {
     code_.steps.clear();
     for (at_ = 0; at_ < steps.size() && !failed_; at_++) assign(steps[at_]);
     return failed_ ? Outcome::failed : has_spilled_ ? Outcome::spilled : Outcome::done;
@@ -79,10 +79,10 @@ class Assigner {
     size_t next = 0;                    // of them
     uint32_t first = kNever, last = 0;  // steps that touch it
     uint32_t loaded = 0;                // where it was loaded anew; 0: its register has it since it was made
-    Step made;                          // a nop: cannot be made anew
+    CodeStep made;                      // a nop: cannot be made anew
   };
 
-  void note(const Step& s, uint32_t at) {
+  void note(const CodeStep& s, uint32_t at) {
     for (const Register r : s.reads)
       if (r != 0) values_[r].reads.push_back(at), values_[r].last = at;
     if (s.writes != 0) values_[s.writes].first = std::min(values_[s.writes].first, at), values_[s.writes].last = at;
@@ -93,12 +93,12 @@ class Assigner {
     if (const Symbol* variable = spills_.of(s.writes)) values_[s.writes].made = load_of(*variable);
   }
 
-  static Step load_of(const Symbol& variable) { return {.op = dif::Opcode::ldls, .value = variable.id, .symbol = &variable}; }
-  static Step store_to(const Symbol& variable, unsigned reg) {
+  static CodeStep load_of(const Symbol& variable) { return {.op = dif::Opcode::ldls, .value = variable.id, .symbol = &variable}; }
+  static CodeStep store_to(const Symbol& variable, unsigned reg) {
     return {.op = dif::Opcode::stls, .reads = {reg}, .value = variable.id, .symbol = &variable};
   }
 
-  void assign(Step s) {
+  void assign(CodeStep s) {
     if (s.is_label) forget_loads(arrivals_[s.value]);
     needed_.clear();
     for (const Register r : s.reads)
@@ -136,7 +136,7 @@ class Assigner {
     if (v.reg != 0) return;
     take(r, 0);
     v.loaded = at_;
-    Step s = v.made;
+    CodeStep s = v.made;
     s.writes = v.reg;
     code_.steps.push_back(s);
   }
@@ -206,7 +206,7 @@ class Assigner {
 
 bool assign_registers(Code& code, const SpillVariables& variables) {
   using Outcome = Assigner::Outcome;
-  const Table<Step> steps(code.steps, code.arena());
+  const Table<CodeStep> steps(code.steps, code.arena());
   Spills spills(code, variables);
   for (;; code.steps = steps) {
     const Outcome outcome = Assigner(code, spills).run(steps);

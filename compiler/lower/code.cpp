@@ -6,17 +6,17 @@
 
 namespace dvm::compiler {
 
-bool is_scalar_load(const Step& s) {
+bool is_scalar_load(const CodeStep& s) {
   if (s.is_label) return false;
   const dif::OpcodeInfo& row = dif::info(s.op);
   return row.format == dif::Format::ldv && row.tuple == dif::TupleUse::none;
 }
 
-bool is_memory_load(const Step& s) { return !s.is_label && dif::info(s.op).format == dif::Format::load; }
+bool is_memory_load(const CodeStep& s) { return !s.is_label && dif::info(s.op).format == dif::Format::load; }
 
-bool is_variable_store(const Step& s) { return !s.is_label && dif::info(s.op).format == dif::Format::stv; }
+bool is_variable_store(const CodeStep& s) { return !s.is_label && dif::info(s.op).format == dif::Format::stv; }
 
-bool changes_memory(const Step& s) {
+bool changes_memory(const CodeStep& s) {
   if (s.is_label) return false;
   const dif::Format format = dif::info(s.op).format;
   const bool allocates = format == dif::Format::r1rd && dif::info(s.op).can_fault;
@@ -29,7 +29,7 @@ std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right) 
 }
 
 RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers, code.arena()), reads(code.registers, code.arena()) {
-  for (const Step& s : code.steps) {
+  for (const CodeStep& s : code.steps) {
     writes[s.writes]++;
     for (const Register r : s.reads) reads[r]++;
   }

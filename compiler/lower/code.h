@@ -24,7 +24,7 @@ namespace dvm::compiler {
 using Register = uint32_t;
 using Label = uint32_t;
 
-struct Step {
+struct CodeStep {
   dif::Opcode op = dif::Opcode::nop;
   bool is_label = false;            // label `value`, no instruction
   std::array<Register, 3> reads{};  // operands in order; of a store: value, address
@@ -32,11 +32,11 @@ struct Step {
   uint64_t value = 0;               // the constant, or the number of what the instruction names
   const Symbol* symbol = nullptr;   // of a user variable
 
-  static Step move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }
-  static Step constant(uint64_t value, Register to) {
-    return value == 0 ? move(0, to) : Step{.op = dif::Opcode::setx, .writes = to, .value = value};
+  static CodeStep move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }
+  static CodeStep constant(uint64_t value, Register to) {
+    return value == 0 ? move(0, to) : CodeStep{.op = dif::Opcode::setx, .writes = to, .value = value};
   }
-  static Step jump(Label to) { return {.op = dif::Opcode::ba, .value = to}; }
+  static CodeStep jump(Label to) { return {.op = dif::Opcode::ba, .value = to}; }
 
   bool has_format(dif::Format format) const { return !is_label && dif::info(op).format == format; }
   bool is_branch() const { return has_format(dif::Format::branch); }
@@ -52,19 +52,19 @@ using Table = std::pmr::vector<T>;
 struct Code {
   Arena* arena() const { return steps.get_allocator().resource(); }
 
-  Table<Step> steps;                 // the last one is a ret
+  Table<CodeStep> steps;             // the last one is a ret
   std::vector<std::string> strings;  // operands of sets
   Register registers = 1;
   Label labels = 0;
 };
 
 // Loads of a variable: scalars by ld?s, and built-ins.
-bool is_scalar_load(const Step& step);
-bool is_memory_load(const Step& step);
+bool is_scalar_load(const CodeStep& step);
+bool is_memory_load(const CodeStep& step);
 // The step stores to a user variable.
-bool is_variable_store(const Step& step);
+bool is_variable_store(const CodeStep& step);
 // Memory that loads see may be another after it.
-bool changes_memory(const Step& step);
+bool changes_memory(const CodeStep& step);
 
 // What an arithmetic opcode makes of constants; nothing if it would fault, or is no such opcode.
 std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right);

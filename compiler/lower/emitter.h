@@ -10,7 +10,7 @@ namespace dvm::compiler {
 
 class Emitter {
  public:
-  explicit Emitter(Arena* arena) : code_{.steps = Table<Step>(arena), .strings = {}} { code_.steps.reserve(kUsual); }
+  explicit Emitter(Arena* arena) : code_{.steps = Table<CodeStep>(arena), .strings = {}} { code_.steps.reserve(kUsual); }
 
   Register fresh() { return code_.registers++; }
 
@@ -22,8 +22,8 @@ class Emitter {
   Register string(const std::string& value);
 
   // Into a register from fresh(), on several paths.
-  void move(Register from, Register to) { add(Step::move(from, to)); }
-  void set_integer(uint64_t value, Register to) { add(Step::constant(value, to)); }
+  void move(Register from, Register to) { add(CodeStep::move(from, to)); }
+  void set_integer(uint64_t value, Register to) { add(CodeStep::constant(value, to)); }
 
   Register load(dif::Opcode op, const Symbol& symbol);
   Register load_element(const Symbol& built_in, Register index);
@@ -43,13 +43,13 @@ class Emitter {
   void place(Label label) { add({.is_label = true, .value = label}); }
   void branch(dif::Opcode op, Label label) { add({.op = op, .value = label}); }
 
-  void jump(Label label) { add(Step::jump(label)); }
+  void jump(Label label) { add(CodeStep::jump(label)); }
 
   // Ends the code with `ret reg`.
   Code finish(Register reg);
 
  private:
-  void add(const Step& step) { code_.steps.push_back(step); }
+  void add(const CodeStep& step) { code_.steps.push_back(step); }
   void push(dif::Opcode op, dif::PushType type, Register size, Register value);
 
   static constexpr size_t kUsual = 16;  // steps

@@ -22,7 +22,7 @@ class Encoder {
   dif::Difo run(dif::DataType result) {
     place_labels();
     difo_.text.reserve(code_.steps.size());
-    for (const Step& s : code_.steps)
+    for (const CodeStep& s : code_.steps)
       if (!s.is_label) difo_.text.push_back(encode(s));
     difo_.result = std::move(result);
     return std::move(difo_);
@@ -31,13 +31,13 @@ class Encoder {
  private:
   void place_labels() {
     unsigned pc = 0;
-    for (const Step& s : code_.steps) {
+    for (const CodeStep& s : code_.steps) {
       if (s.is_label) places_[s.value] = pc;
       pc += !s.is_label;
     }
   }
 
-  Instruction encode(const Step& s) {
+  Instruction encode(const CodeStep& s) {
     const auto value = static_cast<unsigned>(s.value);
     switch (dif::info(s.op).format) {
       case Format::branch:
@@ -82,7 +82,7 @@ class Encoder {
     return it->second;
   }
 
-  void note_variable(const Step& s, bool writes) {
+  void note_variable(const CodeStep& s, bool writes) {
     if (s.symbol->kind != SymbolKind::variable) return;
     const auto [it, is_new] = variables_.try_emplace(s.symbol, difo_.variables.size());
     if (is_new) difo_.variables.push_back(describe(*s.symbol));
@@ -98,7 +98,7 @@ class Encoder {
 };
 
 // Into the same arena.
-Code copy(const Code& code) { return {Table<Step>(code.steps, code.arena()), code.strings, code.registers, code.labels}; }
+Code copy(const Code& code) { return {Table<CodeStep>(code.steps, code.arena()), code.strings, code.registers, code.labels}; }
 
 void optimize(Code& code) {
   number_values(code);

@@ -36,12 +36,12 @@ struct Wrapped {
 
 std::optional<Wrapped> wrapped_sum(const Numbering& n, Register r) {
   if (r == 0 || n.counts.reads[r] != 1) return std::nullopt;
-  const Step& outer = n.made[r].step;
+  const CodeStep& outer = n.made[r].step;
   const bool is_signed = computes(outer, Op::shift_right, true) && constant(n, outer.reads[1]) == 32;
   if (!is_signed && (!computes(outer, Op::bit_and) || constant(n, outer.reads[1]) != kLow32)) return std::nullopt;
-  const Step& up = n.made[outer.reads[0]].step;
+  const CodeStep& up = n.made[outer.reads[0]].step;
   if (is_signed && (!computes(up, Op::shift_left) || constant(n, up.reads[1]) != 32)) return std::nullopt;
-  const Step& sum = is_signed ? n.made[up.reads[0]].step : up;
+  const CodeStep& sum = is_signed ? n.made[up.reads[0]].step : up;
   const auto addend = computes(sum, Op::add) || computes(sum, Op::subtract) ? constant(n, sum.reads[1]) : std::nullopt;
   if (!addend || !is_settled(n, sum.reads[0])) return std::nullopt;
   if (!n.ranges[sum.reads[0]].is_within(ValueRange::of_bits(32, is_signed))) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Wrapped> wrapped_sum(const Numbering& n, Register r) {
 }
 
 // A wrapped sum against a constant needs no wrapping where the constants can be chosen to the same effect.
-bool compare_unwrapped(Numbering& n, Step& s) {
+bool compare_unwrapped(Numbering& n, CodeStep& s) {
   const auto sum = wrapped_sum(n, s.reads[0]);
   const auto right = constant(n, s.reads[1]);
   const auto plain = sum && right && asked(n) ? unwrap(*asked(n), sum->addend, *right, sum->is_signed) : std::nullopt;
@@ -60,7 +60,7 @@ bool compare_unwrapped(Numbering& n, Step& s) {
 }
 
 // v + c < v, of int and for c > 0, says that the sum has wrapped: the largest int less c is below v.
-bool compare_with_itself(Numbering& n, Step& s) {
+bool compare_with_itself(Numbering& n, CodeStep& s) {
   const auto sum = wrapped_sum(n, s.reads[0]);
   if (!sum || !sum->is_signed || sum->of != s.reads[1] || !asks_for_order_with_sign(n)) return false;
   constexpr uint64_t kMost = kLow32 >> 1;
@@ -72,20 +72,20 @@ bool compare_with_itself(Numbering& n, Step& s) {
 
 // The register from which the high half was cleared, if that half repeated the sign; else the register itself.
 Register without_mask(const Numbering& n, Register r) {
-  const Step& masked = n.made[r].step;
+  const CodeStep& masked = n.made[r].step;
   const bool is_masked = r != 0 && computes(masked, Op::bit_and) && constant(n, masked.reads[1]) == kLow32;
   return is_masked && is_settled(n, masked.reads[0]) && n.ranges[masked.reads[0]].is_within(ValueRange::of_bits(32, true))
              ? masked.reads[0]
              : r;
 }
 
-void compare_with(Numbering& n, Step& s, Register left, uint64_t value) {
+void compare_with(Numbering& n, CodeStep& s, Register left, uint64_t value) {
   s.reads[0] = left;
   if (s.op == Opcode::cmp) s.reads[1] = new_constant(n, value);
 }
 
 // Two 32-bit values without sign compare as they do when their highest bit is repeated above.
-void compare_masked(Numbering& n, Step& s) {
+void compare_masked(Numbering& n, CodeStep& s) {
   const Register left = without_mask(n, s.reads[0]), right = without_mask(n, s.reads[1]);
   const auto value = constant(n, s.reads[1]);
   if (left == s.reads[0] || (right == s.reads[1] && (!value || *value > kLow32))) return;
@@ -95,14 +95,14 @@ void compare_masked(Numbering& n, Step& s) {
 }
 
 // v << j >> k against a constant is v << j against that constant << k, if j is at least k. An extension needs one shift less.
-void compare_low(Numbering& n, Step& s, uint64_t right) {
+void compare_low(Numbering& n, CodeStep& s, uint64_t right) {
   const auto [up, by] = shifted_up(n, s.reads[0]);
   const uint64_t moved = right << by;
   if (up == 0 || static_cast<uint64_t>(static_cast<int64_t>(moved) >> by) != right) return;
   s.reads = {up, new_constant(n, moved)};
 }
 
-void compare_both_low(Numbering& n, Step& s) {
+void compare_both_low(Numbering& n, CodeStep& s) {
   const auto [left, left_by] = shifted_up(n, s.reads[0]);
   const auto [right, right_by] = shifted_up(n, s.reads[1]);
   if (left != 0 && right != 0 && left_by == right_by) s.reads = {left, right};
@@ -113,7 +113,7 @@ bool is_text(const Numbering& n, Register r) { return r != 0 && n.made[r].step.h
 const std::string& text(const Numbering& n, Register r) { return n.code.strings[n.made[r].step.value]; }
 
 // How much of a string is compared depends on strsize, but for its first character.
-bool folds_strings(Numbering& n, const Step& s) {
+bool folds_strings(Numbering& n, const CodeStep& s) {
   if (!is_text(n, s.reads[0]) || !is_text(n, s.reads[1])) return false;
   const std::string &left = text(n, s.reads[0]), &right = text(n, s.reads[1]);
   if (left == right) n.codes = {0, 0};
@@ -123,7 +123,7 @@ bool folds_strings(Numbering& n, const Step& s) {
 
 }  // namespace
 
-bool fold_comparison(Numbering& n, Step& s) {
+bool fold_comparison(Numbering& n, CodeStep& s) {
   n.codes.reset();
   if (dif::info(s.op).width == dif::Width::text) return !folds_strings(n, s);
   if (compare_unwrapped(n, s) || compare_with_itself(n, s)) return true;

@@ -32,9 +32,9 @@ Numbering::Numbering(Code& c)
 
 namespace {
 
-void keep(Numbering& n, const Step& s) { n.code.steps.push_back(s); }
+void keep(Numbering& n, const CodeStep& s) { n.code.steps.push_back(s); }
 
-ValueRange range_of(const Numbering& n, const Step& s) {
+ValueRange range_of(const Numbering& n, const CodeStep& s) {
   if (s.has_format(dif::Format::setx)) return ValueRange::constant(s.value);
   if (s.is_move()) return n.ranges[s.reads[0]];
   if (s.symbol) return of_variable(*s.symbol);
@@ -42,7 +42,7 @@ ValueRange range_of(const Numbering& n, const Step& s) {
   return of_operation(s.op, n.ranges[s.reads[0]], n.ranges[s.reads[1]]);
 }
 
-std::optional<uint32_t> version_of(Numbering& n, const Step& s) {
+std::optional<uint32_t> version_of(Numbering& n, const CodeStep& s) {
   if (is_scalar_load(s)) return n.versions[s.symbol];
   if (is_memory_load(s)) return n.memory;
   if (s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || s.has_format(dif::Format::lda) ||
@@ -52,7 +52,7 @@ std::optional<uint32_t> version_of(Numbering& n, const Step& s) {
 }
 
 // Keeps the step, unless its value is there. Returns the register that has it.
-Register number(Numbering& n, const Step& s) {
+Register number(Numbering& n, const CodeStep& s) {
   n.made[s.writes] = {n.block, s};
   n.ranges[s.writes] = range_of(n, s);
   const auto version = version_of(n, s);
@@ -70,7 +70,7 @@ Register number(Numbering& n, const Step& s) {
   return s.writes;
 }
 
-Register new_value(Numbering& n, Step s) {
+Register new_value(Numbering& n, CodeStep s) {
   s.writes = n.code.registers++;
   n.same.push_back(s.writes);
   n.counts.writes.push_back(1);
@@ -84,7 +84,7 @@ Register new_value(Numbering& n, Step s) {
 
 }  // namespace
 
-Register new_constant(Numbering& n, uint64_t value) { return value == 0 ? 0 : new_value(n, Step::constant(value, 0)); }
+Register new_constant(Numbering& n, uint64_t value) { return value == 0 ? 0 : new_value(n, CodeStep::constant(value, 0)); }
 
 Register new_value(Numbering& n, dif::Opcode op, Register left, Register right) {
   return new_value(n, {.op = op, .reads = {left, right}});
@@ -105,7 +105,7 @@ namespace {
 
 // How many of the low bits are 0.
 uint64_t clear_bits(const Numbering& n, Register r) {
-  const Step& made = n.made[r].step;
+  const CodeStep& made = n.made[r].step;
   const uint64_t by = r != 0 ? constant(n, made.reads[1]).value_or(0) : 0;
   if (computes(made, Op::shift_left)) return by < 64 ? by : 0;
   return computes(made, Op::multiply) && by != 0 ? static_cast<uint64_t>(std::countr_zero(by)) : 0;
@@ -114,7 +114,7 @@ uint64_t clear_bits(const Numbering& n, Register r) {
 }  // namespace
 
 std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r) {
-  const Step& down = n.made[r].step;
+  const CodeStep& down = n.made[r].step;
   const auto by = r != 0 && computes(down, Op::shift_right, true) ? constant(n, down.reads[1]) : std::nullopt;
   if (!by || *by >= 64 || clear_bits(n, down.reads[0]) < *by) return {};
   return {down.reads[0], *by};
@@ -122,7 +122,7 @@ std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r) {
 
 namespace {
 
-void enter(Numbering& n, const Step& label) {
+void enter(Numbering& n, const CodeStep& label) {
   uint32_t dominator = n.arrivals[label.value];
   if (n.is_reached) dominator = n.dominators.common(dominator, n.block);
   n.is_reached = dominator != kNoBlock;
@@ -132,10 +132,10 @@ void enter(Numbering& n, const Step& label) {
   keep(n, label);
 }
 
-void branch(Numbering& n, Step& s) {
+void branch(Numbering& n, CodeStep& s) {
   if (s.is_conditional() && n.codes) {
     if (!holds(*comparison_of(s.op), n.codes->first, n.codes->second)) return;
-    s = Step::jump(static_cast<Label>(s.value));
+    s = CodeStep::jump(static_cast<Label>(s.value));
   }
   n.arrivals[s.value] = n.dominators.common(n.arrivals[s.value], n.block);
   keep(n, s);
@@ -143,38 +143,38 @@ void branch(Numbering& n, Step& s) {
   if (n.is_reached) n.block = n.dominators.add(n.block);
 }
 
-void compare(Numbering& n, Step& s) {
+void compare(Numbering& n, CodeStep& s) {
   if (fold_comparison(n, s)) keep(n, s);
 }
 
 // The register has other values on other paths.
-void keep_shared(Numbering& n, Step& s) {
+void keep_shared(Numbering& n, CodeStep& s) {
   const bool is_first = !n.written[s.writes];
   n.written[s.writes] = true;
   n.ranges[s.writes] = is_first ? range_of(n, s) : join(n.ranges[s.writes], range_of(n, s));
   if (s.is_move() && s.reads[0] != 0) {
-    const Step& from = n.made[s.reads[0]].step;
+    const CodeStep& from = n.made[s.reads[0]].step;
     if (from.has_format(dif::Format::setx) || from.has_format(dif::Format::sets))
       s.op = from.op, s.value = from.value, s.reads = {};
   }
   keep(n, s);
 }
 
-void note_store(Numbering& n, const Step& s) {
+void note_store(Numbering& n, const CodeStep& s) {
   n.versions[s.symbol]++;
   n.stored[s.symbol] = {n.block, s};
 }
 
 // Replaces a load by the value stored on the way here, if the variable keeps it unchanged. A thread's variable may be dropped.
-void take_stored(Numbering& n, Step& s) {
+void take_stored(Numbering& n, CodeStep& s) {
   const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? n.stored.find(s.symbol) : n.stored.end();
   if (it == n.stored.end() || !is_scalar(s.symbol->type) || !n.dominators.dominates(it->second.block, n.block)) return;
   const Register value = it->second.step.reads[0];
   const bool is_whole = resolve(*s.symbol->type).size >= 8 || n.ranges[value].is_within(of_type(s.symbol->type));
-  if (is_whole && is_settled(n, value)) s = Step::move(value, s.writes);
+  if (is_whole && is_settled(n, value)) s = CodeStep::move(value, s.writes);
 }
 
-void visit(Numbering& n, Step s) {
+void visit(Numbering& n, CodeStep s) {
   if (s.is_label) return enter(n, s);
   if (!n.is_reached) return;
   for (Register& r : s.reads) r = n.same[r];

@@ -18,13 +18,13 @@ namespace dvm::compiler {
 struct Numbering {
   struct Definition {
     uint32_t block = 0;
-    Step step;  // that made it; a nop: not known
+    CodeStep step;  // that made it; a nop: not known
   };
 
   explicit Numbering(Code& c);
 
   Code& code;
-  Table<Step> steps;  // as they were
+  Table<CodeStep> steps;  // as they were
   uint32_t at = 0;
   RegisterCounts counts;
   Table<uint32_t> last_write;
@@ -45,7 +45,7 @@ struct Numbering {
   std::optional<std::pair<uint64_t, uint64_t>> codes;  // what was compared, if it is known
 };
 
-inline bool computes(const Step& s, Op op, bool with_sign = false) { return !s.is_label && s.op == opcode_of(op, with_sign); }
+inline bool computes(const CodeStep& s, Op op, bool with_sign = false) { return !s.is_label && s.op == opcode_of(op, with_sign); }
 
 // number_values.cpp
 
@@ -61,7 +61,7 @@ std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r);
 
 // Replace a step by one that does the same for less. A comparison whose result is known is noted in `codes`; the answer is
 // whether it must stay.
-bool fold_comparison(Numbering& n, Step& s);
-void simplify_value(Numbering& n, Step& s);
+bool fold_comparison(Numbering& n, CodeStep& s);
+void simplify_value(Numbering& n, CodeStep& s);
 
 }  // namespace dvm::compiler

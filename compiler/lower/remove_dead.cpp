@@ -12,7 +12,7 @@ using dif::TupleUse;
 
 namespace {
 
-bool is_division(const Step& s) {
+bool is_division(const CodeStep& s) {
   const dif::OpcodeInfo& row = dif::info(s.op);
   return row.format == dif::Format::log && row.can_fault;
 }
@@ -29,7 +29,7 @@ class Remover {
         leads_to_(code.labels, code.arena()),
         here_(code.arena()) {
     for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
-    for (const Step& s : code.steps) {
+    for (const CodeStep& s : code.steps) {
       is_constant_[s.writes] = s.has_format(Format::setx);
       if (s.symbol && !is_variable_store(s)) loaded_.insert(s.symbol);
     }
@@ -37,7 +37,7 @@ class Remover {
 
   // From the end, so that all that reads a value is seen before what makes it.
   void run() {
-    Table<Step> kept(code_.arena());
+    Table<CodeStep> kept(code_.arena());
     kept.reserve(code_.steps.size());
     for (auto it = code_.steps.rbegin(); it != code_.steps.rend(); ++it)
       if (keep(*it)) kept.push_back(*it);
@@ -46,7 +46,7 @@ class Remover {
   }
 
  private:
-  bool keep(Step& s) {
+  bool keep(CodeStep& s) {
     if (s.is_label) return note_label(s);
     if (s.is_branch()) return keep_branch(s);
     if (is_variable_store(s) && s.symbol->is_temporary && !loaded_.contains(s.symbol)) return false;
@@ -66,7 +66,7 @@ class Remover {
     return true;
   }
 
-  void note_registers(const Step& s) {
+  void note_registers(const CodeStep& s) {
     if (s.writes != 0 && counts_.writes[s.writes] > 1) overwritten_.push_back(s.writes);
     for (const Register r : s.reads) {
       read_[r] = true;
@@ -76,14 +76,14 @@ class Remover {
   bool is_overwritten(Register r) const { return std::find(overwritten_.begin(), overwritten_.end(), r) != overwritten_.end(); }
 
   // Nothing but the register it writes tells that it was executed. Only what is no constant may be a divisor of 0.
-  bool is_removable(const Step& s) const {
+  bool is_removable(const CodeStep& s) const {
     if (s.writes == 0) return false;
     if (is_division(s)) return is_constant_[s.reads[1]];
     return is_scalar_load(s) || s.is_move() || s.has_format(Format::setx) || s.has_format(Format::sets) ||
            evaluate(s.op, 1, 1).has_value();
   }
 
-  bool note_label(const Step& s) {
+  bool note_label(const CodeStep& s) {
     overwritten_.clear();
     tuple_is_dropped_ = false;  // its depth is the same on all paths
     here_.push_back(static_cast<Label>(s.value));
@@ -91,7 +91,7 @@ class Remover {
     return true;
   }
 
-  bool keep_branch(Step& s) {
+  bool keep_branch(CodeStep& s) {
     s.value = leads_to_[s.value];
     tuple_is_dropped_ = false;
     overwritten_.clear();
@@ -110,7 +110,7 @@ class Remover {
   Table<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
   Table<Label> leads_to_;        // a label, or where the `ba` at it goes
   Table<Label> here_;            // the labels between the step and the next one that is kept
-  Step after_;                   // that step
+  CodeStep after_;               // that step
   bool codes_read_ = false;
   bool tuple_is_dropped_ = false;  // before anything looks at it
 };

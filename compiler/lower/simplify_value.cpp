@@ -7,29 +7,29 @@ namespace dvm::compiler {
 
 namespace {
 
-bool is_shift(const Step& s) {
+bool is_shift(const CodeStep& s) {
   const auto operation = operation_of(s.op);
   return operation && (operation->op == Op::shift_left || operation->op == Op::shift_right);
 }
 
-void become_copy(Step& s, Register from) { s = Step::move(from, s.writes); }
-void become_constant(Step& s, uint64_t value) { s = Step::constant(value, s.writes); }
+void become_copy(CodeStep& s, Register from) { s = CodeStep::move(from, s.writes); }
+void become_constant(CodeStep& s, uint64_t value) { s = CodeStep::constant(value, s.writes); }
 
-void simplify_equal(Step& s) {
+void simplify_equal(CodeStep& s) {
   if (s.reads[0] != s.reads[1]) return;
   if (computes(s, Op::subtract) || computes(s, Op::bit_xor)) become_constant(s, 0);
   if (computes(s, Op::bit_and) || computes(s, Op::bit_or)) become_copy(s, s.reads[0]);
 }
 
 // v & 0xff of what is no larger.
-bool fits_mask(const Numbering& n, const Step& s, uint64_t mask) {
+bool fits_mask(const Numbering& n, const CodeStep& s, uint64_t mask) {
   return computes(s, Op::bit_and) && (mask & (mask + 1)) == 0 &&
          n.ranges[s.reads[0]].is_within(ValueRange{0, static_cast<int64_t>(mask)});
 }
 
 // ~v & 0xff is v ^ 0xff if v is no larger.
-bool clear_complement(const Numbering& n, Step& s, uint64_t mask) {
-  const Step& inner = n.made[s.reads[0]].step;
+bool clear_complement(const Numbering& n, CodeStep& s, uint64_t mask) {
+  const CodeStep& inner = n.made[s.reads[0]].step;
   if (s.reads[0] == 0 || !computes(s, Op::bit_and) || !computes(inner, Op::complement) || (mask & (mask + 1)) != 0) return false;
   if (!is_settled(n, inner.reads[0]) || !n.ranges[inner.reads[0]].is_within(ValueRange{0, static_cast<int64_t>(mask)}))
     return false;
@@ -38,8 +38,8 @@ bool clear_complement(const Numbering& n, Step& s, uint64_t mask) {
 }
 
 // v << j >> k is v >> (k - j) if v has room above for j bits.
-bool skip_extension(Numbering& n, Step& s, uint64_t by) {
-  const Step& up = n.made[s.reads[0]].step;
+bool skip_extension(Numbering& n, CodeStep& s, uint64_t by) {
+  const CodeStep& up = n.made[s.reads[0]].step;
   const auto up_by = s.reads[0] != 0 && computes(up, Op::shift_left) ? constant(n, up.reads[1]) : std::nullopt;
   if (!up_by || *up_by == 0 || by < *up_by || by >= 64 || !is_settled(n, up.reads[0])) return false;
   if (!n.ranges[up.reads[0]].is_within(ValueRange::of_bits(64 - static_cast<unsigned>(*up_by), true))) return false;
@@ -49,7 +49,7 @@ bool skip_extension(Numbering& n, Step& s, uint64_t by) {
 }
 
 // (w >> k) / c is w / (c << k), where w has nothing in its k low bits.
-void divide_shifted(Numbering& n, Step& s, uint64_t by) {
+void divide_shifted(Numbering& n, CodeStep& s, uint64_t by) {
   const auto [up, down_by] = shifted_up(n, s.reads[0]);
   const uint64_t moved = by << down_by;
   if (up == 0) return;
@@ -57,8 +57,8 @@ void divide_shifted(Numbering& n, Step& s, uint64_t by) {
 }
 
 // (v * c) << k is v * (c << k), and so is -v; but a shift that loses nothing is better left for the shift back.
-bool shift_product(Numbering& n, Step& s, uint64_t by) {
-  const Step& inner = n.made[s.reads[0]].step;
+bool shift_product(Numbering& n, CodeStep& s, uint64_t by) {
+  const CodeStep& inner = n.made[s.reads[0]].step;
   if (s.reads[0] == 0 || by == 0 || by >= 64) return false;
   if (n.ranges[s.reads[0]].is_within(ValueRange::of_bits(64 - static_cast<unsigned>(by), true))) return false;
   const bool is_negated = computes(inner, Op::subtract) && inner.reads[0] == 0;
@@ -70,8 +70,8 @@ bool shift_product(Numbering& n, Step& s, uint64_t by) {
 }
 
 // (v op a) op b is v op (a op b).
-void merge_constants(Numbering& n, Step& s, uint64_t right) {
-  const Step& inner = n.made[s.reads[0]].step;
+void merge_constants(Numbering& n, CodeStep& s, uint64_t right) {
+  const CodeStep& inner = n.made[s.reads[0]].step;
   if (s.reads[0] == 0 || inner.op != s.op || !is_settled(n, inner.reads[0])) return;
   const auto first = constant(n, inner.reads[1]);
   if (!first) return;
@@ -84,7 +84,7 @@ void merge_constants(Numbering& n, Step& s, uint64_t right) {
   s.reads = {inner.reads[0], new_constant(n, *both)};
 }
 
-void simplify_with(Numbering& n, Step& s, uint64_t right) {
+void simplify_with(Numbering& n, CodeStep& s, uint64_t right) {
   if (computes(s, Op::complement)) return;
   const auto operation = operation_of(s.op);
   if (operation && neutral(operation->op) == right) return become_copy(s, s.reads[0]);
@@ -99,7 +99,7 @@ void simplify_with(Numbering& n, Step& s, uint64_t right) {
 
 }  // namespace
 
-void simplify_value(Numbering& n, Step& s) {
+void simplify_value(Numbering& n, CodeStep& s) {
   if (commutes(s.op) && constant(n, s.reads[0]) && !constant(n, s.reads[1])) std::swap(s.reads[0], s.reads[1]);
   const auto left = constant(n, s.reads[0]), right = constant(n, s.reads[1]);
   if (left && right)

@@ -9,7 +9,7 @@ namespace dvm::compiler {
 
 namespace {
 
-bool is_constant(const Step& s) {
+bool is_constant(const CodeStep& s) {
   return s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || (s.is_move() && s.reads[0] == 0);
 }
 
@@ -17,14 +17,14 @@ class Sinker {
  public:
   explicit Sinker(Code& code)
       : code_(code), counts_(code), waiting_(code.registers, code.arena()), shared_(code.arena()), loads_(code.arena()) {
-    for (const Step& s : code.steps)
+    for (const CodeStep& s : code.steps)
       if (is_variable_store(s)) loads_.try_emplace(s.symbol);
   }
 
   void run() {
-    Table<Step> steps = std::move(code_.steps);
+    Table<CodeStep> steps = std::move(code_.steps);
     code_.steps.reserve(steps.size());
-    for (const Step& s : steps) {
+    for (const CodeStep& s : steps) {
       if (s.is_label || s.is_branch()) place_shared(nullptr), place_loads();
       place_shared(&s);
       place_read(s);
@@ -34,7 +34,7 @@ class Sinker {
   }
 
  private:
-  bool wait(const Step& s) {
+  bool wait(const CodeStep& s) {
     if (!is_constant(s) && !is_scalar_load(s)) return false;
     if (counts_.writes[s.writes] > 1) {
       if (is_constant(s)) shared_.push_back(s);
@@ -47,19 +47,19 @@ class Sinker {
   }
 
   // Places the loads that a step reads, in their original order.
-  void place_read(const Step& s) {
+  void place_read(const CodeStep& s) {
     std::array<Register, 3> reads = s.reads;
     std::sort(reads.begin(), reads.end(), [this](Register a, Register b) { return waiting_[a].order < waiting_[b].order; });
     for (const Register r : reads) place(r);
   }
 
   // A constant of a register that other paths write too waits for the next branch only.
-  void place_shared(const Step* before) {
-    const auto is_due = [&](const Step& s) {
+  void place_shared(const CodeStep* before) {
+    const auto is_due = [&](const CodeStep& s) {
       const bool is_read = before && std::find(before->reads.begin(), before->reads.end(), s.writes) != before->reads.end();
       return !before || before->writes == s.writes || is_read;
     };
-    for (const Step& s : shared_)
+    for (const CodeStep& s : shared_)
       if (is_due(s)) code_.steps.push_back(s);
     std::erase_if(shared_, is_due);
   }
@@ -81,14 +81,14 @@ class Sinker {
   }
 
   struct Waiting {
-    Step step;
+    CodeStep step;
     unsigned order = 0;  // 0: nothing waits
   };
 
   Code& code_;
   RegisterCounts counts_;
   Table<Waiting> waiting_;  // by register
-  Table<Step> shared_;
+  Table<CodeStep> shared_;
   std::pmr::map<const Symbol*, Table<Register>> loads_;  // that wait, of variables that the code stores to
   unsigned next_ = 1;
 };
@@ -101,9 +101,9 @@ void sink_loads(Code& code) { Sinker(code).run(); }
 void join_moves(Code& code) {
   const RegisterCounts counts(code);
   Table<size_t> made(code.registers, code.arena()), touched(code.registers, code.arena());
-  Table<Step>& steps = code.steps;
+  Table<CodeStep>& steps = code.steps;
   for (size_t at = 0; at < steps.size(); at++) {
-    Step& s = steps[at];
+    CodeStep& s = steps[at];
     const Register from = s.reads[0];
     const bool joins = s.is_move() && from != 0 && counts.writes[from] == 1 && counts.reads[from] == 1 &&
                        (touched[s.writes] == 0 || touched[s.writes] < made[from]);
