@@ -9,12 +9,12 @@ namespace dvm::runtime {
 namespace {
 
 using Register = GeneralRegister;
-using inside::Step;
+using inside::RecordStep;
 
 constexpr int32_t kBegin = sizeof(inside::RecordHead);
 
 // As inside/fire.cpp does it.
-void widen(CodeWriter& code, const Step& step) {
+void widen(CodeWriter& code, const RecordStep& step) {
   const auto spare = static_cast<unsigned char>(64 - 8 * step.size);
   if (step.shift != 0) code.add({0x48, 0xc1, 0xe8, step.shift});  // shr $shift, %rax
   if (spare == 0) return;
@@ -22,11 +22,11 @@ void widen(CodeWriter& code, const Step& step) {
   code.add({0x48, 0xc1, static_cast<unsigned char>(step.is_signed != 0 ? 0xf8 : 0xe8), spare});  // sar or shr
 }
 
-void add_step(CodeWriter& code, const Step& step, int32_t pid, int32_t tid_at) {
-  if (step.kind == Step::Kind::saved) {
+void add_step(CodeWriter& code, const RecordStep& step, int32_t pid, int32_t tid_at) {
+  if (step.kind == RecordStep::Kind::saved) {
     code.read(Register::rax, Register::rsp, 8 * step.base);
     widen(code, step);
-  } else if (step.kind == Step::Kind::thread) {
+  } else if (step.kind == RecordStep::Kind::thread) {
     code.load(Register::rax, static_cast<uint64_t>(pid) << 32);
     code.add({0x48, 0x0b, 0x84, 0x24}, static_cast<size_t>(tid_at));  // or tid_at(%rsp), %rax
   } else {
@@ -41,12 +41,12 @@ std::optional<PlainRecord> plain_record(std::span<const std::byte> bytes) {
   inside::Program program;
   if (bytes.size() < sizeof program || !reads_cpu_number()) return {};
   std::memcpy(&program, bytes.data(), sizeof program);
-  PlainRecord made{program.most, std::vector<Step>(program.steps)};
-  if (program.cut_at != 0 || bytes.size() - sizeof program < program.steps * sizeof(Step)) return {};
-  std::memcpy(made.steps.data(), bytes.data() + sizeof program, program.steps * sizeof(Step));
-  for (const Step& step : made.steps) {
-    const bool is_saved = step.kind == Step::Kind::saved && step.base < inside::kSavedWords;
-    if (!is_saved && step.kind != Step::Kind::constant && step.kind != Step::Kind::thread) return {};
+  PlainRecord made{program.most, std::vector<RecordStep>(program.steps)};
+  if (program.cut_at != 0 || bytes.size() - sizeof program < program.steps * sizeof(RecordStep)) return {};
+  std::memcpy(made.steps.data(), bytes.data() + sizeof program, program.steps * sizeof(RecordStep));
+  for (const RecordStep& step : made.steps) {
+    const bool is_saved = step.kind == RecordStep::Kind::saved && step.base < inside::kSavedWords;
+    if (!is_saved && step.kind != RecordStep::Kind::constant && step.kind != RecordStep::Kind::thread) return {};
     if (is_saved) made.reads |= 1U << step.base;
   }
   return made;
@@ -59,7 +59,7 @@ void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, in
   code.load(Register::rdx, cookie);
   code.add({0x48, 0x09, 0xd0});  // or %rdx, %rax
   code.store(Register::rax, Register::rcx, kBegin);
-  for (const Step& step : record.steps) add_step(code, step, pid, tid_at);
+  for (const RecordStep& step : record.steps) add_step(code, step, pid, tid_at);
   code.add({0x48, 0xc7, 0x01}, record.length);  // movq $length, (%rcx)
   code.add({0x0f, 0x31});                       // rdtsc
   code.add({0x48, 0xc1, 0xe2, 0x20});           // shl $32, %rdx

@@ -16,7 +16,7 @@ class CodeWriter;
 
 struct PlainRecord {
   uint32_t length = 0;  // of the record
-  std::vector<inside::Step> steps;
+  std::vector<inside::RecordStep> steps;
   uint32_t reads = 0;  // words of struct pt_regs, a bit each
 
   uint32_t bytes() const { return static_cast<uint32_t>(sizeof(inside::RecordHead)) + ((length + 7) & ~7U); }  // in the ring

@@ -29,7 +29,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
-[[gnu::always_inline]] inline uint64_t widen(uint64_t value, const Step& step) {
+[[gnu::always_inline]] inline uint64_t widen(uint64_t value, const RecordStep& step) {
   const unsigned spare = 64 - 8U * step.size;
   value <<= spare;
   return step.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
@@ -43,7 +43,7 @@ struct Firing {
   bool is_cut;      // a string or a copy may be longer than its room
 };
 
-[[gnu::noinline]] uint64_t read_operand(const Firing& firing, const Step& step) {
+[[gnu::noinline]] uint64_t read_operand(const Firing& firing, const RecordStep& step) {
   const auto saved = [&](uint8_t n) { return n < kSavedWords ? firing.saved[n] : 0; };
   const uint64_t address = saved(step.base) + saved(step.index) * step.scale + static_cast<uint64_t>(step.value);
   uint64_t value = 0;
@@ -74,7 +74,7 @@ struct Firing {
 }
 
 // Returns the end of what was written.
-[[gnu::noinline]] uint32_t read_slot(Firing& firing, const Step& step) {
+[[gnu::noinline]] uint32_t read_slot(Firing& firing, const RecordStep& step) {
   const uint64_t to = firing.record + step.at;
   const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
   const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) : step.most;
@@ -91,13 +91,13 @@ struct Firing {
   return step.at + 8;
 }
 
-[[gnu::noinline]] void read_stack(const Firing& firing, const Step& step) {
+[[gnu::noinline]] void read_stack(const Firing& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
   word(firing.record + static_cast<uint64_t>(step.value)) = read_memory(firing.pid, begin, firing.record + step.at, step.most);
 }
 
 // Return addresses by frame pointers, as long as those ascend; from the captured bytes of the stack as far as those go.
-[[gnu::noinline]] void follow_chain(const Firing& firing, const Step& step) {
+[[gnu::noinline]] void follow_chain(const Firing& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
   const uint64_t bytes = word(firing.record + static_cast<uint64_t>(step.value));
   uint64_t pointer = firing.saved[kFrameWord];
@@ -124,26 +124,26 @@ struct Firing {
 }
 
 [[gnu::always_inline]] inline uint32_t run(Firing& firing, const Program& program) {
-  const auto* step = reinterpret_cast<const Step*>(&program + 1);
+  const auto* step = reinterpret_cast<const RecordStep*>(&program + 1);
   uint32_t end = program.most;
-  for (const Step* last = step + program.steps; step != last; step++) {
+  for (const RecordStep* last = step + program.steps; step != last; step++) {
     uint64_t& to = word(firing.record + step->at);
-    if (step->kind == Step::Kind::saved) {
+    if (step->kind == RecordStep::Kind::saved) {
       to = widen(firing.saved[step->base] >> step->shift, *step);
-    } else if (step->kind == Step::Kind::constant) {
+    } else if (step->kind == RecordStep::Kind::constant) {
       to = static_cast<uint64_t>(step->value);
-    } else if (step->kind == Step::Kind::thread) {
+    } else if (step->kind == RecordStep::Kind::thread) {
       to = static_cast<uint64_t>(firing.pid) << 32 | firing.tid;
-    } else if (step->kind == Step::Kind::slot) {
+    } else if (step->kind == RecordStep::Kind::slot) {
       const uint32_t its = read_slot(firing, *step);
       if (program.cut_at == step->at) end = its;
-    } else if (step->kind == Step::Kind::memory) {
+    } else if (step->kind == RecordStep::Kind::memory) {
       to = read_operand(firing, *step);
-    } else if (step->kind == Step::Kind::stack) {
+    } else if (step->kind == RecordStep::Kind::stack) {
       read_stack(firing, *step);
-    } else if (step->kind == Step::Kind::chain) {
+    } else if (step->kind == RecordStep::Kind::chain) {
       follow_chain(firing, *step);
-    } else if (step->kind == Step::Kind::name) {
+    } else if (step->kind == RecordStep::Kind::name) {
       name_thread(firing.record + step->at);
     } else {
       to = time_of_thread();

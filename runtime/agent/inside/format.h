@@ -55,7 +55,7 @@ struct DataHeader {
   uint64_t clock_number = 0;  // of lines that dvm has published; its lowest bit says which one is in use
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-  uint64_t leaving = 0;  // a thread waits until the code is restored, since it is about to take away memory of dvm's
+  uint64_t leaving = 0;   // a thread waits until the code is restored, since it is about to take away memory of dvm's
   uint64_t searched = 0;  // when the TSC was so, no lane of a thread that is gone was found
   uint64_t reserved[3]{};
 };
@@ -74,10 +74,10 @@ struct Lane {
   uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was taken
   uint64_t asked_pointer = 0, asked_thread = 0;  // its stack pointer and its thread pointer, where its stack is not known
   uint64_t reserved = 0;
-  uint64_t tail = 0;    // bytes read
-  uint64_t arena = 0;   // the one that the thread aggregates in: 0 or 1. dvm writes this too
-  uint64_t time = 0;    // of the last firing that has asked for it: the next one is not earlier
-  MemoryRange stack{};  // of the thread whose thread pointer is its end; what is above its stack pointer lasts
+  uint64_t tail = 0;      // bytes read
+  uint64_t arena = 0;     // the one that the thread aggregates in: 0 or 1. dvm writes this too
+  uint64_t time = 0;      // of the last firing that has asked for it: the next one is not earlier
+  MemoryRange stack{};    // of the thread whose thread pointer is its end; what is above its stack pointer lasts
   uint64_t retiring = 0;  // odd while dvm frees the lane; no thread takes it over then. dvm writes this
   uint64_t padding[2]{};
 };
@@ -207,7 +207,7 @@ struct UpdateRecord {
   uint64_t value = 0;
 };
 
-struct Step {
+struct RecordStep {
   enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, slot };
   Kind kind = Kind::constant;
   uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
@@ -219,7 +219,7 @@ struct Step {
   uint32_t most = 0;  // of a slot, a stack: bytes; of a chain: frames
   int64_t value = 0;  // the constant; the distance of memory; of a stack, a chain: where in the record the stack's length lies
 };
-static_assert(sizeof(Step) == 32);
+static_assert(sizeof(RecordStep) == 32);
 
 // How a record is made. Its steps follow.
 struct Program {

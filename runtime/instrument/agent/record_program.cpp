@@ -11,11 +11,11 @@
 namespace dvm::runtime {
 namespace {
 
-using inside::Step;
+using inside::RecordStep;
 
 // Those of memory read it by a system call.
-bool makes_call(const Step& step) {
-  return step.kind != Step::Kind::constant && step.kind != Step::Kind::thread && step.kind != Step::Kind::saved;
+bool makes_call(const RecordStep& step) {
+  return step.kind != RecordStep::Kind::constant && step.kind != RecordStep::Kind::thread && step.kind != RecordStep::Kind::saved;
 }
 
 class Steps {
@@ -35,17 +35,17 @@ class Steps {
   }
 
  private:
-  Step& add(Step::Kind kind, uint32_t at) {
+  RecordStep& add(RecordStep::Kind kind, uint32_t at) {
     steps_.push_back({.kind = kind, .at = at});
     return steps_.back();
   }
-  void add_constant(uint32_t at, int64_t value) { add(Step::Kind::constant, at).value = value; }
+  void add_constant(uint32_t at, int64_t value) { add(RecordStep::Kind::constant, at).value = value; }
 
   void add_thread() {
     if (layout_.time != 0) add_constant(layout_.time, 0);
-    if (layout_.vtime != 0) add(Step::Kind::time_of_thread, layout_.vtime);
-    if (layout_.thread != 0) add(Step::Kind::thread, layout_.thread);
-    if (layout_.comm != 0) add(Step::Kind::name, layout_.comm);
+    if (layout_.vtime != 0) add(RecordStep::Kind::time_of_thread, layout_.vtime);
+    if (layout_.thread != 0) add(RecordStep::Kind::thread, layout_.thread);
+    if (layout_.comm != 0) add(RecordStep::Kind::name, layout_.comm);
   }
 
   // Those of kernel events do not occur at instructions.
@@ -53,7 +53,7 @@ class Steps {
     const bool is_saved = operand.kind == Operand::Kind::saved && operand.base < inside::kSavedWords;
     if (!is_saved && operand.kind != Operand::Kind::memory)
       return add_constant(at, operand.kind == Operand::Kind::constant ? operand.value : 0);
-    Step& step = add(is_saved ? Step::Kind::saved : Step::Kind::memory, at);
+    RecordStep& step = add(is_saved ? RecordStep::Kind::saved : RecordStep::Kind::memory, at);
     step.base = operand.base;
     step.index = operand.index;
     step.scale = operand.scale;
@@ -67,13 +67,13 @@ class Steps {
     uint32_t at = layout_.registers;
     for (unsigned n = 0; n < inside::kSavedWords; n++) {
       if ((layout_.saved >> n & 1) == 0) continue;
-      add(Step::Kind::saved, at).base = static_cast<uint8_t>(n);
+      add(RecordStep::Kind::saved, at).base = static_cast<uint8_t>(n);
       at += 8;
     }
   }
 
   void add_slot(const MemorySlot& slot) {
-    Step& step = add(Step::Kind::slot, slot.at);
+    RecordStep& step = add(RecordStep::Kind::slot, slot.at);
     step.is_string = slot.need.is_string;
     step.from = slot.base;
     step.by = slot.sized_by;
@@ -84,7 +84,7 @@ class Steps {
   // The program counter and, where the function has no frame, what lies in the place of its return address.
   void add_known_frames() {
     add_constant(layout_.stack, sizeof(uint64_t));
-    add(Step::Kind::saved, layout_.stack + 16).base = saved::rip;
+    add(RecordStep::Kind::saved, layout_.stack + 16).base = saved::rip;
     if (layout_.shape.kind != SiteKind::entry || layout_.frames < 2) return add_constant(layout_.stack + 8, 0);
     add_operand(layout_.stack + 8, Operand::memory(saved::rsp, layout_.shape.stack_moved));
   }
@@ -93,10 +93,10 @@ class Steps {
     if (layout_.stack_bytes == 0) return add_known_frames();
     add_constant(layout_.stack, 0);
     add_constant(layout_.stack + 8, 0);
-    Step& step = add(Step::Kind::stack, layout_.stack_at);
+    RecordStep& step = add(RecordStep::Kind::stack, layout_.stack_at);
     step.most = layout_.stack_bytes;
     step.value = layout_.stack;
-    Step& chain = add(Step::Kind::chain, layout_.chain);
+    RecordStep& chain = add(RecordStep::Kind::chain, layout_.chain);
     chain.from = layout_.stack_at;
     chain.most = layout_.frames;
     chain.value = layout_.stack;
@@ -106,14 +106,14 @@ class Steps {
     const uint32_t cut_at = layout_.is_cut ? layout_.slots.back().at : 0;
     const uint32_t makes_calls = std::any_of(steps_.begin(), steps_.end(), makes_call);
     const inside::Program program{static_cast<uint32_t>(steps_.size()), layout_.size, cut_at, makes_calls};
-    std::vector<std::byte> made(sizeof program + steps_.size() * sizeof(Step));
+    std::vector<std::byte> made(sizeof program + steps_.size() * sizeof(RecordStep));
     std::memcpy(made.data(), &program, sizeof program);
-    std::memcpy(made.data() + sizeof program, steps_.data(), steps_.size() * sizeof(Step));
+    std::memcpy(made.data() + sizeof program, steps_.data(), steps_.size() * sizeof(RecordStep));
     return made;
   }
 
   const RecordLayout& layout_;
-  std::vector<Step> steps_;
+  std::vector<RecordStep> steps_;
 };
 
 void cut_last(RecordLayout& layout) {

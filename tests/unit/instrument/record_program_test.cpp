@@ -12,18 +12,18 @@
 namespace dvm::runtime {
 namespace {
 
-using inside::Step;
+using inside::RecordStep;
 
-std::vector<Step> steps_of(const std::vector<std::byte>& program) {
+std::vector<RecordStep> steps_of(const std::vector<std::byte>& program) {
   inside::Program head;
   std::memcpy(&head, program.data(), sizeof head);
-  std::vector<Step> steps(head.steps);
-  std::memcpy(steps.data(), program.data() + sizeof head, steps.size() * sizeof(Step));
+  std::vector<RecordStep> steps(head.steps);
+  std::memcpy(steps.data(), program.data() + sizeof head, steps.size() * sizeof(RecordStep));
   return steps;
 }
 
-const Step* step_at(const std::vector<Step>& steps, uint32_t at) {
-  const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& one) { return one.at == at; });
+const RecordStep* step_at(const std::vector<RecordStep>& steps, uint32_t at) {
+  const auto found = std::find_if(steps.begin(), steps.end(), [&](const RecordStep& one) { return one.at == at; });
   return found == steps.end() ? nullptr : &*found;
 }
 
@@ -35,14 +35,14 @@ CaptureNeeds frames_only(uint16_t frames) {
 
 TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
   const RecordLayout layout = make_agent_layouts(frames_only(2), SiteShape(SiteKind::entry, 24)).first;
-  const std::vector<Step> steps = steps_of(make_record_program(layout));
-  const Step *caller = step_at(steps, layout.stack + 8), *counter = step_at(steps, layout.stack + 16);
+  const std::vector<RecordStep> steps = steps_of(make_record_program(layout));
+  const RecordStep *caller = step_at(steps, layout.stack + 8), *counter = step_at(steps, layout.stack + 16);
   ASSERT_TRUE(caller != nullptr && counter != nullptr);
   EXPECT_EQ(step_at(steps, layout.stack)->value, 8);
-  EXPECT_EQ(caller->kind, Step::Kind::memory);
+  EXPECT_EQ(caller->kind, RecordStep::Kind::memory);
   EXPECT_EQ(caller->base, inside::kStackWord);
   EXPECT_EQ(caller->value, 24);
-  EXPECT_EQ(counter->kind, Step::Kind::saved);
+  EXPECT_EQ(counter->kind, RecordStep::Kind::saved);
   EXPECT_EQ(counter->base, 16);
 }
 
@@ -58,11 +58,11 @@ TEST(RecordProgram, ACopiedStackIsUnwoundByDvm) {
   CaptureNeeds needs = frames_only(9);
   needs.stack_bytes = 1024;
   const RecordLayout layout = make_agent_layouts(needs, SiteKind::entry).first;
-  const std::vector<Step> steps = steps_of(make_record_program(layout));
+  const std::vector<RecordStep> steps = steps_of(make_record_program(layout));
   ASSERT_NE(step_at(steps, layout.stack_at), nullptr);
-  EXPECT_EQ(step_at(steps, layout.stack_at)->kind, Step::Kind::stack);
+  EXPECT_EQ(step_at(steps, layout.stack_at)->kind, RecordStep::Kind::stack);
   EXPECT_EQ(step_at(steps, layout.stack_at)->most, 1024u);
-  EXPECT_EQ(step_at(steps, layout.chain)->kind, Step::Kind::chain);
+  EXPECT_EQ(step_at(steps, layout.chain)->kind, RecordStep::Kind::chain);
 }
 
 CaptureNeeds strings(unsigned count) {

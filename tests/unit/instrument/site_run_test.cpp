@@ -301,13 +301,14 @@ TEST_F(SiteRun, FindsTheFramesOfAChain) {
 
 // A record of registers, parts of them, constants and the numbers of process and thread.
 AgentFirer recording(std::vector<AgentStep> steps, uint32_t length) {
-  using inside::Step;
-  const Step all[] = {{.kind = Step::Kind::thread, .at = 8},
-                      {.kind = Step::Kind::saved, .base = saved::rdi, .at = 16},
-                      {.kind = Step::Kind::saved, .base = saved::rcx, .size = 2, .shift = 8, .is_signed = 1, .at = 24},
-                      {.kind = Step::Kind::saved, .base = saved::r8, .size = 4, .at = 32},
-                      {.kind = Step::Kind::constant, .at = 40, .value = -5},
-                      {.kind = Step::Kind::constant, .at = 48, .value = 0x123456789abcdef}};
+  using inside::RecordStep;
+  const RecordStep all[] = {
+      {.kind = RecordStep::Kind::thread, .at = 8},
+      {.kind = RecordStep::Kind::saved, .base = saved::rdi, .at = 16},
+      {.kind = RecordStep::Kind::saved, .base = saved::rcx, .size = 2, .shift = 8, .is_signed = 1, .at = 24},
+      {.kind = RecordStep::Kind::saved, .base = saved::r8, .size = 4, .at = 32},
+      {.kind = RecordStep::Kind::constant, .at = 40, .value = -5},
+      {.kind = RecordStep::Kind::constant, .at = 48, .value = 0x123456789abcdef}};
   const inside::Program program{static_cast<uint32_t>(std::size(all)), length, 0, 0};
   AgentFirer made = firer(std::move(steps));
   made.program.resize(sizeof program + sizeof all);
