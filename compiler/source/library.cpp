@@ -57,7 +57,7 @@ ScannedLibrary scan(const Library& library) {
   entry.library = &library;
   scan_directives(entry);
   if (!library.if_named) return entry;
-  for_each_word(library.source.text, [&](const Word& word) {
+  for_each_word(library.source.text, [&](const ScannedWord& word) {
     if (word.depth != 0 && !word.in_enum) return;
     entry.has_providers |= word.text == "provider";
     if (!common_words().contains(word.text)) entry.words.insert(word.text);
@@ -147,7 +147,7 @@ LibraryOrder order_libraries(std::span<const Library> libraries, std::span<const
                              const std::vector<std::string>& arguments, const Provides& provides) {
   if (libraries.empty()) return {};
   Names named;
-  for (const Source& program : programs) for_each_word(program.text, [&](const Word& word) { named.insert(word.text); });
+  for (const Source& program : programs) for_each_word(program.text, [&](const ScannedWord& word) { named.insert(word.text); });
   for (const std::string& argument : arguments) named.insert(argument);  // $1 may stand for a name
   return Order(libraries, std::move(named), provides).run();
 }

@@ -16,7 +16,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  bool next(Word& word) {
+  bool next(ScannedWord& word) {
     while (at_ < text_.size()) {
       if (is_letter(text_[at_])) return take(word), true;
       step();
@@ -25,7 +25,7 @@ class Scanner {
   }
 
  private:
-  void take(Word& word) {
+  void take(ScannedWord& word) {
     const size_t begin = at_;
     while (at_ < text_.size() && continues_word(text_[at_])) at_++;
     word = {text_.substr(begin, at_ - begin), depth_, enum_depth_ != 0};
@@ -84,9 +84,9 @@ class Scanner {
 
 }  // namespace
 
-void for_each_word(std::string_view text, const std::function<void(const Word&)>& f) {
+void for_each_word(std::string_view text, const std::function<void(const ScannedWord&)>& f) {
   Scanner scanner(text);
-  for (Word word; scanner.next(word);) f(word);
+  for (ScannedWord word; scanner.next(word);) f(word);
 }
 
 std::vector<std::string> split_words(std::string_view text) {

@@ -8,14 +8,14 @@
 
 namespace dvm::compiler {
 
-struct Word {
+struct ScannedWord {
   std::string_view text;
   unsigned depth = 0;    // of braces
   bool in_enum = false;  // between the braces of one
 };
 
 // Identifiers outside comments, strings, character constants and directives.
-void for_each_word(std::string_view text, const std::function<void(const Word&)>& f);
+void for_each_word(std::string_view text, const std::function<void(const ScannedWord&)>& f);
 
 // What blanks separate.
 std::vector<std::string> split_words(std::string_view text);

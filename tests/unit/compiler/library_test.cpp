@@ -86,15 +86,16 @@ TEST_F(LibraryOrderTest, SomeAreReadOnlyWhenNamed) {
 
 TEST(Words, AreThoseOutsideCommentsStringsAndDirectives) {
   std::vector<std::string> found;
-  for_each_word("#define a b\n one /* two */ \"three \\\" four\" 'f' 5six { seven enum e { eight } } nine\n # ten",
-                [&](const Word& w) { found.push_back(std::string(w.text) + std::to_string(w.depth) + (w.in_enum ? "!" : "")); });
+  for_each_word(
+      "#define a b\n one /* two */ \"three \\\" four\" 'f' 5six { seven enum e { eight } } nine\n # ten",
+      [&](const ScannedWord& w) { found.push_back(std::string(w.text) + std::to_string(w.depth) + (w.in_enum ? "!" : "")); });
   EXPECT_THAT(found, ElementsAre("one0", "seven1", "enum1", "e1", "eight2!", "nine0"));
 }
 
 TEST(Words, EndWhereTheTextEnds) {
   for (const char* text : {"/* open", "\"open", "'\\", "# x", "}", "{", "\"\\"}) {
     unsigned words = 0;
-    for_each_word(text, [&](const Word&) { words++; });
+    for_each_word(text, [&](const ScannedWord&) { words++; });
     EXPECT_EQ(words, 0u) << text;
   }
 }

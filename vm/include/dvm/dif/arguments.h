@@ -45,11 +45,11 @@ class ArgumentList {
   constexpr std::string_view text() const { return text_; }
 
  private:
-  struct Word {
+  struct TypeWord {
     std::string_view word;
     ArgumentType type;
   };
-  static constexpr Word kWords[] = {
+  static constexpr TypeWord kWords[] = {
       {"any", ArgumentType::any},         {"int", ArgumentType::number},     {"int64", ArgumentType::number},
       {"uint64", ArgumentType::number},   {"uint32", ArgumentType::number},  {"uint16", ArgumentType::number},
       {"char", ArgumentType::number},     {"string", ArgumentType::string},  {"ptr", ArgumentType::ptr},
@@ -64,7 +64,7 @@ class ArgumentList {
     if (!is_optional) required_ = size_;
   }
   static consteval ArgumentType type_of(std::string_view word) {
-    for (const Word& row : kWords)
+    for (const TypeWord& row : kWords)
       if (row.word == word) return row.type;
     throw "no type of an argument";
   }
