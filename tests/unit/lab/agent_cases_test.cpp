@@ -51,7 +51,9 @@ TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
 TEST(AgentCases, OneWithASizeHasTwo) {
   for (const AgentCase& one : agent_cases()) {
     ASSERT_TRUE(one.sizes[0]) << one.row.name();
-    if (one.sizes[1]) EXPECT_LE(one.sizes[0]->things, one.sizes[1]->things) << one.row.name();
+    if (one.sizes[1]) {
+      EXPECT_LE(one.sizes[0]->things, one.sizes[1]->things) << one.row.name();
+    }
     EXPECT_GE(one.uses, 1) << one.row.name();
   }
 }
