@@ -18,7 +18,7 @@ PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
 TRANSLATOR = pathlib.Path(__file__).resolve().parents[3] / "vm/engine/native/translator.h"
 LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
-ROOMS = (200 << 20, 232 << 20, 239 << 20, 300 << 20)  # bytes: enough for dvm, and too few for LLVM
+ROOMS = (200 << 20, 232 << 20, 239 << 20, 270 << 20)  # bytes: enough for dvm, and too few for LLVM
 SCRIPT = 'BEGIN { printf("%d", (uint32_t)pid * 0 + 42); exit(0) }'
 # Under auto: each firing compares some hundred thousand bytes, so some hundred cost as much as LLVM.
 COSTLY = """
