@@ -18,10 +18,20 @@ namespace {
 constexpr size_t kPage = 4096, kPatches = 3, kBytes = 5;
 constexpr uint64_t kArmedWord = 1;
 
+// What earlier calls have left on the stack, the child would inherit as words that may lead to a patch.
+__attribute__((noinline, no_sanitize("address"))) void wipe_stack() {
+  volatile unsigned char left[64 * 1024];
+  for (volatile unsigned char& one : left) one = 0;
+}
+
 // Pages that a child inherits: a code mapping with its table, and behind it code with jumps.
 class DetachTest : public testing::Test {
  protected:
   void SetUp() override {
+    make_pages();
+    wipe_stack();
+  }
+  void make_pages() {
     void* memory = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     header_ = static_cast<inside::CodeHeader*>(memory);
