@@ -269,6 +269,22 @@ class Search {
   std::optional<bool> numbered_;
 };
 
+bool is_numbered(unsigned form) {
+  return form == DW_FORM_strx || (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) || form == DW_FORM_GNU_str_index;
+}
+
+// The text of an attribute. libdw 0.188 returns a numbered text that begins right behind its section; dwarf_getstring() does not.
+std::string_view text_in_section(Dwarf_Attribute& attribute) {
+  const char* text = dwarf_formstring(&attribute);
+  if (text == nullptr || !is_numbered(dwarf_whatform(&attribute))) return text == nullptr ? std::string_view() : text;
+  Dwarf* dwarf = dwarf_cu_getdwarf(attribute.cu);
+  size_t size = 0;
+  const char* first = dwarf_getstring(dwarf, 0, &size);
+  if (first == nullptr || text < first) return {};
+  const char* checked = dwarf_getstring(dwarf, static_cast<Dwarf_Off>(text - first), &size);
+  return checked == nullptr ? std::string_view() : std::string_view(checked, size);
+}
+
 }  // namespace
 
 bool DwarfNames::find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const {
@@ -285,8 +301,7 @@ std::string_view text_of(const Dwarf_Die& die, unsigned attribute) {
       // This measures each attribute, a text by its end inside the unit.
       const bool is_whole = dwarf_getattrs(
                                 &at, [](Dwarf_Attribute*, void*) { return int{DWARF_CB_OK}; }, nullptr, 0) == 1;
-      const char* text = is_whole ? dwarf_formstring(&found) : nullptr;
-      return text == nullptr ? std::string_view() : text;
+      return is_whole ? text_in_section(found) : std::string_view();
     }
     const bool refers = dwarf_attr(&at, DW_AT_abstract_origin, &found) || dwarf_attr(&at, DW_AT_specification, &found);
     if (!refers || dwarf_formref_die(&found, &at) == nullptr) break;
