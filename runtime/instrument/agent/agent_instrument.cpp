@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -22,6 +21,7 @@
 #include "runtime/buffer/seen_addresses.h"
 #include "runtime/instrument/agent/agent.h"
 #include "runtime/instrument/agent/agent_planner.h"
+#include "runtime/instrument/agent/agent_target.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
@@ -35,42 +35,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kLanes = 256, kFewLanes = 32;  // few: where all lanes stay in memory, used or not, or room is scarce
-constexpr size_t kLeastRing = 64 * 1024, kMostRing = 64 << 20, kShares = 2;  // a share: the ring of a thread
-constexpr size_t kStackRingBytes = 32 << 20;                                 // where records hold stacks, as with uprobes
-constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;      // ns
-
-uint32_t share_of(size_t ring_bytes) {
-  return static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)));
-}
-
-struct TracedProcess {
-  explicit TracedProcess(AgentProcess its) : agent(std::move(its)) {}
-
-  void read(StackCheck check) {
-    lanes = std::make_unique<LaneReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes);
-    arenas =
-        std::make_unique<ArenaReader>(agent.data_file(), agent.context().lanes, agent.context().ring_bytes, std::move(check));
-  }
-
-  // Mostly the one that was asked for last.
-  bool has_cookie(uint64_t cookie) {
-    if (cookie == known_cookie) return true;
-    if (!cookies.contains(cookie)) return false;
-    known_cookie = cookie;
-    return true;
-  }
-
-  AgentProcess agent;
-  std::unique_ptr<LaneReader> lanes;
-  std::unique_ptr<ArenaReader> arenas;
-  std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these
-  std::unordered_set<uint64_t> cookies;
-  std::optional<uint64_t> known_cookie;        // one of them
-  std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
-  std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
-  bool has_variables = false;                  // they do
-};
+constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
+constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
 
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
   return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
@@ -107,7 +73,7 @@ class ThreadAggregations final : public AggregationSource {
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
   AgentInstrument(size_t ring_bytes, bool by_breakpoints)
-      : ring_bytes_(share_of(ring_bytes)), planner_(delivery_, by_breakpoints) {}
+      : ring_bytes_(thread_share(ring_bytes)), planner_(delivery_, by_breakpoints) {}
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
@@ -129,7 +95,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (probes.empty()) return {};
     if (follows_ && !processes_.empty()) return refuse_late(probes, refused);
     if (std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > kKnownFrames; }))
-      ring_bytes_ = std::max(ring_bytes_, share_of(kStackRingBytes));
+      ring_bytes_ = std::max(ring_bytes_, thread_share(kStackRingBytes));
     auto planned = planner_.plan(probes, refused);
     if (!planned) return planned.error();
     for (auto& [pid, sites] : *planned) {
@@ -272,9 +238,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // By dvm's own list of processes, and their code.
-  StackCheck check_of(const TracedProcess& process) {
+  StackCheck check_of(const AgentTarget& process) {
     return [this, &process](int32_t& pid, std::span<const uint64_t> frames, size_t certain) {
-      if (!is_of(process, pid) && !is_forked(process, pid)) pid = process.agent.pid();
+      if (!process.owns(pid) && !is_forked(process, pid)) pid = process.agent.pid();
       const size_t count = delivery_.unwinder().count_executable(pid, frames, certain);
       for (const uint64_t frame : frames.first(count)) addresses_.note(pid, frame);
       return count;
@@ -282,7 +248,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // An address makes dvm read what the process has mapped, while it can be.
-  void find_stacks(pid_t pid, TracedProcess& process, const std::vector<AgentSite>& sites) {
+  void find_stacks(pid_t pid, AgentTarget& process, const std::vector<AgentSite>& sites) {
     const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
     if (found == sites.end() || process.agent.data_file() < 0) return;
     if (!process.stacks)
@@ -292,7 +258,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // Of the clock, if a clause reads it.
-  inside::ClockLine first_line(const TracedProcess& process, const std::vector<AgentSite>& sites) {
+  inside::ClockLine first_line(const AgentTarget& process, const std::vector<AgentSite>& sites) {
     uses_time_ |= std::any_of(sites.begin(), sites.end(),
                               [](const AgentSite& site) { return has_step(site, inside::ClauseStep::Kind::time); });
     if (!uses_time_) return {};
@@ -301,7 +267,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     return line;
   }
 
-  void note_variables(pid_t pid, TracedProcess& process, const AgentSite& site, const std::vector<const Probe*>& probes) {
+  void note_variables(pid_t pid, AgentTarget& process, const AgentSite& site, const std::vector<const Probe*>& probes) {
     for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) {
       if (!site.firers[i].has_variables) continue;
       process.with_variables.push_back(probes[i]);
@@ -310,7 +276,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // Once it is known where the clauses of a process that use thread-local variables run: all in its threads, or none.
-  void place_variables(pid_t pid, TracedProcess& process) {
+  void place_variables(pid_t pid, AgentTarget& process) {
     if (process.with_variables.empty()) return;
     const bool are_in_dvm = planner_.has_variables(pid);
     process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
@@ -331,7 +297,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // A filter could end a process that makes system calls which it does not expect.
-  void tell_if_muted(pid_t pid, TracedProcess& process, const std::vector<AgentSite>& sites) {
+  void tell_if_muted(pid_t pid, AgentTarget& process, const std::vector<AgentSite>& sites) {
     const bool makes_calls = std::any_of(sites.begin(), sites.end(), [](const AgentSite& site) {
       return std::any_of(site.firers.begin(), site.firers.end(),
                          [](const AgentFirer& firer) { return record_makes_calls(firer.program); });
@@ -348,30 +314,15 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
           pid));
   }
 
-  struct LaneSizes {
-    uint32_t lanes, ring_bytes;
-  };
-  // At most a quarter of the address space that the process has left, if there is a limit.
-  LaneSizes sizes_for(pid_t pid) const {
-    constexpr auto kLeast = static_cast<uint32_t>(kLeastRing);
-    if (locks_memory(pid)) return {kFewLanes, kLeast};
-    LaneSizes sizes{kLanes, ring_bytes_};
-    const uint64_t room = free_address_space(pid) / 4;
-    while (inside::data_bytes(sizes.lanes, sizes.ring_bytes) > room && sizes.lanes > kFewLanes)
-      (sizes.ring_bytes > kLeast ? sizes.ring_bytes : sizes.lanes) /= 2;
-    return sizes;
-  }
-
-  Result<TracedProcess*> process_of(pid_t pid) {
-    std::unique_ptr<TracedProcess>& known = processes_[pid];
+  Result<AgentTarget*> process_of(pid_t pid) {
+    std::unique_ptr<AgentTarget>& known = processes_[pid];
     if (known) return known.get();
-    const LaneSizes sizes = sizes_for(pid);
-    auto opened = AgentProcess::open(pid, sizes.lanes, sizes.ring_bytes, follows_);
+    auto opened = open_agent_process(pid, ring_bytes_, follows_);
     if (!opened) {
       processes_.erase(pid);
       return opened.error();
     }
-    known = std::make_unique<TracedProcess>(*std::move(opened));
+    known = std::make_unique<AgentTarget>(*std::move(opened));
     return known.get();
   }
 
@@ -412,7 +363,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   // The process has written the record: what names a probe, a process or a CPU is checked here, lengths by decode().
-  bool deliver(TracedProcess& process, const LaneRecord& record, EventSink& sink) {
+  bool deliver(AgentTarget& process, const LaneRecord& record, EventSink& sink) {
     uint64_t head = 0;
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
@@ -432,35 +383,31 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       uint64_t ids = 0;
       std::memcpy(&ids, record.bytes.data() + layout.thread, sizeof ids);
       const auto pid = static_cast<int32_t>(ids >> 32);
-      const bool is_known = is_of(process, pid) || is_forked(process, pid);
-      if (is_known && !is_of(process, pid)) tell_of(process, process.agent.pid(), pid, sink);
+      const bool is_known = process.owns(pid) || is_forked(process, pid);
+      if (is_known && !process.owns(pid)) tell_of(process, process.agent.pid(), pid, sink);
       put(layout.thread, static_cast<uint64_t>(is_known ? pid : process.agent.pid()) << 32 | static_cast<uint32_t>(ids));
     }
     return delivery_.deliver(record.bytes, sink);
   }
 
-  static bool is_of(const TracedProcess& process, int32_t pid) {
-    return pid == process.agent.pid() || process.forked.contains(pid);
-  }
-
   // A process that has ended meanwhile is believed to have been one; nothing can be read of it.
-  bool is_forked(const TracedProcess& process, int32_t pid) const {
+  bool is_forked(const AgentTarget& process, int32_t pid) const {
     if (!follows_ || pid <= 0) return false;
     if (start_time(pid) == 0 || has_lanes_of(pid, getpid())) return true;
-    return is_of(process, parent_of(pid));
+    return process.owns(parent_of(pid));
   }
 
   // A stub says that it runs in a process that was forked.
-  bool meet(TracedProcess& process, std::span<const std::byte> record, EventSink& sink) {
+  bool meet(AgentTarget& process, std::span<const std::byte> record, EventSink& sink) {
     uint64_t words[3] = {};
     if (record.size() < sizeof words) return foreign_++, true;
     std::memcpy(words, record.data(), sizeof words);
     const auto parent = static_cast<int32_t>(words[1]), pid = static_cast<int32_t>(words[2]);
-    if (is_of(process, pid) || !is_forked(process, pid)) return true;
-    return tell_of(process, is_of(process, parent) ? parent : process.agent.pid(), pid, sink);
+    if (process.owns(pid) || !is_forked(process, pid)) return true;
+    return tell_of(process, process.owns(parent) ? parent : process.agent.pid(), pid, sink);
   }
 
-  bool tell_of(TracedProcess& process, int32_t parent, int32_t pid, EventSink& sink) {
+  bool tell_of(AgentTarget& process, int32_t parent, int32_t pid, EventSink& sink) {
     process.forked.insert(pid);
     const uint64_t words[] = {uint64_t{kChangesGroup} << 32, static_cast<uint64_t>(parent), static_cast<uint64_t>(pid)};
     return delivery_.deliver(std::as_bytes(std::span(words)), sink);
@@ -475,17 +422,17 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::unordered_set<const Probe*> gated_;      // whose predicates do
   std::map<const Probe*, InDvm> in_dvm_;        // of others, why not
-  std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
+  std::map<pid_t, std::unique_ptr<AgentTarget>> processes_;
   std::vector<std::string> notes_;
   bool follows_ = false;
-  uint64_t looked_ = 0;                // for processes that were forked
-  TracedProcess* earliest_ = nullptr;  // whose record find_earliest() has found, and
-  LaneRecord record_;                  // that record
-  bool uses_time_ = false;             // a clause that runs in threads does
-  bool has_stacks_ = false;            // likewise, as keys
-  SeenAddresses addresses_;            // of these stacks, which are to be named
-  uint64_t found_ = 0;                 // bytes, by the last poll()
-  uint64_t foreign_ = 0;               // records that no stub of dvm's writes
+  uint64_t looked_ = 0;              // for processes that were forked
+  AgentTarget* earliest_ = nullptr;  // whose record find_earliest() has found, and
+  LaneRecord record_;                // that record
+  bool uses_time_ = false;           // a clause that runs in threads does
+  bool has_stacks_ = false;          // likewise, as keys
+  SeenAddresses addresses_;          // of these stacks, which are to be named
+  uint64_t found_ = 0;               // bytes, by the last poll()
+  uint64_t foreign_ = 0;             // records that no stub of dvm's writes
   uint64_t freed_ = 0;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
 };

@@ -1,0 +1,45 @@
+#pragma once
+// A process with an agent, and the readers of its memory. Tested by tests/runtime/scenarios/test_agent.py.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "runtime/agent/agent_process.h"
+#include "runtime/catalog/probe.h"
+#include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/agent/lane_reader.h"
+#include "runtime/instrument/agent/stack_finder.h"
+
+namespace dvm::runtime {
+
+struct AgentTarget {
+  explicit AgentTarget(AgentProcess its) : agent(std::move(its)) {}
+
+  // Begins to read its lanes and arenas, which the agent shares.
+  void read(StackCheck check);
+  bool has_cookie(uint64_t cookie);
+  bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
+
+  AgentProcess agent;
+  std::unique_ptr<LaneReader> lanes;
+  std::unique_ptr<ArenaReader> arenas;
+  std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these
+  std::unordered_set<uint64_t> cookies;
+  std::optional<uint64_t> known_cookie;        // one of them
+  std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
+  std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
+  bool has_variables = false;                  // they do
+};
+
+// Size of the ring of one thread, given the size of a process's ring of uprobes.
+uint32_t thread_share(size_t ring_bytes);
+// With fewer lanes or smaller rings where the process has little memory left.
+Result<AgentProcess> open_agent_process(pid_t pid, uint32_t ring_bytes, bool follows);
+
+}  // namespace dvm::runtime
