@@ -49,6 +49,12 @@ class Delivery final : vm::StackWalk {
     if (layouts.larger) add(*layouts.larger, pid, unwound);
     return group;
   }
+  // Decides how stacks are found that begin in a process's own code. Consumer context.
+  void choose_stack(CaptureNeeds& needs, int32_t pid, SiteKind kind) {
+    if (needs.frames <= known_frames(kind)) needs.stack_bytes = 0;
+    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = unwinder_.keeps_frame_pointers(pid) ? 0 : kUsualStackBytes;
+    if (needs.frames != 0) unwinder_.learn(pid);
+  }
   // True if there is room for the groups of one more program.
   bool is_full() const { return groups() + 2 > kMostGroups; }
   size_t groups() const { return groups_.size(); }

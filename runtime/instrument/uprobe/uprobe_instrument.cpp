@@ -245,15 +245,6 @@ class UprobeInstrument final : public CountingInstrument,
     return {};
   }
 
-  // How the stack of a process's own code is found.
-  CaptureNeeds with_stack(CaptureNeeds needs, int32_t pid, SiteKind kind) {
-    if (needs.frames <= known_frames(kind)) needs.stack_bytes = 0;
-    if (needs.stack_bytes == kWhereNeeded)
-      needs.stack_bytes = delivery_.unwinder().keeps_frame_pointers(pid) ? 0 : kUsualStackBytes;
-    if (needs.frames != 0) delivery_.unwinder().learn(pid);
-    return needs;
-  }
-
   // A probe that fires in any process may find any code on the stack. The processes that a predicate names are learned, also
   // where it is that of another clause: they may end at once.
   CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
@@ -269,7 +260,7 @@ class UprobeInstrument final : public CountingInstrument,
   Status plan(const PlannedSite& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
     EnabledProbe enabled = *place.enabled;
-    enabled.needs = with_stack(std::move(enabled.needs), site.pid, place.shape.kind);
+    delivery_.choose_stack(enabled.needs, site.pid, place.shape.kind);
     enabled.needs.thread |= followed_ != nullptr;  // says which process it was
     const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
