@@ -36,6 +36,8 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 }
 
 struct Firing {
+  const Context& context;
+  Lane* lane;
   int32_t pid;
   uint32_t tid;
   const uint64_t* saved;
@@ -117,6 +119,17 @@ struct Firing {
   word(firing.record + step.at) = count;
 }
 
+// Its length in bytes, a word that the kernel would use, and program counters. read_frames() makes other words before these.
+[[gnu::noinline]] void read_counters(const Firing& firing, const RecordStep& step) {
+  auto* to = reinterpret_cast<volatile uint64_t*>(firing.record + step.at);
+  const SiteKey key{0, KeyKind::stack, step.most, static_cast<int32_t>(step.value)};
+  const uint32_t words = read_frames(firing.context, firing.lane, key, firing.saved, const_cast<uint64_t*>(to));
+  const uint32_t counters = words == 0 ? 0 : words - 2;
+  for (uint32_t i = counters; i != 0; i--) to[i + 1] = to[i];
+  to[0] = counters * sizeof(uint64_t);
+  to[1] = 0;
+}
+
 [[gnu::noinline]] uint64_t time_of_thread() {
   uint64_t time[2] = {0, 0};
   call(kClockGetTime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<long>(time));
@@ -143,6 +156,8 @@ struct Firing {
       read_stack(firing, *step);
     } else if (step->kind == RecordStep::Kind::chain) {
       follow_chain(firing, *step);
+    } else if (step->kind == RecordStep::Kind::frames) {
+      read_counters(firing, *step);
     } else if (step->kind == RecordStep::Kind::name) {
       name_thread(firing.record + step->at);
     } else {
@@ -358,7 +373,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   }
   const uint64_t ring = ring_of(context, *lane);
   if (is_new) announce(context, *lane, ring, page.pid);
-  Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0, false};
+  Firing firing{context, lane, static_cast<int32_t>(page.pid), tid, saved, 0, false};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   TailCalls& tails = tails_of(context, *lane);

@@ -314,10 +314,7 @@ Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer)
   const SiteShape shape = shape_at(candidate);
   CaptureNeeds needs = candidate.enabled->needs;
   needs.thread = true;
-  const bool is_usual = needs.stack_bytes == 0 || needs.stack_bytes == kWhereNeeded;
-  if (needs.frames != 0 && is_usual) needs.stack_bytes = kUsualStackBytes;
-  if (needs.frames <= known_frames(shape.kind)) needs.stack_bytes = 0;
-  if (needs.frames != 0) delivery_.unwinder().learn(candidate.site->pid);
+  delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
   const size_t group = delivery_.add(layouts, candidate.site->pid);
   const uint32_t number = delivery_.number(candidate.fired_at());

@@ -89,8 +89,14 @@ class Steps {
     add_operand(layout_.stack + 8, Operand::memory(saved::rsp, layout_.shape.stack_moved));
   }
 
+  void add_frames() {
+    RecordStep& step = add(RecordStep::Kind::frames, layout_.stack);
+    step.most = layout_.frames;
+    step.value = layout_.shape.kind == SiteKind::entry ? layout_.shape.stack_moved : -1;
+  }
+
   void add_stack() {
-    if (layout_.stack_bytes == 0) return add_known_frames();
+    if (layout_.stack_bytes == 0) return layout_.frames <= known_frames(layout_.shape.kind) ? add_known_frames() : add_frames();
     add_constant(layout_.stack, 0);
     add_constant(layout_.stack + 8, 0);
     RecordStep& step = add(RecordStep::Kind::stack, layout_.stack_at);

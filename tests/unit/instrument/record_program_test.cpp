@@ -65,6 +65,20 @@ TEST(RecordProgram, ACopiedStackIsUnwoundByDvm) {
   EXPECT_EQ(step_at(steps, layout.chain)->kind, RecordStep::Kind::chain);
 }
 
+TEST(RecordProgram, WithoutACopyTheThreadFollowsFramePointers) {
+  for (const SiteKind kind : {SiteKind::entry, SiteKind::inside}) {
+    const RecordLayout layout = make_agent_layouts(frames_only(9), SiteShape(kind, 16)).first;
+    const std::vector<std::byte> program = make_record_program(layout);
+    const std::vector<RecordStep> steps = steps_of(program);
+    const RecordStep* stack = step_at(steps, layout.stack);
+    ASSERT_NE(stack, nullptr);
+    EXPECT_EQ(stack->kind, RecordStep::Kind::frames);
+    EXPECT_EQ(stack->most, 9u);
+    EXPECT_EQ(stack->value, kind == SiteKind::entry ? 16 : -1);
+    EXPECT_TRUE(record_makes_calls(program));
+  }
+}
+
 CaptureNeeds strings(unsigned count) {
   CaptureNeeds needs;
   for (unsigned n = 0; n < count; n++) needs.add({Word(static_cast<uint8_t>(n)), true, 0, 4096, {}});
