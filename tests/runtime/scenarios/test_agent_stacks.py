@@ -42,6 +42,24 @@ class Stacks(AgentTest):
                     self.assertIn(IN_THREAD, here.stderr)
                     self.assertEqual(here.stdout, there.stdout)
 
+    def test_stacks_in_records_are_those_of_uprobes(self):
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        for probe, predicate in (("entry", "arg0 < 20"), ("return", "arg1 < 20")):
+            for body in ("{ ustack(); }", "{ ustack(3); }", "{ n++; @[ustack()] = count(); }", "{ n++; @[ustack(4)] = count(); }"):
+                with self.subTest(body, probe=probe):
+                    here, there = (self.run_by(backend, f"/{predicate}/ {body}", probe=probe) for backend in ("agent", "uprobe"))
+                    self.assertNotIn(IN_THREAD, here.stderr)
+                    self.assertIn("`middle", here.stdout)
+                    self.assertEqual(here.stdout, there.stdout)
+
+    def test_no_frame_pointer_does_harm_to_records(self):
+        for body in ("{ n++; @[ustack()] = count(); }", "{ n++; @[ustack(3)] = count(); }"):
+            result = self.run_by("agent", body)
+            self.assertNotIn(IN_THREAD, result.stderr)
+            self.assertIn("0 faults\n", result.stdout)
+            self.assertEqual(sum(self.counts(result)), CALLS + 2 * ROUNDS)
+
     def test_no_frame_pointer_does_harm(self):
         for body in ("{ @[ustack()] = count(); }", "{ @[ustack(3)] = count(); }"):
             result = self.run_by("agent", body)
