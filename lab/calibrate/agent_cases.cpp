@@ -67,6 +67,7 @@ const AgentCase kCases[] = {
      {{of_bytes("{ n = *(uint64_t *)copyin(arg0, 8); }", 8), of_bytes("{ n = *(uint64_t *)copyin(arg0, 199); }", 199)}},
      kRecord},
     {"capture/string"_row, {{of_text(kRecordOfString, kShort), of_text(kRecordOfString, kLong)}}, kRecord},
+    {"capture/stack"_row, {{of_stack(kRecordOfStack, kShallow), of_stack(kRecordOfStack, kDeep)}}, kRecord},
     {"capture/stack_bytes"_row, {{of_copy("1024", 1024), of_copy("4096", 4096)}}, kRecord},
     {"agent/lane/read"_row, {{of_text(kRecordOfString, kShort), of_text(kRecordOfString, kLong)}}, "", 1, true},
 };

@@ -28,6 +28,7 @@ struct AgentWay {
   bool is_gated = false;          // nothing else happens if all predicates are false
   bool is_common = false;         // the code of all sites does it, not that of the site
   double record_bytes = 0;        // in the lane, of a record
+  uint32_t stack_bytes = 0;       // copied into a record; 0: frame pointers lead from frame to frame
   std::string_view reason;        // why dvm runs them; a literal
   std::vector<SiteUses> clauses;  // of a record: the predicates, if is_gated
   double share = 1;               // of the probes that an agent takes; others are as without it

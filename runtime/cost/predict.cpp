@@ -283,9 +283,7 @@ class Predicting {
   AgentCost by_record(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
     const double share = reached(way, clauses);
     CaptureNeeds needs = needs_[probe.description];
-    const uint32_t asked = options_.stack_bytes.value_or(0);
-    needs.stack_bytes = asked == 0 ? kUsualStackBytes : asked;  // dvm follows frame pointers in the copy, too
-    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
+    needs.stack_bytes = way.stack_bytes;
     const CaptureCost captured = capture_cost(agent_prices_, prices_, needs);
     prepare(probe, share);
     probe.capture = (captured.thread + captured.dvm).times(share);

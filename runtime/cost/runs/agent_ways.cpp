@@ -219,20 +219,30 @@ class WayFinder {
     way.stub = stub_of(one.description, std::get<UprobeSite>(probe.site));
     way.is_at_site = foreseen.in_dvm == InDvm::nothing;
     way.reason = runtime::text_of(foreseen.in_dvm);
-    way.record_bytes = way.is_at_site ? 0 : bytes_of_record(one.probe);
+    way.stack_bytes = way.is_at_site ? 0 : copied_stack(one.probe);
+    way.record_bytes = way.is_at_site ? 0 : bytes_of_record(one.probe, way.stack_bytes);
     way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
     for (const SiteClause& clause : one.clauses.clauses) way.clauses.push_back(ClauseUses(probe, how_.sizes).of(clause));
     look_for_windows(text_of(one.description), way);
     return way;
   }
 
-  double bytes_of_record(const ForeseenProbe& one) const {
+  static SiteShape shape_at(const ForeseenProbe& one) {
     const auto& site = std::get<UprobeSite>(one.probe->site);
-    const SiteShape shape = site.is_return ? exit_shape_of(site) : shape_of(site);
+    return site.is_return ? exit_shape_of(site) : shape_of(site);
+  }
+
+  uint32_t copied_stack(const ForeseenProbe& one) const {
+    if (one.by_frame_pointers || one.needs.frames <= known_frames(shape_at(one).kind)) return 0;
+    const int64_t asked = options_[dif::Option::ustackunwind];
+    return asked > 0 ? static_cast<uint32_t>(asked) : kUsualStackBytes;
+  }
+
+  double bytes_of_record(const ForeseenProbe& one, uint32_t stack_bytes) const {
+    const SiteShape shape = shape_at(one);
     CaptureNeeds needs = one.needs;
     needs.thread = true;
-    const int64_t asked = options_[dif::Option::ustackunwind];
-    if (needs.frames > known_frames(shape.kind)) needs.stack_bytes = asked > 0 ? static_cast<uint32_t>(asked) : kUsualStackBytes;
+    needs.stack_bytes = stack_bytes;
     return sizeof(inside::RecordHead) +
            record_bytes(make_agent_layouts(possible_needs(needs, shape), shape), how_.sizes.expected);
   }

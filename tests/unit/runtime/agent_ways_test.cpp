@@ -70,6 +70,15 @@ TEST(AgentWays, StacksByFramePointersAreKeys) {
   EXPECT_FALSE(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "4096"}}).is_at_site);
 }
 
+TEST(AgentWays, RecordsCopyTheStackUnlessFramePointersLead) {
+  const AgentWay bare = way_of("{ n++; }"), led = way_of("{ n++; ustack(9); }", {{"ustackunwind", "0"}});
+  EXPECT_EQ(led.stack_bytes, 0U);
+  EXPECT_EQ(led.record_bytes - bare.record_bytes, 16 + 9 * 8);
+  EXPECT_EQ(way_of("{ n++; ustack(9); }", {{"ustackunwind", "1024"}}).stack_bytes, 1024U);
+  EXPECT_EQ(way_of("{ n++; ustack(9); }").stack_bytes, 4096U);
+  EXPECT_EQ(way_of("{ n++; ustack(2); }").stack_bytes, 0U);
+}
+
 TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
   const AgentWay way = way_of("{ n++; }");
   EXPECT_FALSE(way.is_at_site);
