@@ -18,6 +18,7 @@
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/suspects.h"
+#include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
 namespace {
@@ -37,6 +38,8 @@ void disarm(const AgentMemory& memory, const FoundAgent& agent) {
 std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgent& agent) {
   std::vector<inside::Patch> patches(std::min(agent.header.patches, kMostPatches));
   if (!memory.read(agent.header.table, std::as_writable_bytes(std::span(patches)))) patches.clear();
+  for (inside::Patch& one : patches)
+    if (one.length == 0) one.length = kJumpBytes;  // a dvm that knew no relays left its length out
   std::erase_if(patches, [](const inside::Patch& one) { return one.length > sizeof one.before; });
   return patches;
 }

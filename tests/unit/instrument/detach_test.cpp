@@ -126,6 +126,16 @@ TEST_F(DetachTest, RestoresNoMoreThanWasReplaced) {
   EXPECT_EQ(now[2], 99);
 }
 
+// As dvm wrote them before there were relays.
+TEST_F(DetachTest, RestoresJumpsWhoseLengthIsNotSaid) {
+  for (size_t i = 0; i < kPatches; i++) table_[i].length = 0;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, kPatches);
+  for (size_t i = 0; i < kPatches; i++) EXPECT_TRUE(is_restored(i)) << i;
+}
+
 TEST_F(DetachTest, LeavesWhatSomethingElseHasChanged) {
   code_[16] = 0xcc;
   start();
