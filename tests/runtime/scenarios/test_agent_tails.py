@@ -1,12 +1,13 @@
 """Returns of functions that leave by jumps to others, which return for them."""
 
 import os
+import signal
 import subprocess
 import unittest
 
 import dvmtest
-from dvmtest import program
-from scenarios.test_agent import AgentTest, changed
+from dvmtest import DVM, program
+from scenarios.test_agent import AgentTest, changed, guards_of
 
 COUNT = 400
 FUNCTIONS = ["by_jump", "by_branch", "outer", "recurs", "throws_by_jump", "leaps_by_jump"]
@@ -113,6 +114,32 @@ class Tails(AgentTest):
             result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:libc:pthread_*:return { @ = count(); } BEGIN { exit(0); }", "-p", str(target.pid))
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertFalse(changed(text))
+
+    SCRIPT = 'BEGIN { printf("live\\n"); } pid$target:libc:pthread_*:return, pid$target:looper:func:entry { @ = count(); }'
+
+    def abandon(self, pid):
+        """Jumps and relays of a dvm that was killed with its guard."""
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", self.SCRIPT, "-p", str(pid)], stdout=subprocess.PIPE, env=dvmtest.ENV)
+        self.addCleanup(tracer.communicate)
+        self.assertEqual(tracer.stdout.readline(), b"live\n")
+        for process in [*guards_of(pid), tracer.pid]:
+            os.kill(process, signal.SIGKILL)
+        tracer.wait()
+
+    def test_relays_of_killed_ones_are_taken_off(self):
+        for arguments in (["detach"], ["run", "-q", "-x", "backend=agent", "-n", self.SCRIPT + " tick-1s { exit(0); }"]):
+            with self.subTest(arguments[0]):
+                target = subprocess.Popen([program("looper"), "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                self.addCleanup(target.communicate)
+                self.assertEqual(target.stdout.readline(), b"ready\n")
+                text = dvmtest.Text(target.pid, "libc.so.6")
+                self.abandon(target.pid)
+                self.assertTrue(changed(text))
+                result = dvmtest.dvm(*arguments, "-p", str(target.pid))
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertFalse(changed(text))
+                target.communicate(b"\n", timeout=30)
+                self.assertEqual(target.returncode, 0)
 
 
 if __name__ == "__main__":
