@@ -1,12 +1,13 @@
 // Does what an agent must survive. Every mode prints results that do not depend on a tracer.
-//   hostile pointers N   take(pointer) with N pointers of all kinds: not canonical, of the kernel, not mapped, before the end of
-//   a page hostile faults N     faults on purpose, N times, in a handler on a stack of its own and out again by siglongjmp();
-//   every second
-//                        time with the pointer of the fault in a call of take()
-//   hostile threads N M  N threads that come and go, M (50; at most 400) at a time, each with all signals blocked, and take() 100
-//   times hostile checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it hostile
-//   shares N     N children that share its memory (vfork), each calls take() and ends hostile clones N     calls take() N times
-//   beside a child that shares its memory and thread pointer, and does the same
+//   pointers N   take(pointer) with N pointers of all kinds: not canonical, of the kernel, not mapped, before the end of a page
+//   faults N     faults on purpose, N times, in a handler on a stack of its own and out again by siglongjmp(); every second
+//                time with the pointer of the fault in a call of take()
+//   threads N M  N threads that come and go, M (50; at most 400) at a time, each with all signals blocked, and take() 100 times
+//   checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it
+//   shares N     N children that share its memory (vfork), each calls take() and ends
+//   clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
+//   forks N      calls take() until a signal handler that interrupts it has forked N times; the children return from the handler
+//                and end behind the call. Prints how often the parent has called it
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,6 +138,31 @@ static void clones(long count) {
   printf("%d\n", child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static volatile sig_atomic_t forked, is_child;
+static void fork_here(int signal) {
+  (void)signal;
+  const pid_t child = fork();
+  is_child = child == 0;
+  if (child > 0 && forked++ % 2 == 0) waitpid(child, NULL, 0);
+}
+
+static void forks(long count) {
+  const struct sigaction action = {.sa_handler = fork_here};
+  const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &often, NULL);
+  uint64_t sum = 0;
+  long calls = 0;
+  for (; forked < count; calls++) {
+    sum = take((const char*)(uintptr_t)(calls % 8), sum);
+    if (is_child) _exit(0);
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+  while (wait(NULL) > 0) {
+  }
+  printf("%ld calls\n", calls);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const long count = atol(argv[2]);
@@ -145,5 +172,6 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "checks") == 0) checks(count);
   if (strcmp(argv[1], "shares") == 0) shares(count);
   if (strcmp(argv[1], "clones") == 0) clones(count);
+  if (strcmp(argv[1], "forks") == 0) forks(count);
   return 0;
 }
