@@ -331,6 +331,7 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     if (step->kind == ClauseStep::Kind::time) {
       set_time(header, lane, workspace.time);
     } else if (step->kind == ClauseStep::Kind::aggregate) {
+      if (is_in_child(context, firing)) return true;
       const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
       uint32_t key_words = 0;
       const KeyRead read = make_key(clause, context, arena, firing.saved, workspace, key_words);
@@ -356,6 +357,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
   uint64_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
+  if (site->watch == Watch::fork && load(page.pid) == 0) part_from_parent(context, header);
   if (is_new && !take_up(context, page, header)) return;
   if (site->watch != Watch::nothing) watch_call(*site, saved, page, header);
   if (site->firers == 0) return;

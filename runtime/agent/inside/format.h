@@ -281,8 +281,8 @@ struct OwnMemory {
 };
 
 // A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, or take
-// away memory of dvm's.
-enum class Watch : uint32_t { nothing, prctl, syscall, clone, mmap, mprotect, munmap, mremap, madvise };
+// away memory of dvm's. fork: the place where a forked child begins.
+enum class Watch : uint32_t { nothing, prctl, syscall, clone, fork, mmap, mprotect, munmap, mremap, madvise };
 
 // A stub hands this over. Its firers follow.
 struct Site {

@@ -28,6 +28,16 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
 }
 
+// In a forked child that is not followed. A signal handler that has interrupted a firing may have forked, and the child finishes
+// that firing when the handler returns. All that it still writes goes to memory of its own.
+DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& header) {
+  constexpr long kReadWrite = 3, kFlags = 0x4032;  // MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS, MAP_NORESERVE
+  if (context.follows != 0 || load(header.restricted) != 0) return;
+  const auto bytes = static_cast<long>((data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1));
+  if (call(static_cast<long>(kMmap), static_cast<long>(context.data), bytes, kReadWrite, kFlags, -1, 0) < 0) return;
+  header.restricted = 1;  // that is enough
+}
+
 // A system call as the function is about to make it; ~0: none of memory.
 struct MemoryCall {
   uint64_t number = ~uint64_t{0}, a = 0, b = 0, c = 0, d = 0, e = 0;

@@ -92,6 +92,7 @@ class AgentPlanner {
   bool has_symbol_inside(const Candidate& candidate);
   bool has_refused(const Candidate& function) const;
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
+  void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();

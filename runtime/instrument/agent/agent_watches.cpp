@@ -1,6 +1,7 @@
 // Functions of the C library that an agent watches. Covered by tests/runtime/scenarios/test_agent.py.
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <utility>
 
@@ -20,22 +21,48 @@ inside::Watch watch_of(std::string_view function) {
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
 }
 
+// Functions in which a child begins behind the first system call.
+bool forks(std::string_view function) { return function == "_Fork" || function == "fork"; }
+
+// Memory that a child reserves counts, whatever it asks for. Taking some in place of other may then fail half-way.
+bool is_memory_counted() {
+  int policy = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> policy;
+  return policy == 2;
+}
+
 }  // namespace
 
 // The functions of the C library by which a process restricts its system calls, or takes away memory of dvm's. They come first.
 // Where they are not found or cannot be watched, the records that need system calls are not made.
 void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) {
+  const bool watches_forks = !is_memory_counted();
   for (const MappedObject& object : objects_[pid]) {
     const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};
     if (!elf) continue;
     for (const ElfFunction& function : (*elf)->functions()) {
       const inside::Watch watch = watch_of(function.name);
-      if (watch == inside::Watch::nothing || function.is_indirect) continue;
+      const bool is_fork = forks(function.name) && watches_forks;
+      if ((watch == inside::Watch::nothing && !is_fork) || function.is_indirect) continue;
       UprobeSite site{object.open_path, function.offset, false, pid};
       site.size = function.size;
       site.alone = function.alone;
-      add_watch(site, watch, sites);
+      if (is_fork)
+        add_fork_watch(site, sites);
+      else
+        add_watch(site, watch, sites);
     }
+  }
+}
+
+void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites) {
+  Candidate candidate{nullptr, &site, nullptr, {}};
+  if (!locate(candidate).empty()) return;
+  for (const MachineInstruction& one : decode(candidate).instructions) {
+    if (one.flow != Flow::elsewhere) continue;
+    site.offset += one.offset + one.length;
+    site.inside.emplace();
+    return add_watch(site, inside::Watch::fork, sites);
   }
 }
 
@@ -55,13 +82,14 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
     sites.insert(sites.begin(), std::move(refused));
   };
   if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
-  const auto known = std::find_if(sites.begin(), sites.end(),
-                                  [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
+  const auto known = std::find_if(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
+    return one.site.window_address == candidate.window_address();
+  });
   if (known != sites.end() && !known->site.is_conditional) {
     known->site.watch = watch;
     return;
   }
-  const AddressRange range{candidate.address, candidate.address + candidate.window.length};
+  const AddressRange range{candidate.window_address(), candidate.window_address() + candidate.window.length};
   const auto overlaps = [&](const AgentPlannedSite& one) {
     return one.site.range().begin < range.end && range.begin < one.site.range().end;
   };

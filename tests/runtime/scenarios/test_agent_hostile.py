@@ -121,6 +121,33 @@ class Threads(unittest.TestCase):
                 self.assertIn(str(100 * count), words)
 
 
+class Forks(unittest.TestCase):
+    """Signal handlers that fork while the thread is in a stub: the child finishes the firing, which counts once."""
+
+    SCRIPTS = {
+        "in the thread": "pid$target:hostile:take:entry { @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); @m[arg0 & 1, tid != 0] = max(arg0); }",
+        "with variables": "pid$target:hostile:take:entry { self->n++; @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); @m[arg0] = max(self->n); }",
+        "of records": "pid$target:hostile:take:entry { n++; @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); }",
+    }
+    PRINTED = ' END { printa("all %@d\\n", @); printa("key %@d\\n", @k); printa("stack %@d\\n", @s); }'
+
+    def test_each_firing_counts_once(self):
+        if not is_machine_able():
+            dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
+        for name, script in self.SCRIPTS.items():
+            with self.subTest(name):
+                result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script + self.PRINTED, "-c", f"{program('hostile')} forks 300")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.check(result)
+
+    def check(self, result):
+        calls = int(re.search(r"(\d+) calls", result.stdout).group(1))
+        counts = lambda kind: [int(n) for n in re.findall(rf"^{kind} (\d+)$", result.stdout, re.MULTILINE)]
+        self.assertEqual(counts("all"), [calls], result.stderr)
+        self.assertEqual(len(counts("key")), 8)
+        self.assertEqual((sum(counts("key")), sum(counts("stack"))), (calls, calls))
+
+
 class Leftovers(Hostile):
     """Kernel uprobes where jumps of an agent lie."""
 
