@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/parse/attributes.h"
+#include "compiler/parse/foreign_name.h"
 #include "compiler/source/words.h"
 
 namespace dvm::compiler {
@@ -119,6 +120,8 @@ void Lexer::classify(Token& t) const {
     if (is_word(t.text())) t.set_type(IDENTIFIER);
   } else if (is_foreign_name(t)) {
     t.set_type(IDENTIFIER);
+  } else if (is_foreign_type(t)) {
+    t.set_type(TYPE_NAME);
   } else if (after_type_ && kind == SCOPED_NAME) {
     t.set_type(IDENTIFIER);  // which the checker refuses
   } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && (type_names_.contains(t.text()) || is_pointed_at(t))) {
@@ -132,16 +135,21 @@ void Lexer::classify(Token& t) const {
   }
 }
 
-// A word of D that C headers use as a name: "char *string;", "struct port self;".
+// A word of D that is a name here: of a header, or a tag.
 bool Lexer::is_foreign_name(const Token& t) const {
-  static constexpr std::string_view kWords[] = {"string",   "self",       "this",  "counter",  "import",   "probe",
-                                                "provider", "translator", "xlate", "stringof", "offsetof", "userland"};
-  if (depth_ == 0 || !(after_type_ || previous_ == STAR)) return false;
-  if (std::find(std::begin(kWords), std::end(kWords), t.text()) == std::end(kWords)) return false;
-  const size_t next = file_.text().find_first_not_of(" \t\n", t.where().end);
-  if (next == std::string_view::npos || std::string_view(";,)[:").find(file_.text()[next]) == std::string_view::npos)
-    return false;
-  return !file_.place(t.where().begin).included_from.empty();
+  if (!is_word_of_d(t.text())) return false;
+  if (follows_tag()) return true;
+  const WordPlace place{t.text(), previous_, file_.text().substr(t.where().end), after_type_, parens_ > 0};
+  return is_name_of_c(place) && is_in_header(t);
+}
+
+// A word of D that a header has declared as a type.
+bool Lexer::is_foreign_type(const Token& t) const {
+  return is_word_of_d(t.text()) && !after_type_ && type_names_.contains(t.text()) && is_in_header(t);
+}
+
+bool Lexer::is_in_header(const Token& t) const {
+  return !(in_item_ && in_clause_) && !file_.place(t.where().begin).included_from.empty();
 }
 
 // In "(name *)" the name is that of a type, of the traced program perhaps: no expression ends with '*'.
@@ -178,7 +186,9 @@ void Lexer::follow_braces(size_t kind) {
   }
   if (!in_item_)
     in_item_ = true, in_clause_ = kind == PROBE || kind == INTEGER || kind == LBRACE || kind == SLASH || kind == INVALID;
-  if (kind == LBRACE) depth_++;
+  if (kind == LPAREN) parens_++;
+  if (kind == RPAREN && parens_ > 0) parens_--;
+  if (kind == LBRACE) depth_++, parens_ = 0;
   if (kind == RBRACE && depth_ > 0 && --depth_ == 0 && in_clause_) end_item();
   if (kind == SEMI && depth_ == 0) end_item();
   if ((kind == OPEN_STRING || kind == OPEN_CHARACTER) && depth_ == 1 && in_clause_ && swallowed_brace_) {
@@ -190,6 +200,7 @@ void Lexer::follow_braces(size_t kind) {
 void Lexer::end_item() {
   item_ends_.push_back(tokens_.size() - 1);
   in_item_ = false;
+  parens_ = 0;
   mode = 0;
 }
 

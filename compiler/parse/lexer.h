@@ -31,6 +31,8 @@ class Lexer : public grammar::DLexer {
   bool ends_type(size_t kind) const;
   void classify(Token& t) const;
   bool is_foreign_name(const Token& t) const;
+  bool is_foreign_type(const Token& t) const;
+  bool is_in_header(const Token& t) const;
   bool is_pointed_at(const Token& t) const;
   bool is_first_in_line(const Token& t) const;
   bool follows_tag() const;
@@ -51,7 +53,8 @@ class Lexer : public grammar::DLexer {
   std::vector<size_t> item_ends_;
   size_t previous_ = 0;  // type of the last token
   bool after_type_ = false;
-  unsigned depth_ = 0;  // of braces
+  unsigned depth_ = 0;   // of braces
+  unsigned parens_ = 0;  // that are open in these braces
   bool in_item_ = false;
   bool in_clause_ = false;
   bool in_typedef_ = false;

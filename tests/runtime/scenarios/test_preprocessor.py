@@ -86,6 +86,20 @@ class Preprocessor(unittest.TestCase):
                                    'printf("%d %d %d %u %d", sizeof (w), w.counter, sizeof (struct holds), LARGE, HUGE_ONE >> 38); exit(0); }\n')
         self.assertIn("32 2 48 2147483648 4", self.run_ok("-C", "-s", script).stdout)
 
+    def test_words_of_d_are_names_in_headers(self):
+        self.write("c.h", "int a, counter;\nextern char *string, *this[3], offsetof(int import, char string), xlate;\n"
+                          "typedef char *string_t, counter_t;\ntypedef struct string { char *text; } translator;\ntypedef int probe;\n"
+                          "struct self { int a, string, counter; translator this; probe stringof:3, userland:2, offsetof; const probe import[2];\n"
+                          "  struct self *provider; int q, xlate[1]; };\n"
+                          "enum provider { string0, userland = 4, counter2, self, this2 = self };\n"
+                          "union this { int (*string)(int self, probe import, char *); int counter[self]; probe x; };\n"
+                          "struct deep { struct { union { int self, this; }; } string; int counter, probe; } __attribute__((packed));\n"
+                          "int import2, import __attribute__((unused)), translator2;\ntypedef char *stringof;\nstruct uses { stringof x, y; };\n")
+        script = self.write("a.d", '#include "c.h"\nself int q;\nstring t;\nBEGIN { self->q = 3; t = "x"; this->s = "y"; '
+                                   'printf("%d %d %d %d %d", sizeof (struct self), sizeof (union this), sizeof (struct deep), sizeof (struct uses), this2); '
+                                   'printf(" %s%s %d", t, this->s, self->q); exit(0); }\n')
+        self.assertIn("56 24 12 16 6 xy 3", self.run_ok("-C", "-s", script).stdout)
+
     def test_further_arguments(self):
         script = self.write("a.d", 'BEGIN { printf("%d", N + M); exit(0); }\n')
         for arguments in (["-xcppargs=-DN=4", "-xcppargs=-DM=5"], ["-xcppargs=-DN=4 -DM=5"]):
