@@ -13,8 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include "cmd/header_folder.h"
 #include "cmd/plain_declarations.h"
-#include "common/output_file.h"
 #include "common/run_program.h"
 #include "runtime/process/process.h"
 
@@ -45,37 +45,6 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"__extension__", ""},        {"__inline", "inline"}, {"__inline__", "inline"},     {"__restrict", "restrict"},
     {"__restrict__", "restrict"}, {"__const", "const"},   {"__volatile__", "volatile"}, {"__volatile", "volatile"},
 };
-
-// A folder that is removed with what is in it.
-class Folder {
- public:
-  Folder() = default;
-  explicit Folder(std::string path) : path_(std::move(path)) {}
-  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-// Without __GNUC__, glibc's sys/cdefs.h makes __attribute__ a macro for nothing, and packed structures lose their layout.
-constexpr std::string_view kWrapper = "#pragma GCC system_header\n#include_next <sys/cdefs.h>\n#undef __attribute__\n";
-
-Result<Folder> wrap_system_headers() {
-  std::error_code error;
-  std::string path = std::filesystem::temp_directory_path(error).string() + "/dvm-include-XXXXXX";
-  if (error || !mkdtemp(path.data())) return Error{fmt::format("could not make a temporary folder: {}", std::strerror(errno))};
-  Folder folder(path);
-  std::filesystem::create_directory(path + "/sys", error);
-  if (Status written = write_file(path + "/sys/cdefs.h", std::string(kWrapper)); !written) return written.error();
-  return folder;
-}
 
 // The macros that DTrace defines. The platform's macros that are not reserved names (linux, unix) are left undefined. Without
 // __GNUC__, system headers use none of GCC's extensions, but for two names, and by plain C99 they define few functions: D can
@@ -112,7 +81,7 @@ Status preprocess(compiler::Source& source, const Preprocessor& preprocessor) {
   Result<File> out = temporary("");
   if (!in) return in.error();
   if (!out) return out.error();
-  const Result<Folder> wrapped = wrap_system_headers();
+  const Result<HeaderFolder> wrapped = HeaderFolder::make();
   if (!wrapped) return wrapped.error();
   if (Status ran = run(command(source, preprocessor, wrapped->path()), in->get(), out->get()); !ran)
     return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -128,6 +129,23 @@ class Preprocessor(unittest.TestCase):
 
     def test_description(self):
         self.assertIn("12", self.run_ok("-C", "-DN=12", "-n", 'BEGIN { printf("%d", N); exit(0); }').stdout)
+
+    def test_a_killed_run_leaves_its_folder_to_the_next(self):
+        slow = pathlib.Path(self.write("slow", "#!/bin/sh\nexec sleep 100\n"))
+        slow.chmod(0o755)
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        environment = {**dvmtest.ENV, "TMPDIR": str(temporary)}
+        run = subprocess.Popen([dvmtest.DVM, "run", "-C", f"-xcpppath={slow}", "-n", "BEGIN"], env=environment, start_new_session=True)
+        self.addCleanup(lambda: os.killpg(run.pid, signal.SIGKILL))
+        self.assertTrue(dvmtest.eventually(lambda: list(temporary.glob("dvm-include-*/sys/cdefs.h"))))
+        used = list(temporary.iterdir())
+        self.run_ok("-C", "-n", "BEGIN { exit(0); }", env=environment)
+        self.assertEqual(list(temporary.iterdir()), used, "the folder of a living run")
+        run.kill()
+        run.wait()
+        self.run_ok("-C", "-n", "BEGIN { exit(0); }", env=environment)
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_another_preprocessor(self):
         other = pathlib.Path(self.write("other", '#!/bin/sh\necho \'BEGIN { printf("other"); exit(0); }\'\n'))
