@@ -65,9 +65,15 @@ function(dvm_align_code target)
   endif()
 endfunction()
 
-# dvm_optimise(FILES...): tests that look at the machine code of their own functions, which is only without a frame if it is optimised.
+# dvm_optimise(FILES...): functions whose machine code a test reads, which is only without a frame if it is optimised. They lie in a file of
+# their own, so that the test itself has the precompiled headers.
 function(dvm_optimise)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# dvm_short_jumps(FILES...): tests with functions in assembler whose lengths are known. Clang makes all jumps long where it does not optimise.
+function(dvm_short_jumps)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:Clang>:-mno-relax-all>")
 endfunction()
 
 # dvm_test(NAME SOURCES... LIBS libraries...): a GoogleTest program run by ctest.

@@ -17,23 +17,13 @@
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
+#include "tests/unit/instrument/pid_provider_functions.h"
 #include "tests/unit/instrument/traced_child.h"
-
-extern "C" {
-__attribute__((noinline, used)) int ppt_function(int x) { return x + 41; }
-__attribute__((noinline, used)) int ppt_other(int x) { return x + 43; }
-int ppt_function_alias(int) noexcept __attribute__((alias("ppt_function"), noinline, used));
-using Function = int (*)(int);
-Function ppt_resolver() { return ppt_other; }
-int ppt_indirect(int) __attribute__((ifunc("ppt_resolver")));
-}
 
 extern "C" void ppt_instructions();
 asm(".pushsection .text\n.globl ppt_instructions\n.type ppt_instructions, @function\nppt_instructions:\n"
     "mov %rdi, %rax\nxor %ecx, %ecx\nmovabs $0x1122334455667788, %rdx\n.byte 0x90\nret\n"
     ".size ppt_instructions, . - ppt_instructions\n.popsection");
-
-__attribute__((noinline, used)) int ppt_mangled(int x, long) { return x + 47; }
 
 // A function of C++ with the pieces that a compiler moves out, and a clone.
 asm(".pushsection .text\n.type _ZN3ppt5wholeEi, @function\n_ZN3ppt5wholeEi:\n ret\n.size _ZN3ppt5wholeEi, 1\n"
