@@ -4,6 +4,7 @@
 //   of code and each one whose name has "dvm-agent":
 //     unmap protect discard move cover   munmap(2), mprotect(2), madvise(2), mremap(2), mmap(2) over it
 //     raw                                munmap(2) by syscall(2)
+//     own                                munmap(2) by a system call instruction of its own
 //     lines                              nothing, but prints "calls" now and then until its input ends
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -64,6 +65,9 @@ static void take_away(const char* way, struct range one) {
       break;
     case 'r':
       syscall(SYS_munmap, one.begin, one.bytes);
+      break;
+    case 'o':
+      __asm__ volatile("syscall" : "=a"(other) : "a"(SYS_munmap), "D"(one.begin), "S"(one.bytes) : "rcx", "r11", "memory");
       break;
   }
   __asm__ volatile("" : : "r"(other));

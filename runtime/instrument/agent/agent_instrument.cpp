@@ -70,6 +70,14 @@ class ThreadAggregations final : public AggregationSource {
   const LateUpdates& late_;
 };
 
+std::string crash_text(pid_t pid) {
+  return fmt::format(
+      "process {} ended by a fault while jumps of an agent lay in its code; if it does not without dvm, it may have unmapped "
+      "memory "
+      "of dvm's by a system call of its own: -x backend=uprobe and -x backend=breakpoint add none",
+      pid);
+}
+
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
   AgentInstrument(size_t ring_bytes, bool by_breakpoints)
@@ -190,11 +198,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   void disable() override {
-    for (auto& [pid, process] : processes_)
+    for (auto& [pid, process] : processes_) {
+      if (process->has_crashed()) notes_.push_back(crash_text(pid));
       if (Status off = process->agent.disable(); !off && kill(pid, 0) == 0)
         notes_.push_back(
             fmt::format("process {} keeps its probes, which do nothing any more: {}; 'dvm detach -p {}' takes them off", pid,
                         off.error().message, pid));
+    }
   }
 
  private:
@@ -323,6 +333,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       return opened.error();
     }
     known = std::make_unique<AgentTarget>(*std::move(opened));
+    if (auto process = Process::grab(pid)) known->process = *std::move(process);
     return known.get();
   }
 

@@ -1,5 +1,7 @@
 #include "runtime/instrument/agent/agent_target.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -41,6 +43,12 @@ void AgentTarget::read(StackCheck check) {
   const inside::Context& context = agent.context();
   lanes = std::make_unique<LaneReader>(agent.data_file(), context.lanes, context.ring_bytes);
   arenas = std::make_unique<ArenaReader>(agent.data_file(), context.lanes, context.ring_bytes, std::move(check));
+}
+
+bool AgentTarget::has_crashed() {
+  if (!agent.is_on() || !process || !process->has_exited()) return false;
+  const std::optional<Ending> ending = process->ending();
+  return ending && (ending->signal == SIGSEGV || ending->signal == SIGBUS);
 }
 
 // Most often it is the cookie that was asked for last.

@@ -15,6 +15,7 @@
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/stack_finder.h"
+#include "runtime/process/process.h"
 
 namespace dvm::runtime {
 
@@ -24,9 +25,12 @@ struct AgentTarget {
   // Begins to read its lanes and arenas, which the agent shares.
   void read(StackCheck check);
   bool has_cookie(uint64_t cookie);
+  // It has ended by a fault, with jumps in its code.
+  bool has_crashed();
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
 
   AgentProcess agent;
+  std::optional<Process> process{};  // tells how it ends; none: it has ended already
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these

@@ -74,6 +74,22 @@ class Unmapped(Hostile):
         self.assertEqual(out.split(), ["1000"])
         self.assertIn(f"process {target.pid}: its probes were taken off, since it took away memory", err)
 
+    def test_a_system_call_of_its_own_is_not_seen_but_told_of(self):
+        target = self.start("own")
+        tracer = self.trace(target.pid)
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertEqual((out, target.returncode), ("", -signal.SIGSEGV))
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual((out.split(), tracer.returncode), (["1000"], 0))
+        self.assertIn(f"process {target.pid} ended by a fault while jumps of an agent lay in its code", err)
+
+    def test_nothing_is_told_of_one_that_another_signal_ends(self):
+        target = self.start("lines")
+        tracer = self.trace(target.pid)
+        target.kill()
+        _, err = tracer.communicate(timeout=PATIENCE)
+        self.assertNotIn("fault", err)
+
 
 class Strict(Hostile):
     SCRIPTS = {
