@@ -35,6 +35,7 @@ dvm_library(agent
   agent/target_check.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
+dvm_alone(agent/agent_process.cpp agent/guard.cpp agent/inside_code.cpp agent/patches.cpp agent/remote_room.cpp agent/stopped_process.cpp)
 set_source_files_properties(agent/inside_code.cpp PROPERTIES OBJECT_DEPENDS ${DVM_INSIDE_CODE}
   COMPILE_DEFINITIONS DVM_INSIDE_CODE="${DVM_INSIDE_CODE}" SKIP_PRECOMPILE_HEADERS ON)
 target_link_libraries(dvm_agent PUBLIC dvm_code dvm_symbol PRIVATE fmt::fmt)

@@ -12,6 +12,7 @@ dvm_library(cost
   cost/speculated.cpp
   cost/table_uses.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::fmt nlohmann_json::nlohmann_json)
+dvm_alone(cost/agent_cost.cpp)
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs
@@ -22,3 +23,4 @@ dvm_library(runs
   cost/runs/sample.cpp
   cost/runs/site_sources.cpp)
 target_link_libraries(dvm_runs PUBLIC dvm_cost dvm_session PRIVATE fmt::fmt)
+dvm_alone(cost/runs/agent_ways.cpp)

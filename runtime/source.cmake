@@ -38,6 +38,7 @@ dvm_library(process
   process/thread_status.cpp)
 target_include_directories(dvm_process PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_process PUBLIC dvm_common dvm_vm PRIVATE fmt::fmt)
+dvm_alone(process/scheduling.cpp process/target_signals.cpp)
 
 dvm_library(symbol
   symbol/call_frames.cpp
@@ -72,6 +73,8 @@ dvm_library(symbol
   symbol/unwinder.cpp
   symbol/user_symbols.cpp)
 target_link_libraries(dvm_symbol PUBLIC dvm_catalog dvm_code dvm_process PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB ${CMAKE_DL_LIBS} fmt::fmt)
+dvm_alone(symbol/demangle.cpp symbol/go_signature.cpp symbol/kernel_symbols.cpp symbol/mini_debug.cpp symbol/perf_map.cpp symbol/signature.cpp
+  symbol/source_places.cpp symbol/user_symbols.cpp)
 # libiberty declares a basename() of its own where <cstring> does.
 set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
@@ -83,6 +86,7 @@ dvm_library(instrument
   instrument/own_firing.cpp
   instrument/timer.cpp
   instrument/wanted_processes.cpp)
+dvm_alone(instrument/capture.cpp)
 target_link_libraries(dvm_instrument PUBLIC dvm_catalog dvm_symbol)
 
 # Records and sites. The instrument itself needs libbpf.
@@ -117,6 +121,7 @@ if(DVM_BPF)
     instrument/uprobe/tracepoints.cpp
     instrument/uprobe/tracer_frames.cpp
     instrument/uprobe/uprobe_instrument.cpp)
+  dvm_alone(instrument/uprobe/bpf_support.cpp instrument/uprobe/cpu_clock.cpp instrument/uprobe/shield.cpp)
   dvm_library(breakpoint
     instrument/breakpoint/breakpoint_instrument.cpp
     instrument/breakpoint/debug_register.cpp
@@ -156,6 +161,7 @@ dvm_library(replay
   instrument/replay/replay.cpp
   instrument/replay/synthetic.cpp)
 target_link_libraries(dvm_replay PUBLIC dvm_instrument dvm_process PRIVATE ZLIB::ZLIB fmt::fmt)
+dvm_alone(instrument/replay/recording_writer.cpp)
 
 dvm_library(provider
   provider/absent.cpp
@@ -171,6 +177,7 @@ dvm_library(provider
   provider/rawtp.cpp
   provider/syscall.cpp
   provider/usdt.cpp)
+dvm_alone(provider/kernel.cpp)
 target_link_libraries(dvm_provider PUBLIC dvm_uprobe PRIVATE fmt::fmt)
 
 # All of them, for what needs them together.

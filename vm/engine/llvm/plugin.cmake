@@ -19,6 +19,7 @@ add_library(dvm_llvm MODULE
   ${CMAKE_CURRENT_LIST_DIR}/object.cpp
   ${CMAKE_CURRENT_LIST_DIR}/plugin.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rare_call.cpp)
+dvm_unite(dvm_llvm)
 set_target_properties(dvm_llvm PROPERTIES PREFIX "" OUTPUT_NAME dvm-llvm LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/dvm)
 target_include_directories(dvm_llvm PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_include_directories(dvm_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
