@@ -35,16 +35,22 @@ bool LaneReader::read(uint64_t at, std::span<std::byte> to) const {
   return pread(file_, to.data(), to.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(to.size());
 }
 
-// A thread that is writing is waited for, but not long: it may not run.
+// Of all lanes at once, then again of those whose threads were writing.
 bool LaneReader::read_heads() {
-  for (int attempt = 0; attempt < kAttempts; attempt++) {
-    horizon_ = __rdtsc();
-    order_memory_of_threads();  // what was taken before that time is seen to be taken, or given back
-    if (!read(0, heads_)) return false;
-    bool is_busy = false;
-    for (uint32_t number = 0; number < lanes_; number++) is_busy |= lane_of(number).turns % 2 != 0;
-    if (!is_busy) break;
-  }
+  horizon_ = __rdtsc();
+  order_memory_of_threads();  // what was taken before that time is seen to be taken, or given back
+  if (!read(0, heads_)) return false;
+  for (uint32_t number = 0; number < lanes_; number++)
+    if (const uint64_t turns = lane_of(number).turns; turns % 2 != 0 && !read_finished(number, turns)) return false;
+  return true;
+}
+
+// A firing that was under way at that turn is waited for, but not long: its thread may not run. A later one is none of what was
+// taken before the horizon.
+bool LaneReader::read_finished(uint32_t number, uint64_t turns) {
+  const auto head = std::span(heads_).subspan(lane_at(number), sizeof(inside::Lane));
+  for (int attempt = 1; attempt < kAttempts && lane_of(number).turns == turns; attempt++)
+    if (!read(lane_at(number), head)) return false;
   return true;
 }
 

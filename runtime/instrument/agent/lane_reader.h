@@ -57,6 +57,7 @@ class LaneReader {
   uint64_t used_from(uint32_t number, const inside::Lane& lane) const;
   void copy(uint32_t number, const inside::Lane& lane);
   bool read_heads();
+  bool read_finished(uint32_t number, uint64_t turns);
   bool free_lane(uint32_t number, const inside::Lane& lane);
   bool write(uint32_t number, size_t field, uint64_t value) const;
   inside::Lane lane_of(uint32_t number) const;

@@ -117,6 +117,13 @@ TEST_F(LaneReaderTest, KeepsWhatIsNewerThanItsReading) {
   EXPECT_EQ(take(), std::vector<uint64_t>{9});
 }
 
+// Its thread may not run for long.
+TEST_F(LaneReaderTest, DoesNotWaitForeverForAFiringThatIsUnderWay) {
+  put(lane_at(0) + static_cast<off_t>(offsetof(inside::Lane, turns)), 5);
+  write(1, 1, 7);
+  EXPECT_EQ(take(), std::vector<uint64_t>{7});
+}
+
 TEST_F(LaneReaderTest, CountsNonsenseAndLosses) {
   put(lane_at(0) + static_cast<off_t>(offsetof(inside::Lane, head)), 12345);  // no multiple of a word, and more than a ring
   put(lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full)), 3);
