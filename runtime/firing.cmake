@@ -46,6 +46,7 @@ dvm_library(consumer
   consumer/flow.cpp
   consumer/histogram.cpp
   consumer/json_printer.cpp
+  consumer/json_text.cpp
   consumer/json_value.cpp
   consumer/keys.cpp
   consumer/made.cpp
