@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "dvm/dif/text.h"
 #include "runtime/consumer/aggregation_table.h"
 #include "runtime/consumer/errors.h"
+#include "runtime/consumer/json_text.h"
 #include "runtime/consumer/json_value.h"
 
 namespace dvm::runtime {
@@ -121,56 +123,85 @@ dif::Program with_times(dif::Program program) {
 JsonPrinter::JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made,
                          std::span<const NamedRow> named)
     : output_(output), options_(options), enabling_(enabling), made_(made), named_(named) {}
-JsonPrinter::~JsonPrinter() = default;
 
-// Bytes that are no UTF-8 are replaced: JSON has no other strings. Control characters above 0x7e may stand in JSON as they are,
-// but a terminal obeys them: there they are escaped, too, and mean the same.
 void JsonPrinter::write(const Json& object) {
-  const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (size_t i = 0; i < text.size(); i++) {
-    const bool is_upper = text[i] == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (is_upper) i++;
-    if (is_upper || text[i] == '\x7f')
-      output_.text() += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[i]));
-    else
-      output_.text() += text[i];
-  }
+  append_json(output_.text(), object);
   output_.text() += '\n';
 }
 
-void JsonPrinter::begin(const PrintedRecord& record) {
-  record_ = std::make_unique<Json>(Json{{"type", "record"},
-                                        {"epid", record.ecb.epid},
-                                        {"clause", record.ecb.plan->clause},
-                                        {"probe", probe_of(*record.ecb.probe)},
-                                        {"cpu", record.cpu},
-                                        {"time", nullptr},
-                                        {"actions", Json::array()}});
+// The beginning of all records of a clause and probe.
+const std::string& JsonPrinter::head_of(const PrintedRecord& record) {
+  const size_t epid = record.ecb.epid;
+  if (epid >= heads_.size()) heads_.resize(epid + 1);
+  std::string& head = heads_[epid];
+  if (!head.empty()) return head;
+  append_json(head,
+              {{"type", "record"}, {"epid", epid}, {"clause", record.ecb.plan->clause}, {"probe", probe_of(*record.ecb.probe)}});
+  head.back() = ',';
+  return head;
 }
 
-void JsonPrinter::end(const PrintedRecord&) { write(*record_); }
+void JsonPrinter::begin(const PrintedRecord&) { actions_.clear(), time_ = "null"; }
+
+void JsonPrinter::end(const PrintedRecord& record) {
+  fmt::format_to(std::back_inserter(output_.text()), "{}\"cpu\":{},\"time\":{},\"actions\":[{}]}}\n", head_of(record), record.cpu,
+                 time_, actions_);
+}
+
+void JsonPrinter::begin_action(std::string_view name) {
+  if (!actions_.empty()) actions_ += ',';
+  fmt::format_to(std::back_inserter(actions_), "{{\"action\":\"{}\"", name);
+}
 
 void JsonPrinter::print_values(const ActionPlan& action, std::span<const Datum> values) {
   if (action.desc->format == kTimeFormat) {
-    (*record_)["time"] = values[0].unsigned_value();
+    time_ = std::to_string(values[0].unsigned_value());
     return;
   }
-  Json object = {{"action", name_of(action.kind)}};
+  begin_action(name_of(action.kind));
   const bool is_typed = action.kind == dif::Action::print && !action.desc->layout.empty();
-  if (is_typed) object["ctype"] = action.desc->layout[0].type;
-  for (const Datum& datum : values)
-    object["value"] = is_typed ? json_of(action.desc->layout, datum.bytes) : json_of(datum, made_);
-  (*record_)["actions"].push_back(std::move(object));
+  if (is_typed) actions_ += ",\"ctype\":", append_json_string(actions_, action.desc->layout[0].type);
+  if (!values.empty()) actions_ += ",\"value\":";
+  if (is_typed)
+    append_json(actions_, json_of(action.desc->layout, values.back().bytes));
+  else if (!values.empty())
+    append_json_datum(actions_, values.back(), made_);
+  actions_ += '}';
 }
 
 void JsonPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
-  Json arguments = Json::array();
-  for (const Datum& datum : values) arguments.push_back(json_of(datum, made_));
+  begin_action("printf");
   std::string text;
   append_formatted(text, format, values, made_);
-  Json& added = (*record_)["actions"].emplace_back(Json{{"action", "printf"}, {"text", text}, {"arguments", arguments}});
-  if (!named_.empty()) name_addresses(arguments, &format, values, made_);
-  if (Json its = named_row(named_, "", arguments); !its.is_null()) added["row"] = std::move(its);
+  actions_ += ",\"text\":", append_json_string(actions_, text);
+  actions_ += ",\"arguments\":[";
+  for (size_t i = 0; i < values.size(); i++) {
+    if (i > 0) actions_ += ',';
+    append_json_datum(actions_, values[i], made_);
+  }
+  actions_ += ']';
+  for (const NamedRow& row : named_)
+    if (row.aggregation.empty() && row.columns.size() == values.size()) {
+      append_row(row, format, values);
+      break;
+    }
+  actions_ += '}';
+}
+
+// The values under the names of their columns.
+void JsonPrinter::append_row(const NamedRow& row, const Format& format, std::span<const Datum> values) {
+  const std::string kinds = conversions_of(format);
+  for (size_t i = 0; i < values.size(); i++) {
+    actions_ += i == 0 ? ",\"row\":{" : ",";
+    append_json_string(actions_, row.columns[i]);
+    actions_ += ':';
+    const bool is_address = i < kinds.size() && kinds[i] == 'A' && values[i].is_integer() && !values[i].is_made();
+    if (is_address)
+      append_json(actions_, json_of(made_.in_target(values[i].unsigned_value()), made_));
+    else
+      append_json_datum(actions_, values[i], made_);
+  }
+  if (!values.empty()) actions_ += '}';
 }
 
 void JsonPrinter::print_aggregations(const PrintedAggregations& printed) {
@@ -178,7 +209,8 @@ void JsonPrinter::print_aggregations(const PrintedAggregations& printed) {
   std::string text;
   if (printed.format) append_by_format(text, TableStyle(options_), made_, printed), object["text"] = text;
   describe(object, printed, made_, named_);
-  (*record_)["actions"].push_back(std::move(object));
+  if (!actions_.empty()) actions_ += ',';
+  append_json(actions_, object);
 }
 
 void JsonPrinter::print_unprinted(std::span<const PrintedAggregations> rest) {

@@ -1,9 +1,11 @@
 #pragma once
 // Records and aggregations as JSON: one object a line, as docs/json.md describes them and docs/json.schema.json checks them.
 
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/consumer/made.h"
@@ -21,7 +23,6 @@ class JsonPrinter final : public Printer {
  public:
   JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made,
               std::span<const NamedRow> named = {});
-  ~JsonPrinter() override;
 
   void begin(const PrintedRecord& record) override;
   void end(const PrintedRecord& record) override;
@@ -40,13 +41,17 @@ class JsonPrinter final : public Printer {
 
  private:
   void write(const nlohmann::ordered_json& object);
+  const std::string& head_of(const PrintedRecord& record);
+  void begin_action(std::string_view name);
+  void append_row(const NamedRow& row, const Format& format, std::span<const Datum> values);
 
   Output& output_;
   const dif::Options& options_;
   const Enabling& enabling_;
   const MadePrinter& made_;
   std::span<const NamedRow> named_;
-  std::unique_ptr<nlohmann::ordered_json> record_;  // that has begun
+  std::vector<std::string> heads_;  // by EPID
+  std::string actions_, time_;      // of the record that has begun
 };
 
 }  // namespace dvm::runtime
