@@ -7,11 +7,10 @@ A row gives the median and the quartiles of the rounds. uprobes and bpftrace nee
 """
 
 import os
-import re
 import shutil
-import statistics
-import subprocess
 import sys
+
+from measuring import cost, spread
 
 FAST, SLOW = 5_000_000, 200_000  # calls
 
@@ -33,15 +32,6 @@ CASES = {
 }
 
 
-def cost(command):
-    """ns a call, as the program prints it."""
-    result = subprocess.run(command, capture_output=True, text=True)
-    found = re.search(r"([\d.]+) ns/call", result.stdout)
-    if not found:
-        sys.exit(f"{command[0]}: {result.stdout}{result.stderr}")
-    return float(found.group(1))
-
-
 def by_dvm(dvm, script, looper, backend):
     text = script.replace("E ", "pid$target:looper:func:entry ").replace("R ", "pid$target:looper:func:return ")
     calls = FAST if backend == "agent" else SLOW
@@ -51,11 +41,6 @@ def by_dvm(dvm, script, looper, backend):
 def by_bpftrace(script, looper):
     text = script.replace("E ", f"uprobe:{looper}:func ").replace("R ", f"uretprobe:{looper}:func ")
     return cost(["bpftrace", "-e", text, "-c", f"{looper} {SLOW}"])
-
-
-def spread(values):
-    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else 3 * values
-    return f"{median:7.1f} [{low:.1f}, {high:.1f}]"
 
 
 def main():

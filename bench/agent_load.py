@@ -12,13 +12,15 @@ their time untraced, and with the times that each lock is waited for and held. T
 import os
 import re
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+from measuring import compiled, spread
+
 FUNCTIONS, CALLS = 2000, 20_000_000
+FAST_THREADS = ("-O1", "-pthread")
 PAUSES = r"""
 #include <pthread.h>
 #include <stdio.h>
@@ -101,16 +103,10 @@ pid$target:libc:pthread_mutex_unlock:entry /self->h/ { @hold = quantize(timestam
 LOCK_COUNT = 2_000_000  # of each thread
 
 
-def compiled(folder, name, source, language="c"):
-    path = os.path.join(folder, name)
-    subprocess.run(["c++" if language == "c++" else "cc", "-O1", "-x", language, "-o", path, "-", "-pthread"], input=source, text=True, check=True)
-    return path
-
-
 def pause_program(folder):
     functions = "\n".join(f"__attribute__((noinline)) long p_{i}(long a) {{ sink += a * {i + 3}; return sink ^ {i}; }}" for i in range(FUNCTIONS))
     calls = " ".join(f"p_{i}({i});" for i in range(0, FUNCTIONS, 100))
-    return compiled(folder, "pauses", PAUSES % (functions, calls))
+    return compiled(folder, "pauses", PAUSES % (functions, calls), *FAST_THREADS)
 
 
 def pause(dvm, program, threads):
@@ -145,11 +141,6 @@ def locking(dvm, program):
     return seconds
 
 
-def spread(values):
-    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else 3 * values
-    return f"{median:.2f} [{low:.2f}, {high:.2f}]"
-
-
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -158,15 +149,15 @@ def main():
         program = pause_program(folder)
         for threads in (8, 200):
             for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
-                print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)])} ms", flush=True)
-        program = compiled(folder, "locks", LOCKS, "c++")
+                print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)], 2)} ms", flush=True)
+        program = compiled(folder, "locks", LOCKS, *FAST_THREADS, language="c++")
         times = [(locking(None, program), locking(dvm, program)) for _ in range(rounds)]
         for name, values in (("untraced", [one for one, _ in times]), ("wait and hold", [one for _, one in times]), ("times as long", [there / here for here, there in times])):
-            print(f"4 threads that lock, {name}: {spread(values)}", flush=True)
-        program = compiled(folder, "rates", RATES)
+            print(f"4 threads that lock, {name}: {spread(values, 2)}", flush=True)
+        program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
-            print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _ in results])} % of a CPU, {sum(lost for _, lost in results)} lost", flush=True)
+            print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _ in results], 2)} % of a CPU, {sum(lost for _, lost in results)} lost", flush=True)
 
 
 if __name__ == "__main__":
