@@ -4,15 +4,19 @@
 usage: agent.py DVM FOLDER-OF-TEST-PROGRAMS [ROUNDS]
 
 A row gives the median and the quartiles of the rounds. uprobes and bpftrace need root. The program calls func(), of some 10 ns.
+Other tracers that work in the traced thread follow, with what recording the call adds: uftrace, a fast tracepoint of gdb, LTTng-UST.
 """
 
 import os
 import shutil
 import sys
+import tempfile
 
-from measuring import cost, spread
+from measuring import compiled, cost, spread
+from peers import present
 
 FAST, SLOW = 5_000_000, 200_000  # calls
+SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tests/programs/looper.c")
 
 # By name: the script of dvm, and that of bpftrace.
 CASES = {
@@ -43,6 +47,21 @@ def by_bpftrace(script, looper):
     return cost(["bpftrace", "-e", text, "-c", f"{looper} {SLOW}"])
 
 
+def compare_with_peers(source, rounds):
+    """One way each, which records the call: not what a clause does with it."""
+    with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder, open(source) as file:
+        text = file.read()
+        plain = compiled(folder, "looper", text)
+        with present(folder, text) as peers:
+            added = {name: [] for name in peers}
+            for _ in range(rounds):
+                untraced = cost([plain, str(FAST)])
+                for name, peer in peers.items():
+                    added[name].append(peer.cost(peer.calls) - untraced)
+            for name, values in added.items():
+                print(f"{name:20} {spread(values):>24}", flush=True)
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -63,6 +82,7 @@ def main():
                 added[way].append(run() - plain)
         cells = [spread(added[way]) if way in added else "-" for way in ("agent", "uprobe", "bpftrace")]
         print(f"{name:20} {cells[0]:>24} {cells[1]:>28} {cells[2]:>28}", flush=True)
+    compare_with_peers(SOURCE, rounds)
 
 
 if __name__ == "__main__":
