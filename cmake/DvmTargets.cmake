@@ -55,19 +55,26 @@ function(dvm_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# dvm_library(NAME SOURCES... ): a static library dvm_NAME.
-function(dvm_library name)
-  add_library(dvm_${name} STATIC ${ARGN})
-  target_include_directories(dvm_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  target_link_libraries(dvm_${name} PRIVATE dvm_warnings)
-  dvm_precompile(dvm_${name} dvm_common ${DVM_USUAL_HEADERS})
-  dvm_unite(dvm_${name})
-endfunction()
-
-# For code that runs rarely and takes long to compile: tests, and with sanitizers the commands (a third of the time for each file).
+# For code that runs rarely and takes long to compile: tests, and with sanitizers what shows and exports results, the cost laboratory and
+# the commands (a third of the time for each file).
 if(DVM_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release")
   set(DVM_COLD_CODE -O0)
 endif()
+
+# dvm_library(NAME [COLD] SOURCES... ): a static library dvm_NAME. COLD: with sanitizers it is not optimised.
+function(dvm_library name)
+  cmake_parse_arguments(ARG "COLD" "" "" ${ARGN})
+  add_library(dvm_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(dvm_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(dvm_${name} PRIVATE dvm_warnings)
+  set(first dvm_common)
+  if(ARG_COLD AND DVM_SANITIZE)
+    set(first dvm_consumer)  # what was compiled with other options cannot be used
+    target_compile_options(dvm_${name} PRIVATE ${DVM_COLD_CODE})
+  endif()
+  dvm_precompile(dvm_${name} ${first} ${DVM_USUAL_HEADERS})
+  dvm_unite(dvm_${name})
+endfunction()
 
 # Aligns the functions and jumps of code that runs for each firing. Otherwise the code linked before it would decide how many lines of the
 # instruction cache the body of an opcode spans, and its cost would differ from build to build.

@@ -1,5 +1,5 @@
 # dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF, the tables and the layout of records.
-dvm_library(cost
+dvm_library(cost COLD
   cost/agent_cost.cpp
   cost/assumptions.cpp
   cost/machine.cpp
@@ -15,7 +15,7 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::f
 dvm_alone(cost/agent_cost.cpp)
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
-dvm_library(runs
+dvm_library(runs COLD
   cost/runs/agent_ways.cpp
   cost/runs/engine_changes.cpp
   cost/runs/firing_model.cpp

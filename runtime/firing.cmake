@@ -35,7 +35,7 @@ dvm_library(backend_local
   backend/local/site_clauses.cpp)
 target_link_libraries(dvm_backend_local PUBLIC dvm_enabling dvm_source PRIVATE fmt::fmt)
 
-dvm_library(consumer
+dvm_library(consumer COLD
   consumer/aggregation.cpp
   consumer/aggregation_metrics.cpp
   consumer/aggregation_table.cpp
@@ -62,7 +62,7 @@ dvm_library(consumer
   consumer/typed.cpp)
 target_link_libraries(dvm_consumer PUBLIC dvm_enabling dvm_symbol PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
-dvm_library(session
+dvm_library(session COLD
   session/accounting.cpp
   session/collector.cpp
   session/demangled_probes.cpp
