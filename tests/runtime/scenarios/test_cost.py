@@ -386,7 +386,7 @@ class Calibrate(unittest.TestCase):
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
             self.assertGreaterEqual(len(scripts), 30)
             if dvmtest.SANITIZED:  # a few of each kind; all would take minutes on a busy machine
-                scripts = scripts[::6]
+                scripts = scripts[::12]
             result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts, timeout=600)
             self.assertEqual(result.returncode, 0, result.stderr)
             rows = json.loads(result.stdout)["scripts"]
