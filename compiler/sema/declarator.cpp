@@ -66,7 +66,7 @@ bool constant_of(ExprPtr& e, int64_t& value, Session& s) {
   return constant(*e, value);
 }
 
-void add_bitfield(MemberDecl& m, const Type* type, Layout& layout, Session& s) {
+void add_bitfield(MemberDecl& m, const Type* type, StructLayout& layout, Session& s) {
   int64_t width = 0;
   const Location where = m.width->where;
   const std::string& name = m.declarator.name;
@@ -89,7 +89,7 @@ void redeclared_member(const std::string& name, Location where, const Type& reco
 }
 
 // "struct { ... };" in a record: its members are the record's own.
-void add_anonymous(MemberDecl& m, const Type* type, Layout& layout, const Type& record, Session& s) {
+void add_anonymous(MemberDecl& m, const Type* type, StructLayout& layout, const Type& record, Session& s) {
   if (!is_record(type) || !m.specifiers->has_body || !m.specifiers->name.empty())
     return s.error(Tag::D_DECL_MNAME, m.declarator.where, "member declaration requires a name",
                    {"only a struct or union without a tag may be unnamed"});
@@ -98,7 +98,7 @@ void add_anonymous(MemberDecl& m, const Type* type, Layout& layout, const Type& 
   layout.add_anonymous(type);
 }
 
-void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& record, Session& s) {
+void add_member(MemberDecl& m, const Type* base, StructLayout& layout, const Type& record, Session& s) {
   const Type* type = derive_type(base, m.declarator, 0, s);
   if (is_error(type)) return;
   const std::string& name = m.declarator.name;
@@ -132,7 +132,7 @@ const Type* record_type(Specifiers& spec, Session& s) {
   if (record->is_complete || record->is_open)
     return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
   const LayoutRules rules = layout_rules(spec.of_record, s);
-  Layout layout(*record, rules.is_packed, rules.alignment);
+  StructLayout layout(*record, rules.is_packed, rules.alignment);
   std::shared_ptr<Specifiers> last;
   const Type* base = nullptr;
   for (MemberDecl& m : spec.members) {

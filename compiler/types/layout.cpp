@@ -29,33 +29,33 @@ uint64_t alignment_of(const Type& type) {
   return most;
 }
 
-Layout::Layout(Type& record, bool is_packed, uint64_t alignment) : record_(record), is_packed_(is_packed) {
+StructLayout::StructLayout(Type& record, bool is_packed, uint64_t alignment) : record_(record), is_packed_(is_packed) {
   record_.is_open = true;
   record_.align = alignment;
   if (is_packed || alignment > 1) record_.own_align = alignment;
 }
 
-void Layout::align_record(uint64_t alignment) { record_.align = std::max(record_.align, alignment); }
+void StructLayout::align_record(uint64_t alignment) { record_.align = std::max(record_.align, alignment); }
 
-void Layout::extend(uint64_t end_bit) {
+void StructLayout::extend(uint64_t end_bit) {
   bits_ = end_bit;
   largest_ = std::max(largest_, end_bit);
 }
 
-uint64_t Layout::place(uint64_t size, uint64_t alignment) {
+uint64_t StructLayout::place(uint64_t size, uint64_t alignment) {
   const uint64_t offset = record_.is_union ? 0 : align((bits_ + 7) / 8, alignment);
   align_record(alignment);
   extend((offset + size) * 8);
   return offset;
 }
 
-void Layout::add(std::string name, const Type* type, bool is_packed, uint64_t alignment) {
+void StructLayout::add(std::string name, const Type* type, bool is_packed, uint64_t alignment) {
   const uint64_t natural = is_packed || is_packed_ ? 1 : alignment_of(*type);
   const uint64_t offset = place(resolve(*type).size, std::max(natural, alignment));
   record_.fields.push_back({std::move(name), type, offset, 0, 0, 0});
 }
 
-void Layout::add_anonymous(const Type* record) {
+void StructLayout::add_anonymous(const Type* record) {
   const Type& t = resolve(*record);
   const uint64_t offset = place(t.size, is_packed_ ? 1 : alignment_of(t));
   for (Field field : t.fields) {
@@ -64,7 +64,7 @@ void Layout::add_anonymous(const Type* record) {
   }
 }
 
-bool Layout::add_bits(std::string name, const Type* type, unsigned width) {
+bool StructLayout::add_bits(std::string name, const Type* type, unsigned width) {
   const Type& t = resolve(*type);
   const uint64_t unit = t.size * 8;
   uint64_t at = record_.is_union ? 0 : bits_;
@@ -79,7 +79,7 @@ bool Layout::add_bits(std::string name, const Type* type, unsigned width) {
 }
 
 // The smallest unit that has all of its bits and ends where they end, so that no byte behind the record is touched.
-bool Layout::add_packed_bits(std::string name, const Type* type, unsigned width, uint64_t at) {
+bool StructLayout::add_packed_bits(std::string name, const Type* type, unsigned width, uint64_t at) {
   extend(at + width);
   if (name.empty()) return true;
   const uint64_t end = (at + width + 7) / 8;
@@ -91,7 +91,7 @@ bool Layout::add_packed_bits(std::string name, const Type* type, unsigned width,
   return true;
 }
 
-void Layout::close() {
+void StructLayout::close() {
   if (record_.own_align) record_.own_align = record_.align;
   record_.size = align((largest_ + 7) / 8, record_.align);
   record_.is_complete = true;

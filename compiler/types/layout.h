@@ -12,10 +12,10 @@ uint64_t alignment_of(const Type& type);
 
 // Places members one after another, or for a union all at 0. A bit-field lies in a unit of its declared type, which it shares
 // with what stands before it where that leaves room; only a named one aligns the record.
-class Layout {
+class StructLayout {
  public:
   // alignment: what a record is aligned to at least.
-  explicit Layout(Type& record, bool is_packed = false, uint64_t alignment = 1);
+  explicit StructLayout(Type& record, bool is_packed = false, uint64_t alignment = 1);
 
   // alignment: likewise of a member. A packed one lies at any byte.
   void add(std::string name, const Type* type, bool is_packed = false, uint64_t alignment = 1);
