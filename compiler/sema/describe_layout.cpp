@@ -51,7 +51,7 @@ class Describer {
  public:
   explicit Describer(Session& s) : s_(s) {}
 
-  dif::Layout run(const Type* type) {
+  dif::ValueLayout run(const Type* type) {
     dif::LayoutNode value;
     add(std::move(value), type);
     return std::move(layout_);
@@ -91,11 +91,11 @@ class Describer {
   }
 
   Session& s_;
-  dif::Layout layout_;
+  dif::ValueLayout layout_;
 };
 
 }  // namespace
 
-dif::Layout describe_layout(const Type* type, Session& session) { return Describer(session).run(type); }
+dif::ValueLayout describe_layout(const Type* type, Session& session) { return Describer(session).run(type); }
 
 }  // namespace dvm::compiler

@@ -6,6 +6,6 @@
 namespace dvm::compiler {
 
 // A type that is too large to describe whole is cut short: what is left out is not shown.
-dif::Layout describe_layout(const Type* type, Session& session);
+dif::ValueLayout describe_layout(const Type* type, Session& session);
 
 }  // namespace dvm::compiler

@@ -97,7 +97,7 @@ struct CheckedAction {
   std::vector<uint32_t> aggregations;
   unsigned key_count = 0;
   std::vector<int64_t> parameters;
-  dif::Layout layout;  // of what print() shows
+  dif::ValueLayout layout;  // of what print() shows
 };
 
 struct CheckedClause {

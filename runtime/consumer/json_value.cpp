@@ -72,7 +72,7 @@ Json stack(const Datum& datum, const MadePrinter& made) {
 
 class TypedJson {
  public:
-  explicit TypedJson(const dif::Layout& layout) : layout_(layout) {}
+  explicit TypedJson(const dif::ValueLayout& layout) : layout_(layout) {}
 
   // bytes: of the record, or all.
   Json value(size_t index, Bytes bytes) const {
@@ -133,7 +133,7 @@ class TypedJson {
     return object;
   }
 
-  const dif::Layout& layout_;
+  const dif::ValueLayout& layout_;
 };
 
 // Both ends belong to a bucket; null: it has no end.
@@ -187,7 +187,7 @@ Json key_of(const Datum& datum, const MadePrinter& made) {
   return {{"text", std::move(shown)}, {"bytes", hexadecimal(std::as_bytes(std::span(text)))}};
 }
 
-Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes) { return TypedJson(layout).value(0, bytes); }
+Json json_of(const dif::ValueLayout& layout, std::span<const std::byte> bytes) { return TypedJson(layout).value(0, bytes); }
 
 Json json_of(const MergedAggregation& aggregation) {
   const dif::AggregationDesc& desc = aggregation.desc;

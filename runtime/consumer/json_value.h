@@ -17,7 +17,7 @@ Json json_of(const UserAddress& place, const MadePrinter& made);
 // As json_of(), of a key. Keys that differ stay different: text that is not UTF-8 is told with its bytes.
 Json key_of(const Datum& datum, const MadePrinter& made);
 // A value by its layout: structures are objects, arrays are arrays, enumerators their names.
-Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes);
+Json json_of(const dif::ValueLayout& layout, std::span<const std::byte> bytes);
 // {"name", "function", "normal"}, and the "parameters" of lquantize() and llquantize().
 Json json_of(const MergedAggregation& aggregation);
 // A number, or the buckets of a distribution that are not empty. Null: no row has the key.

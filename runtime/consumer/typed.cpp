@@ -47,7 +47,8 @@ void append_float(std::string& out, Bytes bytes) {
 
 class TypedText {
  public:
-  TypedText(std::string& out, const dif::Layout& layout, const MadePrinter& made) : out_(out), layout_(layout), made_(made) {}
+  TypedText(std::string& out, const dif::ValueLayout& layout, const MadePrinter& made)
+      : out_(out), layout_(layout), made_(made) {}
 
   // A value with its type and, of a member, its name. bytes: of the record, or all.
   void line(size_t index, Bytes bytes, int indent) {
@@ -136,13 +137,13 @@ class TypedText {
   }
 
   std::string& out_;
-  const dif::Layout& layout_;
+  const dif::ValueLayout& layout_;
   const MadePrinter& made_;
 };
 
 }  // namespace
 
-size_t end_of(const dif::Layout& layout, size_t index) {
+size_t end_of(const dif::ValueLayout& layout, size_t index) {
   size_t end = index + 1;
   while (end < layout.size() && layout[end].depth > layout[index].depth) end++;
   return end;
@@ -170,7 +171,7 @@ bool is_string(std::span<const std::byte> bytes) {
 }
 
 // A structure ends at its brace; everything else has a line of its own.
-void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes, const MadePrinter& made) {
+void append_typed(std::string& out, const dif::ValueLayout& layout, std::span<const std::byte> bytes, const MadePrinter& made) {
   const size_t before = out.size();
   TypedText(out, layout, made).line(0, bytes, 0);
   make_printable(out, before, "\n");  // names of types and members come from the file

@@ -20,14 +20,14 @@
 namespace dvm::runtime {
 
 // What a layout says, of these bytes; of more than there are, nothing is shown. Functions are named as `made` knows them.
-void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes, const MadePrinter& made);
+void append_typed(std::string& out, const dif::ValueLayout& layout, std::span<const std::byte> bytes, const MadePrinter& made);
 
 // The integer that a node describes, of the bytes at its place.
 uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);
 // The name of an enumerator, or empty.
 std::string enumerator_name(const dif::LayoutNode& node, int64_t value);
 // The nodes inside the one at `index`: behind it and deeper.
-size_t end_of(const dif::Layout& layout, size_t index);
+size_t end_of(const dif::ValueLayout& layout, size_t index);
 // Characters of the type up to a NUL, if all before it can be printed.
 bool is_string(std::span<const std::byte> bytes);
 

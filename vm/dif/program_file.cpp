@@ -255,7 +255,7 @@ struct Arity {
   }
 };
 
-std::string check(const Layout& layout) {
+std::string check(const ValueLayout& layout) {
   if (layout.size() > kMostLayoutNodes) return "print() shows too many members";
   for (size_t i = 0; i < layout.size(); i++) {
     const LayoutNode& node = layout[i];

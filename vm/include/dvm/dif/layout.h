@@ -43,7 +43,7 @@ struct LayoutNode {
   std::vector<std::pair<std::string, int64_t>> enumerators;
 };
 
-using Layout = std::vector<LayoutNode>;
+using ValueLayout = std::vector<LayoutNode>;
 
 inline constexpr uint32_t kMostLayoutDepth = 64;
 inline constexpr size_t kMostLayoutNodes = 4096;

@@ -68,7 +68,7 @@ struct ActDesc {
   std::vector<uint32_t> aggregations;  // ids
   unsigned key_count = 0;
   std::vector<int64_t> parameters;
-  Layout layout;
+  ValueLayout layout;
   SourcePosition position;
 };
 
