@@ -102,7 +102,7 @@ class NativeLayout : public testing::Test {
   VariableState variables_{kVariables, {}};
   MachineState machine_{variables_, {}};
   State& state_ = machine_.impl();
-  const native::Layout& layout_ = native::layout();
+  const native::MachineLayout& layout_ = native::layout();
 };
 
 TEST_F(NativeLayout, IsThatOfTheMachineState) {
@@ -150,7 +150,7 @@ TEST(NativeThreadVariables, HaveTheNodeThatWasFoundLast) {
   const dif::Variable declared[] = {{"t", id, dif::Scope::thread, dif::VariableKind::scalar, true, true, type}};
   VariableState variables(declared, {});
   MachineState machine(variables, {});
-  const native::Layout& layout = native::layout();
+  const native::MachineLayout& layout = native::layout();
   Firing firing;
   firing.tid = 7;
   test::MockHost host;

@@ -71,7 +71,7 @@ class BodyLowering {
   void count(Value* counter) { b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), counter), b_.getInt64(1)), counter); }
 
   const BodyRequest& body_;
-  native::Layout layout_;
+  native::MachineLayout layout_;
   Builder b_;
   llvm::Function* function_;
   Value *context_, *frame_, *firing_, *state_, *key_, *record_;
@@ -233,7 +233,7 @@ void BodyLowering::lower(const Step& step) {
 
 namespace {
 
-void lower_gate(const dif::Difo& difo, const native::Layout& layout, llvm::Module& module) {
+void lower_gate(const dif::Difo& difo, const native::MachineLayout& layout, llvm::Module& module) {
   Builder b(module.getContext());
   llvm::Type* pointer = b.getPtrTy();
   auto* next = llvm::FunctionType::get(b.getInt64Ty(), {pointer, pointer, pointer}, false);

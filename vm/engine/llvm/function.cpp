@@ -15,7 +15,7 @@ llvm::Function* begin_function(llvm::Module& module, Builder& b, llvm::FunctionT
 }
 
 void lower_difo(const native::Request& request, llvm::Module& module) {
-  const native::Layout& layout = request.layout;
+  const native::MachineLayout& layout = request.layout;
   Builder b(module.getContext());
   llvm::Type* pointer = b.getPtrTy();
   llvm::Function* function =

@@ -27,7 +27,7 @@ inline unsigned position_of(unsigned id) {
 
 // The code of a DIFO lies in these surroundings.
 struct Surroundings {
-  const native::Layout& layout;
+  const native::MachineLayout& layout;
   Builder& builder;
   llvm::Function* function;
   llvm::Value* context;  // its CodeContext; null, if it is plain (dvm/vm/body.h)
@@ -96,7 +96,7 @@ class Lowering {
   llvm::Value* firing() { return surroundings_.firing; }
 
   const dif::Difo& difo;
-  const native::Layout& layout;
+  const native::MachineLayout& layout;
   Builder& b;
 
  private:

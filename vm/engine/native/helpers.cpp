@@ -64,8 +64,8 @@ std::vector<Member> firing_fields() {
 static_assert(sizeof(MachineState) == 2 * sizeof(void*));
 static_assert(offsetof(DynamicNode, id) == offsetof(DynamicNode, tid) + 4 &&
               offsetof(DynamicNode, thread) == offsetof(DynamicNode, tid) + 6);
-Layout make_layout() {
-  Layout at;
+MachineLayout make_layout() {
+  MachineLayout at;
   at.impl = {0};  // the first of the two pointers of MachineState
   at.fault = offsetof(State, fault) + offsetof(FaultState, id);
   at.fault_pc = offsetof(State, fault) + offsetof(FaultState, pc);
@@ -110,8 +110,8 @@ const void* const* helpers() {
   return kAll.data();
 }
 
-const Layout& layout() {
-  static const Layout kLayout = make_layout();
+const MachineLayout& layout() {
+  static const MachineLayout kLayout = make_layout();
   return kLayout;
 }
 

@@ -12,6 +12,6 @@ namespace dvm::vm::native {
 using OpcodeHelper = uint64_t (*)(State& state, uint64_t r1, uint64_t r2, uint64_t rd, uint32_t operand) noexcept;
 
 const void* const* helpers();
-const Layout& layout();
+const MachineLayout& layout();
 
 }  // namespace dvm::vm::native

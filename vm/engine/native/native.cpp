@@ -72,8 +72,8 @@ class NativeBody final : public PreparedBody {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 template <class Object>
-Layout layout_in() {
-  Layout at = layout();
+MachineLayout layout_in() {
+  MachineLayout at = layout();
   at.context = offsetof(Object, context);
   return at;
 }
@@ -111,7 +111,7 @@ Prepared prepare_llvm(VerifiedDifo difo, CostPolicy policy) {
   if (!loaded.translator) return {nullptr, loaded.problem};
   const bool counts = policy == CostPolicy::blocks;
   native::CodeMemory memory;
-  const native::Layout layout = native::layout_in<native::NativeDifo>();
+  const native::MachineLayout layout = native::layout_in<native::NativeDifo>();
   const native::Request request{difo.difo(), layout, counts, true};
   const native::Translation made = native::translated(loaded.translator->translate, request);
   if (std::string problem = native::map(made, memory, "dvm_difo"); !problem.empty()) return {nullptr, std::move(problem)};
@@ -122,7 +122,7 @@ MadeBody prepare_llvm_body(const BodyRequest& request) {
   const native::LoadedTranslator& loaded = native::translator();
   if (!loaded.translator) return {nullptr, loaded.problem};
   native::CodeMemory memory;
-  const native::Layout layout = native::layout_in<native::NativeBody>();
+  const native::MachineLayout layout = native::layout_in<native::NativeBody>();
   const native::Translation made = native::translated(loaded.translator->translate_body, native::BodyCode{request, layout, true});
   if (std::string problem = native::map(made, memory, request.name); !problem.empty()) return {nullptr, std::move(problem)};
   return {std::make_unique<native::NativeBody>(request, std::move(memory), made.gate), {}};

@@ -53,7 +53,7 @@ struct PointerAt {
 constexpr PointerAt operator+(uint32_t before, PointerAt member) { return {before + member.offset}; }
 
 // Where code finds what it reads and writes: members of the machine state unless another structure is named.
-struct Layout {
+struct MachineLayout {
   uint32_t context = 0;  // the CodeContext or BodyContext, in the object that is run
   PointerAt impl;        // of the state, in MachineState
   uint32_t fault = 0, fault_pc = 0, units = 0;
@@ -74,14 +74,14 @@ struct Layout {
 
 struct Request {
   const dif::Difo& difo;  // of a VerifiedDifo
-  const Layout& layout;
+  const MachineLayout& layout;
   bool counts = false;             // CostPolicy::blocks
   bool general_regs_only = false;  // no vector and no floating-point registers
 };
 
 struct BodyCode {
   const BodyRequest& body;
-  const Layout& layout;
+  const MachineLayout& layout;
   bool general_regs_only = false;
 };
 
