@@ -62,7 +62,7 @@ class Dvm {
 
  private:
   AggregationBuffer buffer_;
-  Aggregation aggregation_;
+  EnabledAggregation aggregation_;
   KeylessState known_;
 };
 

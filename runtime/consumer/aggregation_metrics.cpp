@@ -315,7 +315,7 @@ void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot, con
   Metric keys = labelled_metric("aggregation_keys", "Keys of the aggregation", MetricKind::gauge, {"aggregation"});
   Metric left = labelled_metric("aggregation_keys_left_out", "Keys of the aggregation that are not exported", MetricKind::gauge,
                                 {"aggregation", "reason"});
-  for (const Aggregation& one : enabling_.aggregations()) {
+  for (const EnabledAggregation& one : enabling_.aggregations()) {
     const MergedAggregation* aggregation = aggregations.find(one.desc.id);
     if (aggregation == nullptr) continue;
     Known& known = know(*aggregation, snapshot.time);

@@ -181,7 +181,7 @@ void Consumer::copy_records(std::shared_ptr<RecordReader> reader) {
 
 Status Consumer::prepare() {
   if (options_[dif::Option::noresolve] > 0) made_.leave_unresolved();
-  for (const Aggregation& aggregation : enabling_.aggregations())
+  for (const EnabledAggregation& aggregation : enabling_.aggregations())
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
   for (const EcbPlan& plan : enabling_.plans())
     for (const dif::ActDesc& action : plan.desc.actions) {

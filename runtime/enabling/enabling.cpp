@@ -64,12 +64,12 @@ struct Enabling::Draft {
   explicit Draft(Enabling& e) : enabling(e) {}
 
   Enabling& enabling;
-  std::deque<Aggregation> aggregations;
+  std::deque<EnabledAggregation> aggregations;
   std::vector<EcbPlan> plans;
   std::vector<dif::Variable> variables;
 
-  Aggregation* find(uint32_t id) {
-    const auto same = [id](const Aggregation& aggregation) { return aggregation.desc.id == id; };
+  EnabledAggregation* find(uint32_t id) {
+    const auto same = [id](const EnabledAggregation& aggregation) { return aggregation.desc.id == id; };
     for (auto* all : {&aggregations, &enabling.aggregations_})
       if (const auto it = std::find_if(all->begin(), all->end(), same); it != all->end()) return &*it;
     return nullptr;
@@ -81,7 +81,7 @@ struct Enabling::Draft {
 Status Enabling::Draft::add_aggregations(const dif::Program& program) {
   for (const dif::AggregationDesc& desc : program.aggregations) {
     if (find(desc.id)) continue;  // shared by the programs of one command
-    Aggregation live;
+    EnabledAggregation live;
     live.desc = desc;
     live.function = find_aggregate(desc.function);
     live.words = aggregation_words(desc.function, desc.parameters);
@@ -98,7 +98,7 @@ Status Enabling::Draft::add_clause(const dif::EcbDesc& desc, const dif::Options&
   dif::EcbDesc whole = desc;
   set_frames(whole, options);
   const auto find_desc = [this](uint32_t id) {
-    const Aggregation* found = find(id);
+    const EnabledAggregation* found = find(id);
     return found ? &found->desc : nullptr;
   };
   Result<EcbPlan> plan = make_plan(clause, std::move(whole), find_desc, options);
@@ -132,8 +132,8 @@ void Enabling::commit(Draft&& draft, vm::CostPolicy policy, const vm::Engine& en
     auto same = [&](const dif::Variable& v) { return v.id == variable.id && v.scope == variable.scope; };
     if (std::none_of(variables_.begin(), variables_.end(), same)) variables_.push_back(variable);
   }
-  for (Aggregation& aggregation : draft.aggregations) {
-    const Aggregation& live = aggregations_.emplace_back(std::move(aggregation));
+  for (EnabledAggregation& aggregation : draft.aggregations) {
+    const EnabledAggregation& live = aggregations_.emplace_back(std::move(aggregation));
     by_aggregation_[live.desc.id] = &live;
   }
   for (EcbPlan& plan : draft.plans) {
@@ -182,7 +182,7 @@ const ProbeEcbs* Enabling::find(uint32_t probe_id) const {
   return it == by_probe_.end() ? nullptr : it->second;
 }
 
-const Aggregation* Enabling::aggregation(uint32_t id) const {
+const EnabledAggregation* Enabling::aggregation(uint32_t id) const {
   auto it = by_aggregation_.find(id);
   return it == by_aggregation_.end() ? nullptr : it->second;
 }
@@ -223,7 +223,7 @@ size_t Enabling::largest_entry() const {
   size_t largest = 0;
   for (const Ecb& ecb : ecbs_)
     for (const ActionPlan& action : ecb.plan->actions)
-      if (const Aggregation* made = aggregation(action.aggregation))
+      if (const EnabledAggregation* made = aggregation(action.aggregation))
         largest = std::max(largest, ecb.plan->key_bytes + made->words * sizeof(uint64_t));
   return largest;
 }

@@ -48,8 +48,8 @@ class Enabling {
   const std::deque<Ecb>& ecbs() const { return ecbs_; }
   // By EPID; null for an EPID that is not used.
   const Ecb* ecb(Epid epid) const { return epid >= 1 && epid <= ecbs_.size() ? &ecbs_[epid - 1] : nullptr; }
-  const Aggregation* aggregation(uint32_t id) const;
-  const std::deque<Aggregation>& aggregations() const { return aggregations_; }
+  const EnabledAggregation* aggregation(uint32_t id) const;
+  const std::deque<EnabledAggregation>& aggregations() const { return aggregations_; }
   const std::vector<dif::Variable>& variables() const { return variables_; }
 
   // Name of the first destructive action, or else subroutine; empty if there is none.
@@ -74,8 +74,8 @@ class Enabling {
   std::deque<Ecb> ecbs_;
   std::deque<ProbeEcbs> probes_;
   std::unordered_map<uint32_t, ProbeEcbs*> by_probe_;
-  std::deque<Aggregation> aggregations_;
-  std::unordered_map<uint32_t, const Aggregation*> by_aggregation_;
+  std::deque<EnabledAggregation> aggregations_;
+  std::unordered_map<uint32_t, const EnabledAggregation*> by_aggregation_;
   std::vector<dif::Variable> variables_;
 };
 

@@ -259,23 +259,25 @@ bool make_key(FireLevel& level, const ActionCode& action, size_t& bytes) noexcep
   return true;
 }
 
-inline uint64_t* find_state(AggregationBuffer& buffer, const Aggregation& aggregation, std::span<const std::byte> key) noexcept {
+inline uint64_t* find_state(AggregationBuffer& buffer, const EnabledAggregation& aggregation,
+                            std::span<const std::byte> key) noexcept {
   return buffer.find(aggregation.desc.id, key, aggregation.words, aggregation.function->initial);
 }
 
 // Apart, so that the usual way saves no registers.
 [[gnu::noinline, gnu::cold]] inline uint64_t* find_keyless_again(AggregationBuffer& buffer, KeylessState& known,
-                                                                 const Aggregation& aggregation) noexcept {
+                                                                 const EnabledAggregation& aggregation) noexcept {
   known.state = find_state(buffer, aggregation, {});
   known.generation = known.state ? buffer.generation() : 0;
   return known.state;
 }
 
-inline uint64_t* find_keyless_state(AggregationBuffer& buffer, KeylessState& known, const Aggregation& aggregation) noexcept {
+inline uint64_t* find_keyless_state(AggregationBuffer& buffer, KeylessState& known,
+                                    const EnabledAggregation& aggregation) noexcept {
   return known.generation == buffer.generation() ? known.state : find_keyless_again(buffer, known, aggregation);
 }
 
-inline uint64_t* find_keyless_state(FireContext& context, const Aggregation& aggregation) noexcept {
+inline uint64_t* find_keyless_state(FireContext& context, const EnabledAggregation& aggregation) noexcept {
   return find_keyless_state(context.aggregations, context.keyless[aggregation.number], aggregation);
 }
 

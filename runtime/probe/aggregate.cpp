@@ -16,19 +16,19 @@ constexpr unsigned kMaxLevels = 65535;  // DTrace keeps them in 16 bits
 void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amount); }
 
 #define DVM_UPDATE(name)                                                                                          \
-  void agg_##name(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {               \
+  void agg_##name(const EnabledAggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {        \
     dif::update_##name(dif::IntegerWords{state}, static_cast<uint64_t>(value), static_cast<uint64_t>(increment)); \
   }
 #include "vm/dif/updates.def"
 
-void agg_stddev(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept { dif::update_stddev(state, value); }
+void agg_stddev(const EnabledAggregation&, uint64_t* state, int64_t value, int64_t) noexcept { dif::update_stddev(state, value); }
 
-void agg_lquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
+void agg_lquantize(const EnabledAggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
   const std::vector<int64_t>& p = aggregation.desc.parameters;
   add_to(state[dif::lquantize_bucket(p[0], p.size() > 2 ? p[2] : 1, aggregation.words, value)], increment);
 }
 
-void agg_llquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
+void agg_llquantize(const EnabledAggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
   add_to(state[LogLinear(aggregation.desc.parameters).bucket_of(value)], increment);
 }
 

@@ -20,7 +20,7 @@ namespace dvm::runtime {
 struct AggregateFunction;
 
 // An aggregation as probe context sees it.
-struct Aggregation {
+struct EnabledAggregation {
   dif::AggregationDesc desc;
   const AggregateFunction* function = nullptr;
   unsigned words = 0;   // of the state of a key
@@ -28,7 +28,7 @@ struct Aggregation {
 };
 
 // increment is 1 unless the clause gave one.
-using UpdateState = void (*)(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept;
+using UpdateState = void (*)(const EnabledAggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept;
 
 struct AggregateFunction {
   dif::Action id;

@@ -31,7 +31,7 @@ constexpr Shape shape_of(dif::Action kind) {
 }
 
 FireLevel& level_of(BodyFrame& frame) { return static_cast<FireLevel&>(frame); }
-const Aggregation& aggregation_of(const void* object) { return *static_cast<const Aggregation*>(object); }
+const EnabledAggregation& aggregation_of(const void* object) { return *static_cast<const EnabledAggregation*>(object); }
 
 // Only a body that took the shorter way without it has to.
 void prepare(BodyFrame& frame) noexcept {
@@ -45,7 +45,7 @@ uint64_t* find_keyed(BodyFrame& frame, const void* object, uint64_t bytes) noexc
   return find_state(level_of(frame).context.aggregations, aggregation_of(object), {frame.key, bytes});
 }
 void update(const void* object, uint64_t* state, uint64_t value, uint64_t increment) noexcept {
-  const Aggregation& aggregation = aggregation_of(object);
+  const EnabledAggregation& aggregation = aggregation_of(object);
   aggregation.function->update(aggregation, state, static_cast<int64_t>(value), static_cast<int64_t>(increment));
 }
 void update_keyless(BodyFrame& frame, const void* object, uint64_t value, uint64_t increment) noexcept {

@@ -38,7 +38,7 @@ struct ActionCode {
   RecordAction run_timed = nullptr;
   std::vector<ValueCode> values;
   unsigned key_count = 0;
-  const Aggregation* aggregation = nullptr;  // of an aggregating function
+  const EnabledAggregation* aggregation = nullptr;  // of an aggregating function
 };
 
 struct EcbCode {

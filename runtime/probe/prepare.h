@@ -8,7 +8,7 @@
 namespace dvm::runtime {
 
 // The aggregation of an id that the plan has.
-using FindLiveAggregation = std::function<const Aggregation*(uint32_t id)>;
+using FindLiveAggregation = std::function<const EnabledAggregation*(uint32_t id)>;
 
 // On the interpreter if the engine cannot take it all.
 EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy,

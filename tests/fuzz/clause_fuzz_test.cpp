@@ -295,7 +295,7 @@ class Batch {
 
  private:
   void add(const dif::AggregationDesc& desc) {
-    Aggregation live;
+    EnabledAggregation live;
     live.desc = desc, live.function = find_aggregate(desc.function),
     live.words = aggregation_words(desc.function, desc.parameters);
     live.number = static_cast<uint32_t>(aggregations_.size());
@@ -399,7 +399,7 @@ class Batch {
   }
 
   dif::Options options_;
-  std::deque<Aggregation> aggregations_;
+  std::deque<EnabledAggregation> aggregations_;
   std::deque<EcbPlan> plans_;
   Probe probe_{1, "pid1", "a.out", "f", "entry", UprobeSite{}};
   FireContext context_;

@@ -94,7 +94,7 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
   if (plan.predicate) to.predicate = value(*plan.predicate);
   if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return InDvm::action;
   for (const ActionPlan& action : plan.actions) {
-    const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
+    const EnabledAggregation* aggregation = enabling_.aggregation(action.aggregation);
     if (action.kind != dif::Action::expression && aggregation == nullptr) return InDvm::action;
     const auto values = action.values.begin() + action.key_count;
     if (std::any_of(action.values.begin(), values, is_no_key) || std::any_of(values, action.values.end(), needs_dvm))

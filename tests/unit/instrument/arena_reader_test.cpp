@@ -195,7 +195,7 @@ TEST(ThreadFunctions, OfConstantsAreThoseOfDvm) {
       {dif::Action::agg_stddev, {}},
   };
   for (const auto& [action, parameters] : all) {
-    Aggregation aggregation;
+    EnabledAggregation aggregation;
     aggregation.desc.parameters = parameters;
     aggregation.words = aggregation_words(action, parameters);
     inside::UpdateShape shape{{0, 0, 1, 0}, aggregation.words};

@@ -31,7 +31,7 @@ class Tester {
   size_t words() const { return state_.size(); }
 
  private:
-  Aggregation aggregation_;
+  EnabledAggregation aggregation_;
   std::vector<uint64_t> state_;
 };
 

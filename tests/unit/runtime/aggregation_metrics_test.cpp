@@ -26,7 +26,7 @@ class SnapshotTest : public ::testing::Test {
     const auto all = [this](const dif::ProbeDesc&) { return std::vector<const Probe*>{&probe_}; };
     EXPECT_TRUE(enabling_.add(program, all, options_, vm::CostPolicy::none));
     EXPECT_TRUE(options_.set("maxseries", std::to_string(kKeys)));
-    const Aggregation& one = enabling_.aggregations().front();
+    const EnabledAggregation& one = enabling_.aggregations().front();
     aggregations_.declare(one.desc, one.words, one.function->initial);
   }
   // So many addresses of this process that have not been there before.
