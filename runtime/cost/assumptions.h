@@ -33,9 +33,9 @@ struct MeasuredClause {
   std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
 };
 
-using ClausePlace = std::tuple<std::string, unsigned, unsigned>;
-inline ClausePlace place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
-using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
+using ClausePosition = std::tuple<std::string, unsigned, unsigned>;
+inline ClausePosition place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
+using MeasuredClauses = std::map<ClausePosition, MeasuredClause>;
 
 struct PredictOptions {
   vm::Sizes sizes;

@@ -57,7 +57,7 @@ void add(Counted& to, const EcbAccount& ecb) {
 }  // namespace
 
 MeasuredClauses measured_clauses(const Account& account) {
-  std::map<ClausePlace, Counted> counted;
+  std::map<ClausePosition, Counted> counted;
   for (const EcbAccount& ecb : account.ecbs) add(counted[place_of(ecb.clause)], ecb);
   MeasuredClauses clauses;
   for (auto& [place, count] : counted)
