@@ -48,16 +48,16 @@ struct MemberOffset {
 
 // Writes the time now and the run queue's clock to the map.
 std::vector<bpf_insn> reading_program(const TaskLayout& layout, int map) {
-  Emitter e;
+  BpfEmitter e;
   e.call(BPF_FUNC_get_current_task_btf);
-  e.load(Emitter::r1, Emitter::r0, layout.cfs_rq);
-  e.load(Emitter::r1, Emitter::r1, layout.rq);
-  e.load(Emitter::r6, Emitter::r1, layout.clock);
+  e.load(BpfEmitter::r1, BpfEmitter::r0, layout.cfs_rq);
+  e.load(BpfEmitter::r1, BpfEmitter::r1, layout.rq);
+  e.load(BpfEmitter::r6, BpfEmitter::r1, layout.clock);
   e.call(BPF_FUNC_ktime_get_ns);
-  e.load_map_value(Emitter::r1, map, 0);
-  e.store(Emitter::r1, 0, Emitter::r0);
-  e.store(Emitter::r1, 8, Emitter::r6);
-  e.mov(Emitter::r0, 0);
+  e.load_map_value(BpfEmitter::r1, map, 0);
+  e.store(BpfEmitter::r1, 0, BpfEmitter::r0);
+  e.store(BpfEmitter::r1, 8, BpfEmitter::r6);
+  e.mov(BpfEmitter::r0, 0);
   e.exit();
   return e.code();
 }

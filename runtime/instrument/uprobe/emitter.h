@@ -9,7 +9,7 @@
 
 namespace dvm::runtime {
 
-class Emitter {
+class BpfEmitter {
  public:
   enum Register : uint8_t { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, fp };
   using Label = size_t;

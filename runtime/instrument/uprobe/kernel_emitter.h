@@ -21,7 +21,7 @@ namespace dvm::runtime {
 // namespace.
 inline constexpr uint64_t kSeenFromInside = uint64_t{1} << 32;
 
-class KernelEmitter : public Emitter {
+class KernelEmitter : public BpfEmitter {
  public:
   // r1: the operand's value, all of it. r2 to r5 and r0 are changed.
   void kernel_operand(const Operand& operand);
