@@ -36,7 +36,7 @@ inline constexpr std::array kOperandTexts = {
     OperandText{OperandKind::label, "", ""},
 };
 
-struct Operand {
+struct OperandFormat {
   OperandKind kind = OperandKind::reg;
   InstructionField field = InstructionField::r1;
   constexpr const OperandText& text() const { return kOperandTexts[static_cast<size_t>(kind)]; }
@@ -46,10 +46,10 @@ struct FormatInfo {
   Format format;
   std::string_view name;
   unsigned count = 0;
-  std::array<Operand, 3> operands{};
+  std::array<OperandFormat, 3> operands{};
 };
 
-inline constexpr Operand kR1{OperandKind::reg, InstructionField::r1}, kR2{OperandKind::reg, InstructionField::r2},
+inline constexpr OperandFormat kR1{OperandKind::reg, InstructionField::r1}, kR2{OperandKind::reg, InstructionField::r2},
     kRd{OperandKind::reg, InstructionField::rd};
 
 inline constexpr std::array kFormats = {
@@ -59,19 +59,19 @@ inline constexpr std::array kFormats = {
     FormatInfo{Format::r1rd, "r1rd", 2, {kR1, kRd}},
     FormatInfo{Format::cmp, "cmp", 2, {kR1, kR2}},
     FormatInfo{Format::tst, "tst", 1, {kR1}},
-    FormatInfo{Format::branch, "branch", 1, {Operand{OperandKind::label, InstructionField::label}}},
-    FormatInfo{Format::load, "load", 2, {Operand{OperandKind::address, InstructionField::r1}, kRd}},
-    FormatInfo{Format::store, "store", 2, {kR1, Operand{OperandKind::address, InstructionField::rd}}},
+    FormatInfo{Format::branch, "branch", 1, {OperandFormat{OperandKind::label, InstructionField::label}}},
+    FormatInfo{Format::load, "load", 2, {OperandFormat{OperandKind::address, InstructionField::r1}, kRd}},
+    FormatInfo{Format::store, "store", 2, {kR1, OperandFormat{OperandKind::address, InstructionField::rd}}},
     FormatInfo{Format::ret, "ret", 1, {kRd}},
-    FormatInfo{Format::setx, "setx", 2, {Operand{OperandKind::integer, InstructionField::index}, kRd}},
-    FormatInfo{Format::sets, "sets", 2, {Operand{OperandKind::string, InstructionField::index}, kRd}},
-    FormatInfo{Format::lda, "lda", 3, {Operand{OperandKind::variable, InstructionField::r1}, kR2, kRd}},
-    FormatInfo{Format::ldv, "ldv", 2, {Operand{OperandKind::variable, InstructionField::index}, kRd}},
-    FormatInfo{Format::stv, "stv", 2, {kRd, Operand{OperandKind::variable, InstructionField::index}}},
-    FormatInfo{Format::call, "call", 2, {Operand{OperandKind::subroutine, InstructionField::index}, kRd}},
-    FormatInfo{Format::pushts, "pushts", 3, {Operand{OperandKind::type, InstructionField::r1}, kR2, kRd}},
-    FormatInfo{Format::pushv, "pushv", 2, {Operand{OperandKind::type, InstructionField::r1}, kRd}},
-    FormatInfo{Format::xlate, "xlate", 2, {Operand{OperandKind::translator, InstructionField::index}, kRd}},
+    FormatInfo{Format::setx, "setx", 2, {OperandFormat{OperandKind::integer, InstructionField::index}, kRd}},
+    FormatInfo{Format::sets, "sets", 2, {OperandFormat{OperandKind::string, InstructionField::index}, kRd}},
+    FormatInfo{Format::lda, "lda", 3, {OperandFormat{OperandKind::variable, InstructionField::r1}, kR2, kRd}},
+    FormatInfo{Format::ldv, "ldv", 2, {OperandFormat{OperandKind::variable, InstructionField::index}, kRd}},
+    FormatInfo{Format::stv, "stv", 2, {kRd, OperandFormat{OperandKind::variable, InstructionField::index}}},
+    FormatInfo{Format::call, "call", 2, {OperandFormat{OperandKind::subroutine, InstructionField::index}, kRd}},
+    FormatInfo{Format::pushts, "pushts", 3, {OperandFormat{OperandKind::type, InstructionField::r1}, kR2, kRd}},
+    FormatInfo{Format::pushv, "pushv", 2, {OperandFormat{OperandKind::type, InstructionField::r1}, kRd}},
+    FormatInfo{Format::xlate, "xlate", 2, {OperandFormat{OperandKind::translator, InstructionField::index}, kRd}},
 };
 static_assert([] {
   for (size_t i = 0; i < kFormats.size(); i++)
@@ -83,7 +83,7 @@ static_assert([] {
 
 constexpr const FormatInfo& info(Format format) { return kFormats[static_cast<size_t>(format)]; }
 
-constexpr std::span<const Operand> operands_of(Opcode op) {
+constexpr std::span<const OperandFormat> operands_of(Opcode op) {
   const FormatInfo& row = info(info(op).format);
   return std::span(row.operands).first(row.count);
 }

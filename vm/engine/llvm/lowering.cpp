@@ -168,7 +168,7 @@ llvm::Value* Lowering::call(unsigned helper, llvm::ArrayRef<llvm::Value*> argume
 
 llvm::Value* Lowering::call_body(uint32_t operand) {
   llvm::Value* registers[3] = {b.getInt64(0), b.getInt64(0), b.getInt64(0)};  // r1, r2, rd
-  for (const dif::Operand& each : dif::operands_of(in_.opcode()))
+  for (const dif::OperandFormat& each : dif::operands_of(in_.opcode()))
     if (each.kind == dif::OperandKind::reg || each.kind == dif::OperandKind::address)
       registers[static_cast<size_t>(each.field)] = reg(dif::field_of(in_, each.field));
   llvm::Value* result = call(in_.number(), {state(), registers[0], registers[1], registers[2], b.getInt32(operand)});
