@@ -63,7 +63,7 @@ class StepMaker {
 
  private:
   bool make(const SiteValue& value, MachineCode& code) {
-    ValueCode its = make_value_code(*value.difo, value.type, place_);
+    ValueMachineCode its = make_value_code(*value.difo, value.type, place_);
     if (its.in_dvm != InDvm::nothing) made.in_dvm = its.in_dvm;
     code = std::move(its.code);
     note_variables(*value.difo);

@@ -42,7 +42,7 @@ class KeyMaker {
 
  private:
   InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
-    ValueCode code = make_value_code(difo, type, place_);
+    ValueMachineCode code = make_value_code(difo, type, place_);
     return code.in_dvm == InDvm::nothing ? add(std::move(code.code), kind, most) : code.in_dvm;
   }
   InDvm add(MachineCode code, inside::KeyKind kind, uint32_t most) {

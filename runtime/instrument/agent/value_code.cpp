@@ -82,7 +82,7 @@ class ValueCoder {
   ValueCoder(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
       : difo_(difo), type_(type), place_(place), starts_(difo.text.size()), is_target_(difo.text.size()) {}
 
-  ValueCode make() {
+  ValueMachineCode make() {
     for (const Instruction in : difo_.text)
       if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
@@ -300,7 +300,7 @@ class ValueCoder {
 
 }  // namespace
 
-ValueCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
+ValueMachineCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
   return ValueCoder(difo, type, place).make();
 }
 

@@ -26,10 +26,10 @@ struct ClausePlace {
 };
 
 // The code of one DIFO, whose value is widened to the type. Any DIFO that the verifier admits.
-struct ValueCode {
+struct ValueMachineCode {
   MachineCode code;
   InDvm in_dvm = InDvm::nothing;  // why it has none
 };
-ValueCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place);
+ValueMachineCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place);
 
 }  // namespace dvm::runtime
