@@ -177,7 +177,7 @@ size_t Document::begin_of_line(size_t line) const {
   return at;
 }
 
-size_t Document::offset_of(Position position) const {
+size_t Document::offset_of(TextPosition position) const {
   size_t at = begin_of_line(position.line);
   for (size_t left = position.character; left > 0 && !is_line_end(at);) {
     left -= std::min(left, in_bytes_ ? 1 : units_of(text_[at]));
@@ -191,11 +191,11 @@ bool Document::is_line_end(size_t at) const {
   return at >= text_.size() || text_[at] == '\n' || (text_[at] == '\r' && at + 1 < text_.size() && text_[at + 1] == '\n');
 }
 
-Position Document::position_of(size_t offset) const {
+TextPosition Document::position_of(size_t offset) const {
   const std::string_view before = std::string_view(text_).substr(0, offset);
   const size_t newline = before.rfind('\n');
   const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
-  Position position{static_cast<size_t>(std::count(before.begin(), before.end(), '\n')), line.size()};
+  TextPosition position{static_cast<size_t>(std::count(before.begin(), before.end(), '\n')), line.size()};
   if (in_bytes_) return position;
   position.character = 0;
   for (const char c : line)

@@ -9,7 +9,7 @@
 
 namespace dvm::cmd::lsp {
 
-struct Position {
+struct TextPosition {
   size_t line = 0, character = 0;  // from 0; characters are UTF-16 units, or bytes if the client takes those
 };
 
@@ -21,8 +21,8 @@ class Document {
   // Puts a text in the place of the bytes from begin to end; an end before the begin is taken for it.
   void replace(size_t begin, size_t end, std::string_view text) { text_.replace(begin, end > begin ? end - begin : 0, text); }
   // A position behind the end of its line, or of the text, is that end.
-  size_t offset_of(Position position) const;
-  Position position_of(size_t offset) const;
+  size_t offset_of(TextPosition position) const;
+  TextPosition position_of(size_t offset) const;
   // Of a line from 1 and a column from 1 in bytes, as diagnostics have them.
   size_t offset_of_column(unsigned line, unsigned column) const;
   size_t end_of_line(unsigned line) const;

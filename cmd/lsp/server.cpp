@@ -32,7 +32,7 @@ std::string declaration(const LanguageWord& word) {
   return word.kind == WordKind::variable ? fmt::format("{} {}", word.detail, word.name) : word.detail;
 }
 
-Position position_of(const Json& parameters, const char* name = "position") {
+TextPosition position_of(const Json& parameters, const char* name = "position") {
   const Json& position = parameters.at(name);
   return {position.at("line").get<size_t>(), position.at("character").get<size_t>()};
 }
@@ -178,7 +178,7 @@ Server::Open* Server::find(const Json& parameters) {
 }
 
 Json Server::range(const Document& document, size_t begin, size_t end) const {
-  const Position from = document.position_of(begin), to = document.position_of(end);
+  const TextPosition from = document.position_of(begin), to = document.position_of(end);
   return {{"start", {{"line", from.line}, {"character", from.character}}},
           {"end", {{"line", to.line}, {"character", to.character}}}};
 }
@@ -266,7 +266,7 @@ Json Server::inlay_hints(const Json& parameters) {
   Json list = Json::array();
   if (open == nullptr) return list;
   for (const ClauseCost& one : open->checked.costs) {
-    const Position at = open->document.position_of(open->document.end_of_line(one.line));
+    const TextPosition at = open->document.position_of(open->document.end_of_line(one.line));
     list.push_back({{"position", {{"line", at.line}, {"character", at.character}}}, {"label", one.text}, {"paddingLeft", true}});
   }
   return list;
