@@ -27,7 +27,7 @@ class CursorReader {
     if (is_cut_) return cursor_;
     if (depth_ == 0 && !in_predicate_) return description();
     cursor_.begin = word_begin(text_.size());
-    cursor_.context = Context::word;
+    cursor_.context = CursorContext::word;
     find_owner();
     find_expected();
     return cursor_;
@@ -71,7 +71,7 @@ class CursorReader {
     cursor_.begin = word_begin(text_.size());
     const std::string_view before = text_.substr(begin, cursor_.begin - begin);
     if (before.find("pragma") != std::string_view::npos && before.find("option") != std::string_view::npos)
-      cursor_.context = Context::pragma;
+      cursor_.context = CursorContext::pragma;
   }
   void take_slash() {
     in_predicate_ = !in_predicate_;
@@ -93,7 +93,7 @@ class CursorReader {
   }
 
   Cursor description() {
-    cursor_.context = Context::description;
+    cursor_.context = CursorContext::description;
     cursor_.begin = text_.size();
     while (cursor_.begin > cursor_.clause && !is_space(text_[cursor_.begin - 1]) && text_[cursor_.begin - 1] != ',')
       cursor_.begin--;
@@ -127,7 +127,7 @@ class CursorReader {
     if (end == cursor_.begin) return;
     const size_t begin = operand_begin(end);
     if (begin == end) return;
-    cursor_.context = Context::member;
+    cursor_.context = CursorContext::member;
     cursor_.owner = text_.substr(begin, cursor_.begin - begin);
   }
   // Where an arrow or dot begins that ends here; the same place: there is none.

@@ -36,7 +36,7 @@ class Document {
 };
 
 // What is being written at an offset.
-enum class Context {
+enum class CursorContext {
   nothing,      // a comment or a string
   description,  // of a probe
   pragma,       // an option behind "#pragma D option"
@@ -52,7 +52,7 @@ enum class Expected {
 };
 
 struct Cursor {
-  Context context = Context::nothing;
+  CursorContext context = CursorContext::nothing;
   Expected expected = Expected::value;
   std::string_view keyword;  // of a tag
   // Offsets in the text.

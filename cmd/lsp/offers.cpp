@@ -20,7 +20,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 // What stands before all names that may be there.
 std::string prefix_at(const Cursor& cursor) {
-  if (cursor.context == Context::member) return std::string(cursor.owner);
+  if (cursor.context == CursorContext::member) return std::string(cursor.owner);
   return cursor.expected == Expected::tag ? std::string(cursor.keyword) + " " : "";
 }
 
@@ -31,7 +31,7 @@ bool is_tag(std::string_view name) {
 bool may_stand(const compiler::NameDesc& one, const Cursor& cursor) {
   if (cursor.expected == Expected::tag) return one.kind == Kind::type;
   if (one.kind == Kind::type) return cursor.expected == Expected::value_or_type && !is_tag(one.name);
-  return cursor.context != Context::description;
+  return cursor.context != CursorContext::description;
 }
 
 // The text without the word that is being typed.
@@ -50,11 +50,11 @@ std::vector<LanguageWord> offered_names(const std::vector<compiler::NameDesc>& k
     if (name.size() <= before.size() || !name.starts_with(before) || !labels.insert(name).second) return;
     offers.push_back({name.substr(before.size()), kind, detail, about});
   };
-  if (cursor.context == Context::word && before.empty())
+  if (cursor.context == CursorContext::word && before.empty())
     for (const LanguageWord& one : words()) offer(one.name, one.kind, one.detail, one.text);
   for (const compiler::NameDesc& one : known)
     if (may_stand(one, cursor)) offer(one.name, kind_of(one.kind), first_line(one.text), "");
-  if (cursor.context != Context::description && cursor.expected != Expected::tag)
+  if (cursor.context != CursorContext::description && cursor.expected != Expected::tag)
     for (const std::string& name : own_names(without_word(text, cursor, offset))) offer(name, WordKind::variable, "", "");
   return offers;
 }

@@ -204,23 +204,23 @@ Json Server::completion(const Json& parameters) {
   if (is_cut) list.erase(list.begin() + kMostItems, list.end());
   const Json replaced = range(open->document, cursor.begin, offset);
   for (Json& one : list) one["textEdit"] = {{"range", replaced}, {"newText", one["label"]}};
-  return {{"isIncomplete", is_cut || cursor.context == Context::description}, {"items", list}};
+  return {{"isIncomplete", is_cut || cursor.context == CursorContext::description}, {"items", list}};
 }
 
 Json Server::items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const {
   const std::string& text = open.document.text();
   Json list = Json::array();
-  if (cursor.context == Context::member)
+  if (cursor.context == CursorContext::member)
     for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
       list.push_back(item(one.name, WordKind::property, one.type, ""));
-  if (cursor.context == Context::pragma)
+  if (cursor.context == CursorContext::pragma)
     for (const LanguageWord& one : options()) list.push_back(item(one));
   const bool is_scope = cursor.owner == "self->" || cursor.owner == "this->";
-  const bool has_names = cursor.context == Context::word || (cursor.context == Context::member && is_scope) ||
-                         (cursor.context == Context::description && cursor.expected != Expected::value);
+  const bool has_names = cursor.context == CursorContext::word || (cursor.context == CursorContext::member && is_scope) ||
+                         (cursor.context == CursorContext::description && cursor.expected != Expected::value);
   if (has_names)
     for (const LanguageWord& one : offered_names(open.checked.names, text, cursor, offset)) list.push_back(item(one));
-  if (cursor.context == Context::description)  // behind types, since there may be more than fit
+  if (cursor.context == CursorContext::description)  // behind types, since there may be more than fit
     for (const std::string& one : language_.descriptions(text.substr(cursor.begin, offset - cursor.begin)))
       list.push_back(item(one, WordKind::constant, "", ""));
   return list;
@@ -231,10 +231,10 @@ Json Server::hover(const Json& parameters) {
   if (open == nullptr) return {};
   const std::string& text = open->document.text();
   const size_t offset = open->document.offset_of(position_of(parameters));
-  if (look_at(text, offset).context == Context::nothing) return {};
+  if (look_at(text, offset).context == CursorContext::nothing) return {};
   std::string_view what = word_at(text, offset);
   std::string about = about_word(*open, uri_of(parameters), what);
-  if (const Cursor cursor = look_at(text, offset); about.empty() && cursor.context == Context::description) {
+  if (const Cursor cursor = look_at(text, offset); about.empty() && cursor.context == CursorContext::description) {
     what = description_at(text, cursor.begin);
     if (const std::string known = language_.about_probes(std::string(what)); !known.empty())
       about = fmt::format("```\n{}\n```\n{}", what, known);
@@ -248,12 +248,12 @@ std::string Server::about_word(const Open& open, const std::string& uri, std::st
   if (word.empty()) return "";
   const std::string& text = open.document.text();
   const Cursor cursor = look_at(text, static_cast<size_t>(word.data() - text.data()) + word.size());
-  if (cursor.context == Context::member && word.find("->") == word.npos) {
+  if (cursor.context == CursorContext::member && word.find("->") == word.npos) {
     for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
       if (one.name == word) return fmt::format("```\n{} {}{}\n```", one.type, cursor.owner, one.name);
     return "";
   }
-  const bool is_pragma = cursor.context == Context::pragma;
+  const bool is_pragma = cursor.context == CursorContext::pragma;
   if (const LanguageWord* found = find_word(is_pragma ? options() : words(), word))
     return fmt::format("```\n{}\n```\n{}", declaration(*found), found->text);
   const std::string tag = fmt::format("{} {}", cursor.keyword, word);
