@@ -28,7 +28,7 @@ void print_if(std::string_view typed, std::string_view candidate, std::string_vi
 }
 
 // The words before the last one: the command, the option that the last word is the value of, and the process.
-struct Context {
+struct CompletionContext {
   const CLI::App* app = nullptr;
   const CLI::App* command = nullptr;
   bool is_dtrace = false;  // its options are those of dvm run with the same letters
@@ -40,7 +40,7 @@ struct Context {
 };
 
 // Of dvm run, if the tool takes it too.
-const CLI::Option* passed_on(const Context& context, const std::string& name) {
+const CLI::Option* passed_on(const CompletionContext& context, const std::string& name) {
   const std::vector<std::string_view> all = run_options_of(*context.tool);
   if (std::find(all.begin(), all.end(), name) == all.end()) return nullptr;
   return find_command(*context.app, "run")->get_option_no_throw(name);
@@ -49,7 +49,7 @@ const CLI::Option* passed_on(const Context& context, const std::string& name) {
 // Behind it, not only after =.
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
 
-void take_value(Context& context, const std::string& word) {
+void take_value(CompletionContext& context, const std::string& word) {
   if (context.open->check_name("-c")) context.given.commands = {word};
   pid_t pid = 0;
   if (context.open->check_name("-p") && std::from_chars(word.data(), word.data() + word.size(), pid).ec == std::errc())
@@ -57,7 +57,7 @@ void take_value(Context& context, const std::string& word) {
   context.open = nullptr;
 }
 
-void take_tool_option(Context& context, const std::string& word) {
+void take_tool_option(CompletionContext& context, const std::string& word) {
   for (const ToolOption& option : context.tool->options) {
     if (option.flag != word) continue;
     if (!option.value.empty()) context.tool_value = option.value;
@@ -68,7 +68,7 @@ void take_tool_option(Context& context, const std::string& word) {
 }
 
 // Letters without a value may stand before another one: -qs FILE.
-void take_dtrace_options(Context& context, std::string_view letters) {
+void take_dtrace_options(CompletionContext& context, std::string_view letters) {
   for (; !letters.empty(); letters.remove_prefix(1)) {
     const CLI::Option* option = context.command->get_option_no_throw(fmt::format("-{}", letters[0]));
     if (option == nullptr || !takes_value(*option)) continue;
@@ -78,7 +78,7 @@ void take_dtrace_options(Context& context, std::string_view letters) {
   }
 }
 
-void take_option(Context& context, const std::string& word) {
+void take_option(CompletionContext& context, const std::string& word) {
   if (context.tool) return take_tool_option(context, word);
   if (context.is_dtrace) return take_dtrace_options(context, std::string_view(word).substr(1));
   const bool is_long = word.starts_with("--");
@@ -88,8 +88,8 @@ void take_option(Context& context, const std::string& word) {
   if (is_long ? word.find('=') != std::string::npos : word.size() > 2) take_value(context, word.substr(is_long ? 0 : 2));
 }
 
-Context read_context(const CLI::App& app, const std::vector<std::string>& words) {
-  Context context;
+CompletionContext read_context(const CLI::App& app, const std::vector<std::string>& words) {
+  CompletionContext context;
   context.app = context.command = &app;
   context.is_dtrace = is_called_dtrace(words[0].c_str());
   if (context.is_dtrace) context.command = find_command(app, "run");
@@ -144,7 +144,7 @@ void print_dtrace_options(const CLI::App& run, std::string_view typed) {
   }
 }
 
-void print_tool_options(const Context& context, std::string_view typed) {
+void print_tool_options(const CompletionContext& context, std::string_view typed) {
   for (const ToolOption& option : context.tool->options)
     if (!option.flag.empty()) print_if(typed, option.flag, option.text);
   for (const std::string_view name : run_options_of(*context.tool))
@@ -153,7 +153,7 @@ void print_tool_options(const Context& context, std::string_view typed) {
 }
 
 // FUNCTION is looked for in the module that is the default.
-void print_operand(const Context& context, const std::string& typed) {
+void print_operand(const CompletionContext& context, const std::string& typed) {
   std::vector<const ToolOption*> operands;
   std::string module;
   for (const ToolOption& option : context.tool->options) {
@@ -227,11 +227,11 @@ struct DescriptionOption {
 constexpr DescriptionOption kDescriptionOptions[] = {{"-P", 0}, {"-m", 1}, {"-f", 2}, {"-n", 3}};
 
 // text: kMayGoOn if a predicate or a clause may follow.
-void print_descriptions(const Context& context, const std::string& typed, size_t last, std::string_view text = "") {
+void print_descriptions(const CompletionContext& context, const std::string& typed, size_t last, std::string_view text = "") {
   for (const std::string& one : complete_description(context.given, typed, last)) fmt::print("{}\t{}\n", one, text);
 }
 
-void print_values(const Context& context, const std::string& typed) {
+void print_values(const CompletionContext& context, const std::string& typed) {
   print_words(*context.open, "", typed);
   if (context.open->check_name("-x")) print_settings(typed);
   if (context.open->check_name("-X")) print_setting_words(info(dif::Option::stdc), "", typed);
@@ -269,7 +269,7 @@ std::vector<std::string> split_line(std::string_view line) {
 
 int complete(const CLI::App& app, std::string_view line) {
   const std::vector<std::string> words = split_line(line);
-  const Context context = read_context(app, words);
+  const CompletionContext context = read_context(app, words);
   const std::string& typed = words.back();
   if (context.open != nullptr)
     print_values(context, typed);
