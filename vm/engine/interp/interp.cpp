@@ -35,7 +35,7 @@ class InterpDifo final : public PreparedDifo {
     std::fill(costs.begin(), costs.end(), OpCost{});
   }
   const dif::Difo& difo() const override { return difo_.difo(); }
-  const Op* begin() const { return ops_.data(); }
+  const DecodedOp* begin() const { return ops_.data(); }
   int64_t tick_cost() const { return tick_cost_; }
   void use_ticks() {
     timed_ = true;
@@ -46,14 +46,14 @@ class InterpDifo final : public PreparedDifo {
   void decode(size_t pc, Labels labels);
 
   VerifiedDifo difo_;
-  std::vector<Op> ops_;
+  std::vector<DecodedOp> ops_;
   bool counts_, timed_ = false;
   int64_t tick_cost_ = 0;
 };
 
 void InterpDifo::decode(size_t pc, Labels labels) {
   const dif::Instruction in = difo().text[pc];
-  Op& op = ops_[pc];
+  DecodedOp& op = ops_[pc];
   op.handler = labels[in.number()];
   op.r1 = static_cast<uint8_t>(in.r1());
   op.r2 = static_cast<uint8_t>(in.r2());
@@ -68,16 +68,16 @@ void InterpDifo::decode(size_t pc, Labels labels) {
 }
 
 // From an instruction of an object to its OpCost, in bytes.
-[[gnu::always_inline]] inline uintptr_t distance(const Op* first, const OpCost* costs) {
+[[gnu::always_inline]] inline uintptr_t distance(const DecodedOp* first, const OpCost* costs) {
   return reinterpret_cast<uintptr_t>(costs + 1) - reinterpret_cast<uintptr_t>(first);
 }
-[[gnu::always_inline]] inline OpCost& cost_of(const Op* op, uintptr_t distance) {
+[[gnu::always_inline]] inline OpCost& cost_of(const DecodedOp* op, uintptr_t distance) {
   return *reinterpret_cast<OpCost*>(reinterpret_cast<uintptr_t>(op) + distance);
 }
 
 // Counts one instruction, after its body.
 template <class Cost, dif::Opcode kOpcode>
-[[gnu::always_inline]] inline void account([[maybe_unused]] const Op* op, [[maybe_unused]] uintptr_t to_cost,
+[[gnu::always_inline]] inline void account([[maybe_unused]] const DecodedOp* op, [[maybe_unused]] uintptr_t to_cost,
                                            [[maybe_unused]] Flow flow, [[maybe_unused]] State& state,
                                            [[maybe_unused]] uint64_t& last_ticks, [[maybe_unused]] int64_t tick_cost) {
   if constexpr (Cost::kTimes) {
@@ -118,7 +118,7 @@ template <class Cost>
   if constexpr (Cost::kCounts) state.units = 0;
   const int64_t tick_cost = Cost::kTimes ? difo->tick_cost() : 0;
   uint64_t last_ticks = Cost::kTimes ? read_ticks() : 0;
-  const Op* op = difo->begin();
+  const DecodedOp* op = difo->begin();
   [[maybe_unused]] const uintptr_t to_cost = Cost::kCounts ? distance(op, costs) : 0;
   goto * op->handler;
 

@@ -12,17 +12,17 @@
 
 namespace dvm::vm::interp {
 
-struct alignas(32) Op {
+struct alignas(32) DecodedOp {
   const void* handler = nullptr;
   union {
-    uint64_t value = 0;  // setx, sets
-    const Op* target;    // branches
-    Getter getter;       // ldgs and ldga; null for a script's own variable
-    Subr subr;           // call
+    uint64_t value = 0;       // setx, sets
+    const DecodedOp* target;  // branches
+    Getter getter;            // ldgs and ldga; null for a script's own variable
+    Subr subr;                // call
   };
   uint8_t r1 = 0, r2 = 0, rd = 0;
   uint32_t id = 0;  // variable
 };
-static_assert(sizeof(Op) == 32 && sizeof(OpCost) == sizeof(Op));
+static_assert(sizeof(DecodedOp) == 32 && sizeof(OpCost) == sizeof(DecodedOp));
 
 }  // namespace dvm::vm::interp

@@ -20,8 +20,8 @@ struct Flags {
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
 };
 
-#define DVM_BODY(name)                                                                                      \
-  [[gnu::always_inline]] inline Flow op_##name([[maybe_unused]] const Op& op, [[maybe_unused]] uint64_t* r, \
+#define DVM_BODY(name)                                                                                             \
+  [[gnu::always_inline]] inline Flow op_##name([[maybe_unused]] const DecodedOp& op, [[maybe_unused]] uint64_t* r, \
                                                [[maybe_unused]] Flags& flags, [[maybe_unused]] State& state) noexcept
 
 [[gnu::always_inline]] inline Flow unless_faulted(const State& state) { return state.faulted() ? Flow::stop : Flow::next; }

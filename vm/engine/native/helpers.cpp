@@ -13,11 +13,11 @@ namespace dvm::vm::native {
 
 namespace {
 
-using Body = interp::Flow (*)(const interp::Op&, uint64_t*, interp::Flags&, State&) noexcept;
+using Body = interp::Flow (*)(const interp::DecodedOp&, uint64_t*, interp::Flags&, State&) noexcept;
 
 template <dif::Opcode kOpcode, Body kBody>
 uint64_t run_opcode(State& state, uint64_t r1, uint64_t r2, uint64_t rd, uint32_t operand) noexcept {
-  interp::Op op;
+  interp::DecodedOp op;
   const bool pushes = info(kOpcode).format == dif::Format::pushts || info(kOpcode).format == dif::Format::pushv;
   op.r1 = pushes ? static_cast<uint8_t>(operand) : 1;
   op.r2 = 2, op.rd = 3, op.id = operand;
