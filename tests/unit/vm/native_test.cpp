@@ -197,7 +197,7 @@ TEST_F(NativeLayout, IsThatOfCountsAndOfTheFiring) {
   const auto field = [&](dif::BuiltIn id) { return layout_.fields.at(built_in_position(static_cast<unsigned>(id))); };
   EXPECT_EQ(at<uint64_t>(&firing, field(dif::BuiltIn::timestamp).offset), 6u);
   EXPECT_EQ(at<uint64_t>(&firing, field(dif::BuiltIn::arg3).offset), 9u);
-  const native::Member tid = field(dif::BuiltIn::tid);
+  const native::IntegerAt tid = field(dif::BuiltIn::tid);
   EXPECT_EQ(at<int32_t>(&firing, tid.offset), -1);
   EXPECT_EQ(tid.size, sizeof(int32_t));
   EXPECT_TRUE(tid.is_signed);

@@ -94,13 +94,13 @@ DVM_LOWER(setx) { f.set_reg(f.in().rd(), f.b.getInt64(f.difo.integers[f.in().ind
 DVM_LOWER(sets) { f.set_reg(f.in().rd(), f.b.CreateAdd(f.strings(), f.b.getInt64(f.in().index()))); }
 
 // Built-in variables.
-llvm::Value* field_of_firing(Lowering& f, const native::Member& field) {
+llvm::Value* field_of_firing(Lowering& f, const native::IntegerAt& field) {
   llvm::Value* value = f.member(f.firing(), field.offset, f.b.getIntNTy(field.size * 8));
   return f.b.CreateIntCast(value, f.b.getInt64Ty(), field.is_signed);
 }
 void lower_built_in(Lowering& f, unsigned id, llvm::Value* index) {
   const unsigned position = position_of(id);
-  const native::Member& field = f.layout.fields[position];
+  const native::IntegerAt& field = f.layout.fields[position];
   f.set_reg(f.in().rd(), field.size != 0 ? field_of_firing(f, field) : f.call_getter(position, index));
 }
 
@@ -150,7 +150,7 @@ DVM_LOWER(ldts) {
   Builder& b = f.b;
   llvm::Value* slot = slot_of(f, globals(f), f.layout.threads);
   llvm::Value* node = f.member(slot, f.layout.slot_recent);
-  const native::Member& tid = f.layout.fields[position_of(static_cast<unsigned>(dif::BuiltIn::tid))];
+  const native::IntegerAt& tid = f.layout.fields[position_of(static_cast<unsigned>(dif::BuiltIn::tid))];
   llvm::Value* thread = b.CreateZExt(f.member(f.firing(), tid.offset, b.getInt32Ty()), b.getInt64Ty());
   llvm::Value* key = b.CreateOr(thread, b.getInt64(uint64_t{f.in().index()} << 32 | uint64_t{1} << 48));
   f.either(

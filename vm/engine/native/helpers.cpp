@@ -44,14 +44,14 @@ std::array<const void*, kHelpers> make_helpers() {
 }
 
 template <class Integer>
-Member member_of(const Firing& firing, const Integer& member) {
+IntegerAt member_of(const Firing& firing, const Integer& member) {
   static_assert(std::is_integral_v<Integer>);
   const auto offset = reinterpret_cast<uintptr_t>(&member) - reinterpret_cast<uintptr_t>(&firing);
   return {static_cast<uint32_t>(offset), sizeof(Integer), std::is_signed_v<Integer>};
 }
 
-std::vector<Member> firing_fields() {
-  std::vector<Member> all(dif::kBuiltIns.size());
+std::vector<IntegerAt> firing_fields() {
+  std::vector<IntegerAt> all(dif::kBuiltIns.size());
   const Firing firing;
 #define DVM_FIELD(name, member) \
   all[built_in_position(static_cast<unsigned>(dif::BuiltIn::name))] = member_of(firing, firing.member);

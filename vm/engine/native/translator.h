@@ -40,7 +40,7 @@ struct BodyContext {
 };
 
 // A member, by its offset in bytes.
-struct Member {
+struct IntegerAt {
   uint32_t offset = 0;
   uint32_t size = 0;  // bytes of an integer
   bool is_signed = false;
@@ -68,7 +68,7 @@ struct MachineLayout {
   uint32_t slot_size = 0, slot_value = 0, slot_known = 0, slot_mask = 0, slot_sign = 0;  // of a slot
   PointerAt slot_storage, slot_recent;
   uint32_t node_key = 0, node_value = 0;  // of a dynamic variable; the key: tid, id, thread, has_tuple
-  std::vector<Member> fields;             // of the firing, by position in kBuiltIns; size 0: a getter makes the value
+  std::vector<IntegerAt> fields;          // of the firing, by position in kBuiltIns; size 0: a getter makes the value
   uint32_t cost_size = 0, cost_executed = 0, cost_units = 0, cost_faults = 0;
 };
 
