@@ -78,7 +78,7 @@ void InterpDifo::decode(size_t pc, Labels labels) {
 // Counts one instruction, after its body.
 template <class Cost, dif::Opcode kOpcode>
 [[gnu::always_inline]] inline void account([[maybe_unused]] const DecodedOp* op, [[maybe_unused]] uintptr_t to_cost,
-                                           [[maybe_unused]] Flow flow, [[maybe_unused]] State& state,
+                                           [[maybe_unused]] NextStep flow, [[maybe_unused]] State& state,
                                            [[maybe_unused]] uint64_t& last_ticks, [[maybe_unused]] int64_t tick_cost) {
   if constexpr (Cost::kTimes) {
     const uint64_t now = read_ticks();
@@ -87,7 +87,7 @@ template <class Cost, dif::Opcode kOpcode>
     cost.ticks += static_cast<int64_t>(now - last_ticks) - tick_cost;
     last_ticks = now;
   } else if constexpr (Cost::kCounts && info(kOpcode).format == dif::Format::branch) {
-    if (flow == Flow::jump) cost_of(op, to_cost).executed++;
+    if (flow == NextStep::jump) cost_of(op, to_cost).executed++;
   }
   if constexpr (Cost::kCounts && has_units(info(kOpcode)))
     if (state.units != 0) cost_of(op, to_cost).units += std::exchange(state.units, 0);
@@ -124,10 +124,10 @@ template <class Cost>
 
 #define DVM_OPCODE(number, name, ...)                                                  \
   run_##name : {                                                                       \
-    const Flow flow = op_##name(*op, r, flags, state);                                 \
+    const NextStep flow = op_##name(*op, r, flags, state);                             \
     account<Cost, dif::Opcode::name>(op, to_cost, flow, state, last_ticks, tick_cost); \
-    if (flow == Flow::stop) goto stop;                                                 \
-    op = flow == Flow::jump ? op->target : op + 1;                                     \
+    if (flow == NextStep::stop) goto stop;                                             \
+    op = flow == NextStep::jump ? op->target : op + 1;                                 \
     goto * op->handler;                                                                \
   }
 #include "vm/dif/opcodes.def"

@@ -12,7 +12,7 @@
 namespace dvm::vm::interp {
 
 // The next step of the dispatch.
-enum class Flow : uint8_t { next, jump, stop };
+enum class NextStep : uint8_t { next, jump, stop };
 
 // The condition codes n, z, v and c of left - right, kept as the two numbers that were compared.
 struct Flags {
@@ -20,12 +20,14 @@ struct Flags {
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
 };
 
-#define DVM_BODY(name)                                                                                             \
-  [[gnu::always_inline]] inline Flow op_##name([[maybe_unused]] const DecodedOp& op, [[maybe_unused]] uint64_t* r, \
-                                               [[maybe_unused]] Flags& flags, [[maybe_unused]] State& state) noexcept
+#define DVM_BODY(name)                                                                                                 \
+  [[gnu::always_inline]] inline NextStep op_##name([[maybe_unused]] const DecodedOp& op, [[maybe_unused]] uint64_t* r, \
+                                                   [[maybe_unused]] Flags& flags, [[maybe_unused]] State& state) noexcept
 
-[[gnu::always_inline]] inline Flow unless_faulted(const State& state) { return state.faulted() ? Flow::stop : Flow::next; }
-[[gnu::always_inline]] inline Flow jump_if(bool taken) { return taken ? Flow::jump : Flow::next; }
+[[gnu::always_inline]] inline NextStep unless_faulted(const State& state) {
+  return state.faulted() ? NextStep::stop : NextStep::next;
+}
+[[gnu::always_inline]] inline NextStep jump_if(bool taken) { return taken ? NextStep::jump : NextStep::next; }
 
 // Arithmetic.
 using dif::signed_quotient, dif::signed_remainder, dif::signed_shift;
@@ -33,38 +35,38 @@ using dif::signed_quotient, dif::signed_remainder, dif::signed_shift;
   DVM_BODY(name) {                             \
     const uint64_t a = r[op.r1], b = r[op.r2]; \
     r[op.rd] = (expression);                   \
-    return Flow::next;                         \
+    return NextStep::next;                     \
   }
 #define DVM_DIVISION(name, expression)         \
   DVM_BODY(name) {                             \
     const uint64_t a = r[op.r1], b = r[op.r2]; \
     if (b == 0) {                              \
       state.set_fault(dif::Fault::divzero);    \
-      return Flow::stop;                       \
+      return NextStep::stop;                   \
     }                                          \
     r[op.rd] = (expression);                   \
-    return Flow::next;                         \
+    return NextStep::next;                     \
   }
 #include "vm/dif/arithmetic.def"
 
 DVM_BODY(not_) {
   r[op.rd] = ~r[op.r1];
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(mov) {
   r[op.rd] = r[op.r1];
-  return Flow::next;
+  return NextStep::next;
 }
-DVM_BODY(nop) { return Flow::next; }
+DVM_BODY(nop) { return NextStep::next; }
 
 // Comparisons and branches.
 DVM_BODY(cmp) {
   flags = {r[op.r1], r[op.r2]};
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(tst) {
   flags = {r[op.r1] != 0, 0};
-  return Flow::next;
+  return NextStep::next;
 }
 // NULL compares as the empty string.
 inline std::optional<std::string_view> compared_string(State& state, uint64_t address) noexcept {
@@ -74,12 +76,12 @@ inline std::optional<std::string_view> compared_string(State& state, uint64_t ad
 DVM_BODY(scmp) {
   const auto left = compared_string(state, r[op.r1]);
   const auto right = left ? compared_string(state, r[op.r2]) : std::nullopt;
-  if (!right) return Flow::stop;
+  if (!right) return NextStep::stop;
   state.units += left->size();
   flags = {static_cast<uint64_t>(int64_t{left->compare(*right)}), 0};
-  return Flow::next;
+  return NextStep::next;
 }
-DVM_BODY(ba) { return Flow::jump; }
+DVM_BODY(ba) { return NextStep::jump; }
 DVM_BODY(be) { return jump_if(flags.left == flags.right); }
 DVM_BODY(bne) { return jump_if(flags.left != flags.right); }
 DVM_BODY(bg) { return jump_if(!flags.less() && flags.left != flags.right); }
@@ -90,7 +92,7 @@ DVM_BODY(bl) { return jump_if(flags.less()); }
 DVM_BODY(blu) { return jump_if(flags.left < flags.right); }
 DVM_BODY(ble) { return jump_if(flags.less() || flags.left == flags.right); }
 DVM_BODY(bleu) { return jump_if(flags.left <= flags.right); }
-DVM_BODY(ret) { return Flow::stop; }
+DVM_BODY(ret) { return NextStep::stop; }
 
 // Memory.
 #define DVM_LOAD(name, load)          \
@@ -135,31 +137,31 @@ DVM_STORE(stx, uint64_t)
 DVM_BODY(allocs) {
   const uint64_t size = r[op.r1];
   std::byte* to = allocate_scratch(state, size);
-  if (!to) return Flow::stop;
+  if (!to) return NextStep::stop;
   std::memset(to, 0, size);
   state.units += size;
   r[op.rd] = address_of(to);
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(copys) {
   const uint64_t size = r[op.r2];
-  if (size == 0) return Flow::next;
+  if (size == 0) return NextStep::next;
   const std::byte* from = load_bytes(state, r[op.r1], size);
   std::byte* to = from ? store_bytes(state, r[op.rd], size) : nullptr;
-  if (!to) return Flow::stop;
+  if (!to) return NextStep::stop;
   std::memmove(to, from, size);
   state.units += size;
-  return Flow::next;
+  return NextStep::next;
 }
 
 // Tables.
 DVM_BODY(setx) {
   r[op.rd] = op.value;
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(sets) {
   r[op.rd] = op.value;
-  return Flow::next;
+  return NextStep::next;
 }
 
 // Variables.
@@ -173,7 +175,7 @@ DVM_BODY(ldga) {
 }
 DVM_BODY(ldta) {
   state.set_fault(dif::Fault::illop);
-  return Flow::stop;
+  return NextStep::stop;
 }
 DVM_BODY(ldls) {
   r[op.rd] = load_scalar(state, state.locals, op.id);
@@ -204,7 +206,7 @@ DVM_DYNAMIC(ldtaa, sttaa, true, true)
 // The tuple stack and calls.
 DVM_BODY(pushtv) {
   state.tuple.push({r[op.rd], 0, dif::PushType::value, nullptr});
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(pushtr) {
   push_reference(state, static_cast<dif::PushType>(op.r1), r[op.rd], r[op.r2]);
@@ -212,11 +214,11 @@ DVM_BODY(pushtr) {
 }
 DVM_BODY(popts) {
   state.tuple.depth--;
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(flushts) {
   state.tuple.depth = 0;
-  return Flow::next;
+  return NextStep::next;
 }
 DVM_BODY(call) {
   r[op.rd] = op.subr(state);
@@ -227,11 +229,11 @@ DVM_BODY(call) {
 // The verifier rejects these two.
 DVM_BODY(xlate) {
   state.set_fault(dif::Fault::illop);
-  return Flow::stop;
+  return NextStep::stop;
 }
 DVM_BODY(xlarg) {
   state.set_fault(dif::Fault::illop);
-  return Flow::stop;
+  return NextStep::stop;
 }
 
 #undef DVM_BODY

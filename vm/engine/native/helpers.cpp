@@ -13,7 +13,7 @@ namespace dvm::vm::native {
 
 namespace {
 
-using Body = interp::Flow (*)(const interp::DecodedOp&, uint64_t*, interp::Flags&, State&) noexcept;
+using Body = interp::NextStep (*)(const interp::DecodedOp&, uint64_t*, interp::Flags&, State&) noexcept;
 
 template <dif::Opcode kOpcode, Body kBody>
 uint64_t run_opcode(State& state, uint64_t r1, uint64_t r2, uint64_t rd, uint32_t operand) noexcept {
