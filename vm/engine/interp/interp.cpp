@@ -111,7 +111,7 @@ template <class Cost>
   }
   State& state = *machine;
   uint64_t r[dif::kRegisters] = {};
-  Flags flags;
+  ConditionCodes flags;
   state.difo = &difo->difo();
   state.tuple.depth = 0;
   if constexpr (Cost::kCounts && !Cost::kTimes) costs->executed++;

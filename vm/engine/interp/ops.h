@@ -15,14 +15,15 @@ namespace dvm::vm::interp {
 enum class NextStep : uint8_t { next, jump, stop };
 
 // The condition codes n, z, v and c of left - right, kept as the two numbers that were compared.
-struct Flags {
+struct ConditionCodes {
   uint64_t left = dif::kNoComparison.left, right = dif::kNoComparison.right;
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
 };
 
 #define DVM_BODY(name)                                                                                                 \
   [[gnu::always_inline]] inline NextStep op_##name([[maybe_unused]] const DecodedOp& op, [[maybe_unused]] uint64_t* r, \
-                                                   [[maybe_unused]] Flags& flags, [[maybe_unused]] State& state) noexcept
+                                                   [[maybe_unused]] ConditionCodes& flags,                             \
+                                                   [[maybe_unused]] State& state) noexcept
 
 [[gnu::always_inline]] inline NextStep unless_faulted(const State& state) {
   return state.faulted() ? NextStep::stop : NextStep::next;

@@ -13,7 +13,7 @@ namespace dvm::vm::native {
 
 namespace {
 
-using Body = interp::NextStep (*)(const interp::DecodedOp&, uint64_t*, interp::Flags&, State&) noexcept;
+using Body = interp::NextStep (*)(const interp::DecodedOp&, uint64_t*, interp::ConditionCodes&, State&) noexcept;
 
 template <dif::Opcode kOpcode, Body kBody>
 uint64_t run_opcode(State& state, uint64_t r1, uint64_t r2, uint64_t rd, uint32_t operand) noexcept {
@@ -22,7 +22,7 @@ uint64_t run_opcode(State& state, uint64_t r1, uint64_t r2, uint64_t rd, uint32_
   op.r1 = pushes ? static_cast<uint8_t>(operand) : 1;
   op.r2 = 2, op.rd = 3, op.id = operand;
   uint64_t r[] = {0, r1, r2, rd};
-  interp::Flags flags;
+  interp::ConditionCodes flags;
   kBody(op, r, flags, state);
   return kOpcode == dif::Opcode::scmp ? flags.left : r[3];
 }
