@@ -17,20 +17,22 @@ struct StateWords {
   Builder* b;
   llvm::Value* state;
 
-  Number constant(uint64_t number) const { return {b, b->getInt64(number)}; }
-  llvm::Value* at(Number index) const { return address_by(*b, b->getInt64Ty(), state, index.value); }
-  Number get(Number index) const { return {b, b->CreateLoad(b->getInt64Ty(), at(index))}; }
-  void set(Number index, Number value) const { b->CreateStore(value.value, at(index)); }
-  void add(Number index, Number amount) const { set(index, get(index) + amount); }
-  llvm::Value* less(Number a, Number c) const { return b->CreateICmpSLT(a.value, c.value); }
-  Number choose(llvm::Value* condition, Number a, Number c) const { return {b, b->CreateSelect(condition, a.value, c.value)}; }
-  Number leading_zeros(Number number) const {
+  IrNumber constant(uint64_t number) const { return {b, b->getInt64(number)}; }
+  llvm::Value* at(IrNumber index) const { return address_by(*b, b->getInt64Ty(), state, index.value); }
+  IrNumber get(IrNumber index) const { return {b, b->CreateLoad(b->getInt64Ty(), at(index))}; }
+  void set(IrNumber index, IrNumber value) const { b->CreateStore(value.value, at(index)); }
+  void add(IrNumber index, IrNumber amount) const { set(index, get(index) + amount); }
+  llvm::Value* less(IrNumber a, IrNumber c) const { return b->CreateICmpSLT(a.value, c.value); }
+  IrNumber choose(llvm::Value* condition, IrNumber a, IrNumber c) const {
+    return {b, b->CreateSelect(condition, a.value, c.value)};
+  }
+  IrNumber leading_zeros(IrNumber number) const {
     return {b, b->CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, number.value, b->getFalse())};
   }
 };
 
 // False: it is no template of words.
-bool update_words(dif::Action function, StateWords words, Number value, Number increment) {
+bool update_words(dif::Action function, StateWords words, IrNumber value, IrNumber increment) {
   switch (function) {
 #define DVM_UPDATE(name)                         \
   case dif::Action::agg_##name:                  \

@@ -17,16 +17,16 @@ void fault_by_body(Lowering& f, uint32_t operand) {
 }
 
 // Arithmetic.
-#define DVM_ARITHMETIC(name, expression)                                   \
-  DVM_LOWER(name) {                                                        \
-    const Number a{&f.b, f.reg(f.in().r1())}, b{&f.b, f.reg(f.in().r2())}; \
-    f.set_reg(f.in().rd(), Number(expression).value);                      \
+#define DVM_ARITHMETIC(name, expression)                                     \
+  DVM_LOWER(name) {                                                          \
+    const IrNumber a{&f.b, f.reg(f.in().r1())}, b{&f.b, f.reg(f.in().r2())}; \
+    f.set_reg(f.in().rd(), IrNumber(expression).value);                      \
   }
-#define DVM_DIVISION(name, expression)                                     \
-  DVM_LOWER(name) {                                                        \
-    const Number a{&f.b, f.reg(f.in().r1())}, b{&f.b, f.reg(f.in().r2())}; \
-    f.unlikely(f.b.CreateIsNull(b.value), [&f] { fault_by_body(f, 0); });  \
-    f.set_reg(f.in().rd(), Number(expression).value);                      \
+#define DVM_DIVISION(name, expression)                                       \
+  DVM_LOWER(name) {                                                          \
+    const IrNumber a{&f.b, f.reg(f.in().r1())}, b{&f.b, f.reg(f.in().r2())}; \
+    f.unlikely(f.b.CreateIsNull(b.value), [&f] { fault_by_body(f, 0); });    \
+    f.set_reg(f.in().rd(), IrNumber(expression).value);                      \
   }
 #include "vm/dif/arithmetic.def"
 

@@ -7,43 +7,43 @@ namespace dvm::vm::translate {
 
 using Builder = llvm::IRBuilder<>;
 
-struct Number {
+struct IrNumber {
   Builder* builder;
   llvm::Value* value;
 
-  Number like(llvm::Value* other) const { return {builder, other}; }
-  Number constant(uint64_t integer) const { return like(builder->getInt64(integer)); }
+  IrNumber like(llvm::Value* other) const { return {builder, other}; }
+  IrNumber constant(uint64_t integer) const { return like(builder->getInt64(integer)); }
 };
 
-inline Number operator|(Number a, Number b) { return a.like(a.builder->CreateOr(a.value, b.value)); }
-inline Number operator^(Number a, Number b) { return a.like(a.builder->CreateXor(a.value, b.value)); }
-inline Number operator&(Number a, Number b) { return a.like(a.builder->CreateAnd(a.value, b.value)); }
-inline Number operator&(Number a, uint64_t b) { return a & a.constant(b); }
-inline Number operator<<(Number a, Number b) { return a.like(a.builder->CreateShl(a.value, b.value)); }
-inline Number operator>>(Number a, Number b) { return a.like(a.builder->CreateLShr(a.value, b.value)); }
-inline Number operator-(Number a, Number b) { return a.like(a.builder->CreateSub(a.value, b.value)); }
-inline Number operator+(Number a, Number b) { return a.like(a.builder->CreateAdd(a.value, b.value)); }
-inline Number operator*(Number a, Number b) { return a.like(a.builder->CreateMul(a.value, b.value)); }
-inline Number operator/(Number a, Number b) { return a.like(a.builder->CreateUDiv(a.value, b.value)); }
-inline Number operator%(Number a, Number b) { return a.like(a.builder->CreateURem(a.value, b.value)); }
+inline IrNumber operator|(IrNumber a, IrNumber b) { return a.like(a.builder->CreateOr(a.value, b.value)); }
+inline IrNumber operator^(IrNumber a, IrNumber b) { return a.like(a.builder->CreateXor(a.value, b.value)); }
+inline IrNumber operator&(IrNumber a, IrNumber b) { return a.like(a.builder->CreateAnd(a.value, b.value)); }
+inline IrNumber operator&(IrNumber a, uint64_t b) { return a & a.constant(b); }
+inline IrNumber operator<<(IrNumber a, IrNumber b) { return a.like(a.builder->CreateShl(a.value, b.value)); }
+inline IrNumber operator>>(IrNumber a, IrNumber b) { return a.like(a.builder->CreateLShr(a.value, b.value)); }
+inline IrNumber operator-(IrNumber a, IrNumber b) { return a.like(a.builder->CreateSub(a.value, b.value)); }
+inline IrNumber operator+(IrNumber a, IrNumber b) { return a.like(a.builder->CreateAdd(a.value, b.value)); }
+inline IrNumber operator*(IrNumber a, IrNumber b) { return a.like(a.builder->CreateMul(a.value, b.value)); }
+inline IrNumber operator/(IrNumber a, IrNumber b) { return a.like(a.builder->CreateUDiv(a.value, b.value)); }
+inline IrNumber operator%(IrNumber a, IrNumber b) { return a.like(a.builder->CreateURem(a.value, b.value)); }
 
-inline Number signed_shift(Number a, Number b) { return a.like(a.builder->CreateAShr(a.value, b.value)); }
+inline IrNumber signed_shift(IrNumber a, IrNumber b) { return a.like(a.builder->CreateAShr(a.value, b.value)); }
 
 // The divisor is 1 in place of -1, by which the most negative number cannot be divided; the result is then chosen.
 struct SignedDivision {
-  SignedDivision(Number a, Number b) {
+  SignedDivision(IrNumber a, IrNumber b) {
     by_minus_one = a.builder->CreateICmpEQ(b.value, a.constant(~uint64_t{0}).value);
     divisor = a.builder->CreateSelect(by_minus_one, a.constant(1).value, b.value);
   }
   llvm::Value* by_minus_one;
   llvm::Value* divisor;
 };
-inline Number signed_quotient(Number a, Number b) {
+inline IrNumber signed_quotient(IrNumber a, IrNumber b) {
   const SignedDivision by(a, b);
   llvm::Value* quotient = a.builder->CreateSDiv(a.value, by.divisor);
   return a.like(a.builder->CreateSelect(by.by_minus_one, a.builder->CreateNeg(a.value), quotient));
 }
-inline Number signed_remainder(Number a, Number b) {
+inline IrNumber signed_remainder(IrNumber a, IrNumber b) {
   const SignedDivision by(a, b);
   llvm::Value* remainder = a.builder->CreateSRem(a.value, by.divisor);
   return a.like(a.builder->CreateSelect(by.by_minus_one, a.constant(0).value, remainder));
