@@ -27,7 +27,7 @@ class CheckAccess : public testing::Test {
 
   llvm::LLVMContext context_;
   llvm::Module module_{"test", context_};
-  Builder b_{context_};
+  IrBuilder b_{context_};
   llvm::FunctionType* type_ = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty()}, false);
   llvm::Function* function_ = llvm::Function::Create(type_, llvm::GlobalValue::ExternalLinkage, "code", module_);
   llvm::Value* pointer_ = function_->getArg(0);

@@ -14,7 +14,7 @@ namespace {
 
 // The words of a key's state, as the templates of dvm/dif/update.h see them.
 struct StateWords {
-  Builder* b;
+  IrBuilder* b;
   llvm::Value* state;
 
   IrNumber constant(uint64_t number) const { return {b, b->getInt64(number)}; }
@@ -74,7 +74,7 @@ class BodyLowering {
 
   const BodyRequest& body_;
   native::MachineLayout layout_;
-  Builder b_;
+  IrBuilder b_;
   llvm::Function* function_;
   Value *context_, *frame_, *firing_, *state_, *key_, *record_;
   size_t at_ = 0;        // the step
@@ -103,7 +103,7 @@ void BodyLowering::run() {
 
 llvm::BasicBlock* BodyLowering::end_with(uint32_t result) {
   llvm::BasicBlock* made = block();
-  Builder(made).CreateRet(b_.getInt32(result));
+  IrBuilder(made).CreateRet(b_.getInt32(result));
   return made;
 }
 
@@ -236,7 +236,7 @@ void BodyLowering::lower(const Step& step) {
 namespace {
 
 void lower_gate(const dif::Difo& difo, const native::MachineLayout& layout, llvm::Module& module) {
-  Builder b(module.getContext());
+  IrBuilder b(module.getContext());
   llvm::Type* pointer = b.getPtrTy();
   auto* next = llvm::FunctionType::get(b.getInt64Ty(), {pointer, pointer, pointer}, false);
   auto* type = llvm::FunctionType::get(b.getInt64Ty(), {pointer, pointer, pointer, pointer}, false);

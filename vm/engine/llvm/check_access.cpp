@@ -78,13 +78,13 @@ bool is_sound(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-llvm::Value* address_by(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number) {
+llvm::Value* address_by(IrBuilder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number) {
   llvm::Value* address = b.CreateInBoundsGEP(element, base, number);
   if (auto* made = llvm::dyn_cast<llvm::GetElementPtrInst>(address)) vouch_for(*made, kInBounds);
   return address;
 }
 
-llvm::LoadInst* load_pointer(Builder& b, llvm::Value* base, native::PointerAt member) {
+llvm::LoadInst* load_pointer(IrBuilder& b, llvm::Value* base, native::PointerAt member) {
   llvm::LoadInst* load = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, member.offset));
   vouch_for(*load, kPointer);
   return load;

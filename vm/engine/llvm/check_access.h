@@ -16,10 +16,10 @@
 namespace dvm::vm::translate {
 
 // The address of an element whose number is in bounds, by the verifier's proof or by how it is made.
-llvm::Value* address_by(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number);
+llvm::Value* address_by(IrBuilder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number);
 
 // A pointer that dvm has stored there.
-llvm::LoadInst* load_pointer(Builder& b, llvm::Value* base, native::PointerAt member);
+llvm::LoadInst* load_pointer(IrBuilder& b, llvm::Value* base, native::PointerAt member);
 
 // The first instruction that breaks the rule, or nothing.
 std::string unproven_access(const llvm::Function& function);

@@ -6,7 +6,7 @@
 
 namespace dvm::vm::translate {
 
-llvm::Function* begin_function(llvm::Module& module, Builder& b, llvm::FunctionType* type, const char* name) {
+llvm::Function* begin_function(llvm::Module& module, IrBuilder& b, llvm::FunctionType* type, const char* name) {
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("no-jump-tables", "true");
@@ -16,7 +16,7 @@ llvm::Function* begin_function(llvm::Module& module, Builder& b, llvm::FunctionT
 
 void lower_difo(const native::Request& request, llvm::Module& module) {
   const native::MachineLayout& layout = request.layout;
-  Builder b(module.getContext());
+  IrBuilder b(module.getContext());
   llvm::Type* pointer = b.getPtrTy();
   llvm::Function* function =
       begin_function(module, b, llvm::FunctionType::get(b.getInt64Ty(), {pointer, pointer, pointer}, false));

@@ -13,7 +13,7 @@ inline constexpr const char* kCode = "code";
 inline constexpr const char* kGate = "gate";
 
 // An empty function of that type, with the builder at its entry.
-llvm::Function* begin_function(llvm::Module& module, Builder& b, llvm::FunctionType* type, const char* name = kCode);
+llvm::Function* begin_function(llvm::Module& module, IrBuilder& b, llvm::FunctionType* type, const char* name = kCode);
 
 // One DIFO: uint64_t run(const PreparedDifo&, MachineState&, OpCost*).
 void lower_difo(const native::Request& request, llvm::Module& module);

@@ -121,7 +121,7 @@ void load_slot(Lowering& f, llvm::Value* base, uint32_t table) {
   f.set_reg(f.in().rd(), f.member(slot, f.layout.slot_value, f.b.getInt64Ty()));
 }
 void store_slot(Lowering& f, llvm::Value* base, uint32_t table) {
-  Builder& b = f.b;
+  IrBuilder& b = f.b;
   llvm::Value* slot = slot_of(f, base, table);
   llvm::Value* is_reference = b.CreateIsNotNull(f.member(slot, f.layout.slot_storage));
   f.either(
@@ -147,7 +147,7 @@ DVM_LOWER(stgs) { store_slot(f, globals(f), f.layout.globals); }
 DVM_LOWER(stls) { store_slot(f, f.state(), f.layout.locals); }
 // The node that was found last, if it is still that of this thread's variable.
 DVM_LOWER(ldts) {
-  Builder& b = f.b;
+  IrBuilder& b = f.b;
   llvm::Value* slot = slot_of(f, globals(f), f.layout.threads);
   llvm::Value* node = f.member(slot, f.layout.slot_recent);
   const native::IntegerAt& tid = f.layout.fields[position_of(static_cast<unsigned>(dif::BuiltIn::tid))];
@@ -173,7 +173,7 @@ void change_depth(Lowering& f, int by) {
   f.b.CreateStore(f.b.CreateAdd(f.b.CreateLoad(f.b.getInt32Ty(), depth), f.b.getInt32(static_cast<uint32_t>(by))), depth);
 }
 DVM_LOWER(pushtv) {
-  Builder& b = f.b;
+  IrBuilder& b = f.b;
   llvm::Value* depth = b.CreateZExt(f.member(f.state(), f.layout.depth, b.getInt32Ty()), b.getInt64Ty());
   llvm::Value* distance = b.CreateMul(depth, b.getInt64(f.layout.entry_size));
   llvm::Value* entry = address_by(b, b.getInt8Ty(), f.at(f.state(), f.layout.entries), distance);

@@ -24,11 +24,11 @@ bool uses_tuple(dif::Instruction in) { return info(in.opcode()).tuple != dif::Tu
 
 }  // namespace
 
-llvm::Value* load_constant_pointer(Builder& b, llvm::Value* base, uint64_t offset) {
+llvm::Value* load_constant_pointer(IrBuilder& b, llvm::Value* base, uint64_t offset) {
   return never_changes(load_pointer(b, base, {static_cast<uint32_t>(offset)}));
 }
 
-void branch_rarely(Builder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual) {
+void branch_rarely(IrBuilder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual) {
   b.CreateCondBr(condition, rare, usual, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
 }
 
@@ -54,7 +54,7 @@ llvm::Value* Lowering::run(llvm::BasicBlock* faulted) {
 // LLVM makes values of those variables only that it finds in the entry block.
 llvm::AllocaInst* Lowering::variable(uint64_t value) {
   llvm::BasicBlock& entry = surroundings_.function->getEntryBlock();
-  llvm::AllocaInst* made = Builder(&entry, entry.begin()).CreateAlloca(b.getInt64Ty());
+  llvm::AllocaInst* made = IrBuilder(&entry, entry.begin()).CreateAlloca(b.getInt64Ty());
   b.CreateStore(b.getInt64(value), made);
   return made;
 }

@@ -28,7 +28,7 @@ inline unsigned position_of(unsigned id) {
 // The code of a DIFO lies in these surroundings.
 struct Surroundings {
   const native::MachineLayout& layout;
-  Builder& builder;
+  IrBuilder& builder;
   llvm::Function* function;
   llvm::Value* context;  // its CodeContext; null, if it is plain (dvm/vm/body.h)
   llvm::Value* state;    // null, if it is plain
@@ -39,13 +39,13 @@ struct Surroundings {
   llvm::Value* frame = nullptr;
 };
 
-inline llvm::Value* address_at(Builder& b, llvm::Value* base, uint64_t offset) {
+inline llvm::Value* address_at(IrBuilder& b, llvm::Value* base, uint64_t offset) {
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
 }
 // Loads a pointer that never changes.
-llvm::Value* load_constant_pointer(Builder& b, llvm::Value* base, uint64_t offset);
+llvm::Value* load_constant_pointer(IrBuilder& b, llvm::Value* base, uint64_t offset);
 
-void branch_rarely(Builder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
+void branch_rarely(IrBuilder& b, llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
 
 class Lowering {
  public:
@@ -97,7 +97,7 @@ class Lowering {
 
   const dif::Difo& difo;
   const native::MachineLayout& layout;
-  Builder& b;
+  IrBuilder& b;
 
  private:
   bool counts() const { return surroundings_.costs != nullptr; }

@@ -5,10 +5,10 @@
 
 namespace dvm::vm::translate {
 
-using Builder = llvm::IRBuilder<>;
+using IrBuilder = llvm::IRBuilder<>;
 
 struct IrNumber {
-  Builder* builder;
+  IrBuilder* builder;
   llvm::Value* value;
 
   IrNumber like(llvm::Value* other) const { return {builder, other}; }

@@ -15,7 +15,7 @@ namespace {
 llvm::Function* make_rare_call(llvm::Module& module, llvm::FunctionType* type, const std::string& name) {
   std::vector<llvm::Type*> parameters(type->param_begin(), type->param_end());
   parameters.insert(parameters.begin(), llvm::PointerType::getUnqual(module.getContext()));
-  Builder b(module.getContext());
+  IrBuilder b(module.getContext());
   auto* made = llvm::FunctionType::get(type->getReturnType(), parameters, false);
   auto* function = llvm::Function::Create(made, llvm::GlobalValue::InternalLinkage, name, module);
   function->setCallingConv(llvm::CallingConv::PreserveMost);
@@ -33,7 +33,8 @@ llvm::Function* make_rare_call(llvm::Module& module, llvm::FunctionType* type, c
 
 }  // namespace
 
-llvm::CallInst* call_rarely(Builder& b, llvm::FunctionType* type, llvm::Value* function, llvm::ArrayRef<llvm::Value*> arguments) {
+llvm::CallInst* call_rarely(IrBuilder& b, llvm::FunctionType* type, llvm::Value* function,
+                            llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   std::string name = type->getReturnType()->isVoidTy() ? "rare" : "rare_result";
   for (const llvm::Type* each : type->params())

@@ -5,6 +5,7 @@
 
 namespace dvm::vm::translate {
 
-llvm::CallInst* call_rarely(Builder& b, llvm::FunctionType* type, llvm::Value* function, llvm::ArrayRef<llvm::Value*> arguments);
+llvm::CallInst* call_rarely(IrBuilder& b, llvm::FunctionType* type, llvm::Value* function,
+                            llvm::ArrayRef<llvm::Value*> arguments);
 
 }  // namespace dvm::vm::translate
