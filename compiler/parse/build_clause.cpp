@@ -3,7 +3,7 @@
 
 namespace dvm::compiler {
 
-Location Builder::where(const antlr4::ParserRuleContext& tree) {
+Location AstBuilder::where(const antlr4::ParserRuleContext& tree) {
   const antlr4::Token* first = tree.start;
   const antlr4::Token* last = tree.stop;
   if (!first) return {};
@@ -13,7 +13,7 @@ Location Builder::where(const antlr4::ParserRuleContext& tree) {
 
 Pragma build_directive(const Token& token) { return {token.where(), std::string(token.text().substr(1))}; }
 
-void Builder::item(Tree::ItemContext& tree, Unit& unit) {
+void AstBuilder::item(Tree::ItemContext& tree, Unit& unit) {
   if (tree.c) unit.items.emplace_back(clause(*tree.c));
   if (tree.d) unit.items.emplace_back(declaration(*tree.d));
   if (tree.i) unit.items.emplace_back(inline_definition(*tree.i));
@@ -21,7 +21,7 @@ void Builder::item(Tree::ItemContext& tree, Unit& unit) {
   if (tree.p) unit.items.emplace_back(provider(*tree.p));
 }
 
-Clause Builder::clause(Tree::ClauseContext& tree) {
+Clause AstBuilder::clause(Tree::ClauseContext& tree) {
   Clause c;
   for (auto* probe : tree.probes) c.probes.push_back({text(*probe), probe->getType() == Tree::INTEGER, where(*probe)});
   c.where = {c.probes.front().where.begin, c.probes.back().where.end};
@@ -36,7 +36,7 @@ Clause Builder::clause(Tree::ClauseContext& tree) {
   return c;
 }
 
-std::vector<Statement> Builder::statements(Tree::StatementsContext& tree) {
+std::vector<Statement> AstBuilder::statements(Tree::StatementsContext& tree) {
   std::vector<Statement> list;
   for (auto* statement : tree.list) {
     for (auto* t : statement->conditions) list.push_back(if_statement(*t));
@@ -45,7 +45,7 @@ std::vector<Statement> Builder::statements(Tree::StatementsContext& tree) {
   return list;
 }
 
-std::vector<Statement> Builder::branch(Tree::BranchContext& tree) {
+std::vector<Statement> AstBuilder::branch(Tree::BranchContext& tree) {
   if (tree.block) return statements(*tree.block);
   std::vector<Statement> list;
   if (tree.nested) list.push_back(if_statement(*tree.nested));
@@ -53,7 +53,7 @@ std::vector<Statement> Builder::branch(Tree::BranchContext& tree) {
   return list;
 }
 
-Statement Builder::if_statement(Tree::IfStatementContext& tree) {
+Statement AstBuilder::if_statement(Tree::IfStatementContext& tree) {
   Statement s;
   s.where = where(tree);
   s.condition = expression(*tree.condition);
@@ -63,7 +63,7 @@ Statement Builder::if_statement(Tree::IfStatementContext& tree) {
   return s;
 }
 
-Statement Builder::expression_statement(Tree::ExpressionContext& tree) {
+Statement AstBuilder::expression_statement(Tree::ExpressionContext& tree) {
   Statement s;
   s.where = where(tree);
   s.expr = expression(tree);

@@ -25,7 +25,7 @@ ScopedName::ScopedName(std::string_view text) {
   name = text.substr(last + 1);
 }
 
-Declaration Builder::declaration(Tree::DeclarationContext& tree) {
+Declaration AstBuilder::declaration(Tree::DeclarationContext& tree) {
   Declaration d;
   d.where = where(tree);
   d.specifiers = specifiers(tree.specifiers);
@@ -33,7 +33,7 @@ Declaration Builder::declaration(Tree::DeclarationContext& tree) {
   return d;
 }
 
-InlineDecl Builder::inline_definition(Tree::InlineDefinitionContext& tree) {
+InlineDecl AstBuilder::inline_definition(Tree::InlineDefinitionContext& tree) {
   InlineDecl d;
   d.where = where(tree);
   d.specifiers = specifiers(tree.specifiers);
@@ -42,7 +42,7 @@ InlineDecl Builder::inline_definition(Tree::InlineDefinitionContext& tree) {
   return d;
 }
 
-TranslatorDecl Builder::translator(Tree::TranslatorDefinitionContext& tree) {
+TranslatorDecl AstBuilder::translator(Tree::TranslatorDefinitionContext& tree) {
   TranslatorDecl d;
   d.where = where(tree);
   d.to = std::move(*type_name(*tree.to));
@@ -52,37 +52,37 @@ TranslatorDecl Builder::translator(Tree::TranslatorDefinitionContext& tree) {
   return d;
 }
 
-ProviderDecl Builder::provider(Tree::ProviderDefinitionContext& tree) {
+ProviderDecl AstBuilder::provider(Tree::ProviderDefinitionContext& tree) {
   ProviderDecl d{where(tree), text(*tree.name), where(*tree.name), {}};
   for (auto* t : tree.probes) d.probes.push_back(probe(*t));
   return d;
 }
 
-ProbeDecl Builder::probe(Tree::ProviderProbeContext& tree) {
+ProbeDecl AstBuilder::probe(Tree::ProviderProbeContext& tree) {
   ProbeDecl p{text(*tree.name), where(*tree.name), signature(*tree.native), tree.translated != nullptr, {}};
   if (p.has_translated) p.translated = signature(*tree.translated);
   return p;
 }
 
-std::vector<Parameter> Builder::signature(Tree::SignatureContext& tree) {
+std::vector<Parameter> AstBuilder::signature(Tree::SignatureContext& tree) {
   return tree.list ? parameters(*tree.list) : std::vector<Parameter>();
 }
 
-Specifiers Builder::specifiers(const std::vector<Tree::SpecifierContext*>& trees) {
+Specifiers AstBuilder::specifiers(const std::vector<Tree::SpecifierContext*>& trees) {
   Specifiers s;
   s.where = {where(*trees.front()).begin, where(*trees.back()).end};
   for (auto* t : trees) add(s, *t);
   return s;
 }
 
-Specifiers Builder::type_specifiers(const std::vector<Tree::TypeSpecifierContext*>& trees) {
+Specifiers AstBuilder::type_specifiers(const std::vector<Tree::TypeSpecifierContext*>& trees) {
   Specifiers s;
   s.where = {where(*trees.front()).begin, where(*trees.back()).end};
   for (auto* t : trees) add(s, *t);
   return s;
 }
 
-void Builder::add(Specifiers& to, Tree::SpecifierContext& tree) {
+void AstBuilder::add(Specifiers& to, Tree::SpecifierContext& tree) {
   if (tree.named) return add(to, *tree.named);
   const size_t kind = tree.storage->getType();
   if (kind == Tree::TYPEDEF) to.is_typedef = true;
@@ -91,7 +91,7 @@ void Builder::add(Specifiers& to, Tree::SpecifierContext& tree) {
   if (kind == Tree::THIS) to.scope = dif::Scope::clause;
 }
 
-void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
+void AstBuilder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
   auto set_form = [&](TypeForm form) {
     to.mixed |= to.form != TypeForm::none && (to.form != form || form != TypeForm::basic);
     to.form = form;
@@ -121,13 +121,13 @@ void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
   }
 }
 
-void Builder::add_scoped(Specifiers& to, const antlr4::Token& name) {
+void AstBuilder::add_scoped(Specifiers& to, const antlr4::Token& name) {
   ScopedName scoped(text(name));
   to.is_scoped = true;
   to.module = std::move(scoped.module), to.name = std::move(scoped.name);
 }
 
-void Builder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
+void AstBuilder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
   if (tree.scoped) return add_scoped(to, *tree.scoped);
   if (tree.scope) add_scoped(to, *tree.scope);
   if (tree.name) to.name = text(*tree.name);
@@ -136,7 +136,7 @@ void Builder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
   for (auto* t : tree.members) members(*t, to.members);
 }
 
-void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
+void AstBuilder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
   if (tree.scoped) return add_scoped(to, *tree.scoped);
   if (tree.scope) add_scoped(to, *tree.scope);
   if (tree.name) to.name = text(*tree.name);
@@ -145,7 +145,7 @@ void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
     to.enumerators.push_back({text(*t->name), where(*t->name), t->value ? expr(*t->value) : nullptr});
 }
 
-void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
+void AstBuilder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
   if (tree.specifiers.empty()) return;  // ";;"
   auto shared = std::make_shared<Specifiers>(type_specifiers(tree.specifiers));
   if (tree.declarators.empty()) {
@@ -164,14 +164,14 @@ void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
   }
 }
 
-Derivation Builder::pointer(Tree::PointerContext& tree) {
+Derivation AstBuilder::pointer(Tree::PointerContext& tree) {
   Derivation d;
   d.where = where(tree);
   for (auto* qualifier : tree.qualifiers) qualify(d.qualifiers, text(*qualifier));
   return d;
 }
 
-Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
+Declarator AstBuilder::declarator(Tree::DeclaratorContext& tree) {
   Declarator d;
   d.where = where(tree);
   derive(tree, d);
@@ -179,7 +179,7 @@ Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
   return d;
 }
 
-void Builder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Declarator& to) {
+void AstBuilder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Declarator& to) {
   for (auto t = trees.rbegin(); t != trees.rend(); ++t) to.derivations.push_back(pointer(**t));
   if (to.derivations.size() <= kMaxDerivations) return;
   diagnostics_.error(Tag::D_NESTING, to.derivations[kMaxDerivations].where, "expression or declaration is nested too deeply");
@@ -187,7 +187,7 @@ void Builder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Decl
 }
 
 // Inside out: what stands next to the name comes first.
-void Builder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
+void AstBuilder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
   Tree::DirectDeclaratorContext& direct = *tree.direct;
   if (direct.inner) derive(*direct.inner, to);
   if (direct.name) to.name = text(*direct.name), to.where = where(*direct.name);
@@ -195,7 +195,7 @@ void Builder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
   add_pointers(tree.pointers, to);
 }
 
-void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
+void AstBuilder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
   if (Tree::DirectAbstractContext* direct = tree.direct) {
     if (direct->inner) derive(*direct->inner, to);
     for (auto* t : direct->suffixes) to.derivations.push_back(suffix(*t));
@@ -203,7 +203,7 @@ void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
   add_pointers(tree.pointers, to);
 }
 
-Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {
+Derivation AstBuilder::suffix(Tree::DeclaratorSuffixContext& tree) {
   Derivation d;
   d.where = where(tree);
   if (auto* array = dynamic_cast<Tree::ArraySuffixContext*>(&tree)) {
@@ -219,13 +219,13 @@ Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {
   return d;
 }
 
-std::vector<Parameter> Builder::parameters(Tree::ParametersContext& tree) {
+std::vector<Parameter> AstBuilder::parameters(Tree::ParametersContext& tree) {
   std::vector<Parameter> list;
   for (auto* t : tree.list) list.push_back(parameter(*t));
   return list;
 }
 
-Parameter Builder::parameter(Tree::ParameterContext& tree) {
+Parameter AstBuilder::parameter(Tree::ParameterContext& tree) {
   if (tree.ellipsis) return {};
   Parameter p;
   p.type = std::make_shared<TypeName>();
@@ -237,7 +237,7 @@ Parameter Builder::parameter(Tree::ParameterContext& tree) {
   return p;
 }
 
-std::shared_ptr<TypeName> Builder::type_name(Tree::TypeNameContext& tree) {
+std::shared_ptr<TypeName> AstBuilder::type_name(Tree::TypeNameContext& tree) {
   if (tree.known) return type_name(*tree.known);
   auto t = std::make_shared<TypeName>();
   t->declarator.where = where(tree);
@@ -249,7 +249,7 @@ std::shared_ptr<TypeName> Builder::type_name(Tree::TypeNameContext& tree) {
   return t;
 }
 
-std::shared_ptr<TypeName> Builder::type_name(Tree::KnownTypeContext& tree) {
+std::shared_ptr<TypeName> AstBuilder::type_name(Tree::KnownTypeContext& tree) {
   auto t = std::make_shared<TypeName>();
   t->declarator.where = where(tree);
   t->specifiers = type_specifiers(tree.specifiers);

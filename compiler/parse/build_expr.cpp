@@ -46,7 +46,7 @@ Op unary_op(size_t kind) {
 
 }  // namespace
 
-ExprPtr Builder::expression(Tree::ExpressionContext& tree) {
+ExprPtr AstBuilder::expression(Tree::ExpressionContext& tree) {
   ExprPtr result;
   const unsigned depth = depth_;
   for (auto* t : tree.list) {
@@ -67,12 +67,13 @@ ExprPtr Builder::expression(Tree::ExpressionContext& tree) {
 
 // One builder a kind of context: the row that matches runs build() with the context as what it is. By the address of its type's
 // description: comparing these, as type_index does, compares names.
-ExprPtr Builder::expr(Tree::ExprContext& tree) {
-  using Build = ExprPtr (*)(Builder&, Tree::ExprContext&);
+ExprPtr AstBuilder::expr(Tree::ExprContext& tree) {
+  using Build = ExprPtr (*)(AstBuilder&, Tree::ExprContext&);
   static const std::unordered_map<const std::type_info*, Build> kBuilders = {
-#define DVM_BUILD(name)                                                                                                          \
-  {                                                                                                                              \
-    &typeid(Tree::name##Context), [](Builder& b, Tree::ExprContext& t) { return b.build(static_cast<Tree::name##Context&>(t)); } \
+#define DVM_BUILD(name)                                                                                   \
+  {                                                                                                       \
+    &typeid(Tree::name##Context),                                                                         \
+        [](AstBuilder& b, Tree::ExprContext& t) { return b.build(static_cast<Tree::name##Context&>(t)); } \
   }
       DVM_BUILD(Integer),       DVM_BUILD(Floating), DVM_BUILD(Character),   DVM_BUILD(String),      DVM_BUILD(Macro),
       DVM_BUILD(Aggregation),   DVM_BUILD(Scoped),   DVM_BUILD(Call),        DVM_BUILD(Identifier),  DVM_BUILD(External),
@@ -92,25 +93,27 @@ ExprPtr Builder::expr(Tree::ExprContext& tree) {
   return built;
 }
 
-std::vector<ExprPtr> Builder::list(const std::vector<Tree::ExprContext*>& trees) {
+std::vector<ExprPtr> AstBuilder::list(const std::vector<Tree::ExprContext*>& trees) {
   std::vector<ExprPtr> built;
   for (auto* t : trees) built.push_back(expr(*t));
   return built;
 }
 
-ExprPtr Builder::build(Tree::IntegerContext& tree) { return parse_integer(text(*tree.start), where(tree), diagnostics_); }
+ExprPtr AstBuilder::build(Tree::IntegerContext& tree) { return parse_integer(text(*tree.start), where(tree), diagnostics_); }
 
-ExprPtr Builder::build(Tree::FloatingContext& tree) { return std::make_unique<Integer>(where(tree)); }  // diagnosed by the lexer
+ExprPtr AstBuilder::build(Tree::FloatingContext& tree) {
+  return std::make_unique<Integer>(where(tree));
+}  // diagnosed by the lexer
 
-ExprPtr Builder::build(Tree::CharacterContext& tree) { return parse_character(text(*tree.start), where(tree), diagnostics_); }
+ExprPtr AstBuilder::build(Tree::CharacterContext& tree) { return parse_character(text(*tree.start), where(tree), diagnostics_); }
 
-ExprPtr Builder::build(Tree::StringContext& tree) {
+ExprPtr AstBuilder::build(Tree::StringContext& tree) {
   auto e = std::make_unique<String>(where(tree));
   e->value = unescape(text(*tree.start));
   return e;
 }
 
-ExprPtr Builder::build(Tree::MacroContext& tree) {
+ExprPtr AstBuilder::build(Tree::MacroContext& tree) {
   auto e = std::make_unique<Macro>(where(tree));
   const std::string spelled = text(*tree.start);
   e->as_string = spelled.starts_with("$$");
@@ -118,63 +121,63 @@ ExprPtr Builder::build(Tree::MacroContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::AggregationContext& tree) {
+ExprPtr AstBuilder::build(Tree::AggregationContext& tree) {
   auto e = std::make_unique<Aggregation>(where(tree));
   e->name = text(*tree.start).substr(1);
   return e;
 }
 
-ExprPtr Builder::build(Tree::ScopedContext& tree) {
+ExprPtr AstBuilder::build(Tree::ScopedContext& tree) {
   auto e = std::make_unique<Scoped>(where(tree));
   e->scope = tree.scope->getType() == Tree::SELF ? dif::Scope::thread : dif::Scope::clause;
   e->name = text(*tree.name);
   return e;
 }
 
-ExprPtr Builder::build(Tree::CallContext& tree) {
+ExprPtr AstBuilder::build(Tree::CallContext& tree) {
   auto e = std::make_unique<Call>(where(tree));
   e->name = text(*tree.start);
   e->arguments = list(tree.list);
   return e;
 }
 
-ExprPtr Builder::build(Tree::IdentifierContext& tree) {
+ExprPtr AstBuilder::build(Tree::IdentifierContext& tree) {
   auto e = std::make_unique<Identifier>(where(tree));
   e->name = text(*tree.start);
   return e;
 }
 
-ExprPtr Builder::build(Tree::ExternalContext& tree) {
+ExprPtr AstBuilder::build(Tree::ExternalContext& tree) {
   auto e = std::make_unique<External>(where(tree));
   ScopedName scoped(text(*tree.start));
   e->module = std::move(scoped.module), e->name = std::move(scoped.name);
   return e;
 }
 
-ExprPtr Builder::build(Tree::ParenthesizedContext& tree) { return expression(*tree.inner); }
+ExprPtr AstBuilder::build(Tree::ParenthesizedContext& tree) { return expression(*tree.inner); }
 
-ExprPtr Builder::build(Tree::OffsetOfContext& tree) {
+ExprPtr AstBuilder::build(Tree::OffsetOfContext& tree) {
   auto e = std::make_unique<OffsetOf>(where(tree));
   e->of = type_name(*tree.of);
   e->member = text(*tree.name);
   return e;
 }
 
-ExprPtr Builder::build(Tree::SizeofTypeContext& tree) {
+ExprPtr AstBuilder::build(Tree::SizeofTypeContext& tree) {
   auto e = std::make_unique<SizeofType>(where(tree));
   e->of = type_name(*tree.of);
   e->is_alignment = tree.what->getType() == Tree::ALIGNOF;
   return e;
 }
 
-ExprPtr Builder::build(Tree::TranslateContext& tree) {
+ExprPtr AstBuilder::build(Tree::TranslateContext& tree) {
   auto e = std::make_unique<Translate>(where(tree));
   e->to = type_name(*tree.to);
   e->operand = expression(*tree.operand);
   return e;
 }
 
-ExprPtr Builder::build(Tree::IndexContext& tree) {
+ExprPtr AstBuilder::build(Tree::IndexContext& tree) {
   ExprPtr base = expr(*tree.base);
   std::vector<ExprPtr> keys = list(tree.list);
   if (auto* aggregation = as<Aggregation>(base.get()); aggregation && !aggregation->has_keys) {
@@ -187,7 +190,7 @@ ExprPtr Builder::build(Tree::IndexContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::SelectContext& tree) {
+ExprPtr AstBuilder::build(Tree::SelectContext& tree) {
   auto e = std::make_unique<Member>(where(tree));
   e->base = expr(*tree.base);
   e->arrow = tree.op->getType() == Tree::ARROW;
@@ -195,21 +198,21 @@ ExprPtr Builder::build(Tree::SelectContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::PostfixContext& tree) {
+ExprPtr AstBuilder::build(Tree::PostfixContext& tree) {
   auto e = std::make_unique<Postfix>(where(tree));
   e->operand = expr(*tree.operand);
   e->op = unary_op(tree.op->getType());
   return e;
 }
 
-ExprPtr Builder::build(Tree::UnaryContext& tree) {
+ExprPtr AstBuilder::build(Tree::UnaryContext& tree) {
   auto e = std::make_unique<Unary>(where(tree));
   e->op = unary_op(tree.op->getType());
   e->operand = expr(*tree.operand);
   return e;
 }
 
-ExprPtr Builder::build(Tree::SizeofValueContext& tree) {
+ExprPtr AstBuilder::build(Tree::SizeofValueContext& tree) {
   if (const auto* cast = dynamic_cast<Tree::CastContext*>(tree.operand)) {  // "sizeof (int) x": the type is all of the operand
     const Location rest = where(*cast->operand);
     diagnostics_.error(Tag::D_SYNTAX, rest, fmt::format("syntax error near \"{}\"", file_.text(rest)));
@@ -219,20 +222,20 @@ ExprPtr Builder::build(Tree::SizeofValueContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::StringOfContext& tree) {
+ExprPtr AstBuilder::build(Tree::StringOfContext& tree) {
   auto e = std::make_unique<StringOf>(where(tree));
   e->operand = expr(*tree.operand);
   return e;
 }
 
-ExprPtr Builder::build(Tree::CastContext& tree) {
+ExprPtr AstBuilder::build(Tree::CastContext& tree) {
   auto e = std::make_unique<Cast>(where(tree));
   e->to = type_name(*tree.to);
   e->operand = expr(*tree.operand);
   return e;
 }
 
-ExprPtr Builder::build(Tree::BinaryContext& tree) {
+ExprPtr AstBuilder::build(Tree::BinaryContext& tree) {
   auto e = std::make_unique<Binary>(where(tree));
   e->op = operator_of(ours(*tree.op).text());
   e->left = expr(*tree.left);
@@ -240,7 +243,7 @@ ExprPtr Builder::build(Tree::BinaryContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::ConditionalContext& tree) {
+ExprPtr AstBuilder::build(Tree::ConditionalContext& tree) {
   auto e = std::make_unique<Conditional>(where(tree));
   e->condition = expr(*tree.condition);
   e->then = expression(*tree.then);
@@ -248,7 +251,7 @@ ExprPtr Builder::build(Tree::ConditionalContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::AssignmentContext& tree) {
+ExprPtr AstBuilder::build(Tree::AssignmentContext& tree) {
   auto e = std::make_unique<Assign>(where(tree));
   std::string_view op = ours(*tree.op).text();
   if (op != "=") op.remove_suffix(1);

@@ -18,9 +18,9 @@ struct ScopedName {
   std::string module, name;
 };
 
-class Builder {
+class AstBuilder {
  public:
-  Builder(const SourceFile& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
+  AstBuilder(const SourceFile& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
 
   void item(Tree::ItemContext& tree, Unit& unit);
 

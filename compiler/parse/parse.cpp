@@ -160,7 +160,7 @@ class ItemParser {
       return {};  // to read such an item again takes long
     }
     if (tree && tokens.index() >= tokens.size()) {
-      Builder(file_, diagnostics_).item(*tree, unit);
+      AstBuilder(file_, diagnostics_).item(*tree, unit);
       return {};
     }
     if (tree) errors_->kinds.clear();
