@@ -25,7 +25,7 @@ bool reads_string(const Expr& e);
 bool is_user_object(const Expr& e);
 
 // The context in which an expression is lowered.
-struct Lowering {
+struct ExprLowering {
   Emitter& out;
   const TypeTable& types;
   const Expr* stored = nullptr;     // the part of memory whose address is about to be stored to
@@ -37,81 +37,81 @@ struct OperandPair {
 
 // lower_expr.cpp
 
-LoweredValue lower(Lowering& c, const Expr& e);
+LoweredValue lower(ExprLowering& c, const Expr& e);
 // The value cut to what `type` can hold.
-Register lower_as(Lowering& c, const Expr& e, const Type* type);
+Register lower_as(ExprLowering& c, const Expr& e, const Type* type);
 // The 64-bit value of the arithmetic, not cut.
-Register lower_uncut(Lowering& c, const Expr& e);
+Register lower_uncut(ExprLowering& c, const Expr& e);
 // The value cut to what its own type can hold.
-Register lower_fitting(Lowering& c, const Expr& e);
+Register lower_fitting(ExprLowering& c, const Expr& e);
 // The value with the low bytes that `type` has.
-LoweredValue lower_low(Lowering& c, const Expr& e, const Type* type);
+LoweredValue lower_low(ExprLowering& c, const Expr& e, const Type* type);
 // The unconverted value, for an expression of another type.
-LoweredValue lower_number(Lowering& c, const Expr& e, const Type* type);
+LoweredValue lower_number(ExprLowering& c, const Expr& e, const Type* type);
 // The value to keep: an object of the traced process is copied in.
-LoweredValue lower_value(Lowering& c, const Expr& e);
+LoweredValue lower_value(ExprLowering& c, const Expr& e);
 // For its effect; nothing is left in a register.
-inline void lower_statement(Lowering& c, const Expr& e) { lower(c, e); }
+inline void lower_statement(ExprLowering& c, const Expr& e) { lower(c, e); }
 // Both operands. The one that takes more registers comes first where the order has no effect.
-OperandPair lower_pair(Lowering& c, const Expr& left, const Expr& right);
+OperandPair lower_pair(ExprLowering& c, const Expr& left, const Expr& right);
 // One operation on 64 bits.
-Register compute(Lowering& c, Op op, Register left, Register right, bool with_sign = false);
+Register compute(ExprLowering& c, Op op, Register left, Register right, bool with_sign = false);
 // An index times the size of what it steps over.
-Register scale(Lowering& c, Register reg, uint64_t size);
-inline Register shift_by(Lowering& c, Op op, Register reg, unsigned count, bool with_sign = false) {
+Register scale(ExprLowering& c, Register reg, uint64_t size);
+inline Register shift_by(ExprLowering& c, Op op, Register reg, unsigned count, bool with_sign = false) {
   return compute(c, op, reg, c.out.integer(count), with_sign);
 }
 
 // The kinds of nodes that have a value here; the checker has replaced the others.
-LoweredValue lower_node(Lowering& c, const Integer& e);
-LoweredValue lower_node(Lowering& c, const String& e);
-LoweredValue lower_node(Lowering& c, const Unary& e);
-LoweredValue lower_node(Lowering& c, const Binary& e);
-LoweredValue lower_node(Lowering& c, const Comma& e);
-LoweredValue lower_node(Lowering& c, const Cast& e);
-LoweredValue lower_node(Lowering& c, const Conditional& e);
-LoweredValue lower_node(Lowering& c, const Identifier& e);
-LoweredValue lower_node(Lowering& c, const Scoped& e);
-LoweredValue lower_node(Lowering& c, const External& e);
-LoweredValue lower_node(Lowering& c, const Index& e);
-LoweredValue lower_node(Lowering& c, const Member& e);
-LoweredValue lower_node(Lowering& c, const Postfix& e);
-LoweredValue lower_node(Lowering& c, const Assign& e);
-LoweredValue lower_node(Lowering& c, const Call& e);
-LoweredValue lower_node(Lowering& c, const StringOf& e);
-LoweredValue lower_node(Lowering& c, const Translate& e);
+LoweredValue lower_node(ExprLowering& c, const Integer& e);
+LoweredValue lower_node(ExprLowering& c, const String& e);
+LoweredValue lower_node(ExprLowering& c, const Unary& e);
+LoweredValue lower_node(ExprLowering& c, const Binary& e);
+LoweredValue lower_node(ExprLowering& c, const Comma& e);
+LoweredValue lower_node(ExprLowering& c, const Cast& e);
+LoweredValue lower_node(ExprLowering& c, const Conditional& e);
+LoweredValue lower_node(ExprLowering& c, const Identifier& e);
+LoweredValue lower_node(ExprLowering& c, const Scoped& e);
+LoweredValue lower_node(ExprLowering& c, const External& e);
+LoweredValue lower_node(ExprLowering& c, const Index& e);
+LoweredValue lower_node(ExprLowering& c, const Member& e);
+LoweredValue lower_node(ExprLowering& c, const Postfix& e);
+LoweredValue lower_node(ExprLowering& c, const Assign& e);
+LoweredValue lower_node(ExprLowering& c, const Call& e);
+LoweredValue lower_node(ExprLowering& c, const StringOf& e);
+LoweredValue lower_node(ExprLowering& c, const Translate& e);
 
 // lower_condition.cpp
 
 // 1 if the expression is true, else 0.
-LoweredValue truth(Lowering& c, const Expr& e);
+LoweredValue truth(ExprLowering& c, const Expr& e);
 // 1 if the register is not 0, else 0.
-LoweredValue truth_of(Lowering& c, Register reg);
+LoweredValue truth_of(ExprLowering& c, Register reg);
 // !left != !right
-LoweredValue logical_xor(Lowering& c, const Binary& e);
+LoweredValue logical_xor(ExprLowering& c, const Binary& e);
 
 // lower_store.cpp
 
 // The address of what lies in memory.
-Register address_of(Lowering& c, const Expr& e);
-LoweredValue load_memory(Lowering& c, Register address, const Type* type, bool is_user);
-void store_memory(Lowering& c, Register address, Register reg, const Type* type);
-void store_bits(Lowering& c, Register address, Register reg, const Field& field);
+Register address_of(ExprLowering& c, const Expr& e);
+LoweredValue load_memory(ExprLowering& c, Register address, const Type* type, bool is_user);
+void store_memory(ExprLowering& c, Register address, Register reg, const Type* type);
+void store_bits(ExprLowering& c, Register address, Register reg, const Field& field);
 // ++ and --; the value is the old one behind the operand, else the new one.
-LoweredValue step(Lowering& c, const Expr& target, Op op, bool postfix);
+LoweredValue step(ExprLowering& c, const Expr& target, Op op, bool postfix);
 
 // lower_translation.cpp
 
 // Copies as much of the string as fits, with its NUL. `value` is the expression that made it; NULL leaves an empty string.
-void copy_string(Lowering& c, const Expr& value, Register string, Register to, uint64_t size);
+void copy_string(ExprLowering& c, const Expr& value, Register string, Register to, uint64_t size);
 
 // lower_call.cpp
 
-void push_all(Lowering& c, const std::vector<ExprPtr>& list);
-std::vector<Register> lower_all(Lowering& c, std::span<const ExprPtr> list);
-void push_held(Lowering& c, const std::vector<ExprPtr>& list, const std::vector<Register>& registers);
+void push_all(ExprLowering& c, const std::vector<ExprPtr>& list);
+std::vector<Register> lower_all(ExprLowering& c, std::span<const ExprPtr> list);
+void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vector<Register>& registers);
 // Copies a string of the traced process to scratch.
-LoweredValue copy_in_string(Lowering& c, const Expr& e);
+LoweredValue copy_in_string(ExprLowering& c, const Expr& e);
 
 // True if evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,
 // if nothing that it reads is changed in between.

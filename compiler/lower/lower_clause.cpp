@@ -57,7 +57,7 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   std::array<std::byte, size_t{16} * 1024> most;  // need no more
   std::pmr::monotonic_buffer_resource arena(most.data(), most.size());
   Emitter out(&arena);
-  Lowering lowering{out, s.types};
+  ExprLowering lowering{out, s.types};
   Register reg = 0;
   if (use == Use::effect)
     lower_statement(lowering, expr);

@@ -18,7 +18,7 @@ const ComparisonOpcodes* comparison_of(const Expr& e) {
 }
 
 // Sets the condition codes; says whether they are to be read with a sign.
-bool compare_operands(Lowering& c, const Binary& e) {
+bool compare_operands(ExprLowering& c, const Binary& e) {
   const bool strings =
       is_string_like(e.left->type) && is_string_like(e.right->type) && (is_string(e.left->type) || is_string(e.right->type));
   const bool integers = !strings && is_integer(e.left->type) && is_integer(e.right->type);
@@ -28,7 +28,7 @@ bool compare_operands(Lowering& c, const Binary& e) {
          (integers && is_signed(c.types.common(e.left->type, e.right->type)));  // strings compare signed, pointers do not
 }
 
-void branch_if_comparison(Lowering& c, const Binary& e, bool wanted, Label label) {
+void branch_if_comparison(ExprLowering& c, const Binary& e, bool wanted, Label label) {
   const ComparisonOpcodes* row = comparison_of(e);
   const bool with_sign = compare_operands(c, e);
   const Op op = wanted ? row->op : row->inverse;
@@ -46,7 +46,7 @@ bool is_condition(const Expr& e) {
 bool is_constant(const Expr& e) { return e.kind == ExprKind::Integer || e.kind == ExprKind::String; }
 
 // Branches if e is not 0 and that is wanted, or is 0 and that is not; else goes on.
-void branch_if(Lowering& c, const Expr& e, bool wanted, Label label) {
+void branch_if(ExprLowering& c, const Expr& e, bool wanted, Label label) {
   const auto* binary = as<Binary>(&e);
   if (comparison_of(e)) return branch_if_comparison(c, *binary, wanted, label);
   if (binary && (binary->op == Op::logical_and || binary->op == Op::logical_or)) {
@@ -73,7 +73,7 @@ void branch_if(Lowering& c, const Expr& e, bool wanted, Label label) {
 }  // namespace
 
 // 1 or 0.
-LoweredValue truth(Lowering& c, const Expr& e) {
+LoweredValue truth(ExprLowering& c, const Expr& e) {
   if (!is_condition(e)) return truth_of(c, lower_uncut(c, e));
   const Register result = c.out.fresh();
   const Label end = c.out.make_label();
@@ -84,7 +84,7 @@ LoweredValue truth(Lowering& c, const Expr& e) {
   return {result};
 }
 
-LoweredValue truth_of(Lowering& c, Register reg) {
+LoweredValue truth_of(ExprLowering& c, Register reg) {
   const Register result = c.out.fresh();
   const Label end = c.out.make_label();
   c.out.move(reg, result);
@@ -95,7 +95,7 @@ LoweredValue truth_of(Lowering& c, Register reg) {
   return {result};
 }
 
-LoweredValue logical_xor(Lowering& c, const Binary& e) {
+LoweredValue logical_xor(ExprLowering& c, const Binary& e) {
   const LoweredValue left = truth(c, *e.left), right = truth(c, *e.right);
   return {compute(c, Op::bit_xor, left.reg, right.reg)};
 }
@@ -103,7 +103,7 @@ LoweredValue logical_xor(Lowering& c, const Binary& e) {
 namespace {
 
 // A constant is there before the condition is known, and stays if it is.
-LoweredValue conditional_constant(Lowering& c, const Conditional& e, bool wanted) {
+LoweredValue conditional_constant(ExprLowering& c, const Conditional& e, bool wanted) {
   const Label end = c.out.make_label();
   const Register result = c.out.fresh();
   const LoweredValue first = lower_number(c, wanted ? *e.then : *e.otherwise, e.type);
@@ -117,7 +117,7 @@ LoweredValue conditional_constant(Lowering& c, const Conditional& e, bool wanted
 
 }  // namespace
 
-LoweredValue lower_node(Lowering& c, const Conditional& e) {
+LoweredValue lower_node(ExprLowering& c, const Conditional& e) {
   if (is_constant(*e.then)) return conditional_constant(c, e, true);
   if (is_constant(*e.otherwise)) return conditional_constant(c, e, false);
   const Label otherwise = c.out.make_label(), end = c.out.make_label();

@@ -11,22 +11,22 @@ namespace dvm::compiler {
 namespace {
 
 // The checker has replaced these by their values.
-LoweredValue lower_node(Lowering&, const Macro&) { return {}; }
-LoweredValue lower_node(Lowering&, const Aggregation&) { return {}; }
-LoweredValue lower_node(Lowering&, const SizeofType&) { return {}; }
-LoweredValue lower_node(Lowering&, const SizeofValue&) { return {}; }
-LoweredValue lower_node(Lowering&, const OffsetOf&) { return {}; }
+LoweredValue lower_node(ExprLowering&, const Macro&) { return {}; }
+LoweredValue lower_node(ExprLowering&, const Aggregation&) { return {}; }
+LoweredValue lower_node(ExprLowering&, const SizeofType&) { return {}; }
+LoweredValue lower_node(ExprLowering&, const SizeofValue&) { return {}; }
+LoweredValue lower_node(ExprLowering&, const OffsetOf&) { return {}; }
 
 }  // namespace
 
-LoweredValue lower(Lowering& c, const Expr& e) {
+LoweredValue lower(ExprLowering& c, const Expr& e) {
   return visit(e, [&c](const auto& node) { return lower_node(c, node); });
 }
 
 namespace {
 
 // Sign- or zero-extends the low bytes.
-void cut(Lowering& c, LoweredValue& v, const Type* type) {
+void cut(ExprLowering& c, LoweredValue& v, const Type* type) {
   const Type& t = resolve(*type);
   if (v.held == Held::fitting || !is_scalar(type) || t.size >= 8) return;
   const unsigned bits = 64 - static_cast<unsigned>(t.size) * 8;
@@ -39,13 +39,13 @@ void cut(Lowering& c, LoweredValue& v, const Type* type) {
 
 }  // namespace
 
-Register lower_fitting(Lowering& c, const Expr& e) {
+Register lower_fitting(ExprLowering& c, const Expr& e) {
   LoweredValue v = lower(c, e);
   cut(c, v, e.type);
   return v.reg;
 }
 
-Register lower_uncut(Lowering& c, const Expr& e) {
+Register lower_uncut(ExprLowering& c, const Expr& e) {
   LoweredValue v = lower(c, e);
   if (v.held == Held::low) cut(c, v, e.type);
   return v.reg;
@@ -63,7 +63,7 @@ bool holds_all(const Type* to, const Type* from) {
 
 }  // namespace
 
-LoweredValue lower_low(Lowering& c, const Expr& e, const Type* type) {
+LoweredValue lower_low(ExprLowering& c, const Expr& e, const Type* type) {
   const Type &from = resolve(*e.type), &to = resolve(*type);
   if (to.is_bool && !from.is_bool && is_scalar(e.type)) {
     const auto* constant = as<Integer>(&e);
@@ -77,36 +77,36 @@ LoweredValue lower_low(Lowering& c, const Expr& e, const Type* type) {
   return v;
 }
 
-Register lower_as(Lowering& c, const Expr& e, const Type* type) {
+Register lower_as(ExprLowering& c, const Expr& e, const Type* type) {
   LoweredValue v = lower_low(c, e, type);
   cut(c, v, type);
   return v.reg;
 }
 
-LoweredValue lower_number(Lowering& c, const Expr& e, const Type* type) {
+LoweredValue lower_number(ExprLowering& c, const Expr& e, const Type* type) {
   LoweredValue v = lower(c, e);
   if (v.held == Held::low) cut(c, v, e.type);
   if (!is_wide(type) && !holds_all(type, e.type)) v.held = Held::number;
   return v;
 }
 
-LoweredValue lower_node(Lowering& c, const String& e) { return {c.out.string(e.value)}; }
+LoweredValue lower_node(ExprLowering& c, const String& e) { return {c.out.string(e.value)}; }
 
-LoweredValue lower_node(Lowering& c, const Integer& e) {
+LoweredValue lower_node(ExprLowering& c, const Integer& e) {
   return {c.out.integer(e.value), wrap(e.value, e.type) == e.value ? Held::fitting : Held::number};
 }
 
-LoweredValue lower_node(Lowering& c, const Comma& e) {
+LoweredValue lower_node(ExprLowering& c, const Comma& e) {
   lower_statement(c, *e.first);
   return lower(c, *e.second);
 }
 
-LoweredValue lower_node(Lowering& c, const Cast& e) {
+LoweredValue lower_node(ExprLowering& c, const Cast& e) {
   if (reads_string(e)) return copy_in_string(c, *e.operand);
   return is_void(e.type) ? lower(c, *e.operand) : lower_low(c, *e.operand, e.type);
 }
 
-LoweredValue lower_node(Lowering& c, const Unary& e) {
+LoweredValue lower_node(ExprLowering& c, const Unary& e) {
   switch (e.op) {
     case Op::increment:
     case Op::decrement:
@@ -172,7 +172,7 @@ unsigned registers_needed(const Expr& e) {
   return std::max(needed, std::max(held, 1u));
 }
 
-OperandPair lower_pair(Lowering& c, const Expr& left, const Expr& right) {
+OperandPair lower_pair(ExprLowering& c, const Expr& left, const Expr& right) {
   const bool is_leaf = right.kind == ExprKind::Integer || right.kind == ExprKind::Identifier || right.kind == ExprKind::Scoped;
   OperandPair pair{};
   if (!is_leaf && is_calm(left) && is_calm(right) && registers_needed(right) > registers_needed(left)) {
@@ -185,11 +185,11 @@ OperandPair lower_pair(Lowering& c, const Expr& left, const Expr& right) {
   return pair;
 }
 
-Register compute(Lowering& c, Op op, Register left, Register right, bool with_sign) {
+Register compute(ExprLowering& c, Op op, Register left, Register right, bool with_sign) {
   return c.out.log(opcode_of(op, with_sign), left, right);
 }
 
-Register scale(Lowering& c, Register reg, uint64_t size) {
+Register scale(ExprLowering& c, Register reg, uint64_t size) {
   if (size <= 1) return reg;
   const bool power = (size & (size - 1)) == 0;
   return compute(c, power ? Op::shift_left : Op::multiply, reg,
@@ -199,12 +199,12 @@ Register scale(Lowering& c, Register reg, uint64_t size) {
 namespace {
 
 // In 64 bits, with or without a sign as the type of the result has it.
-LoweredValue arithmetic(Lowering& c, const Binary& e) {
+LoweredValue arithmetic(ExprLowering& c, const Binary& e) {
   const OperandPair operands = lower_pair(c, *e.left, *e.right);
   return {compute(c, e.op, operands.left, operands.right, is_signed(e.type)), is_wide(e.type) ? Held::fitting : Held::number};
 }
 
-LoweredValue additive_pointer(Lowering& c, const Binary& e) {
+LoweredValue additive_pointer(ExprLowering& c, const Binary& e) {
   const bool pointer_first = is_pointer(e.left->type);
   const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
   const OperandPair operands = lower_pair(c, *e.left, *e.right);
@@ -213,7 +213,7 @@ LoweredValue additive_pointer(Lowering& c, const Binary& e) {
   return {compute(c, e.op, left, right)};
 }
 
-LoweredValue pointer_difference(Lowering& c, const Binary& e) {
+LoweredValue pointer_difference(ExprLowering& c, const Binary& e) {
   const OperandPair operands = lower_pair(c, *e.left, *e.right);
   const Register bytes = compute(c, Op::subtract, operands.left, operands.right);
   const uint64_t size = resolve(*target_of(e.left->type)).size;
@@ -222,7 +222,7 @@ LoweredValue pointer_difference(Lowering& c, const Binary& e) {
 
 }  // namespace
 
-LoweredValue lower_node(Lowering& c, const Binary& e) {
+LoweredValue lower_node(ExprLowering& c, const Binary& e) {
   switch (e.op) {
     case Op::logical_xor:
       return logical_xor(c, e);

@@ -79,7 +79,7 @@ const Expr* dynamic_object(const Expr& part) {
 }
 
 // The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
-LoweredValue extract_bits(Lowering& c, Register unit, const Field& field, unsigned shift) {
+LoweredValue extract_bits(ExprLowering& c, Register unit, const Field& field, unsigned shift) {
   const bool with_sign = is_signed(field.type);
   if (!with_sign && shift == 0) return {compute(c, Op::bit_and, unit, c.out.integer(~uint64_t{0} >> (64 - field.bits)))};
   if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(c, Op::shift_right, unit, shift)};
@@ -87,23 +87,23 @@ LoweredValue extract_bits(Lowering& c, Register unit, const Field& field, unsign
   return {shift_by(c, Op::shift_right, up, 64 - field.bits, with_sign)};
 }
 
-LoweredValue load_bits(Lowering& c, Register address, const Field& field, bool is_user) {
+LoweredValue load_bits(ExprLowering& c, Register address, const Field& field, bool is_user) {
   return extract_bits(c, c.out.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
 }
 
 }  // namespace
 
-LoweredValue load_memory(Lowering& c, Register address, const Type* type, bool is_user) {
+LoweredValue load_memory(ExprLowering& c, Register address, const Type* type, bool is_user) {
   if (is_by_reference(type)) return {address};
   return {c.out.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
 }
 
-void store_memory(Lowering& c, Register address, Register reg, const Type* type) {
+void store_memory(ExprLowering& c, Register address, Register reg, const Type* type) {
   if (!is_by_reference(type)) return c.out.store(store_opcode(resolve(*type).size), reg, address);
   c.out.copy(reg, c.out.integer(resolve(*type).size), address);
 }
 
-void store_bits(Lowering& c, Register address, Register reg, const Field& field) {
+void store_bits(ExprLowering& c, Register address, Register reg, const Field& field) {
   const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
   Register bits = compute(c, Op::bit_and, reg, c.out.integer(mask));
   if (field.shift != 0) bits = shift_by(c, Op::shift_left, bits, field.shift);
@@ -116,7 +116,7 @@ namespace {
 
 // How many elements there are, if that is known and the index may not be among them. 0: nothing to check. Of a string, the
 // characters that are stored are checked: what is read of it may be anywhere.
-uint64_t bound_of(const Lowering& c, const Index& e) {
+uint64_t bound_of(const ExprLowering& c, const Index& e) {
   const Type& base = resolve(*e.base->type);
   const auto* cast = as<Cast>(e.base.get());
   const uint64_t count = e.base->is_user                                            ? 0
@@ -127,7 +127,7 @@ uint64_t bound_of(const Lowering& c, const Index& e) {
   return number && number->value < count ? 0 : count;
 }
 
-void check_index(Lowering& c, Register index, uint64_t count) {
+void check_index(ExprLowering& c, Register index, uint64_t count) {
   const Label is_inside = c.out.make_label();
   c.out.compare(Opcode::cmp, index, c.out.integer(count));
   c.out.branch(Opcode::blu, is_inside);
@@ -137,7 +137,7 @@ void check_index(Lowering& c, Register index, uint64_t count) {
 
 }  // namespace
 
-Register address_of(Lowering& c, const Expr& e) {
+Register address_of(ExprLowering& c, const Expr& e) {
   if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return lower_uncut(c, *unary->operand);
   if (const auto* external = as<External>(&e)) return c.out.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
@@ -164,7 +164,7 @@ struct StoreTarget {
   const Type* type = nullptr;
 };
 
-StoreTarget store_target(Lowering& c, const Expr& e) {
+StoreTarget store_target(ExprLowering& c, const Expr& e) {
   StoreTarget p;
   p.type = e.type;
   const auto* index = as<Index>(&e);
@@ -186,39 +186,39 @@ StoreTarget store_target(Lowering& c, const Expr& e) {
 }
 
 // Pushes the keys of an element, which then stay on the tuple stack for load and store, up to close.
-void push_keys(Lowering& c, const StoreTarget& p) {
+void push_keys(ExprLowering& c, const StoreTarget& p) {
   if (!p.keys) return;
   p.held_keys.empty() ? push_all(c, *p.keys) : push_held(c, *p.keys, p.held_keys);
 }
 
-void flush_keys(Lowering& c, const StoreTarget& p) {
+void flush_keys(ExprLowering& c, const StoreTarget& p) {
   if (p.keys) c.out.empty_tuple();
 }
 
-LoweredValue load(Lowering& c, const StoreTarget& p) {
+LoweredValue load(ExprLowering& c, const StoreTarget& p) {
   if (p.symbol) return {c.out.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
   return p.field ? load_bits(c, p.address, *p.field, false) : load_memory(c, p.address, p.type, false);
 }
 
-void store(Lowering& c, const StoreTarget& p, Register reg) {
+void store(ExprLowering& c, const StoreTarget& p, Register reg) {
   if (p.symbol) return c.out.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
   if (p.field) return store_bits(c, p.address, reg, *p.field);
   store_memory(c, p.address, reg, p.type);
 }
 
 // A structure that is not there yet is read as zeros, which cannot be written to: stored, they make it be there.
-LoweredValue load_made(Lowering& c, const StoreTarget& p) {
+LoweredValue load_made(ExprLowering& c, const StoreTarget& p) {
   store(c, p, load(c, p).reg);
   return load(c, p);
 }
 
-LoweredValue load_variable(Lowering& c, const Expr& e, const Symbol& symbol) {
+LoweredValue load_variable(ExprLowering& c, const Expr& e, const Symbol& symbol) {
   return &e == c.stored_in ? load_made(c, store_target(c, e)) : LoweredValue{c.out.load(opcodes(symbol).load, symbol)};
 }
 
 // Stores a number of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
 // memory take the bytes of their type.
-LoweredValue finish(Lowering& c, const StoreTarget& p, LoweredValue v, const Type* from) {
+LoweredValue finish(ExprLowering& c, const StoreTarget& p, LoweredValue v, const Type* from) {
   const Type& to = resolve(*p.type);
   if (to.is_bool && !resolve(*from).is_bool) {
     v = truth_of(c, v.reg);
@@ -230,7 +230,7 @@ LoweredValue finish(Lowering& c, const StoreTarget& p, LoweredValue v, const Typ
 }
 
 // The result of ++ and --. A _Bool becomes 1 by ++, and is inverted by --.
-Register stepped(Lowering& c, Register old, Op op, const Type* type) {
+Register stepped(ExprLowering& c, Register old, Op op, const Type* type) {
   if (resolve(*type).is_bool) return op == Op::increment ? c.out.integer(1) : compute(c, Op::bit_xor, old, c.out.integer(1));
   const Register by = c.out.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
   return compute(c, op == Op::increment ? Op::add : Op::subtract, old, by);
@@ -238,11 +238,11 @@ Register stepped(Lowering& c, Register old, Op op, const Type* type) {
 
 }  // namespace
 
-LoweredValue lower_node(Lowering& c, const Identifier& e) { return load_variable(c, e, *e.symbol); }
-LoweredValue lower_node(Lowering& c, const Scoped& e) { return load_variable(c, e, *e.symbol); }
-LoweredValue lower_node(Lowering& c, const External& e) { return load_memory(c, address_of(c, e), e.type, true); }
+LoweredValue lower_node(ExprLowering& c, const Identifier& e) { return load_variable(c, e, *e.symbol); }
+LoweredValue lower_node(ExprLowering& c, const Scoped& e) { return load_variable(c, e, *e.symbol); }
+LoweredValue lower_node(ExprLowering& c, const External& e) { return load_memory(c, address_of(c, e), e.type, true); }
 
-LoweredValue lower_node(Lowering& c, const Index& e) {
+LoweredValue lower_node(ExprLowering& c, const Index& e) {
   const Symbol* array = array_of(e);
   if (!array) return load_memory(c, address_of(c, e), e.type, e.is_user);
   if (array->kind == SymbolKind::built_in) return {c.out.load_element(*array, lower_uncut(c, *e.arguments[0]))};
@@ -253,14 +253,14 @@ LoweredValue lower_node(Lowering& c, const Index& e) {
   return v;
 }
 
-LoweredValue lower_node(Lowering& c, const Member& e) {
+LoweredValue lower_node(ExprLowering& c, const Member& e) {
   const Register at = address_of(c, e);
   return e.field->bits ? load_bits(c, at, *e.field, e.is_user) : load_memory(c, at, e.type, e.is_user);
 }
 
-LoweredValue lower_node(Lowering& c, const Postfix& e) { return step(c, *e.operand, e.op, true); }
+LoweredValue lower_node(ExprLowering& c, const Postfix& e) { return step(c, *e.operand, e.op, true); }
 
-LoweredValue step(Lowering& c, const Expr& target, Op op, bool postfix) {
+LoweredValue step(ExprLowering& c, const Expr& target, Op op, bool postfix) {
   const StoreTarget p = store_target(c, target);
   push_keys(c, p);
   const LoweredValue old = load(c, p);
@@ -274,7 +274,7 @@ LoweredValue step(Lowering& c, const Expr& target, Op op, bool postfix) {
 namespace {
 
 // The type in which target op value is computed.
-const Type* compound_type(Lowering& c, const Assign& e) {
+const Type* compound_type(ExprLowering& c, const Assign& e) {
   if (is_pointer(e.target->type)) return e.target->type;
   if (e.op == Op::shift_left || e.op == Op::shift_right) return c.types.promote(e.target->type);
   return c.types.common(e.target->type, e.value->type);
@@ -289,14 +289,14 @@ bool changes_variables(const Expr& e) {
 }
 
 // What is added to a pointer is counted in what it points at.
-Register compound_operand(Lowering& c, const Assign& e) {
+Register compound_operand(ExprLowering& c, const Assign& e) {
   const Register value = lower_uncut(c, *e.value);
   return is_pointer(e.target->type) ? scale(c, value, resolve(*target_of(e.target->type)).size) : value;
 }
 
 // D reads the target before the value. Where the order makes no difference, the value is computed first, since it may use the
 // tuple stack: the keys of the target would have to be pushed again after it.
-LoweredValue compound(Lowering& c, const Assign& e) {
+LoweredValue compound(ExprLowering& c, const Assign& e) {
   const Type* in = compound_type(c, e);
   const bool target_first = changes_variables(*e.value);
   Register right = target_first ? 0 : compound_operand(c, e);
@@ -317,7 +317,7 @@ LoweredValue compound(Lowering& c, const Assign& e) {
 }  // namespace
 
 // The value of an assignment is that of the target.
-LoweredValue lower_node(Lowering& c, const Assign& e) {
+LoweredValue lower_node(ExprLowering& c, const Assign& e) {
   if (e.op != Op::assign) return compound(c, e);
   const LoweredValue v = is_user_object(*e.value) ? lower_value(c, *e.value) : lower_low(c, *e.value, e.target->type);
   const StoreTarget p = store_target(c, *e.target);

@@ -12,11 +12,11 @@ using dif::Opcode;
 namespace {
 
 // The address of a member.
-Register offset_by(Lowering& c, Register base, uint64_t offset) {
+Register offset_by(ExprLowering& c, Register base, uint64_t offset) {
   return offset == 0 ? base : compute(c, Op::add, base, c.out.integer(offset));
 }
 
-void store_member(Lowering& c, Register base, const TranslatedMember& member) {
+void store_member(ExprLowering& c, Register base, const TranslatedMember& member) {
   const Type* type = member.field->type;
   const Register value = lower_as(c, *member.value, type);
   const Register at = offset_by(c, base, member.field->offset);
@@ -42,7 +42,7 @@ bool may_be_null(const Expr& e) {
   return e.kind != ExprKind::String && e.kind != ExprKind::Member;
 }
 
-void copy_present(Lowering& c, Register string, Register to, uint64_t size) {
+void copy_present(ExprLowering& c, Register string, Register to, uint64_t size) {
   c.out.push_string(string);
   c.out.push_value(0);
   c.out.push_value(c.out.integer(size - 1));
@@ -54,7 +54,7 @@ void copy_present(Lowering& c, Register string, Register to, uint64_t size) {
 
 }  // namespace
 
-void copy_string(Lowering& c, const Expr& value, Register string, Register to, uint64_t size) {
+void copy_string(ExprLowering& c, const Expr& value, Register string, Register to, uint64_t size) {
   if (value.is_zero_constant) return c.out.store(Opcode::stb, 0, to);
   if (!may_be_null(value)) return copy_present(c, string, to, size);
   const Label is_null = c.out.make_label(), end = c.out.make_label();
@@ -67,7 +67,7 @@ void copy_string(Lowering& c, const Expr& value, Register string, Register to, u
   c.out.place(end);
 }
 
-LoweredValue lower_node(Lowering& c, const Translate& e) {
+LoweredValue lower_node(ExprLowering& c, const Translate& e) {
   if (e.operand) lower_statement(c, *e.operand);
   const Register base = c.out.unary(Opcode::allocs, c.out.integer(resolve(*e.type).size));
   for (const TranslatedMember& member : e.members) store_member(c, base, member);
