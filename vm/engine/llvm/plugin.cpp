@@ -143,14 +143,14 @@ native::Translation translate(const Request& request, void (*lower)(const Reques
   return compiler.translate(request, lower);
 }
 
-constexpr native::Translator kTranslator{native::kInterface, LLVM_VERSION_STRING,
-                                         [](const native::Request& request) { return translate(request, lower_difo); },
-                                         [](const native::BodyCode& request) { return translate(request, lower_body); }};
+constexpr native::TranslatorPlugin kTranslator{native::kInterface, LLVM_VERSION_STRING,
+                                               [](const native::Request& request) { return translate(request, lower_difo); },
+                                               [](const native::BodyCode& request) { return translate(request, lower_body); }};
 
 }  // namespace
 
 }  // namespace dvm::vm::translate
 
-extern "C" [[gnu::visibility("default")]] const dvm::vm::native::Translator* dvm_translator() {
+extern "C" [[gnu::visibility("default")]] const dvm::vm::native::TranslatorPlugin* dvm_translator() {
   return &dvm::vm::translate::kTranslator;
 }

@@ -106,7 +106,7 @@ LoadedTranslator load_translator(const std::string& path) {
   if (!library) return {nullptr, fs::exists(path, error) ? dlopen_problem(path) : absence(path)};
   const auto get = reinterpret_cast<GetTranslator>(::dlsym(library, kGetTranslator));
   if (!get) return {nullptr, path + " is no translator"};
-  const Translator* found = get();
+  const TranslatorPlugin* found = get();
   if (found->interface != kInterface) return {nullptr, path + " belongs to another version of dvm"};
   return {found, {}};
 }

@@ -11,7 +11,7 @@ namespace dvm::vm::native {
 inline constexpr const char* kPluginFile = "dvm-llvm.so";
 
 struct LoadedTranslator {
-  const Translator* translator = nullptr;
+  const TranslatorPlugin* translator = nullptr;
   std::string problem;  // why there is none: names the file
 };
 

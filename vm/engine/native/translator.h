@@ -94,13 +94,13 @@ struct Translation {
 inline constexpr uint32_t kInterface = 6;
 
 // The only symbol of the plugin. It throws where there is no memory, and where LLVM gives up.
-struct Translator {
+struct TranslatorPlugin {
   uint32_t interface = 0;      // that of this header
   const char* llvm = nullptr;  // the version of LLVM
   Translation (*translate)(const Request&) = nullptr;
   Translation (*translate_body)(const BodyCode&) = nullptr;
 };
-using GetTranslator = const Translator* (*)();
+using GetTranslator = const TranslatorPlugin* (*)();
 inline constexpr const char* kGetTranslator = "dvm_translator";
 
 }  // namespace dvm::vm::native
