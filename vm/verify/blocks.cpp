@@ -5,7 +5,7 @@
 
 namespace dvm::vm {
 
-std::vector<Block> find_blocks(const dif::Difo& difo) {
+std::vector<BasicBlock> find_blocks(const dif::Difo& difo) {
   const auto size = static_cast<uint32_t>(difo.text.size());
   std::vector<bool> begins(size + 1);
   begins[0] = true;
@@ -14,7 +14,7 @@ std::vector<Block> find_blocks(const dif::Difo& difo) {
     if (is_branch(in)) begins[in.label()] = true;
     if (is_branch(in) || is_return(in)) begins[pc + 1] = true;
   }
-  std::vector<Block> blocks;
+  std::vector<BasicBlock> blocks;
   for (uint32_t pc = 0; pc < size; pc++) {
     if (begins[pc]) blocks.push_back({pc, pc});
     blocks.back().end = pc + 1;

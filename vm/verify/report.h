@@ -40,6 +40,6 @@ struct RegisterUse {
 };
 RegisterUse registers_of(dif::Instruction instruction);
 
-std::vector<Block> find_blocks(const dif::Difo& difo);
+std::vector<BasicBlock> find_blocks(const dif::Difo& difo);
 
 }  // namespace dvm::vm

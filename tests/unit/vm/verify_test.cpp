@@ -183,7 +183,7 @@ TEST(Verify, FindsBlocks) {
   auto result = verify(assembled("tst %r0\nbe else\nnop\nba end\nelse: nop\nend: ret %r0\n"));
   const auto& blocks = std::get<VerifiedDifo>(result).blocks();
   std::vector<std::pair<uint32_t, uint32_t>> ranges;
-  for (const Block& block : blocks) ranges.emplace_back(block.begin, block.end);
+  for (const BasicBlock& block : blocks) ranges.emplace_back(block.begin, block.end);
   using Range = std::pair<uint32_t, uint32_t>;
   EXPECT_THAT(ranges, ElementsAre(Range{0, 2}, Range{2, 4}, Range{4, 5}, Range{5, 6}));
 }

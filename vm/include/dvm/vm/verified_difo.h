@@ -16,7 +16,7 @@ struct VerifyError {
 };
 
 // A basic block: instructions [begin, end). Blocks are in the order of their first instruction, which is an order of execution.
-struct Block {
+struct BasicBlock {
   uint32_t begin = 0;
   uint32_t end = 0;
 };
@@ -25,14 +25,14 @@ struct Block {
 class VerifiedDifo {
  public:
   const dif::Difo& difo() const { return *difo_; }
-  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<BasicBlock>& blocks() const { return blocks_; }
 
  private:
   friend std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo);
   VerifiedDifo() = default;
 
   std::shared_ptr<const dif::Difo> difo_;
-  std::vector<Block> blocks_;
+  std::vector<BasicBlock> blocks_;
 };
 
 }  // namespace dvm::vm
