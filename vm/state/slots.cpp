@@ -18,8 +18,8 @@ uint32_t capacity_of(const dif::DataType& type, size_t strsize) {
   return type.kind == dif::TypeKind::bytes ? type.size : 0;
 }
 
-Slot slot_of(const dif::DataType& type, size_t strsize) {
-  Slot slot;
+VariableSlot slot_of(const dif::DataType& type, size_t strsize) {
+  VariableSlot slot;
   slot.capacity = capacity_of(type, strsize);
   slot.kind = type.kind;
   slot.known = true;
@@ -45,10 +45,10 @@ Slots::Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t 
 
 void Slots::place_storage() {
   size_t bytes = 0;
-  for (const Slot& slot : slots_) bytes += align8(slot.capacity);
+  for (const VariableSlot& slot : slots_) bytes += align8(slot.capacity);
   storage_.resize(bytes);
   size_t at = 0;
-  for (Slot& slot : slots_) {
+  for (VariableSlot& slot : slots_) {
     if (slot.capacity == 0) continue;
     slot.storage = storage_.data() + at;
     at += align8(slot.capacity);
@@ -57,7 +57,7 @@ void Slots::place_storage() {
 }
 
 void Slots::reset() noexcept {
-  for (Slot& slot : slots_) {
+  for (VariableSlot& slot : slots_) {
     slot.value = address_of(slot.storage);
     if (slot.capacity == 0) continue;
     if (slot.kind == dif::TypeKind::bytes)

@@ -20,7 +20,7 @@
 
 namespace dvm::vm {
 
-struct Slot {
+struct VariableSlot {
   uint64_t value = 0;
   std::byte* storage = nullptr;  // null: the value itself is kept
   uint32_t capacity = 0;         // bytes of storage
@@ -35,7 +35,7 @@ struct Slot {
 
 // The slots of a scope, by id - kFirstUserVariable. Native code reads them here.
 struct SlotTable {
-  Slot* first = nullptr;
+  VariableSlot* first = nullptr;
   size_t count = 0;
 };
 
@@ -47,7 +47,7 @@ class Slots {
   Slots& operator=(const Slots&) = delete;
 
   // Null when the session has no such variable.
-  Slot* find(unsigned id) noexcept {
+  VariableSlot* find(unsigned id) noexcept {
     const size_t at = id - dif::kFirstUserVariable;
     return at < table.count && table.first[at].known ? &table.first[at] : nullptr;
   }
@@ -61,7 +61,7 @@ class Slots {
  private:
   void place_storage();
 
-  std::vector<Slot> slots_;
+  std::vector<VariableSlot> slots_;
   std::vector<std::byte> storage_;
   size_t largest_ = 0;
 };

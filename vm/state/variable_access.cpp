@@ -16,15 +16,15 @@ DynamicKey key_of(const State& state, unsigned id, bool thread, bool keyed) noex
           keyed ? state.tuple.view() : std::span<const TupleEntry>{}};
 }
 
-Slot* type_of(State& state, unsigned id, bool thread) noexcept {
-  Slot* slot = (thread ? state.variables.threads : state.variables.globals).find(id);
+VariableSlot* type_of(State& state, unsigned id, bool thread) noexcept {
+  VariableSlot* slot = (thread ? state.variables.threads : state.variables.globals).find(id);
   if (!slot) state.set_fault(dif::Fault::illop);
   return slot;
 }
 
 }  // namespace
 
-void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
+void store_reference(State& state, VariableSlot& slot, uint64_t value) noexcept {
   if (value == 0) {
     slot.value = 0;
     return;
@@ -43,7 +43,7 @@ void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
 }
 
 uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
-  Slot* type = type_of(state, id, thread);
+  VariableSlot* type = type_of(state, id, thread);
   if (!type) return 0;
   if (const DynamicNode* node = state.variables.dynamic.find(key_of(state, id, thread, keyed))) {
     if (thread && !node->has_tuple) type->recent = node;
@@ -54,7 +54,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
 }
 
 void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
-  const Slot* type = type_of(state, id, thread);
+  const VariableSlot* type = type_of(state, id, thread);
   if (!type) return;
   DynamicVariables& dynamic = state.variables.dynamic;
   const DynamicKey key = key_of(state, id, thread, keyed);

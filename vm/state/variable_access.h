@@ -7,17 +7,17 @@
 namespace dvm::vm {
 
 inline uint64_t load_scalar(State& state, Slots& slots, unsigned id) noexcept {
-  const Slot* slot = slots.find(id);
+  const VariableSlot* slot = slots.find(id);
   if (slot) return slot->value;
   state.set_fault(dif::Fault::illop);
   return 0;
 }
 
 // Stores into storage of by-reference type: a copy of what value refers to.
-void store_reference(State& state, Slot& slot, uint64_t value) noexcept;
+void store_reference(State& state, VariableSlot& slot, uint64_t value) noexcept;
 
 inline void store_scalar(State& state, Slots& slots, unsigned id, uint64_t value) noexcept {
-  Slot* slot = slots.find(id);
+  VariableSlot* slot = slots.find(id);
   if (!slot) return state.set_fault(dif::Fault::illop);
   if (slot->storage) return store_reference(state, *slot, value);
   slot->value = slot->converted(value);

@@ -131,10 +131,10 @@ TEST_F(NativeLayout, IsThatOfTheTupleStack) {
 }
 
 TEST_F(NativeLayout, IsThatOfVariables) {
-  Slot& global = *variables_.impl().globals.find(dif::kFirstUserVariable);
+  VariableSlot& global = *variables_.impl().globals.find(dif::kFirstUserVariable);
   global.value = 5;
   EXPECT_EQ(at<size_t>(&variables_.impl(), layout_.globals + layout_.slots_count), 1u);
-  const auto* first = at<const Slot*>(&variables_.impl(), layout_.globals + layout_.slots_first);
+  const auto* first = at<const VariableSlot*>(&variables_.impl(), layout_.globals + layout_.slots_first);
   EXPECT_EQ(first, &global);
   EXPECT_EQ(at<uint64_t>(first, layout_.slot_value), 5u);
   EXPECT_EQ(at<uint64_t>(first, layout_.slot_mask), 0xffffu);
