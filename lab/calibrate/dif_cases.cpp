@@ -142,17 +142,17 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
 }
 
 // DIF that makes %r3 a string in such a place, from the literal in %r1.
-std::string made_in(vm::Place place) {
+std::string made_in(vm::StringPlace place) {
   switch (place) {
-    case vm::Place::scratch:
+    case vm::StringPlace::scratch:
       return "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n";
-    case vm::Place::variable:
+    case vm::StringPlace::variable:
       return "stgs %r1, v\nldgs v, %r3\n";
-    case vm::Place::local:
+    case vm::StringPlace::local:
       return "stls %r1, v\nldls v, %r3\n";
-    case vm::Place::dynamic:
+    case vm::StringPlace::dynamic:
       return "stts %r1, v\nldts v, %r3\n";
-    case vm::Place::captured:
+    case vm::StringPlace::captured:
       return fmt::format("setx {}, %r2\npushtv %r2\ncall copyinstr, %r3\n", kCaptured);
     default:
       return "ldgs execname, %r3\n";
@@ -160,9 +160,10 @@ std::string made_in(vm::Place place) {
 }
 
 // A string that lies there is pushed, and a literal.
-DifCase place_case(vm::Place place) {
-  const std::map<vm::Place, Opcode> stores = {
-      {vm::Place::variable, Opcode::stgs}, {vm::Place::local, Opcode::stls}, {vm::Place::dynamic, Opcode::stts}};
+DifCase place_case(vm::StringPlace place) {
+  const std::map<vm::StringPlace, Opcode> stores = {{vm::StringPlace::variable, Opcode::stgs},
+                                                    {vm::StringPlace::local, Opcode::stls},
+                                                    {vm::StringPlace::dynamic, Opcode::stts}};
   DifCase made{row_of(place)};
   if (const auto store = stores.find(place); store != stores.end()) made.setup = declare(store->second, "string");
   made.setup += "sets \"{s}\", %r1\n" + made_in(place);
@@ -313,7 +314,7 @@ std::vector<DifCase> dif_cases() {
     if (is_row(row_of(variable))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
-  for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::Place>(i)));
+  for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::StringPlace>(i)));
   add(value_key_case());
   add(reference_key_case());
   return cases;

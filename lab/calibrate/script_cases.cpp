@@ -69,14 +69,14 @@ std::vector<ScriptCase> operands() {
     return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
   };
   return {
-      {row_of(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {row_of(vm::StringPlace::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
       {"opcode/scmp"_row, sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
       {"opcode/stls_ref"_row, stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
       {"opcode/stgs_ref"_row, stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
       {"opcode/stts_ref"_row, stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
       {"opcode/stgaa_ref"_row, stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
       {"opcode/sttaa_ref"_row, stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
-      {row_of(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
+      {row_of(vm::StringPlace::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
       {"tuple/string"_row, arrays_by(many), arrays_by(few), longer * kMore},
       {"tuple/string"_row, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
@@ -111,7 +111,8 @@ std::vector<ScriptCase> string_subroutines() {
   const auto traced = [](const std::string& value) { return fmt::format("P{{ trace({}); }}", value); };
   const auto counted = [](const std::string& key) { return fmt::format("P{{ @[{}] = count(); }}", key); };
   cases.push_back({.row = "subroutine/copyinstr"_row, .with = traced(copied), .without = traced(few), .memory = kFewLetters});
-  cases.push_back({.row = row_of(vm::Place::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
+  cases.push_back(
+      {.row = row_of(vm::StringPlace::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
   return cases;
 }
 

@@ -32,7 +32,7 @@ vm::CostRange kept(Prices& prices, const KeptRows& rows, const dif::Difo& difo) 
   const vm::Sizes& sizes = prices.sizes();
   const auto bytes = [&](double otherwise) { return text.bytes > 0 ? text.bytes : otherwise; };
   vm::CostRange sum{prices.of(row, bytes(sizes.least)), prices.of(row, bytes(sizes.expected)), prices.of(row, bytes(sizes.most))};
-  if (text.place != vm::Place::literal) sum += always(prices.of(row_of(text.place)));
+  if (text.place != vm::StringPlace::literal) sum += always(prices.of(row_of(text.place)));
   return sum;
 }
 

@@ -176,7 +176,7 @@ constexpr Row row_of(const dif::BuiltInInfo& variable) {
   return Row(rows::kVariable + static_cast<size_t>(&variable - dif::kBuiltIns.data()));
 }
 constexpr Row row_of(dif::Subroutine subroutine) { return Row(rows::kSubroutine + static_cast<size_t>(subroutine)); }
-constexpr Row row_of(vm::Place place) { return Row(rows::kString + static_cast<size_t>(place)); }
+constexpr Row row_of(vm::StringPlace place) { return Row(rows::kString + static_cast<size_t>(place)); }
 constexpr Row row_of(const dif::ActionInfo& action) {
   return Row(rows::kAction + static_cast<size_t>(&action - dif::kActions.data()));
 }

@@ -105,22 +105,22 @@ class Following {
     }
   }
 
-  static Place place_of(const dif::OpcodeInfo& row, Instruction in) {
-    if (built_in_of(in)) return Place::name;
-    if (row.scope == dif::Scope::clause) return Place::local;
-    return row.scope == dif::Scope::global && row.tuple == TupleUse::none ? Place::variable : Place::dynamic;
+  static StringPlace place_of(const dif::OpcodeInfo& row, Instruction in) {
+    if (built_in_of(in)) return StringPlace::name;
+    if (row.scope == dif::Scope::clause) return StringPlace::local;
+    return row.scope == dif::Scope::global && row.tuple == TupleUse::none ? StringPlace::variable : StringPlace::dynamic;
   }
 
   static Text returned(const Known& known, unsigned subroutine) {
     const auto origin = subroutine < dif::kSubroutineCount ? dif::kSubroutines[subroutine].value : dif::ValueOrigin::made;
-    if (origin == dif::ValueOrigin::text) return {Place::captured};
+    if (origin == dif::ValueOrigin::text) return {StringPlace::captured};
     if (origin == dif::ValueOrigin::part && !known.stack.empty() && known.stack.front()) return {known.stack.front()->place};
-    return {Place::scratch};
+    return {StringPlace::scratch};
   }
 
   Text literal(size_t at) const {
     if (at >= difo_.strings.size()) return {};
-    return {Place::literal, static_cast<double>(std::strlen(difo_.strings.c_str() + at) + 1)};
+    return {StringPlace::literal, static_cast<double>(std::strlen(difo_.strings.c_str() + at) + 1)};
   }
 
   const dif::Difo& difo_;

@@ -48,7 +48,9 @@ class Pricing {
     return is_counted(pc) ? static_cast<double>(counts_[pc].taken) / static_cast<double>(counts_[pc].entered) : 0.5;
   }
 
-  CostRange place(const Text& text) { return text.place == Place::literal ? CostRange{} : priced(place_row(text.place), {}); }
+  CostRange place(const Text& text) {
+    return text.place == StringPlace::literal ? CostRange{} : priced(place_row(text.place), {});
+  }
 
  private:
   CostRange priced(const std::string& row, const Bytes& bytes) {

@@ -64,7 +64,7 @@ std::vector<std::string> dif_rows() {
     if (dif::kBuiltIns[i].family != dif::VariableFamily::none) add(Table::variable, i);
   for (size_t i = 0; i < dif::kSubroutineCount; i++)
     if (dif::kSubroutines[i].unsupported.empty()) add(Table::subroutine, i);
-  for (size_t i = 1; i < kPlaces.size(); i++) rows.push_back(place_row(static_cast<Place>(i)));
+  for (size_t i = 1; i < kPlaces.size(); i++) rows.push_back(place_row(static_cast<StringPlace>(i)));
   rows.insert(rows.end(), {kValueKeyRow, kReferenceKeyRow});
   return rows;
 }

@@ -90,7 +90,7 @@ void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
     if (counts.variables[i].count != 0) add(to, row_at(Table::variable, i), counts.variables[i]);
   for (size_t i = 0; i < counts.subroutines.size(); i++)
     if (counts.subroutines[i].count != 0) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
-  for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::Place>(i)), counts.strings[i]);
+  for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::StringPlace>(i)), counts.strings[i]);
   add(to, "tuple/integer"_row, counts.key_values);
   add(to, "tuple/string"_row, counts.key_references);
 }
@@ -192,7 +192,7 @@ void add_values(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
   pricing.add(cost, "key/any"_row, ecb.keyed);
   pricing.add(cost, "key/integer"_row, ecb.keys.integers);
   pricing.add(cost, "key/string"_row, ecb.keys.strings, ecb.keys.bytes);
-  for (size_t i = 0; i < ecb.found.size(); i++) pricing.add(cost, row_of(static_cast<vm::Place>(i)), ecb.found[i]);
+  for (size_t i = 0; i < ecb.found.size(); i++) pricing.add(cost, row_of(static_cast<vm::StringPlace>(i)), ecb.found[i]);
 }
 
 vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {

@@ -89,8 +89,8 @@ TEST(Ledger, StringsAreFoundAndKeysLookedUpForAPrice) {
   profile.set("tuple/integer"_row, {20, 0, 0});
   profile.set("tuple/string"_row, {100, 1, 0});
   EcbAccount ecb;
-  ecb.counts.strings[static_cast<size_t>(vm::Place::literal)] = 8;  // costs nothing besides
-  ecb.counts.strings[static_cast<size_t>(vm::Place::name)] = 5;
+  ecb.counts.strings[static_cast<size_t>(vm::StringPlace::literal)] = 8;  // costs nothing besides
+  ecb.counts.strings[static_cast<size_t>(vm::StringPlace::name)] = 5;
   ecb.counts.key_values = 2;
   ecb.counts.key_references = {4, 0, 0, 60};
   EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "DIF"), 5 * 3 + 2 * 20 + 4 * 100 + 60);

@@ -50,9 +50,9 @@ struct NamedRow {
 
 struct HandleConfig {
   dif::Options options;
-  std::FILE* out = stdout;  // results
-  std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
-  bool as_json = false;     // results as JSON, faults too: docs/json.md
+  std::FILE* out = stdout;             // results
+  std::FILE* err = stderr;             // notices, drops, errors: each begins with "dvm: "
+  bool as_json = false;                // results as JSON, faults too: docs/json.md
   std::vector<NamedRow> named_rows{};  // of JSON
   // The lines of JSON for the aggregations of the end go here too; null: nowhere.
   std::FILE* aggregations_copy = nullptr;
@@ -110,9 +110,10 @@ struct EcbAccount {
   std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
   KeptValues recorded, keys;
-  uint64_t keyed = 0;                                // aggregating actions with keys
-  std::array<uint64_t, vm::kPlaces.size()> found{};  // strings that were kept, by where they were found (vm::Place); no literals
-  uint64_t records = 0;                              // that the consumer has to print
+  uint64_t keyed = 0;  // aggregating actions with keys
+  std::array<uint64_t, vm::kPlaces.size()>
+      found{};           // strings that were kept, by where they were found (vm::StringPlace); no literals
+  uint64_t records = 0;  // that the consumer has to print
 };
 
 struct Account {

@@ -20,7 +20,7 @@
 namespace dvm::vm {
 
 // The place of a string, in the order in which the machine searches them.
-enum class Place : uint8_t {
+enum class StringPlace : uint8_t {
   literal,
   scratch,   // made by a subroutine
   variable,  // a global variable
@@ -33,12 +33,12 @@ inline constexpr std::array<std::string_view, 7> kPlaces = {"literal", "scratch"
                                                             "name",    "dynamic", "captured"};
 
 // "string/name". Literals have no price.
-inline std::string place_row(Place place) { return "string/" + std::string(kPlaces[static_cast<size_t>(place)]); }
+inline std::string place_row(StringPlace place) { return "string/" + std::string(kPlaces[static_cast<size_t>(place)]); }
 inline constexpr const char* kValueKeyRow = "tuple/integer";
 inline constexpr const char* kReferenceKeyRow = "tuple/string";
 
 struct Text {
-  Place place = Place::literal;
+  StringPlace place = StringPlace::literal;
   double bytes = 0;  // with its NUL; 0: unknown
 };
 
