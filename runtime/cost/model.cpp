@@ -28,7 +28,7 @@ vm::CostRange kept(Prices& prices, const KeptRows& rows, const dif::Difo& difo) 
   if (type.kind == dif::TypeKind::integer) return always(prices.of(rows.integer));
   const Row row = rows.string;
   if (type.kind == dif::TypeKind::bytes) return always(prices.of(row, type.size));
-  const vm::Text text = vm::result_text(difo);
+  const vm::StringOperand text = vm::result_text(difo);
   const vm::Sizes& sizes = prices.sizes();
   const auto bytes = [&](double otherwise) { return text.bytes > 0 ? text.bytes : otherwise; };
   vm::CostRange sum{prices.of(row, bytes(sizes.least)), prices.of(row, bytes(sizes.expected)), prices.of(row, bytes(sizes.most))};

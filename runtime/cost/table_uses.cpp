@@ -18,19 +18,19 @@ using Uses = std::map<std::pair<dif::Scope, unsigned>, DynamicUse>;
 bool is_dynamic(dif::Opcode opcode) { return dif::info(opcode).scope == dif::Scope::thread || vm::takes_key(opcode); }
 
 // Its bytes with the NUL.
-size_t length_of(const vm::Text& text, const vm::Sizes& sizes) {
+size_t length_of(const vm::StringOperand& text, const vm::Sizes& sizes) {
   return static_cast<size_t>(text.bytes > 0 ? text.bytes : std::max(sizes.expected, 1.0));
 }
 
 size_t value_bytes(const dif::DataType& type, const vm::Operands& operands, const vm::Sizes& sizes) {
   if (type.kind == dif::TypeKind::bytes) return type.size;
   if (type.kind != dif::TypeKind::string) return 0;
-  return length_of(operands.strings.empty() ? vm::Text{} : operands.strings.front(), sizes);
+  return length_of(operands.strings.empty() ? vm::StringOperand{} : operands.strings.front(), sizes);
 }
 
 size_t key_bytes(const vm::Operands& operands, const vm::Sizes& sizes) {
   size_t bytes = operands.values * vm::stored_key(8);
-  for (const vm::Text& text : operands.references) bytes += vm::stored_key(length_of(text, sizes) - 1);
+  for (const vm::StringOperand& text : operands.references) bytes += vm::stored_key(length_of(text, sizes) - 1);
   return bytes;
 }
 

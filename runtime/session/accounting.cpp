@@ -38,7 +38,7 @@ void add_kept(EcbAccount& into, const ActionPlan& action, const ActionTally& tal
     if (value.made_by != dif::Action::expression || value.type.kind == dif::TypeKind::none) continue;
     (value.type.by_ref() ? kept.strings : kept.integers) += tally.count;
     if (value.type.by_ref()) kept.bytes += std::exchange(bytes, 0);
-    const vm::Text text = vm::result_text(action.desc->args[i].difo);
+    const vm::StringOperand text = vm::result_text(action.desc->args[i].difo);
     if (value.type.kind == dif::TypeKind::string && text.place != vm::StringPlace::literal)
       into.found[static_cast<size_t>(text.place)] += tally.count;
   }

@@ -20,11 +20,11 @@ using dif::Instruction;
 using dif::TupleUse;
 
 struct Known {
-  std::array<Text, dif::kRegisters> registers{};
-  std::vector<std::optional<Text>> stack;  // nothing: a value
+  std::array<StringOperand, dif::kRegisters> registers{};
+  std::vector<std::optional<StringOperand>> stack;  // nothing: a value
 
-  Text text(unsigned number) const { return number < registers.size() ? registers[number] : Text{}; }
-  void set(unsigned number, const Text& text) {
+  StringOperand text(unsigned number) const { return number < registers.size() ? registers[number] : StringOperand{}; }
+  void set(unsigned number, const StringOperand& text) {
     if (number < registers.size()) registers[number] = text;
   }
 };
@@ -43,7 +43,7 @@ class Following {
   void join(Known& into, const Known& from, size_t) const { into = from; }
 
   std::vector<Operands> take() { return std::move(found_); }
-  Text result() const { return result_; }
+  StringOperand result() const { return result_; }
 
  private:
   Operands uses(const Known& known, Instruction in) const {
@@ -53,7 +53,7 @@ class Following {
     if (row.width == dif::Width::text) found.strings = {known.text(in.r1()), known.text(in.r2())};
     if (pushes_string(in) || (stored && stored->type.kind == dif::TypeKind::string)) found.strings = {known.text(in.rd())};
     if (row.tuple != TupleUse::key && row.tuple != TupleUse::arguments) return found;
-    for (const std::optional<Text>& key : known.stack) {
+    for (const std::optional<StringOperand>& key : known.stack) {
       if (key) found.references.push_back(*key);
       found.values += !key;
     }
@@ -83,23 +83,23 @@ class Following {
     }
   }
 
-  static std::optional<Text> pushed(const Known& known, Instruction in) {
+  static std::optional<StringOperand> pushed(const Known& known, Instruction in) {
     if (has_format(in, Format::pushv)) return std::nullopt;
-    return pushes_string(in) ? known.text(in.rd()) : Text{};
+    return pushes_string(in) ? known.text(in.rd()) : StringOperand{};
   }
 
   // The text that a register is given, if that may be a string.
-  std::optional<Text> loaded(const Known& known, Instruction in) const {
+  std::optional<StringOperand> loaded(const Known& known, Instruction in) const {
     const dif::OpcodeInfo& row = info(in.opcode());
     switch (row.format) {
       case Format::sets:
         return literal(in.index());
       case Format::setx:
-        return Text{};
+        return StringOperand{};
       case Format::call:
         return returned(known, in.index());
       case Format::ldv:
-        return Text{place_of(row, in)};
+        return StringOperand{place_of(row, in)};
       default:
         return is_move(in) ? std::optional(known.text(in.r1())) : std::nullopt;
     }
@@ -111,21 +111,21 @@ class Following {
     return row.scope == dif::Scope::global && row.tuple == TupleUse::none ? StringPlace::variable : StringPlace::dynamic;
   }
 
-  static Text returned(const Known& known, unsigned subroutine) {
+  static StringOperand returned(const Known& known, unsigned subroutine) {
     const auto origin = subroutine < dif::kSubroutineCount ? dif::kSubroutines[subroutine].value : dif::ValueOrigin::made;
     if (origin == dif::ValueOrigin::text) return {StringPlace::captured};
     if (origin == dif::ValueOrigin::part && !known.stack.empty() && known.stack.front()) return {known.stack.front()->place};
     return {StringPlace::scratch};
   }
 
-  Text literal(size_t at) const {
+  StringOperand literal(size_t at) const {
     if (at >= difo_.strings.size()) return {};
     return {StringPlace::literal, static_cast<double>(std::strlen(difo_.strings.c_str() + at) + 1)};
   }
 
   const dif::Difo& difo_;
   std::vector<Operands> found_;
-  Text result_;
+  StringOperand result_;
 };
 
 Following followed(const dif::Difo& difo) {
@@ -138,6 +138,6 @@ Following followed(const dif::Difo& difo) {
 
 std::vector<Operands> operands_of(const dif::Difo& difo) { return followed(difo).take(); }
 
-Text result_text(const dif::Difo& difo) { return followed(difo).result(); }
+StringOperand result_text(const dif::Difo& difo) { return followed(difo).result(); }
 
 }  // namespace dvm::vm

@@ -32,10 +32,10 @@ class Pricing {
     const Instruction in = difo_.text[pc];
     const Operands& on = operands_[pc];
     CostRange sum = priced(row_of(difo_, in).name(), measured(pc, bytes_of(in, on)));
-    for (const Text& text : on.strings) sum += place(text);
+    for (const StringOperand& text : on.strings) sum += place(text);
     if (!takes_key(in.opcode())) return sum;
     for (unsigned i = 0; i < on.values; i++) sum += priced(kValueKeyRow, {});
-    for (const Text& key : on.references) {
+    for (const StringOperand& key : on.references) {
       Bytes bytes = bytes_of(key);
       if (is_counted(pc)) bytes.expected = pushed_[pc] / static_cast<double>(on.references.size());
       sum += priced(kReferenceKeyRow, bytes);
@@ -48,7 +48,7 @@ class Pricing {
     return is_counted(pc) ? static_cast<double>(counts_[pc].taken) / static_cast<double>(counts_[pc].entered) : 0.5;
   }
 
-  CostRange place(const Text& text) {
+  CostRange place(const StringOperand& text) {
     return text.place == StringPlace::literal ? CostRange{} : priced(place_row(text.place), {});
   }
 
@@ -70,7 +70,7 @@ class Pricing {
     return bytes;
   }
 
-  Bytes bytes_of(const Text& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
+  Bytes bytes_of(const StringOperand& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
 
   // The units of an instruction: the size of what is stored, pushed or compared, or of a subroutine's first string; 1 if a
   // variable is found, or appears or vanishes.

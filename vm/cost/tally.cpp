@@ -40,7 +40,7 @@ void add(const dif::Difo& difo, dif::Instruction in, const Tally& tally, Counts&
 }
 
 void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t count, Counts& into) {
-  for (const Text& text : on.strings) into.strings[static_cast<size_t>(text.place)] += count;
+  for (const StringOperand& text : on.strings) into.strings[static_cast<size_t>(text.place)] += count;
   if (!takes_key(in.opcode())) return;
   into.key_values += on.values * count;
   const auto bytes = static_cast<uint64_t>(key * static_cast<double>(count));

@@ -37,15 +37,15 @@ inline std::string place_row(StringPlace place) { return "string/" + std::string
 inline constexpr const char* kValueKeyRow = "tuple/integer";
 inline constexpr const char* kReferenceKeyRow = "tuple/string";
 
-struct Text {
+struct StringOperand {
   StringPlace place = StringPlace::literal;
   double bytes = 0;  // with its NUL; 0: unknown
 };
 
 struct Operands {
-  std::vector<Text> strings;     // strings that the instruction reads
-  std::vector<Text> references;  // keys or arguments by reference that it takes from the tuple stack
-  unsigned values = 0;           // keys or arguments by value
+  std::vector<StringOperand> strings;     // strings that the instruction reads
+  std::vector<StringOperand> references;  // keys or arguments by reference that it takes from the tuple stack
+  unsigned values = 0;                    // keys or arguments by value
 };
 
 // True for opcodes that look a variable up by the tuple stack, whose keys are priced by rows of their own.
@@ -55,6 +55,6 @@ bool takes_key(dif::Opcode opcode);
 std::vector<Operands> operands_of(const dif::Difo& difo);
 
 // The string that the DIFO returns, if it returns one.
-Text result_text(const dif::Difo& difo);
+StringOperand result_text(const dif::Difo& difo);
 
 }  // namespace dvm::vm
