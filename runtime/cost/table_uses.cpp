@@ -22,20 +22,20 @@ size_t length_of(const vm::StringOperand& text, const vm::Sizes& sizes) {
   return static_cast<size_t>(text.bytes > 0 ? text.bytes : std::max(sizes.expected, 1.0));
 }
 
-size_t value_bytes(const dif::DataType& type, const vm::Operands& operands, const vm::Sizes& sizes) {
+size_t value_bytes(const dif::DataType& type, const vm::PricedOperands& operands, const vm::Sizes& sizes) {
   if (type.kind == dif::TypeKind::bytes) return type.size;
   if (type.kind != dif::TypeKind::string) return 0;
   return length_of(operands.strings.empty() ? vm::StringOperand{} : operands.strings.front(), sizes);
 }
 
-size_t key_bytes(const vm::Operands& operands, const vm::Sizes& sizes) {
+size_t key_bytes(const vm::PricedOperands& operands, const vm::Sizes& sizes) {
   size_t bytes = operands.values * vm::stored_key(8);
   for (const vm::StringOperand& text : operands.references) bytes += vm::stored_key(length_of(text, sizes) - 1);
   return bytes;
 }
 
 void add_stores(const dif::Difo& difo, double rate, const vm::Sizes& sizes, Uses& uses) {
-  const std::vector<vm::Operands> operands = vm::operands_of(difo);
+  const std::vector<vm::PricedOperands> operands = vm::operands_of(difo);
   for (size_t i = 0; i < difo.text.size(); i++) {
     const dif::Instruction in = difo.text[i];
     const dif::Variable* variable = is_dynamic(in.opcode()) ? stored_variable(difo, in) : nullptr;

@@ -42,12 +42,12 @@ class Following {
   // A path further down the text is the likelier one: it is where a condition holds.
   void join(Known& into, const Known& from, size_t) const { into = from; }
 
-  std::vector<Operands> take() { return std::move(found_); }
+  std::vector<PricedOperands> take() { return std::move(found_); }
   StringOperand result() const { return result_; }
 
  private:
-  Operands uses(const Known& known, Instruction in) const {
-    Operands found;
+  PricedOperands uses(const Known& known, Instruction in) const {
+    PricedOperands found;
     const dif::Variable* stored = stored_variable(difo_, in);
     const dif::OpcodeInfo& row = info(in.opcode());
     if (row.width == dif::Width::text) found.strings = {known.text(in.r1()), known.text(in.r2())};
@@ -124,7 +124,7 @@ class Following {
   }
 
   const dif::Difo& difo_;
-  std::vector<Operands> found_;
+  std::vector<PricedOperands> found_;
   StringOperand result_;
 };
 
@@ -136,7 +136,7 @@ Following followed(const dif::Difo& difo) {
 
 }  // namespace
 
-std::vector<Operands> operands_of(const dif::Difo& difo) { return followed(difo).take(); }
+std::vector<PricedOperands> operands_of(const dif::Difo& difo) { return followed(difo).take(); }
 
 StringOperand result_text(const dif::Difo& difo) { return followed(difo).result(); }
 

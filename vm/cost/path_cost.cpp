@@ -30,7 +30,7 @@ class Pricing {
 
   CostRange price(size_t pc) {
     const Instruction in = difo_.text[pc];
-    const Operands& on = operands_[pc];
+    const PricedOperands& on = operands_[pc];
     CostRange sum = priced(row_of(difo_, in).name(), measured(pc, bytes_of(in, on)));
     for (const StringOperand& text : on.strings) sum += place(text);
     if (!takes_key(in.opcode())) return sum;
@@ -74,7 +74,7 @@ class Pricing {
 
   // The units of an instruction: the size of what is stored, pushed or compared, or of a subroutine's first string; 1 if a
   // variable is found, or appears or vanishes.
-  Bytes bytes_of(Instruction in, const Operands& on) const {
+  Bytes bytes_of(Instruction in, const PricedOperands& on) const {
     if (info(in.opcode()).cost == dif::CostClass::found) return {0, 1, 1};
     const dif::Variable* stored = stored_variable(difo_, in);
     if (stored && !stored->type.by_ref()) return {0, 0, 1};  // the variable comes or goes
@@ -88,7 +88,7 @@ class Pricing {
   const Profile& profile_;
   std::string_view engine_;
   Bytes text_;
-  std::vector<Operands> operands_;
+  std::vector<PricedOperands> operands_;
   std::set<std::string>& missing_;
   std::span<const InstructionCount> counts_;
   std::vector<double> pushed_;

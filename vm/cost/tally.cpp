@@ -39,7 +39,7 @@ void add(const dif::Difo& difo, dif::Instruction in, const Tally& tally, Counts&
     opcode.count += tally.count;
 }
 
-void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t count, Counts& into) {
+void add_operands(dif::Instruction in, const PricedOperands& on, double key, uint64_t count, Counts& into) {
   for (const StringOperand& text : on.strings) into.strings[static_cast<size_t>(text.place)] += count;
   if (!takes_key(in.opcode())) return;
   into.key_values += on.values * count;
@@ -81,7 +81,7 @@ InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> co
     counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].units};
     if (!is_return(in)) entering[pc + 1] += count - taken - costs[pc].faults;
   }
-  const std::vector<Operands> operands = operands_of(difo);
+  const std::vector<PricedOperands> operands = operands_of(difo);
   const std::vector<double> keys = pushed_bytes(difo, counts);
   for (size_t pc = 0; pc < difo.text.size(); pc++) add_operands(difo.text[pc], operands[pc], keys[pc], counts[pc].entered, into);
   return counts;

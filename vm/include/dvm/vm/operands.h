@@ -42,7 +42,7 @@ struct StringOperand {
   double bytes = 0;  // with its NUL; 0: unknown
 };
 
-struct Operands {
+struct PricedOperands {
   std::vector<StringOperand> strings;     // strings that the instruction reads
   std::vector<StringOperand> references;  // keys or arguments by reference that it takes from the tuple stack
   unsigned values = 0;                    // keys or arguments by value
@@ -52,7 +52,7 @@ struct Operands {
 bool takes_key(dif::Opcode opcode);
 
 // The operands of each instruction.
-std::vector<Operands> operands_of(const dif::Difo& difo);
+std::vector<PricedOperands> operands_of(const dif::Difo& difo);
 
 // The string that the DIFO returns, if it returns one.
 StringOperand result_text(const dif::Difo& difo);
