@@ -41,7 +41,7 @@ constexpr uint64_t kSlower = 8;         // a stepped call than another
 constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
 
 struct LiveSource {
-  Source source;
+  PricedSource source;
   Stub stub;
   const char* probe = kEntry;
   const char* stamp = nullptr;  // the argument that the probe has of the call
@@ -49,26 +49,26 @@ struct LiveSource {
 };
 
 constexpr LiveSource kLive[] = {
-    {Source::pid, Stub::stepped, kEntry, "arg0"},
-    {Source::pid_emulated, Stub::emulated, kEntry, "arg0"},
-    {Source::pid_moved, Stub::moved, kEntry, "arg0"},
-    {Source::pid_nop5, Stub::nop5, kEntry, "arg0"},
-    {Source::pid_return, Stub::emulated, kReturn, "arg1"},
-    {Source::usdt, Stub::nop, kEntry, "arg0"},
-    {Source::syscall, Stub::system_call, "syscall::getppid:entry", "arg0", true},
-    {Source::sched, Stub::signal, "proc:::signal-send", nullptr, true},
-    {Source::sdt, Stub::signal, "sdt:::signal_generate", nullptr, true},
-    {Source::profile, Stub::loop, "profile-4999hz", nullptr, true},
+    {PricedSource::pid, Stub::stepped, kEntry, "arg0"},
+    {PricedSource::pid_emulated, Stub::emulated, kEntry, "arg0"},
+    {PricedSource::pid_moved, Stub::moved, kEntry, "arg0"},
+    {PricedSource::pid_nop5, Stub::nop5, kEntry, "arg0"},
+    {PricedSource::pid_return, Stub::emulated, kReturn, "arg1"},
+    {PricedSource::usdt, Stub::nop, kEntry, "arg0"},
+    {PricedSource::syscall, Stub::system_call, "syscall::getppid:entry", "arg0", true},
+    {PricedSource::sched, Stub::signal, "proc:::signal-send", nullptr, true},
+    {PricedSource::sdt, Stub::signal, "sdt:::signal_generate", nullptr, true},
+    {PricedSource::profile, Stub::loop, "profile-4999hz", nullptr, true},
 };
 
 // A probe that shares the trap of calibrated:::entry.
 struct SharedSource {
-  Source source;
+  PricedSource source;
   const char* probe;
 };
-constexpr SharedSource kShared[] = {{Source::pid_shared, "calibrated:::again"}, {Source::pid_return_shared, kReturn}};
+constexpr SharedSource kShared[] = {{PricedSource::pid_shared, "calibrated:::again"}, {PricedSource::pid_return_shared, kReturn}};
 
-std::string_view name_of(Source source) { return kSources[static_cast<size_t>(source)].name; }
+std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)].name; }
 
 // The rest, at least 0.
 vm::Price rest_of(const noise::Middle& all, const vm::Price& known) {
@@ -85,11 +85,11 @@ double looking(const LiveFigures& traced, const vm::Profile& profile) {
 // Sets stages of a source, from ns.
 class SourceRows {
  public:
-  SourceRows(Source source, vm::Profile& profile) : source_(source), profile_(profile) {}
+  SourceRows(PricedSource source, vm::Profile& profile) : source_(source), profile_(profile) {}
   void set(FlowStage stage, const vm::Price& ns) { profile_.set(row_of(source_, stage), times(ns, clocks_of_ns(profile_))); }
 
  private:
-  Source source_;
+  PricedSource source_;
   vm::Profile& profile_;
 };
 
@@ -249,9 +249,9 @@ Status measure_tick(Bench& bench, vm::Profile& profile) {
 }
 
 // The rows of one source.
-std::vector<Row> rows_of(Source name) {
+std::vector<Row> rows_of(PricedSource name) {
   std::vector<Row> rows = {row_of(name, FlowStage::handler)};
-  if (name != Source::tick) rows.push_back(row_of(name, FlowStage::trigger));
+  if (name != PricedSource::tick) rows.push_back(row_of(name, FlowStage::trigger));
   for (const LiveSource& source : kLive) {
     if (name != source.source) continue;
     rows.push_back(row_of(name, FlowStage::capture));
@@ -260,8 +260,8 @@ std::vector<Row> rows_of(Source name) {
   return rows;
 }
 
-Status measure_source(Source name, Bench& bench, vm::Profile& profile) {
-  if (name == Source::tick) return measure_tick(bench, profile);
+Status measure_source(PricedSource name, Bench& bench, vm::Profile& profile) {
+  if (name == PricedSource::tick) return measure_tick(bench, profile);
   auto child = LoopingChild::start();
   if (!child) return child.error();
   for (const SharedSource& source : kShared)
@@ -271,22 +271,22 @@ Status measure_source(Source name, Bench& bench, vm::Profile& profile) {
   return Error{fmt::format("there is no measurement of {}", name_of(name))};
 }
 
-bool is_timer(Source source) { return source == Source::profile || source == Source::tick; }
+bool is_timer(PricedSource source) { return source == PricedSource::profile || source == PricedSource::tick; }
 
 // Timers, or all others.
-std::vector<Source> live_sources(bool are_timers) {
-  std::vector<Source> sources;
+std::vector<PricedSource> live_sources(bool are_timers) {
+  std::vector<PricedSource> sources;
   for (const LiveSource& one : kLive) sources.push_back(one.source);
   for (const SharedSource& one : kShared) sources.push_back(one.source);
-  sources.push_back(Source::tick);
-  std::erase_if(sources, [&](Source source) { return is_timer(source) != are_timers; });
+  sources.push_back(PricedSource::tick);
+  std::erase_if(sources, [&](PricedSource source) { return is_timer(source) != are_timers; });
   return sources;
 }
 
 template <bool kTimers>
 std::vector<Row> source_rows() {
   std::vector<Row> rows;
-  for (const Source source : live_sources(kTimers))
+  for (const PricedSource source : live_sources(kTimers))
     for (const Row row : rows_of(source)) rows.push_back(row);
   return rows;
 }
@@ -294,7 +294,7 @@ std::vector<Row> source_rows() {
 // A source that is not available here does not prevent others from being measured.
 template <bool kTimers>
 Status measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const std::vector<Source> sources = live_sources(kTimers);
+  const std::vector<PricedSource> sources = live_sources(kTimers);
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
     const std::vector<Row> rows = rows_of(sources[i]);

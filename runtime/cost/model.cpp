@@ -90,7 +90,7 @@ vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double com
   return sum;
 }
 
-bool has_price(const Prices& prices, Source source) {
+bool has_price(const Prices& prices, PricedSource source) {
   for (size_t i = 0; i < kFlowStages.size(); i++)
     if (prices.find(row_of(source, static_cast<FlowStage>(i)))) return true;
   return false;
@@ -98,16 +98,16 @@ bool has_price(const Prices& prices, Source source) {
 
 // The source whose rows price such firings. A profile that does not tell sites and timers apart has one for all of a kind.
 // Nothing: it is no source of the table.
-std::optional<Source> priced_source(const Prices& prices, std::string_view name) {
-  const std::optional<Source> source = find_source(name);
+std::optional<PricedSource> priced_source(const Prices& prices, std::string_view name) {
+  const std::optional<PricedSource> source = find_source(name);
   if (!source || has_price(prices, *source)) return source;
-  if (source == Source::pid_return_shared && has_price(prices, Source::pid_return)) return Source::pid_return;
-  if (name.starts_with("pid_")) return Source::pid;
-  return source == Source::tick ? Source::profile : source;
+  if (source == PricedSource::pid_return_shared && has_price(prices, PricedSource::pid_return)) return PricedSource::pid_return;
+  if (name.starts_with("pid_")) return PricedSource::pid;
+  return source == PricedSource::tick ? PricedSource::profile : source;
 }
 
 // The sum of the stages, or of those in the traced thread.
-vm::Cost sum_of_stages(const Prices& prices, Source source, double event_bytes, bool only_thread) {
+vm::Cost sum_of_stages(const Prices& prices, PricedSource source, double event_bytes, bool only_thread) {
   vm::Cost sum;
   for (size_t i = 0; i < kFlowStages.size(); i++) {
     const auto stage = static_cast<FlowStage>(i);
@@ -137,19 +137,19 @@ void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeed
 }  // namespace
 
 vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes) {
-  const std::optional<Source> priced = priced_source(prices, source);
+  const std::optional<PricedSource> priced = priced_source(prices, source);
   return priced ? prices.of_optional(row_of(*priced, stage), event_bytes) : vm::Cost{};
 }
 
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
-  const std::optional<Source> priced = priced_source(prices, source);
+  const std::optional<PricedSource> priced = priced_source(prices, source);
   if (priced && has_price(prices, *priced)) return sum_of_stages(prices, *priced, event_bytes, false);
   prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)].name : source));
   return {};
 }
 
 vm::Cost thread_cost(const Prices& prices, std::string_view source) {
-  const std::optional<Source> priced = priced_source(prices, source);
+  const std::optional<PricedSource> priced = priced_source(prices, source);
   return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
 }
 

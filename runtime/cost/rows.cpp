@@ -70,9 +70,9 @@ std::optional<EngineId> find_engine(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<Source> find_source(std::string_view name) {
+std::optional<PricedSource> find_source(std::string_view name) {
   for (size_t i = 0; i < kSources.size(); i++)
-    if (kSources[i].name == name) return static_cast<Source>(i);
+    if (kSources[i].name == name) return static_cast<PricedSource>(i);
   return std::nullopt;
 }
 

@@ -35,7 +35,7 @@ struct CostRow {
   std::string_view text;
 };
 
-enum class Source : uint8_t {
+enum class PricedSource : uint8_t {
 #define DVM_SOURCE(name, text) name,
 #include "runtime/cost/sources.def"
 };
@@ -44,7 +44,7 @@ inline constexpr std::array kSources = {
 #include "runtime/cost/sources.def"
 };
 // Nothing: no source has the name.
-std::optional<Source> find_source(std::string_view name);
+std::optional<PricedSource> find_source(std::string_view name);
 
 enum class FlowStage : uint8_t {
 #define DVM_FLOW_STAGE(name, text) name,
@@ -185,7 +185,7 @@ constexpr Row row_of(const dif::AggregationInfo& function) {
 }
 // The row of an action or an aggregating function.
 Row row_of(dif::Action action);
-constexpr Row row_of(Source source, FlowStage stage) {
+constexpr Row row_of(PricedSource source, FlowStage stage) {
   return Row(rows::kSource + static_cast<size_t>(source) * kFlowStages.size() + static_cast<size_t>(stage));
 }
 constexpr Row row_of(ConsumerStep step) { return Row(rows::kConsumer + static_cast<size_t>(step)); }
