@@ -35,7 +35,7 @@ const AgentCase kCases[] = {
      kFalse},
     {"agent/stub/entry"_row, {plain(kFalse)}},
     {"agent/stub/return"_row, {plain("/arg1 == 1/ { @ = count(); }")}, "", 1, false, false, false, true},
-    {"agent/stub/usdt"_row, {plain(kFalse)}, "", 1, false, false, false, false, Stub::nop},
+    {"agent/stub/usdt"_row, {plain(kFalse)}, "", 1, false, false, false, false, StubKind::nop},
     // What a stub does while it has the lane.
     {"aggregation/count"_row, {plain("{ @a = count(); @b = count(); }")}, kCount},
     {"agent/lane/take"_row, {plain(kCount)}},

@@ -28,7 +28,7 @@ struct AgentCase {
   bool is_on_heap = false;  // the string of `with`
   bool follows = false;     // `with` runs under -x followfork
   bool is_return = false;
-  Stub stub = Stub::framed;
+  StubKind stub = StubKind::framed;
 };
 
 // In an order in which each case is priced by those before it.

@@ -124,7 +124,8 @@ class CaptureMeter {
   Result<vm::Price> traced_more(uint32_t depth) {
     const Size size{0, depth};
     const auto traced = counting(size);
-    const auto plain = measure_untraced(fmt::format("depth {}", depth), {Stub::emulated, bench_.calls, depth, 0}, child_, bench_);
+    const auto plain =
+        measure_untraced(fmt::format("depth {}", depth), {StubKind::emulated, bench_.calls, depth, 0}, child_, bench_);
     if (!traced) return traced.error();
     if (!plain) return plain.error();
     return difference(traced->figures.thread, *plain);
@@ -164,7 +165,7 @@ class CaptureMeter {
     if (!program) return program.error();
     const std::string bytes = std::to_string(size.stack_bytes);
     const uint64_t calls = size.stack_bytes > 0 ? std::min(bench_.calls, kMostCopies) : bench_.calls;
-    LiveCase live{{is_system_call ? Stub::system_call : Stub::emulated, calls, size.depth, size.letters}, script, {}};
+    LiveCase live{{is_system_call ? StubKind::system_call : StubKind::emulated, calls, size.depth, size.letters}, script, {}};
     live.settings = {{"ustackunwind", bytes.c_str()}};
     const Result<LiveFigures> figures = measure_live(
         fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes), live, child_, bench_);

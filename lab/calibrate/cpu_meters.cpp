@@ -48,7 +48,7 @@ class LooksOf {
  private:
   static LiveCase looked_for(unsigned clauses) {
     constexpr uint64_t kBursts = 80, kCalls = 50;
-    LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
+    LiveCase one{.calls = {.stub = StubKind::emulated, .times = kBursts * kCalls, .rests = true},
                  .script = "calibrated:::entry { @ = count(); }",
                  .settings = {{"switchrate", "1h"}}};
     for (unsigned i = 1; i < clauses; i++)
@@ -106,12 +106,12 @@ Status measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile
 
 struct RestedCase {
   Row row;
-  Stub stub;
+  StubKind stub;
   const char* probe;
   const char* predicate;  // {}: the child
 };
-constexpr RestedCase kCases[] = {{"rested/process"_row, Stub::emulated, "calibrated:::entry", ""},
-                                 {"rested/kernel"_row, Stub::system_call, "syscall::getppid:entry", "/pid == {}/"}};
+constexpr RestedCase kCases[] = {{"rested/process"_row, StubKind::emulated, "calibrated:::entry", ""},
+                                 {"rested/kernel"_row, StubKind::system_call, "syscall::getppid:entry", "/pid == {}/"}};
 
 // Few, or the extra cost of the first one would be lost among them. That of the following ones is included.
 constexpr uint32_t kBurst = 8;
@@ -119,7 +119,7 @@ constexpr uint64_t kBursts = 40;  // a sample
 
 // Extra ns of a burst after idle time, compared with one after another burst.
 template <class Call>
-Result<noise::QuietSample> behind_rest(Stub stub, const Call& call) {
+Result<noise::QuietSample> behind_rest(StubKind stub, const Call& call) {
   StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
   const Result<noise::QuietSample> busy = call(calls);
   if (!busy) return busy.error();
@@ -205,7 +205,7 @@ void spread(const LoopingChild& first, const LoopingChild& second) {
 std::vector<Row> ring_rows() { return {"ring/shared"_row}; }
 
 Status measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  LiveCase one{{Stub::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
+  LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
   const Result<dif::Program> program = bench.compile(one.script);
   if (!program) return program.error();

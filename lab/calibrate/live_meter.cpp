@@ -42,23 +42,23 @@ constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of anoth
 
 struct LiveSource {
   PricedSource source;
-  Stub stub;
+  StubKind stub;
   const char* probe = kEntry;
   const char* stamp = nullptr;  // the argument that the probe has of the call
   bool is_only_child = false;   // others fire it too, and are left out by a predicate
 };
 
 constexpr LiveSource kLive[] = {
-    {PricedSource::pid, Stub::stepped, kEntry, "arg0"},
-    {PricedSource::pid_emulated, Stub::emulated, kEntry, "arg0"},
-    {PricedSource::pid_moved, Stub::moved, kEntry, "arg0"},
-    {PricedSource::pid_nop5, Stub::nop5, kEntry, "arg0"},
-    {PricedSource::pid_return, Stub::emulated, kReturn, "arg1"},
-    {PricedSource::usdt, Stub::nop, kEntry, "arg0"},
-    {PricedSource::syscall, Stub::system_call, "syscall::getppid:entry", "arg0", true},
-    {PricedSource::sched, Stub::signal, "proc:::signal-send", nullptr, true},
-    {PricedSource::sdt, Stub::signal, "sdt:::signal_generate", nullptr, true},
-    {PricedSource::profile, Stub::loop, "profile-4999hz", nullptr, true},
+    {PricedSource::pid, StubKind::stepped, kEntry, "arg0"},
+    {PricedSource::pid_emulated, StubKind::emulated, kEntry, "arg0"},
+    {PricedSource::pid_moved, StubKind::moved, kEntry, "arg0"},
+    {PricedSource::pid_nop5, StubKind::nop5, kEntry, "arg0"},
+    {PricedSource::pid_return, StubKind::emulated, kReturn, "arg1"},
+    {PricedSource::usdt, StubKind::nop, kEntry, "arg0"},
+    {PricedSource::syscall, StubKind::system_call, "syscall::getppid:entry", "arg0", true},
+    {PricedSource::sched, StubKind::signal, "proc:::signal-send", nullptr, true},
+    {PricedSource::sdt, StubKind::signal, "sdt:::signal_generate", nullptr, true},
+    {PricedSource::profile, StubKind::loop, "profile-4999hz", nullptr, true},
 };
 
 // A probe that shares the trap of calibrated:::entry.
@@ -112,12 +112,12 @@ class SourceMeter {
  public:
   SourceMeter(const LiveSource& source, LoopingChild& child, Bench& bench) : source_(source), child_(child), bench_(bench) {
     calls_.stub = source.stub;
-    calls_.times = source.stub == Stub::loop ? kLoopTime * bench.calls : bench.calls;
-    if (source.stub == Stub::stepped) calls_.times /= kSlower;
+    calls_.times = source.stub == StubKind::loop ? kLoopTime * bench.calls : bench.calls;
+    if (source.stub == StubKind::stepped) calls_.times /= kSlower;
   }
 
   Status measure(vm::Profile& profile) {
-    const bool is_loop = source_.stub == Stub::loop;
+    const bool is_loop = source_.stub == StubKind::loop;
     const std::string script = counting();
     // The loop times an interrupt by itself: there is nothing to subtract.
     const Result<noise::Middle> plain =
@@ -184,7 +184,7 @@ class SourceMeter {
 
 // The extra cost of the probe if the entry is probed as well.
 Status measure_shared(const SharedSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
-  const StubCalls calls{Stub::emulated, bench.calls};
+  const StubCalls calls{StubKind::emulated, bench.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
   const Result<LiveFigures> one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);

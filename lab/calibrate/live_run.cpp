@@ -194,7 +194,7 @@ Status LiveRun::add_stubs() {
     const std::string path = path_of(child->pid(), case_.by);
     for (const char* name : {"entry", "again", "return"}) {
       UprobeSite site{path, *offset, name == std::string_view("return"), child->pid()};
-      if (case_.calls.stub == Stub::framed) site.size = site.alone = size_of_framed();
+      if (case_.calls.stub == StubKind::framed) site.size = site.alone = size_of_framed();
       handle_->catalog().add(
           {.provider = kProvider, .function = fmt::format("f{}", child->pid()), .name = name, .site = std::move(site)});
     }
@@ -247,7 +247,7 @@ noise::Middle of_an_attachment(noise::Middle found) {
 // The time of an interrupt varies, as that of waking up does.
 noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const StubCalls& calls,
                            const noise::QuietSamples& samples) {
-  if (calls.stub == Stub::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
+  if (calls.stub == StubKind::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
   return book.settle(series, samples);
 }
 
@@ -256,7 +256,7 @@ noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, c
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
   const Result<dif::Program> program = bench.compile(one.script);
   if (!program) return program.error();
-  const bool is_loop = one.calls.stub == Stub::loop;
+  const bool is_loop = one.calls.stub == StubKind::loop;
   const bool is_drained = !is_loop && !one.is_counted_only && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
   noise::QuietSamples looked(bench.samples), thread = is_loop ? looked : bench.book.samples_of(of_thread, bench.samples);

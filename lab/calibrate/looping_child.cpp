@@ -63,25 +63,25 @@ using Function = uint64_t (*)(uint64_t);
 uint64_t system_call(uint64_t argument) { return static_cast<uint64_t>(syscall(SYS_getppid, argument)); }
 uint64_t signal_itself(uint64_t) { return static_cast<uint64_t>(kill(getpid(), SIGURG)); }
 
-Function function_of(Stub stub) {
+Function function_of(StubKind stub) {
   switch (stub) {
-    case Stub::emulated:
+    case StubKind::emulated:
       return dvm_stub_emulated;
-    case Stub::stepped:
+    case StubKind::stepped:
       return dvm_stub_stepped;
-    case Stub::nop:
+    case StubKind::nop:
       return dvm_stub_nop;
-    case Stub::nop5:
+    case StubKind::nop5:
       return dvm_stub_nop5;
-    case Stub::moved:
+    case StubKind::moved:
       return dvm_stub_moved;
-    case Stub::framed:
+    case StubKind::framed:
       return dvm_stub_framed;
-    case Stub::system_call:
+    case StubKind::system_call:
       return system_call;
-    case Stub::signal:
+    case StubKind::signal:
       return signal_itself;
-    case Stub::loop:
+    case StubKind::loop:
       break;
   }
   return nullptr;
@@ -103,7 +103,7 @@ constexpr std::array kText = make_text();
 constexpr uint64_t kMillisecond = 1'000'000;
 
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
-uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
+uint64_t calls_of_piece(StubKind stub) { return stub == StubKind::stepped ? 5 : 50; }
 
 noise::QuietSample called(const StubCalls& calls) {
   static const std::string on_heap(kMostLetters, 'x');
@@ -138,7 +138,9 @@ noise::QuietSample watched(uint64_t ns) {
   return {usual, quiet >= noise::kQuietEnough};
 }
 
-noise::QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
+noise::QuietSample carry_out(const StubCalls& calls) {
+  return calls.stub == StubKind::loop ? watched(calls.times) : called(calls);
+}
 
 }  // namespace
 
@@ -148,9 +150,9 @@ Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
   return std::unique_ptr<LoopingChild>(new LoopingChild(*std::move(child)));
 }
 
-Result<uint64_t> offset_of(Stub stub) {
+Result<uint64_t> offset_of(StubKind stub) {
   constexpr uint64_t kMov = 2;  // bytes before the push
-  const auto address = reinterpret_cast<uintptr_t>(function_of(stub)) + (stub == Stub::moved ? kMov : 0);
+  const auto address = reinterpret_cast<uintptr_t>(function_of(stub)) + (stub == StubKind::moved ? kMov : 0);
   const auto objects = mapped_objects(getpid());
   if (!objects) return objects.error();
   const MappedObject* program = object_at(*objects, address);

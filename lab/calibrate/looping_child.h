@@ -11,11 +11,11 @@ namespace dvm::lab {
 
 // Functions by their first instruction, one with a frame, a system call, an ignored signal to itself, and a loop that watches the
 // clock for interrupts.
-enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
+enum class StubKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
 // The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of so many letters.
 struct StubCalls {
-  Stub stub = Stub::emulated;
+  StubKind stub = StubKind::emulated;
   uint64_t times = 0;       // calls; of the loop: ns
   uint32_t depth = 0;       // functions with frame pointers between; the stack ends before the first
   uint32_t letters = 0;     // at most kMostLetters
@@ -49,7 +49,7 @@ class LoopingChild {
 };
 
 // File offset of the instruction of a function stub that is probed.
-Result<uint64_t> offset_of(Stub stub);
+Result<uint64_t> offset_of(StubKind stub);
 // Bytes of Stub::framed.
 uint64_t size_of_framed();
 

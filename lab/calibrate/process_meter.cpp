@@ -74,7 +74,7 @@ Settled settle_turns(const Samples& samples, noise::SeriesBook& book) {
 Result<Samples> sample_turns(const Bench& bench) {
   auto child = LoopingChild::start();
   if (!child) return child.error();
-  const LiveCase live{{Stub::emulated, kCalls, 0, kMany, true}, script_of_all(), {{"destructive", ""}}};
+  const LiveCase live{{StubKind::emulated, kCalls, 0, kMany, true}, script_of_all(), {{"destructive", ""}}};
   const Result<dif::Program> program = bench.compile(live.script);
   if (!program) return program.error();
   LoopingChild* const children[] = {child->get()};

@@ -60,16 +60,16 @@ TEST(Calibrate, ACaseThatFaultsIsNamed) {
 TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   auto child = LoopingChild::start();
   ASSERT_TRUE(child) << child.error().message;
-  for (const Stub stub : {Stub::emulated, Stub::stepped, Stub::nop, Stub::nop5, Stub::moved}) {
+  for (const StubKind stub : {StubKind::emulated, StubKind::stepped, StubKind::nop, StubKind::nop5, StubKind::moved}) {
     EXPECT_TRUE(offset_of(stub));
     ASSERT_TRUE((*child)->call({stub, 1000}));
     const auto taken = (*child)->finish();
     ASSERT_TRUE(taken) << taken.error().message;
     EXPECT_GT(taken->value, 0);
   }
-  ASSERT_TRUE((*child)->call({Stub::emulated, 1000, 12, kMostLetters}));
+  ASSERT_TRUE((*child)->call({StubKind::emulated, 1000, 12, kMostLetters}));
   EXPECT_TRUE((*child)->finish());
-  ASSERT_TRUE((*child)->call({Stub::loop, 2'000'000}));
+  ASSERT_TRUE((*child)->call({StubKind::loop, 2'000'000}));
   const auto interrupt = (*child)->finish();
   ASSERT_TRUE(interrupt);
   EXPECT_GE(interrupt->value, 0);
