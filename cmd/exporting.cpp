@@ -151,7 +151,7 @@ Status Exporting::write_page(const std::string& account, std::vector<view::PageF
   if (impl_->html.empty()) return {};
   const view::PageContents contents{DVM_VERSION, impl_->last.get(), &impl_->history, account, std::move(flames)};
   tell_left_out(impl_->last.get());
-  const Waiting waiting("writing the page");
+  const WaitMessage waiting("writing the page");
   return write_whole(view::page(page_shell(), contents), impl_->html);
 }
 
@@ -159,7 +159,7 @@ bool Exporting::finish() {
   if (impl_->screen) std::fflush(stdout), impl_->screen->print_rest();
   if (!impl_->otlp) return true;
   const exporting::OtlpLosses losses = [this] {
-    const Waiting waiting("sending what is left to the collector");
+    const WaitMessage waiting("sending what is left to the collector");
     return impl_->otlp->finish();
   }();
   if (losses.any()) tell("not exported: {}", exporting::losses_text(losses));

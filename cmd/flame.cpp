@@ -26,7 +26,7 @@ Result<std::vector<view::FoldedStack>> stacks_of(const std::string& file, const 
   if (Status read = read_results({file}, results); !read) return read.error();
   Result<std::string> name = view::choose_stacks(results, aggregation.substr(aggregation.starts_with('@') ? 1 : 0));
   if (!name) return Error{fmt::format("{}: {}", file, name.error().message)};
-  std::optional<Waiting> waiting("folding stacks");
+  std::optional<WaitMessage> waiting("folding stacks");
   std::vector<view::FoldedStack> stacks = view::fold(results, *name);
   waiting.reset();
   if (const std::string note = view::left_out_text(stacks, *name); !note.empty()) tell("{}", note);
@@ -43,7 +43,7 @@ Result<std::string> drawn(const FlameCommand& given) {
     if (!read) return read.error();
     before = *std::move(read);
   }
-  const Waiting waiting("drawing the flame graph");
+  const WaitMessage waiting("drawing the flame graph");
   return view::flame_graph(*stacks, given.style, before ? &*before : nullptr);
 }
 

@@ -19,7 +19,7 @@ std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::e
 void print_line(const Json& line) { fmt::print("{}\n", text_of(line)); }
 
 std::vector<Results::KeyedRow> sorted_rows(const runtime::MergedAggregation& aggregation) {
-  const Waiting waiting("sorting rows");
+  const WaitMessage waiting("sorting rows");
   return Results::rows(aggregation);
 }
 

@@ -25,7 +25,7 @@ struct PageCommand {
 };
 
 std::string text_of(const view::Results& results, const PageCommand& given) {
-  const Waiting waiting("writing the page");
+  const WaitMessage waiting("writing the page");
   const runtime::Snapshot snapshot = view::snapshot_of(results, given.rows);
   return view::page(page_shell(), {.version = DVM_VERSION, .last = &snapshot, .flames = view::flames_of(results, given.style)});
 }

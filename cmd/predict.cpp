@@ -115,7 +115,7 @@ void report_uncounted(const std::vector<runtime::Refused>& refused) {
 Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, double seconds, runtime::PredictOptions& how) {
   std::vector<runtime::Refused> refused;
   auto rates = [&] {
-    const Waiting waiting(fmt::format("counting firings for {} s", seconds));
+    const WaitMessage waiting(fmt::format("counting firings for {} s", seconds));
     return runtime::sample_rates(handle, programs, seconds, refused);
   }();
   if (!rates) return Error{"could not count firings: " + rates.error().message};
@@ -179,7 +179,7 @@ Status measure_clauses(lab::TracedProgram& live, double seconds, runtime::Predic
   for (const char* rate : {"switchrate", "aggrate"})
     if (Status set = options.set(rate, "50ms"); !set) return set;
   auto measured = [&] {
-    const Waiting waiting(fmt::format("measuring predicates for {} s", seconds));
+    const WaitMessage waiting(fmt::format("measuring predicates for {} s", seconds));
     return runtime::sample_clauses(live.handle(), seconds);
   }();
   if (!measured) return Error{"could not measure predicates: " + measured.error().message};

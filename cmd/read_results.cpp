@@ -13,7 +13,7 @@ namespace dvm::cmd {
 namespace {
 
 Status read_one(const std::string& path, view::Results& results) {
-  const Waiting waiting("reading " + (path == "-" ? "standard input" : path));
+  const WaitMessage waiting("reading " + (path == "-" ? "standard input" : path));
   if (path == "-") return results.add("standard input", std::cin);
   std::ifstream file(path);
   std::error_code unknown;

@@ -88,7 +88,7 @@ Status StackView::show(std::FILE* out) {
   if (!given_.folded && given_.flame.empty()) return {};
   if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
   view::Results results;
-  std::optional<Waiting> waiting("drawing the flame graph");
+  std::optional<WaitMessage> waiting("drawing the flame graph");
   if (Status done = read(copy_.get(), results); !done) return done;
   const std::vector<std::string> names = view::names_with_stacks(results);
   if (names.empty()) return Error{results.aggregations().empty() ? kPrinted : kEmpty};

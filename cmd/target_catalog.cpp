@@ -56,21 +56,21 @@ runtime::TargetTypes& TargetCatalog::types() {
 Result<dif::TypeRef> TargetCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
   if (KernelCatalog::is_kernel(module))
     return module == "vmlinux" ? kernel_.find_type(module, as, name) : kernel_.find_anywhere(as, name);
-  const Waiting waiting(kReading);
+  const WaitMessage waiting(kReading);
   auto found = types().find_type(module, as, name);
   return !found && kernel_.is_module(module) ? kernel_.find_type(module, as, name) : found;
 }
 
 Result<dif::ConstantDesc> TargetCatalog::find_constant(const std::string& module, const std::string& name) {
   if (KernelCatalog::is_kernel(module)) return kernel_.find_constant(module, name);
-  const Waiting waiting(kReading);
+  const WaitMessage waiting(kReading);
   auto found = types().find_constant(module, name);
   return !found && kernel_.is_module(module) ? kernel_.find_constant(module, name) : found;
 }
 
 Result<dif::DataDesc> TargetCatalog::find_data(const std::string& module, const std::string& name) {
   if (KernelCatalog::is_kernel(module)) return Error{"dvm traces processes, so the data of the kernel are not visible"};
-  const Waiting waiting(kReading);
+  const WaitMessage waiting(kReading);
   return types().find_data(module, name);
 }
 
@@ -98,7 +98,7 @@ Result<std::vector<dif::ArgumentDesc>> TargetCatalog::arguments(const runtime::P
   if (site == nullptr || site->inside) return std::vector<dif::ArgumentDesc>();
   if (is_changed_copy(probe.function))
     return Error{fmt::format("{} is a modified copy of a function, made by the compiler", probe.function)};
-  const Waiting waiting(kReading);
+  const WaitMessage waiting(kReading);
   return types().arguments(probe.object, site->offset, site->is_return);
 }
 

@@ -147,7 +147,7 @@ void print_remarks(const runtime::Handle& handle) {
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
   const Status went = [&] {
-    const Waiting waiting("enabling probes");
+    const WaitMessage waiting("enabling probes");
     return handle.go(refused);
   }();
   if (!went) {
@@ -281,7 +281,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
 
 Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& outcome) {
   const auto find_flames = [&] {
-    const Waiting waiting("drawing flame graphs");
+    const WaitMessage waiting("drawing flame graphs");
     return view.flames();
   };
   Result<std::vector<view::PageFlame>> flames = find_flames();
@@ -323,7 +323,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 // Rows are sorted and their addresses resolved before anything is printed. The live view has the terminal for itself.
 std::function<std::shared_ptr<void>()> end_shown(const TracingOptions& given) {
   if (given.exports.live) return nullptr;
-  return [] { return std::make_shared<Waiting>("preparing the results"); };
+  return [] { return std::make_shared<WaitMessage>("preparing the results"); };
 }
 
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {

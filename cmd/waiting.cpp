@@ -36,11 +36,11 @@ void tell_each_second(const std::stop_token& stop, const std::string& what) {
 
 }  // namespace
 
-Waiting::Waiting(std::string what) {
+WaitMessage::WaitMessage(std::string what) {
   if (isatty(STDERR_FILENO) != 0)
     thread_ = std::jthread([what = std::move(what)](const std::stop_token& stop) { tell_each_second(stop, what); });
 }
 
-Waiting::~Waiting() = default;
+WaitMessage::~WaitMessage() = default;
 
 }  // namespace dvm::cmd

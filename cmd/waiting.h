@@ -7,12 +7,12 @@
 
 namespace dvm::cmd {
 
-class Waiting {
+class WaitMessage {
  public:
-  explicit Waiting(std::string what);
-  ~Waiting();
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
+  explicit WaitMessage(std::string what);
+  ~WaitMessage();
+  WaitMessage(const WaitMessage&) = delete;
+  WaitMessage& operator=(const WaitMessage&) = delete;
 
  private:
   std::jthread thread_;
