@@ -54,21 +54,21 @@ Json error(const Json& id, int code, const std::string& message) {
 
 }  // namespace
 
-const std::map<std::string, Server::Answer>& Server::requests() {
-  static const std::map<std::string, Answer> all = {{"initialize", &Server::initialize},
-                                                    {"shutdown", &Server::shutdown},
-                                                    {"textDocument/completion", &Server::completion},
-                                                    {"textDocument/hover", &Server::hover},
-                                                    {"textDocument/inlayHint", &Server::inlay_hints}};
+const std::map<std::string, Server::Handler>& Server::requests() {
+  static const std::map<std::string, Handler> all = {{"initialize", &Server::initialize},
+                                                     {"shutdown", &Server::shutdown},
+                                                     {"textDocument/completion", &Server::completion},
+                                                     {"textDocument/hover", &Server::hover},
+                                                     {"textDocument/inlayHint", &Server::inlay_hints}};
   return all;
 }
 
-const std::map<std::string, Server::Answer>& Server::notifications() {
-  static const std::map<std::string, Answer> all = {{"initialized", &Server::initialized},
-                                                    {"exit", &Server::exit},
-                                                    {"textDocument/didOpen", &Server::did_open},
-                                                    {"textDocument/didChange", &Server::did_change},
-                                                    {"textDocument/didClose", &Server::did_close}};
+const std::map<std::string, Server::Handler>& Server::notifications() {
+  static const std::map<std::string, Handler> all = {{"initialized", &Server::initialized},
+                                                     {"exit", &Server::exit},
+                                                     {"textDocument/didOpen", &Server::did_open},
+                                                     {"textDocument/didChange", &Server::did_change},
+                                                     {"textDocument/didClose", &Server::did_close}};
   return all;
 }
 

@@ -33,9 +33,9 @@ class Server {
     Document document;
     Checked checked;
   };
-  using Answer = Json (Server::*)(const Json& parameters);
-  static const std::map<std::string, Answer>& requests();
-  static const std::map<std::string, Answer>& notifications();
+  using Handler = Json (Server::*)(const Json& parameters);
+  static const std::map<std::string, Handler>& requests();
+  static const std::map<std::string, Handler>& notifications();
 
   Json initialize(const Json& parameters);
   Json initialized(const Json& parameters);
