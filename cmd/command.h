@@ -19,24 +19,24 @@ class App;  // CLI11 is included where options are added
 
 namespace dvm::cmd {
 
-using Action = std::function<int()>;
+using CommandAction = std::function<int()>;
 
-void add_run(CLI::App& app, Action& chosen);
-void add_record(CLI::App& app, Action& chosen);
-void add_replay(CLI::App& app, Action& chosen);
-void add_compile(CLI::App& app, Action& chosen);
-void add_exec(CLI::App& app, Action& chosen);
-void add_cost(CLI::App& app, Action& chosen);
-void add_list(CLI::App& app, Action& chosen);
-void add_header(CLI::App& app, Action& chosen);
-void add_simulate(CLI::App& app, Action& chosen);
-void add_detach(CLI::App& app, Action& chosen);
-void add_doctor(CLI::App& app, Action& chosen);
-void add_tool(CLI::App& app, Action& chosen);
-void add_merge(CLI::App& app, Action& chosen);
-void add_flame(CLI::App& app, Action& chosen);
-void add_page(CLI::App& app, Action& chosen);
-void add_lsp(CLI::App& app, Action& chosen);
+void add_run(CLI::App& app, CommandAction& chosen);
+void add_record(CLI::App& app, CommandAction& chosen);
+void add_replay(CLI::App& app, CommandAction& chosen);
+void add_compile(CLI::App& app, CommandAction& chosen);
+void add_exec(CLI::App& app, CommandAction& chosen);
+void add_cost(CLI::App& app, CommandAction& chosen);
+void add_list(CLI::App& app, CommandAction& chosen);
+void add_header(CLI::App& app, CommandAction& chosen);
+void add_simulate(CLI::App& app, CommandAction& chosen);
+void add_detach(CLI::App& app, CommandAction& chosen);
+void add_doctor(CLI::App& app, CommandAction& chosen);
+void add_tool(CLI::App& app, CommandAction& chosen);
+void add_merge(CLI::App& app, CommandAction& chosen);
+void add_flame(CLI::App& app, CommandAction& chosen);
+void add_page(CLI::App& app, CommandAction& chosen);
+void add_lsp(CLI::App& app, CommandAction& chosen);
 
 // Prints "dvm: MESSAGE" (program_name.h) on standard error, with control characters escaped. Not by fmt::print(), which throws if
 // the reader has gone.

@@ -82,7 +82,7 @@ int compile(const CompileCommand& given) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, Action& chosen) {
+void add_compile(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<CompileCommand>();
   CLI::App* command = app.add_subcommand("compile", "Check a script; print its DIF or write it to a file");
   command->footer(

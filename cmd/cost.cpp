@@ -110,7 +110,7 @@ int validate_paper(bool as_json) {
   return 0;
 }
 
-void add_calibrate(CLI::App& cost, Action& chosen) {
+void add_calibrate(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<CalibrateCommand>();
   CLI::App* command = cost.add_subcommand("calibrate", "Measure the prices of this machine");
   command->footer(
@@ -200,7 +200,7 @@ int validate(const ValidateCommand& given) {
   return validate_scripts(given);
 }
 
-void add_validate(CLI::App& cost, Action& chosen) {
+void add_validate(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<ValidateCommand>();
   CLI::App* command = cost.add_subcommand("validate", "Compare the model's predictions with measurements");
   command->footer(
@@ -233,7 +233,7 @@ void add_validate(CLI::App& cost, Action& chosen) {
 
 }  // namespace
 
-void add_cost(CLI::App& app, Action& chosen) {
+void add_cost(CLI::App& app, CommandAction& chosen) {
   CLI::App* cost = app.add_subcommand("cost", "Predict the cost of probes; measure the prices of this machine");
   cost->footer(
       "Examples:\n"

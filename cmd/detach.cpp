@@ -29,7 +29,7 @@ int detach(int32_t pid) {
 
 }  // namespace
 
-void add_detach(CLI::App& app, Action& chosen) {
+void add_detach(CLI::App& app, CommandAction& chosen) {
   auto pid = std::make_shared<int32_t>(0);
   CLI::App* command = app.add_subcommand("detach", "Take off the probes that a killed dvm has left in a process");
   command->footer(

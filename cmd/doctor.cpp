@@ -43,7 +43,7 @@ int examine(bool json) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& chosen) {
+void add_doctor(CLI::App& app, CommandAction& chosen) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "Check what works on this machine");
   command->footer(

@@ -89,7 +89,7 @@ int exec(const ExecCommand& given) {
 
 }  // namespace
 
-void add_exec(CLI::App& app, Action& chosen) {
+void add_exec(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ExecCommand>();
   CLI::App* command = app.add_subcommand("exec", "Trace with a compiled script");
   command->footer(

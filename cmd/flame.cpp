@@ -63,7 +63,7 @@ int flame(FlameCommand given) {
 
 }  // namespace
 
-void add_flame(CLI::App& app, Action& chosen) {
+void add_flame(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<FlameCommand>();
   given->style.unit = "samples";
   CLI::App* command = app.add_subcommand("flame", "Draw the stacks of a run as a flame graph");

@@ -223,7 +223,7 @@ int write_probe_header(const ScriptOptions& script, const std::string& output) {
   return write_header(*path, *header);
 }
 
-void add_header(CLI::App& app, Action& chosen) {
+void add_header(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<HeaderCommand>();
   CLI::App* command = app.add_subcommand("header", "Write a C header for the probes that a script declares");
   command->footer(

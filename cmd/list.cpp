@@ -47,7 +47,7 @@ ScriptOptions as_programs(ScriptOptions given) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& chosen) {
+void add_list(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ScriptOptions>();
   auto is_verbose = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("list", "List the probes that match descriptions or scripts");

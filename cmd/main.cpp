@@ -69,7 +69,7 @@ int run(int argc, char** argv) {
       "  dvm run script.d -c './program --flag'\n"
       "  dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program\n"
       "  dvm replay trace.dvm script.d");
-  dvm::cmd::Action chosen;
+  dvm::cmd::CommandAction chosen;
   dvm::cmd::add_run(app, chosen);
   dvm::cmd::add_record(app, chosen);
   dvm::cmd::add_replay(app, chosen);

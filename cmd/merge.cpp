@@ -46,7 +46,7 @@ int merge(const std::vector<std::string>& files) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Action& chosen) {
+void add_merge(CLI::App& app, CommandAction& chosen) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("merge", "Merge the aggregations of several runs into those of one");
   command->footer(

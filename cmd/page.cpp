@@ -41,7 +41,7 @@ int make_page(const PageCommand& given) {
 
 }  // namespace
 
-void add_page(CLI::App& app, Action& chosen) {
+void add_page(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<PageCommand>();
   CLI::App* command = app.add_subcommand("page", "Write saved results as a page for a browser");
   command->footer(

@@ -297,7 +297,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   return {};
 }
 
-void add_predict(CLI::App& cost, Action& chosen) {
+void add_predict(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<PredictCommand>();
   CLI::App* command = cost.add_subcommand("predict", "Predict the cost of a script, without tracing");
   command->footer(

@@ -42,6 +42,6 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
 Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::vector<const dif::Program*>& programs,
                             const ScriptOptions& script, const PredictionOptions& given);
 
-void add_predict(CLI::App& cost, Action& chosen);
+void add_predict(CLI::App& cost, CommandAction& chosen);
 
 }  // namespace dvm::cmd

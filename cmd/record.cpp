@@ -43,7 +43,7 @@ int record(const RecordCommand& given) {
 
 }  // namespace
 
-void add_record(CLI::App& app, Action& chosen) {
+void add_record(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<RecordCommand>();
   CLI::App* command = app.add_subcommand("record", "Trace with a D script and keep every event in a file");
   command->footer(

@@ -47,7 +47,7 @@ int print_info(const ReplayCommand& given) {
 
 }  // namespace
 
-void add_replay(CLI::App& app, Action& chosen) {
+void add_replay(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ReplayCommand>();
   CLI::App* command = app.add_subcommand("replay", "Run a script on recorded events");
   command->footer(

@@ -9,7 +9,7 @@
 
 namespace dvm::cmd {
 
-void add_run(CLI::App& app, Action& chosen) {
+void add_run(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<TracingOptions>();
   auto modes = std::make_shared<Modes>();
   CLI::App* command = app.add_subcommand("run", "Trace with a D script");

@@ -329,7 +329,7 @@ int simulate(const SimulateCommand& given) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Action& chosen) {
+void add_simulate(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<SimulateCommand>();
   CLI::App* command = app.add_subcommand("simulate", "Simulate how the cost of a script grows with rate, threads, CPUs and keys");
   command->footer(

@@ -189,7 +189,7 @@ std::map<std::string, std::string> tool_summaries() {
   return summaries;
 }
 
-void add_tool(CLI::App& app, Action& chosen) {
+void add_tool(CLI::App& app, CommandAction& chosen) {
   CLI::App* command = app.add_subcommand("tool", "Run a ready script, or list them");
   command->prefix_command();
   command->footer(

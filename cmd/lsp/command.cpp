@@ -83,7 +83,7 @@ int serve(const ScriptOptions& given) {
 
 }  // namespace
 
-void add_lsp(CLI::App& app, Action& chosen) {
+void add_lsp(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ScriptOptions>();
   CLI::App* command = app.add_subcommand("lsp", "Serve an editor: diagnostics, completion, documentation and costs of D scripts");
   command->footer(
