@@ -12,14 +12,14 @@
 namespace dvm::cmd {
 namespace {
 
-void print_row(const Check& check, const Finding& found) {
+void print_row(const DoctorCheck& check, const Finding& found) {
   const std::string& text = found.works() ? found.detail : found.reason;
   fmt::print("{:<14}{:<{}}{}\n", check.name, found.works() ? "works" : "does not work", text.empty() ? 0 : 15, text);
   fmt::print("{:<14}{:<15}for {}\n", "", "", check.text);
   if (!found.remedy.empty()) fmt::print("{:<14}{:<15}try: {}\n", "", "", found.remedy);
 }
 
-nlohmann::ordered_json as_json(const Check& check, const Finding& found) {
+nlohmann::ordered_json as_json(const DoctorCheck& check, const Finding& found) {
   return {{"name", check.name},     {"works", found.works()}, {"needed", check.is_needed}, {"purpose", check.text},
           {"detail", found.detail}, {"reason", found.reason}, {"remedy", found.remedy}};
 }
@@ -27,7 +27,7 @@ nlohmann::ordered_json as_json(const Check& check, const Finding& found) {
 int examine(bool json) {
   int status = 0;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Check& check : doctor_checks()) {
+  for (const DoctorCheck& check : doctor_checks()) {
     const Finding found = check.look();
     if (!found.works() && check.is_needed) status = 1;
     if (json)

@@ -226,8 +226,8 @@ Finding check_preprocessor() {
 
 }  // namespace
 
-const std::vector<Check>& doctor_checks() {
-  static const std::vector<Check> kChecks = {
+const std::vector<DoctorCheck>& doctor_checks() {
+  static const std::vector<DoctorCheck> kChecks = {
 #define DVM_CHECK(name, needed, function, text) {#name, needed, function, text},
 #include "cmd/doctor_checks.def"
   };

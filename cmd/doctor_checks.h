@@ -15,13 +15,13 @@ struct Finding {
   bool works() const { return reason.empty(); }
 };
 
-struct Check {
+struct DoctorCheck {
   const char* name;
   bool is_needed;
   Finding (*look)();
   const char* text;
 };
 
-const std::vector<Check>& doctor_checks();
+const std::vector<DoctorCheck>& doctor_checks();
 
 }  // namespace dvm::cmd
