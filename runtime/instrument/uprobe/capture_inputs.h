@@ -53,7 +53,7 @@ struct KernelGateCondition {
 };
 
 // Which firings of a tracepoint are wanted, and whose they are.
-struct Gate {
+struct CaptureGate {
   uint32_t probe_id = 0;
   uint16_t group = 0;
   int ids_map = -1;           // of system calls, instead of the id: a table of them by number

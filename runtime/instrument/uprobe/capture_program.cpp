@@ -18,7 +18,7 @@ constexpr int32_t kPage = 4096;
 class CaptureProgram : RecordEmitter {
  public:
   CaptureProgram(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
-                 const Gate* gate)
+                 const CaptureGate* gate)
       : RecordEmitter(layouts.first, pids, tasks), larger_(layouts.larger), maps_(maps), gate_(gate) {}
 
   std::vector<bpf_insn> make() {
@@ -333,7 +333,7 @@ class CaptureProgram : RecordEmitter {
   std::optional<RecordLayout> larger_;  // used if the first one has too little room
   bool is_larger_ = false;
   ProgramMaps maps_;
-  const Gate* gate_;  // null: not at a tracepoint
+  const CaptureGate* gate_;  // null: not at a tracepoint
   std::vector<Label> to_larger_;
   Label full_ = 0;  // the jump that is taken when the ring is full
 };
@@ -350,7 +350,7 @@ bool must_sleep(const RecordLayout& layout) {
 }
 
 std::vector<bpf_insn> make_capture_program(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids,
-                                           const TaskLayout& tasks, const Gate* gate) {
+                                           const TaskLayout& tasks, const CaptureGate* gate) {
   return CaptureProgram(layouts, maps, pids, tasks, gate).make();
 }
 

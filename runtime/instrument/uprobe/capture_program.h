@@ -28,7 +28,7 @@
 namespace dvm::runtime {
 
 std::vector<bpf_insn> make_capture_program(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids,
-                                           const TaskLayout& tasks = {}, const Gate* gate = nullptr);
+                                           const TaskLayout& tasks = {}, const CaptureGate* gate = nullptr);
 
 // True if the program faults pages in and so must be loaded as sleepable.
 bool must_sleep(const RecordLayout& layout);

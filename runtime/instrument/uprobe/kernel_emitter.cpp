@@ -180,7 +180,7 @@ void KernelEmitter::only_followed(int map, int32_t root, const PidNamespace& pid
 }
 
 // Finds the probe of a system call by its number, in a table of ids that has 0 for calls without a probe.
-void KernelEmitter::find_probe(const Gate& gate) {
+void KernelEmitter::find_probe(const CaptureGate& gate) {
   call(BPF_FUNC_get_current_task_btf);
   load_word(r8, r0, gate.thread_status);
   mov(r1, r0);
@@ -196,7 +196,7 @@ void KernelEmitter::find_probe(const Gate& gate) {
   leave_if(BPF_JSET, r8, kCompatible);
 }
 
-void KernelEmitter::check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids) {
   const WantedProcesses& wanted = gate.wanted;
   std::vector<Label> found;
   if (gate.not_pid != 0 || !wanted.pids.empty()) {
@@ -255,7 +255,7 @@ void KernelEmitter::check(const KernelGateCondition& condition) {
   unwanted_.push_back(jump_if(opposite(condition.is), r8, r1));
 }
 
-void KernelEmitter::gate(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+void KernelEmitter::gate(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids) {
   if (layout.shape.kind == SiteKind::syscall)
     find_probe(gate);
   else

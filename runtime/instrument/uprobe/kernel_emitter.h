@@ -39,7 +39,7 @@ class KernelEmitter : public BpfEmitter {
   void only_followed(int map, int32_t root, const PidNamespace& pids);
 
   // Sets r6 and r9.
-  void gate(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
+  void gate(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids);
   // The end that the gate goes to if the firing is not wanted.
   void leave_unwanted();
 
@@ -51,8 +51,8 @@ class KernelEmitter : public BpfEmitter {
 
  private:
   void look_up_followed(int map);
-  void find_probe(const Gate& gate);
-  void check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
+  void find_probe(const CaptureGate& gate);
+  void check_process(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids);
   void check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Label>& found);
   void check(const KernelGateCondition& condition);
   void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }

@@ -30,7 +30,7 @@ class Tracepoints {
     std::string tracepoint;
     CaptureNeeds needs;
     SiteShape shape = SiteKind::tracepoint;
-    Gate gate;
+    CaptureGate gate;
     std::array<uint32_t, kMostCalls> ids{};  // of probes, by the number of a system call
     FileDescriptor table, program, link;
 
