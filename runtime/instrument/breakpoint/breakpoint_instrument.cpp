@@ -256,8 +256,8 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     const auto& sites = processes_[thread.pid].sites;
     const auto site = sites.find(now.counter());
     if (site == sites.end()) return;
-    for (const Firer& firer : site->second)
-      if (firer.kind != Firer::Kind::call)
+    for (const FiredProbe& firer : site->second)
+      if (firer.kind != FiredProbe::Kind::call)
         deliver(firer.cookie, now, 0, sink);
       else if (!thread.calls.add(tid, {read_word(now.pid, now.stack()), now.stack(), now.counter(), firer.cookie}, hits_))
         dropped_++;

@@ -22,9 +22,9 @@ std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, con
   return std::nullopt;
 }
 
-Firer::Kind kind_of(const UprobeSite& site) {
-  if (site.is_return) return Firer::Kind::call;
-  return site.inside ? Firer::Kind::inside : Firer::Kind::entry;
+FiredProbe::Kind kind_of(const UprobeSite& site) {
+  if (site.is_return) return FiredProbe::Kind::call;
+  return site.inside ? FiredProbe::Kind::inside : FiredProbe::Kind::entry;
 }
 
 // A thread that stands still has all its registers and its stack, also in a
@@ -68,9 +68,9 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
   if (!cookie) return cookie.error();
   TracedProcess& process = processes[site.pid];
   process.has_returns |= site.is_return;
-  std::vector<Firer>& firers = process.sites[*address + site.behind];
+  std::vector<FiredProbe>& firers = process.sites[*address + site.behind];
   firers.push_back({kind_of(site), *cookie});
-  std::stable_sort(firers.begin(), firers.end(), [](const Firer& a, const Firer& b) { return a.kind < b.kind; });
+  std::stable_sort(firers.begin(), firers.end(), [](const FiredProbe& a, const FiredProbe& b) { return a.kind < b.kind; });
   return {};
 }
 

@@ -20,14 +20,14 @@
 namespace dvm::runtime {
 
 // One probe at one address. Several at one fire in the order of their kinds.
-struct Firer {
+struct FiredProbe {
   enum class Kind : uint8_t { entry, inside, call };
   Kind kind = Kind::entry;  // call: fires at the return of the function that begins here
   uint64_t cookie = 0;
 };
 
 struct TracedProcess {
-  std::map<uint64_t, std::vector<Firer>> sites;  // by address
+  std::map<uint64_t, std::vector<FiredProbe>> sites;  // by address
   std::map<uint64_t, std::vector<uint64_t>> begins,
       ends;  // of system calls, by number: cookies
   bool has_returns = false;
