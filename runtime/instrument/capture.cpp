@@ -18,9 +18,9 @@ namespace {
 using dif::BuiltIn;
 using dif::FiringPart;
 using dif::Instruction;
+using known::KnownState;
 using known::KnownValue;
 using known::Locals;
-using known::State;
 
 constexpr unsigned kArguments = 10;
 constexpr uint16_t kAllArguments = (1 << kArguments) - 1;
@@ -31,14 +31,14 @@ class DifoReader {
 
   // locals: the known clause-local variables before, and after.
   CaptureNeeds read(Locals& locals) {
-    State start;
+    KnownState start;
     start.locals = locals;
     flow_forward(difo_, std::move(start), *this);
     locals = ended_ ? *ended_ : Locals{};
     return needs_;
   }
 
-  void step(State& state, Instruction in, size_t) {
+  void step(KnownState& state, Instruction in, size_t) {
     if (!dif::is_opcode(in.number())) return;
     state_ = &state;
     const dif::OpcodeInfo& row = dif::info(in.opcode());
@@ -46,7 +46,7 @@ class DifoReader {
     use_operands(row, in);
     use_tuple(row, in);
   }
-  void join(State& into, const State& from, size_t) const { known::join(into, from); }
+  void join(KnownState& into, const KnownState& from, size_t) const { known::join(into, from); }
 
  private:
   void use_operands(const dif::OpcodeInfo& row, Instruction in) {
@@ -318,7 +318,7 @@ class DifoReader {
   const dif::Difo& difo_;
   uint32_t strsize_;
   CaptureNeeds needs_;
-  State* state_ = nullptr;       // before the instruction that is looked at
+  KnownState* state_ = nullptr;  // before the instruction that is looked at
   std::optional<Locals> ended_;  // where a ret was met
 };
 

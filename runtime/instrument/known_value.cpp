@@ -53,7 +53,7 @@ void join_locals(Locals& into, const Locals& from) {
   });
 }
 
-void join(State& into, const State& from) {
+void join(KnownState& into, const KnownState& from) {
   for (size_t i = 0; i < into.registers.size(); i++) into.registers[i] = join(into.registers[i], from.registers[i]);
   if (into.tuple.size() != from.tuple.size()) into.tuple.clear();  // the verifier rejects this
   for (size_t i = 0; i < into.tuple.size(); i++) into.tuple[i] = join(into.tuple[i], from.tuple[i]);

@@ -40,16 +40,16 @@ struct KnownValue {
 
 using Locals = std::map<unsigned, KnownValue>;
 
-struct State {
+struct KnownState {
   std::array<KnownValue, dif::kRegisters> registers{};
   std::vector<KnownValue> tuple;
   Locals locals;
 
-  State() { registers[0] = KnownValue::constant(0); }
+  KnownState() { registers[0] = KnownValue::constant(0); }
 };
 
 // The state where two paths through the code meet.
-void join(State& into, const State& from);
+void join(KnownState& into, const KnownState& from);
 void join_locals(Locals& into, const Locals& from);
 
 // The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants, and where
