@@ -51,7 +51,7 @@ KernelSymbols::KernelSymbols(std::string kallsyms, std::string_view modules) : t
   modules_.push_back({kProgram, {}});
   for (std::string_view rest = text_; !rest.empty();) parse_line(take_line(rest));
   sort();
-  for (const Symbol& symbol : symbols_) {
+  for (const AddressedName& symbol : symbols_) {
     AddressRange& range = modules_[symbol.module].range;
     if (range.begin == 0) range.begin = symbol.address;
     range.end = symbol.address + 1;
@@ -65,7 +65,7 @@ void KernelSymbols::parse_line(std::string_view line) {
   const std::string_view type = take_word(line), name = take_word(line);
   std::string_view module = take_word(line);
   if (address >> 63 == 0 || type.size() != 1 || name.empty()) return;
-  Symbol symbol{address, name, 0, type.front()};
+  AddressedName symbol{address, name, 0, type.front()};
   if (module.size() > 2) {
     module = module.substr(1, module.size() - 2);
     if (modules_.back().name != module) modules_.push_back({module, {}});
@@ -77,12 +77,12 @@ void KernelSymbols::parse_line(std::string_view line) {
 // The best name of an address comes first and is kept: a global function, with the fewest underscores.
 void KernelSymbols::sort() {
   constexpr std::string_view kBestTypes = "TtWwDdBbRr";
-  const auto rank = [&](const Symbol& symbol) {
+  const auto rank = [&](const AddressedName& symbol) {
     return std::tuple(symbol.address, std::min(kBestTypes.find(symbol.type), kBestTypes.size()),
                       std::min(symbol.name.find_first_not_of('_'), symbol.name.size()), symbol.name.size(), symbol.name);
   };
-  std::sort(symbols_.begin(), symbols_.end(), [&](const Symbol& a, const Symbol& b) { return rank(a) < rank(b); });
-  const auto same = [](const Symbol& a, const Symbol& b) { return a.address == b.address; };
+  std::sort(symbols_.begin(), symbols_.end(), [&](const AddressedName& a, const AddressedName& b) { return rank(a) < rank(b); });
+  const auto same = [](const AddressedName& a, const AddressedName& b) { return a.address == b.address; };
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same), symbols_.end());
 }
 
@@ -102,9 +102,9 @@ void KernelSymbols::limit_modules(std::string_view modules) {
 
 std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
   const auto after = std::upper_bound(symbols_.begin(), symbols_.end(), address,
-                                      [](uint64_t at, const Symbol& one) { return at < one.address; });
+                                      [](uint64_t at, const AddressedName& one) { return at < one.address; });
   if (after == symbols_.begin()) return std::nullopt;
-  const Symbol& symbol = *std::prev(after);
+  const AddressedName& symbol = *std::prev(after);
   const Module& module = modules_[symbol.module];
   if (address != symbol.address && address >= module.range.end) return std::nullopt;
   return KernelSymbol{module.name, symbol.name, symbol.address, module.range.begin};

@@ -38,7 +38,7 @@ class KernelSymbols {
   std::vector<AddressRange> functions_beginning(std::span<const std::string_view> words) const;
 
  private:
-  struct Symbol {
+  struct AddressedName {
     uint64_t address = 0;
     std::string_view name;
     uint32_t module = 0;
@@ -54,7 +54,7 @@ class KernelSymbols {
   void sort();
 
   std::string text_;  // that names point into
-  std::vector<Symbol> symbols_;
+  std::vector<AddressedName> symbols_;
   std::vector<Module> modules_;
 };
 
