@@ -131,8 +131,8 @@ void Unwinder::inherit(int32_t child, int32_t parent) {
   if (const auto known = processes_.find(parent); known != processes_.end()) processes_.insert_or_assign(child, known->second);
 }
 
-Unwinder::Process& Unwinder::process(int32_t pid) {
-  Process& known = processes_[pid];
+Unwinder::KnownProcess& Unwinder::process(int32_t pid) {
+  KnownProcess& known = processes_[pid];
   const uint64_t time = read_clock(CLOCK_MONOTONIC);
   if (known.read_at != 0 && time - known.read_at < kReadAgain) return known;
   known.read_at = time;
@@ -152,30 +152,30 @@ CallFrames* Unwinder::file(const MappedObject& object) {
   return entry->second.get();
 }
 
-CallFrames* Unwinder::frames_of(Process& process, const MappedObject& object) {
+CallFrames* Unwinder::frames_of(KnownProcess& process, const MappedObject& object) {
   std::optional<CallFrames*>& known = process.frames[static_cast<size_t>(&object - process.objects.data())];
   if (!known) known = file(object);
   return *known;
 }
 
-const FrameRule* Unwinder::find(Process& process, uint64_t address) {
+const FrameRule* Unwinder::find(KnownProcess& process, uint64_t address) {
   const MappedObject* object = object_at(process.objects, address);
   CallFrames* frames = object ? frames_of(process, *object) : nullptr;
   const auto in_file = frames ? frames->address_of(address - object->address + object->offset) : std::nullopt;
   return in_file ? &frames->at(*in_file) : nullptr;
 }
 
-const FrameRule* Unwinder::rule_at(int32_t pid, Process& known, uint64_t address) {
+const FrameRule* Unwinder::rule_at(int32_t pid, KnownProcess& known, uint64_t address) {
   const FrameRule* rule = find(known, address);
   return rule ? rule : find(process(pid), address);
 }
 
-bool Unwinder::is_code(int32_t pid, Process& known, uint64_t address) {
+bool Unwinder::is_code(int32_t pid, KnownProcess& known, uint64_t address) {
   return has_address(known.code, address) || has_address(process(pid).code, address);
 }
 
 bool Unwinder::keeps_frame_pointers(int32_t pid) {
-  Process& known = process(pid);
+  KnownProcess& known = process(pid);
   return std::all_of(known.objects.begin(), known.objects.end(), [&](const MappedObject& object) {
     CallFrames* frames = frames_of(known, object);
     return frames == nullptr || frames->keeps_frame_pointers();
@@ -183,7 +183,7 @@ bool Unwinder::keeps_frame_pointers(int32_t pid) {
 }
 
 // From the last of so many frames.
-size_t Unwinder::follow_chain(int32_t pid, Process& known, std::span<const std::byte> chain, std::span<uint64_t> frames,
+size_t Unwinder::follow_chain(int32_t pid, KnownProcess& known, std::span<const std::byte> chain, std::span<uint64_t> frames,
                               size_t count) {
   for (; !chain.empty() && count < frames.size(); chain = chain.subspan(sizeof(uint64_t)), count++) {
     const FrameRule* rule = rule_at(pid, known, frames[count - 1] - (count > 1));
@@ -197,7 +197,7 @@ size_t Unwinder::follow_chain(int32_t pid, Process& known, std::span<const std::
 // A caller is looked up by the byte before the address that it is returned to: a call may be the last that its function does.
 size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept {
   size_t count = 0;
-  Process& known = processes_[pid];
+  KnownProcess& known = processes_[pid];
   const CapturedStack first = stack;
   bool is_cut = false;
   for (bool is_exact = true; count < frames.size();) {
@@ -217,7 +217,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
 }
 
 size_t Unwinder::count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept {
-  Process& known = processes_[pid];
+  KnownProcess& known = processes_[pid];
   size_t count = std::min(certain, frames.size());
   while (count < frames.size() && is_code(pid, known, frames[count])) count++;
   return count;

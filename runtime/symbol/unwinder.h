@@ -58,22 +58,23 @@ class Unwinder {
   size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
 
  private:
-  struct Process {
+  struct KnownProcess {
     std::vector<MappedObject> objects;               // by address
     std::vector<AddressRange> code;                  // by address
     std::vector<std::optional<CallFrames*>> frames;  // of each, once it was asked for
     uint64_t read_at = 0;                            // ns, CLOCK_MONOTONIC
   };
-  Process& process(int32_t pid);
+  KnownProcess& process(int32_t pid);
   CallFrames* file(const MappedObject& object);
-  CallFrames* frames_of(Process& process, const MappedObject& object);
-  const FrameRule* find(Process& process, uint64_t address);
-  const FrameRule* rule_at(int32_t pid, Process& process, uint64_t address);
-  bool is_code(int32_t pid, Process& process, uint64_t address);
-  size_t follow_chain(int32_t pid, Process& process, std::span<const std::byte> chain, std::span<uint64_t> frames, size_t count);
+  CallFrames* frames_of(KnownProcess& process, const MappedObject& object);
+  const FrameRule* find(KnownProcess& process, uint64_t address);
+  const FrameRule* rule_at(int32_t pid, KnownProcess& process, uint64_t address);
+  bool is_code(int32_t pid, KnownProcess& process, uint64_t address);
+  size_t follow_chain(int32_t pid, KnownProcess& process, std::span<const std::byte> chain, std::span<uint64_t> frames,
+                      size_t count);
 
   uint64_t cut_ = 0;
-  std::map<int32_t, Process> processes_;
+  std::map<int32_t, KnownProcess> processes_;
   std::map<std::string, std::unique_ptr<CallFrames>> files_;  // by path in the process; null: they have no information
 };
 

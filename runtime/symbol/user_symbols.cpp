@@ -56,13 +56,13 @@ void UserSymbols::learn_anew(int32_t pid) {
 void UserSymbols::inherit(int32_t child, int32_t parent) {
   const auto known = processes_.find(parent);
   if (known == processes_.end()) return;
-  Process& process = processes_.insert_or_assign(child, Process{}).first->second;
+  KnownProcess& process = processes_.insert_or_assign(child, KnownProcess{}).first->second;
   process.objects = known->second.objects;
   process.read_at = known->second.read_at;
 }
 
 void UserSymbols::renew(int32_t pid) {
-  Process& known = processes_[pid];
+  KnownProcess& known = processes_[pid];
   known.before = std::exchange(known.objects, {});
   learn_anew(pid);
 }
@@ -79,16 +79,16 @@ void UserSymbols::use_recorded(int32_t pid, uint64_t address, UserSymbol symbol)
 
 const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return process(pid, kReadAgain).objects; }
 
-UserSymbols::Process& UserSymbols::process(int32_t pid, int64_t least_age) {
+UserSymbols::KnownProcess& UserSymbols::process(int32_t pid, int64_t least_age) {
   auto [entry, is_new] = processes_.try_emplace(pid);
-  Process& known = entry->second;
+  KnownProcess& known = entry->second;
   const int64_t age = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC)) - known.read_at;
   if (!is_recorded_ && (is_new || age >= std::max(least_age, kRestAfterReading * known.took))) read(pid, known);
   return known;
 }
 
 // A process that has ended keeps the map that it had.
-void UserSymbols::read(int32_t pid, Process& known) {
+void UserSymbols::read(int32_t pid, KnownProcess& known) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (auto objects = mapped_objects(pid); objects && !objects->empty()) {
     keep_closed(known.before, known.objects, *objects);
@@ -109,7 +109,7 @@ const ElfObject* UserSymbols::elf(const MappedObject& object) {
   return entry->second.get();
 }
 
-std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t address) {
+std::optional<UserSymbol> UserSymbols::find_in(const KnownProcess& process, uint64_t address) {
   for (const auto* objects : {&process.objects, &process.before})
     if (auto symbol = find_in_file(*objects, address)) return symbol;
   const GeneratedFunction* function = process.generated.find(address);

@@ -68,7 +68,7 @@ class UserSymbols {
   const Answers& answers() const { return answers_; }
 
  private:
-  struct Process {
+  struct KnownProcess {
     std::vector<MappedObject> objects;  // by address
     std::vector<MappedObject> before;   // files that it has closed, or had before an exec; by address
     PerfMap generated;
@@ -81,11 +81,11 @@ class UserSymbols {
     int64_t asked_at;  // ns, CLOCK_MONOTONIC
   };
   // least_age: ns, of a map that is read again.
-  Process& process(int32_t pid, int64_t least_age);
-  void read(int32_t pid, Process& process);
+  KnownProcess& process(int32_t pid, int64_t least_age);
+  void read(int32_t pid, KnownProcess& process);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in_kernel(uint64_t address);
-  std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
+  std::optional<UserSymbol> find_in(const KnownProcess& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
   std::optional<UserSymbol> find_symbol(int32_t pid, uint64_t address);
   const std::string& readable(const std::string& symbol);
@@ -95,7 +95,7 @@ class UserSymbols {
   bool demangles_ = true;
   bool is_recorded_ = false;
   bool misses_kernel_ = false;
-  std::map<int32_t, Process> processes_;
+  std::map<int32_t, KnownProcess> processes_;
   std::vector<Unnamed> unnamed_;
   std::map<std::string, std::string> readable_;                    // symbols of C++ and Rust as people write them
   Answers answers_;                                                // found once, so that an address keeps its name
