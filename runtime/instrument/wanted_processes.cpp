@@ -29,13 +29,13 @@ struct Compared {
   friend bool operator==(const Compared&, const Compared&) = default;
 };
 
-using Process = std::variant<int32_t, std::string>;
+using WantedProcess = std::variant<int32_t, std::string>;
 
 // What is known on one path through the predicate.
 struct Path {
   std::array<Compared, dif::kRegisters> registers{};
-  Compared left, right;            // that were compared last
-  std::optional<Process> process;  // that it must be
+  Compared left, right;                  // that were compared last
+  std::optional<WantedProcess> process;  // that it must be
 
   Path() { registers[0] = {Compared::Kind::constant, 0}; }
   Compared get(unsigned r) const { return r < registers.size() ? registers[r] : Compared{}; }
@@ -53,7 +53,7 @@ class Walk {
   explicit Walk(const dif::Difo& difo) : difo_(difo) {}
 
   // Nothing: all processes. Empty: the predicate is never true.
-  std::optional<std::set<Process>> processes() {
+  std::optional<std::set<WantedProcess>> processes() {
     flow_forward(difo_, Paths(1), *this);
     return is_any_ ? std::nullopt : std::optional(std::move(found_));
   }
@@ -126,18 +126,18 @@ class Walk {
   }
 
   // The process that the last comparison was with, if it was with one.
-  std::optional<Process> compared(const Path& path) const {
+  std::optional<WantedProcess> compared(const Path& path) const {
     for (const auto& [what, with] : {std::pair(path.left, path.right), {path.right, path.left}}) {
       if (what.kind == Compared::Kind::pid && with.kind == Compared::Kind::constant) return as_pid(with.number);
       if (what.kind == Compared::Kind::name && with.kind == Compared::Kind::text) return as_name(with.number);
     }
     return std::nullopt;
   }
-  static std::optional<Process> as_pid(uint64_t number) {
+  static std::optional<WantedProcess> as_pid(uint64_t number) {
     if (number > std::numeric_limits<int32_t>::max()) return std::nullopt;
     return static_cast<int32_t>(number);
   }
-  std::optional<Process> as_name(uint64_t at) const {
+  std::optional<WantedProcess> as_name(uint64_t at) const {
     if (at >= difo_.strings.size()) return std::nullopt;
     const std::string name = difo_.strings.substr(at, difo_.strings.find('\0', at) - at);
     if (name.size() > kMostName) return std::nullopt;
@@ -164,13 +164,13 @@ class Walk {
   }
 
   const dif::Difo& difo_;
-  std::set<Process> found_;
+  std::set<WantedProcess> found_;
   bool is_any_ = false;
 };
 
-WantedProcesses sorted(const std::set<Process>& processes) {
+WantedProcesses sorted(const std::set<WantedProcess>& processes) {
   WantedProcesses wanted;
-  for (const Process& process : processes) {
+  for (const WantedProcess& process : processes) {
     if (const int32_t* pid = std::get_if<int32_t>(&process))
       wanted.pids.push_back(*pid);
     else
@@ -182,11 +182,11 @@ WantedProcesses sorted(const std::set<Process>& processes) {
 }  // namespace
 
 WantedProcesses wanted_processes(const dif::Difo& predicate) {
-  return sorted(Walk(predicate).processes().value_or(std::set<Process>()));
+  return sorted(Walk(predicate).processes().value_or(std::set<WantedProcess>()));
 }
 
 WantedProcesses wanted_processes(std::span<const dif::EcbDesc* const> clauses) {
-  std::set<Process> all;
+  std::set<WantedProcess> all;
   for (const dif::EcbDesc* clause : clauses) {
     auto wanted = clause->predicate ? Walk(clause->predicate->difo).processes() : std::nullopt;
     if (!wanted) return {};
