@@ -22,24 +22,24 @@ constexpr size_t kMostPaths = 256;
 constexpr size_t kMostProcesses = 64;
 constexpr size_t kMostName = 15;  // characters that the kernel keeps of a name
 
-struct Compared {
+struct ComparedValue {
   enum class Kind : uint8_t { unknown, constant, pid, text, name };
   Kind kind = Kind::unknown;
   uint64_t number = 0;  // a constant, or the offset of a text in the string table
-  friend bool operator==(const Compared&, const Compared&) = default;
+  friend bool operator==(const ComparedValue&, const ComparedValue&) = default;
 };
 
 using WantedProcess = std::variant<int32_t, std::string>;
 
 // What is known on one path through the predicate.
 struct Path {
-  std::array<Compared, dif::kRegisters> registers{};
-  Compared left, right;                  // that were compared last
+  std::array<ComparedValue, dif::kRegisters> registers{};
+  ComparedValue left, right;             // that were compared last
   std::optional<WantedProcess> process;  // that it must be
 
-  Path() { registers[0] = {Compared::Kind::constant, 0}; }
-  Compared get(unsigned r) const { return r < registers.size() ? registers[r] : Compared{}; }
-  void set(unsigned r, Compared value) {
+  Path() { registers[0] = {ComparedValue::Kind::constant, 0}; }
+  ComparedValue get(unsigned r) const { return r < registers.size() ? registers[r] : ComparedValue{}; }
+  void set(unsigned r, ComparedValue value) {
     if (r != 0 && r < registers.size()) registers[r] = value;
   }
   friend bool operator==(const Path&, const Path&) = default;
@@ -108,28 +108,28 @@ class Walk {
   }
 
   static bool compares_name(const Path& path, Instruction in) {
-    const auto has_name = [](const Compared& a, const Compared& b) {
-      return a.kind == Compared::Kind::name && b.kind == Compared::Kind::text;
+    const auto has_name = [](const ComparedValue& a, const ComparedValue& b) {
+      return a.kind == ComparedValue::Kind::name && b.kind == ComparedValue::Kind::text;
     };
-    const Compared left = path.get(in.r1()), right = path.get(in.r2());
+    const ComparedValue left = path.get(in.r1()), right = path.get(in.r2());
     return has_format(in, dif::Format::cmp) && (has_name(left, right) || has_name(right, left));
   }
 
-  Compared loaded(const Path& path, Instruction in) const {
+  ComparedValue loaded(const Path& path, Instruction in) const {
     if (is_move(in)) return path.get(in.r1());
-    if (has_format(in, dif::Format::sets)) return {Compared::Kind::text, in.index()};
+    if (has_format(in, dif::Format::sets)) return {ComparedValue::Kind::text, in.index()};
     if (has_format(in, dif::Format::setx) && in.index() < difo_.integers.size())
-      return {Compared::Kind::constant, difo_.integers[in.index()]};
+      return {ComparedValue::Kind::constant, difo_.integers[in.index()]};
     const auto id = built_in_of(in);
-    if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {Compared::Kind::pid};
-    return id == static_cast<unsigned>(dif::BuiltIn::execname) ? Compared{Compared::Kind::name} : Compared{};
+    if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {ComparedValue::Kind::pid};
+    return id == static_cast<unsigned>(dif::BuiltIn::execname) ? ComparedValue{ComparedValue::Kind::name} : ComparedValue{};
   }
 
   // The process that the last comparison was with, if it was with one.
   std::optional<WantedProcess> compared(const Path& path) const {
     for (const auto& [what, with] : {std::pair(path.left, path.right), {path.right, path.left}}) {
-      if (what.kind == Compared::Kind::pid && with.kind == Compared::Kind::constant) return as_pid(with.number);
-      if (what.kind == Compared::Kind::name && with.kind == Compared::Kind::text) return as_name(with.number);
+      if (what.kind == ComparedValue::Kind::pid && with.kind == ComparedValue::Kind::constant) return as_pid(with.number);
+      if (what.kind == ComparedValue::Kind::name && with.kind == ComparedValue::Kind::text) return as_name(with.number);
     }
     return std::nullopt;
   }
@@ -157,8 +157,8 @@ class Walk {
         path.process = process;
   }
 
-  void end(const Path& path, const Compared& result) {
-    if (result.kind == Compared::Kind::constant && result.number == 0) return;
+  void end(const Path& path, const ComparedValue& result) {
+    if (result.kind == ComparedValue::Kind::constant && result.number == 0) return;
     if (path.process) found_.insert(*path.process);
     is_any_ |= !path.process || found_.size() > kMostProcesses;
   }
