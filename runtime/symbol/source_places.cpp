@@ -53,7 +53,7 @@ SourcePlaces::SourcePlaces(std::unique_ptr<DwarfFile> file, bool demangles) : fi
     units_.emplace_back().dies = dies;
     add_ranges(units_.back().dies.sketch, units_.size() - 1, ranges_);
   }
-  std::sort(ranges_.begin(), ranges_.end(), [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  std::sort(ranges_.begin(), ranges_.end(), [](const IndexedRange& a, const IndexedRange& b) { return a.begin < b.begin; });
 }
 
 void SourcePlaces::add_ranges(Dwarf_Die& die, size_t index, Ranges& ranges) {
@@ -62,9 +62,9 @@ void SourcePlaces::add_ranges(Dwarf_Die& die, size_t index, Ranges& ranges) {
     if (begin < end) ranges.push_back({begin, end, index});
 }
 
-const SourcePlaces::AddressRange* SourcePlaces::find(const Ranges& ranges, uint64_t address) {
+const SourcePlaces::IndexedRange* SourcePlaces::find(const Ranges& ranges, uint64_t address) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                      [](uint64_t wanted, const AddressRange& range) { return wanted < range.begin; });
+                                      [](uint64_t wanted, const IndexedRange& range) { return wanted < range.begin; });
   return after != ranges.begin() && address < std::prev(after)->end ? &*std::prev(after) : nullptr;
 }
 
@@ -80,7 +80,7 @@ void SourcePlaces::index_functions(Unit& unit) {
     return DieWalk::Next::over;
   });
   std::sort(unit.ranges.begin(), unit.ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+            [](const IndexedRange& a, const IndexedRange& b) { return a.begin < b.begin; });
 }
 
 // The calls that were inlined around the address, outermost first.
@@ -133,12 +133,12 @@ std::string SourcePlaces::name_of(Dwarf_Die& function) const {
 }
 
 std::vector<SourcePlace> SourcePlaces::at(uint64_t address) {
-  const AddressRange* where = find(ranges_, address);
+  const IndexedRange* where = find(ranges_, address);
   if (where == nullptr) return {};
   Unit& unit = units_[where->index];
   if (!unit.is_indexed) index_functions(unit);
   std::vector<SourcePlace> places(1);
-  if (const AddressRange* in = find(unit.ranges, address)) {
+  if (const IndexedRange* in = find(unit.ranges, address)) {
     Dwarf_Die& function = unit.functions[in->index];
     places[0].function = name_of(function);
     for (Dwarf_Die& call : calls_at(function, address)) {

@@ -29,11 +29,11 @@ class SourcePlaces {
   std::vector<SourcePlace> at(uint64_t address);
 
  private:
-  struct AddressRange {
+  struct IndexedRange {
     uint64_t begin, end;  // addresses
     size_t index;         // of the unit, or of the function in its unit
   };
-  using Ranges = std::vector<AddressRange>;  // by their begin
+  using Ranges = std::vector<IndexedRange>;  // by their begin
   struct Unit {
     DwarfFile::Unit dies;
     bool is_indexed = false, has_lines = false;
@@ -43,7 +43,7 @@ class SourcePlaces {
 
   SourcePlaces(std::unique_ptr<DwarfFile> file, bool demangles);
   void add_ranges(Dwarf_Die& die, size_t index, Ranges& ranges);
-  static const AddressRange* find(const Ranges& ranges, uint64_t address);
+  static const IndexedRange* find(const Ranges& ranges, uint64_t address);
   void index_functions(Unit& unit);
   std::vector<Dwarf_Die> calls_at(Dwarf_Die& function, uint64_t address) const;
   bool may_read_lines(Unit& unit);
