@@ -53,7 +53,7 @@ std::string c_type(const std::string& type) {
 }
 
 Status check(const compiler::ProviderDesc& provider, const compiler::DeclaredProbeDesc& probe) {
-  for (const compiler::ArgumentDesc& argument : probe.arguments)
+  for (const compiler::ProbeArgumentDesc& argument : probe.arguments)
     for (const char* kind : {"struct ", "union "})
       if (argument.type.starts_with(kind) && c_type(argument.type) == argument.type)
         return Error{fmt::format("probe {}:{} has an argument of type {}, which is neither a number nor a pointer", provider.name,

@@ -141,8 +141,8 @@ void add_argument_types(Session& session, TypeNames& type_names) {
     if (session.types.find(arguments[i])) type_names.add(fmt::format("${}", i));
 }
 
-std::vector<ArgumentDesc> describe(const std::vector<ProbeArgument>& arguments) {
-  std::vector<ArgumentDesc> list;
+std::vector<ProbeArgumentDesc> describe(const std::vector<ProbeArgument>& arguments) {
+  std::vector<ProbeArgumentDesc> list;
   for (const ProbeArgument& a : arguments) list.push_back({a.name, a.type->name});
   return list;
 }

@@ -77,14 +77,14 @@ struct CompiledSource {
 
 // A provider that a program declares: what a header for the programs that have its probes is made from. Types are spelled as D
 // does.
-struct ArgumentDesc {
+struct ProbeArgumentDesc {
   std::string name;  // may be empty
   std::string type;
 };
 struct DeclaredProbeDesc {
   std::string name;
-  std::vector<ArgumentDesc> arguments;   // as the program passes them
-  std::vector<ArgumentDesc> translated;  // as a script sees them
+  std::vector<ProbeArgumentDesc> arguments;   // as the program passes them
+  std::vector<ProbeArgumentDesc> translated;  // as a script sees them
 };
 struct ProviderDesc {
   std::string name;
