@@ -112,7 +112,7 @@ int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row);
 
 // How one value is printed: under an @ conversion, or without one in the column of unformatted printa().
 struct ValueStyle {
-  const Conversion* conversion = nullptr;
+  const PrintfConversion* conversion = nullptr;
   BarStyle bars;
 };
 // Value of a row, or of none: what an empty state prints as.

@@ -42,7 +42,7 @@ void add_states(Json& object, const PrintedAggregations& printed, const JoinedRo
 // The conversions of the values that a format takes, one letter each; empty: some are a width or precision.
 std::string conversions_of(const Format& format) {
   std::string kinds;
-  for (const Conversion& piece : format.pieces()) {
+  for (const PrintfConversion& piece : format.pieces()) {
     if (piece.is_measured()) return "";
     if (piece.kind != 0 && piece.kind != '%' && !piece.is_aggregation) kinds += piece.kind;
   }

@@ -14,10 +14,10 @@ void append_row(std::string& out, const TableStyle& style, const MadePrinter& ma
   const std::vector<Datum> data = keys_of(row.any());
   Arguments keys(data);
   size_t value = 0;
-  for (const Conversion& piece : printed.format->pieces()) {
+  for (const PrintfConversion& piece : printed.format->pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
-    const Conversion conversion = measured(piece, keys);
+    const PrintfConversion conversion = measured(piece, keys);
     if (!piece.is_aggregation) {
       const size_t begin = out.size();
       if (const Datum* key = keys.next()) append_converted(out, conversion, *key, made);

@@ -40,7 +40,7 @@ class FormatReader {
 };
 
 // False: c is no modifier.
-bool read_flag(char c, Conversion& conversion) {
+bool read_flag(char c, PrintfConversion& conversion) {
   FormatField& field = conversion.field;
   switch (c) {
     case '@':
@@ -71,7 +71,7 @@ bool read_flag(char c, Conversion& conversion) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Flags, width, precision and lengths in any order, as dtrace reads them. A precision of 0 is none.
-void read_modifiers(FormatReader& reader, Conversion& conversion) {
+void read_modifiers(FormatReader& reader, PrintfConversion& conversion) {
   bool has_point = false, has_digits = false;
   for (;;) {
     if (reader.accept('*')) {
@@ -114,7 +114,7 @@ Float as_float(const Datum& datum) {
 }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-void append_float(std::string& out, const Conversion& c, const Datum& datum) {
+void append_float(std::string& out, const PrintfConversion& c, const Datum& datum) {
   const char letter[] = {c.kind, 0}, long_double[] = {'L', c.kind, 0};
   if (datum.bytes.size() > sizeof(double))
     return append(out, c_format(c.field, long_double).c_str(), as_float<long double>(datum));
@@ -179,18 +179,18 @@ std::string text_of(const Datum& datum) {
   return datum.is_integer() ? fmt::format("{}", datum.signed_value()) : std::string(datum.text());
 }
 
-void append_string(std::string& out, const Conversion& c, const Datum& datum) {
+void append_string(std::string& out, const PrintfConversion& c, const Datum& datum) {
   if (!c.is_wide && !datum.is_integer()) return append_text(out, c.field, datum.text());
   append_text(out, c.field, c.is_wide ? wide_text(datum.bytes) : text_of(datum));
 }
 
-void append_char(std::string& out, const Conversion& c, const Datum& datum) {
+void append_char(std::string& out, const PrintfConversion& c, const Datum& datum) {
   FormatField field = c.field;
   if (!c.is_wide) field.precision = -1;
   append_text(out, field, c.is_wide ? wide_text(datum.bytes) : std::string(1, static_cast<char>(datum.unsigned_value())));
 }
 
-void append_decimal(std::string& out, const Conversion& c, const Datum& datum) {
+void append_decimal(std::string& out, const PrintfConversion& c, const Datum& datum) {
   if (datum.type->is_signed)
     append_signed(out, c.field, datum.signed_value());
   else
@@ -202,7 +202,7 @@ void append_decimal(std::string& out, const Conversion& c, const Datum& datum) {
 Result<Format> Format::parse(std::string_view text) {
   Format format;
   FormatReader reader(text);
-  Conversion current;
+  PrintfConversion current;
   while (!reader.at_end()) {
     char c = reader.next();
     if (c != '%') {
@@ -227,7 +227,7 @@ Result<Format> Format::parse(std::string_view text) {
   return format;
 }
 
-void append_converted(std::string& out, const Conversion& c, const Datum& datum) {
+void append_converted(std::string& out, const PrintfConversion& c, const Datum& datum) {
   uint64_t value = datum.unsigned_value();
   switch (c.kind) {
     case 'd':
@@ -269,14 +269,14 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum)
   }
 }
 
-void append_converted(std::string& out, const Conversion& c, int64_t value) {
+void append_converted(std::string& out, const PrintfConversion& c, int64_t value) {
   static const dif::DataType kType{dif::TypeKind::integer, true, false, 8, "int64_t"};
   append_converted(out, c, Datum{&kType, std::as_bytes(std::span(&value, 1))});
 }
 
 // Under %k a stack is indented by the width, if the field is left-aligned. A symbol is text, and so is an address under %A (of
 // the traced program) and %a (of the kernel).
-void append_converted(std::string& out, const Conversion& c, const Datum& datum, const MadePrinter& made) {
+void append_converted(std::string& out, const PrintfConversion& c, const Datum& datum, const MadePrinter& made) {
   if (!datum.is_made() && c.kind == 'A') return append_text(out, c.field, made.target_text(datum.unsigned_value()));
   if (!datum.is_made() && c.kind == 'a') return append_text(out, c.field, made.kernel_text(datum.unsigned_value()));
   if (!datum.is_made()) return append_converted(out, c, datum);
@@ -289,8 +289,8 @@ int Arguments::next_number() {
   return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
 }
 
-Conversion measured(const Conversion& piece, Arguments& arguments) {
-  Conversion conversion = piece;
+PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments) {
+  PrintfConversion conversion = piece;
   FormatField& field = conversion.field;
   if (piece.width_given) field.width = arguments.next_number();
   if (piece.width_given && field.width < 0) field.is_left = true, field.width = -field.width;
@@ -302,12 +302,12 @@ Conversion measured(const Conversion& piece, Arguments& arguments) {
 void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made,
                       bool to_terminal) {
   Arguments arguments(data);
-  for (const Conversion& piece : format.pieces()) {
+  for (const PrintfConversion& piece : format.pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
     const size_t begin = out.size();
     if (piece.is_measured()) {
-      const Conversion conversion = measured(piece, arguments);
+      const PrintfConversion conversion = measured(piece, arguments);
       if (const Datum* datum = arguments.next()) append_converted(out, conversion, *datum, made);
     } else if (const Datum* datum = arguments.next()) {
       append_converted(out, piece, *datum, made);

@@ -25,7 +25,7 @@
 
 namespace dvm::runtime {
 
-struct Conversion {
+struct PrintfConversion {
   std::string literal;  // text before it
   char kind = 0;        // 0: only the literal
   bool is_aggregation = false;
@@ -40,18 +40,18 @@ struct Conversion {
 class Format {
  public:
   static Result<Format> parse(std::string_view text);
-  const std::vector<Conversion>& pieces() const { return pieces_; }
+  const std::vector<PrintfConversion>& pieces() const { return pieces_; }
 
  private:
-  std::vector<Conversion> pieces_;
+  std::vector<PrintfConversion> pieces_;
 };
 
 // One value under one conversion, without its literal.
-void append_converted(std::string& out, const Conversion& conversion, const Datum& datum, const MadePrinter& made);
+void append_converted(std::string& out, const PrintfConversion& conversion, const Datum& datum, const MadePrinter& made);
 // The same for what no stack action made.
-void append_converted(std::string& out, const Conversion& conversion, const Datum& datum);
+void append_converted(std::string& out, const PrintfConversion& conversion, const Datum& datum);
 // The same for an integer that is not recorded: the value of an aggregation.
-void append_converted(std::string& out, const Conversion& conversion, int64_t value);
+void append_converted(std::string& out, const PrintfConversion& conversion, int64_t value);
 
 // Values that a format takes one after the other: the arguments of printf(), the keys of printa().
 class Arguments {
@@ -70,7 +70,7 @@ class Arguments {
 };
 
 // The conversion with the width and precision that arguments give.
-Conversion measured(const Conversion& piece, Arguments& arguments);
+PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments);
 
 // A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
 void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made,
