@@ -91,7 +91,7 @@ void format_setopt(Consumer& consumer, const ActionRecord& action) {
 }
 
 void format_printa(Consumer& consumer, const ActionRecord& action) {
-  const Format* format = action.action.desc->has_format ? &consumer.format_of(action.action) : nullptr;
+  const PrintfFormat* format = action.action.desc->has_format ? &consumer.format_of(action.action) : nullptr;
   consumer.print_aggregations(action.aggregations(), format);
 }
 
@@ -187,7 +187,7 @@ Status Consumer::prepare() {
     for (const dif::ActDesc& action : plan.desc.actions) {
       uses_aggregations_ |= !action.aggregations.empty() && !dif::find_aggregation(action.kind);
       if (!needs_format(action) || formats_.contains(&action)) continue;
-      Result<Format> format = Format::parse(action.format);
+      Result<PrintfFormat> format = PrintfFormat::parse(action.format);
       if (!format) return format.error();
       formats_.emplace(&action, std::move(*format));
     }
@@ -272,14 +272,14 @@ void Consumer::take(AggregationSource& source) {
   if (keys > 0) count(ConsumerStep::aggregation_build, keys);
 }
 
-PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const Format* format) {
+PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const PrintfFormat* format) {
   PrintedAggregations printed{{}, aggregations_.joined(ids, SortOrder(options_)), format};
   for (uint32_t id : ids)
     if (const MergedAggregation* aggregation = aggregations_.find(id)) printed.aggregations.push_back(aggregation);
   return printed;
 }
 
-void Consumer::print_aggregations(std::span<const uint32_t> ids, const Format* format) {
+void Consumer::print_aggregations(std::span<const uint32_t> ids, const PrintfFormat* format) {
   const PrintedAggregations all = printed(ids, format);
   count(ConsumerStep::printa, all.rows.size());
   printer_->print_aggregations(all);

@@ -78,20 +78,20 @@ class Consumer {
   std::vector<Datum>& data() { return data_; }  // room for the values of one action
   size_t keys_of(uint32_t id);                  // of an aggregation
   const MadePrinter& made() const { return made_; }
-  void print_aggregations(std::span<const uint32_t> ids, const Format* format);
+  void print_aggregations(std::span<const uint32_t> ids, const PrintfFormat* format);
   // Runs a shell command, with all output before it written.
   void run_command(const std::string& command);
   // Sends further results to this file, or without a name to their original place.
   void reopen(const std::string& path, const Ecb& ecb);
   void truncate() { output_.truncate(); }
   void set_option(const std::string& name, const std::string& value, const Ecb& ecb);
-  const Format& format_of(const ActionPlan& action) const { return formats_.at(action.desc); }
+  const PrintfFormat& format_of(const ActionPlan& action) const { return formats_.at(action.desc); }
 
  private:
   void count_made(const Datum& datum);
   void consume_record(const PrintedRecord& record, const std::byte* bytes);
   const Ecb* next_ecb(std::span<const std::byte> records) const;
-  PrintedAggregations printed(std::span<const uint32_t> ids, const Format* format);
+  PrintedAggregations printed(std::span<const uint32_t> ids, const PrintfFormat* format);
   void write_copy(std::span<const PrintedAggregations> copied);
 
   Output output_;
@@ -102,7 +102,7 @@ class Consumer {
   MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
   RecordCopies* copies_ = nullptr;  // the printer, if records are copied
-  std::unordered_map<const dif::ActDesc*, Format> formats_;
+  std::unordered_map<const dif::ActDesc*, PrintfFormat> formats_;
   bool uses_aggregations_ = false;
   ErrorLimit errors_;
   std::vector<Datum> data_;

@@ -40,7 +40,7 @@ void add_states(Json& object, const PrintedAggregations& printed, const JoinedRo
 }
 
 // The conversions of the values that a format takes, one letter each; empty: some are a width or precision.
-std::string conversions_of(const Format& format) {
+std::string conversions_of(const PrintfFormat& format) {
   std::string kinds;
   for (const PrintfConversion& piece : format.pieces()) {
     if (piece.is_measured()) return "";
@@ -50,7 +50,7 @@ std::string conversions_of(const Format& format) {
 }
 
 // Replaces addresses that the format prints as symbols by these.
-void name_addresses(Json& values, const Format* format, std::span<const Datum> data, const MadePrinter& made) {
+void name_addresses(Json& values, const PrintfFormat* format, std::span<const Datum> data, const MadePrinter& made) {
   const std::string kinds = format != nullptr ? conversions_of(*format) : "";
   for (size_t i = 0; i < std::min(kinds.size(), data.size()); i++)
     if (kinds[i] == 'A' && values[i].is_number()) values[i] = json_of(made.in_target(data[i].unsigned_value()), made);
@@ -169,7 +169,7 @@ void JsonPrinter::print_values(const ActionPlan& action, std::span<const Datum> 
   actions_ += '}';
 }
 
-void JsonPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
+void JsonPrinter::print_formatted(const PrintfFormat& format, std::span<const Datum> values) {
   begin_action("printf");
   std::string text;
   append_formatted(text, format, values, made_);
@@ -189,7 +189,7 @@ void JsonPrinter::print_formatted(const Format& format, std::span<const Datum> v
 }
 
 // The values under the names of their columns.
-void JsonPrinter::append_row(const NamedRow& row, const Format& format, std::span<const Datum> values) {
+void JsonPrinter::append_row(const NamedRow& row, const PrintfFormat& format, std::span<const Datum> values) {
   const std::string kinds = conversions_of(format);
   for (size_t i = 0; i < values.size(); i++) {
     actions_ += i == 0 ? ",\"row\":{" : ",";

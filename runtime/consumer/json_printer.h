@@ -27,7 +27,7 @@ class JsonPrinter final : public Printer {
   void begin(const PrintedRecord& record) override;
   void end(const PrintedRecord& record) override;
   void print_values(const ActionPlan& action, std::span<const Datum> values) override;
-  void print_formatted(const Format& format, std::span<const Datum> values) override;
+  void print_formatted(const PrintfFormat& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_unprinted(std::span<const PrintedAggregations> rest) override;
   // In lines of a bounded number of rows, each written before the next is made.
@@ -43,7 +43,7 @@ class JsonPrinter final : public Printer {
   void write(const nlohmann::ordered_json& object);
   const std::string& head_of(const PrintedRecord& record);
   void begin_action(std::string_view name);
-  void append_row(const NamedRow& row, const Format& format, std::span<const Datum> values);
+  void append_row(const NamedRow& row, const PrintfFormat& format, std::span<const Datum> values);
 
   Output& output_;
   const dif::Options& options_;

@@ -25,7 +25,7 @@ struct PrintedRecord {
 struct PrintedAggregations {
   std::vector<const MergedAggregation*> aggregations;
   JoinedRows rows;
-  const Format* format = nullptr;
+  const PrintfFormat* format = nullptr;
 };
 
 struct MoreErrors;
@@ -45,7 +45,7 @@ class Printer {
   virtual void end(const PrintedRecord& record) = 0;
   // Prints the values that an action recorded, with its format if it has one.
   virtual void print_values(const ActionPlan& action, std::span<const Datum> values) = 0;
-  virtual void print_formatted(const Format& format, std::span<const Datum> values) = 0;
+  virtual void print_formatted(const PrintfFormat& format, std::span<const Datum> values) = 0;
   virtual void print_aggregations(const PrintedAggregations& printed) = 0;
 
   // At the end: aggregations that no printa() has printed.

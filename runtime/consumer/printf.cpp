@@ -199,8 +199,8 @@ void append_decimal(std::string& out, const PrintfConversion& c, const Datum& da
 
 }  // namespace
 
-Result<Format> Format::parse(std::string_view text) {
-  Format format;
+Result<PrintfFormat> PrintfFormat::parse(std::string_view text) {
+  PrintfFormat format;
   FormatReader reader(text);
   PrintfConversion current;
   while (!reader.at_end()) {
@@ -299,7 +299,7 @@ PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments) {
   return conversion;
 }
 
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made,
+void append_formatted(std::string& out, const PrintfFormat& format, std::span<const Datum> data, const MadePrinter& made,
                       bool to_terminal) {
   Arguments arguments(data);
   for (const PrintfConversion& piece : format.pieces()) {

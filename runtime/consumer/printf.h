@@ -37,9 +37,9 @@ struct PrintfConversion {
   bool is_measured() const { return width_given || precision_given; }
 };
 
-class Format {
+class PrintfFormat {
  public:
-  static Result<Format> parse(std::string_view text);
+  static Result<PrintfFormat> parse(std::string_view text);
   const std::vector<PrintfConversion>& pieces() const { return pieces_; }
 
  private:
@@ -73,7 +73,7 @@ class Arguments {
 PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments);
 
 // A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made,
+void append_formatted(std::string& out, const PrintfFormat& format, std::span<const Datum> arguments, const MadePrinter& made,
                       bool to_terminal = false);
 
 }  // namespace dvm::runtime

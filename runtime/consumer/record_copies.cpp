@@ -79,7 +79,7 @@ void RecordCopies::print_values(const ActionPlan& action, std::span<const Datum>
   }
 }
 
-void RecordCopies::print_formatted(const Format& format, std::span<const Datum> values) {
+void RecordCopies::print_formatted(const PrintfFormat& format, std::span<const Datum> values) {
   printer_->print_formatted(format, values);
   append_formatted(record_.text, format, values, made_);
 }

@@ -46,7 +46,7 @@ void TextPrinter::print_values(const ActionPlan& action, std::span<const Datum> 
   if (output_.is_terminal()) make_printable(output_.text(), begin, kLayout);
 }
 
-void TextPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
+void TextPrinter::print_formatted(const PrintfFormat& format, std::span<const Datum> values) {
   append_formatted(output_.text(), format, values, made_, output_.is_terminal());
 }
 

@@ -20,7 +20,7 @@ class TextPrinter final : public Printer {
   void begin(const PrintedRecord& record) override;
   void end(const PrintedRecord& record) override;
   void print_values(const ActionPlan& action, std::span<const Datum> values) override;
-  void print_formatted(const Format& format, std::span<const Datum> values) override;
+  void print_formatted(const PrintfFormat& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_unprinted(std::span<const PrintedAggregations> rest) override;
   void print_error(const ErrorRecord& error) override;

@@ -23,7 +23,7 @@ struct Argument {
 };
 
 std::string format(const std::string& text, const std::vector<Argument>& arguments) {
-  Result<Format> parsed = Format::parse(text);
+  Result<PrintfFormat> parsed = PrintfFormat::parse(text);
   if (!parsed) return "error: " + parsed.error().message;
   std::vector<Datum> data;
   for (const Argument& a : arguments) data.push_back({&a.type, std::as_bytes(std::span(a.bytes))});
