@@ -12,7 +12,7 @@ namespace {
 void append_row(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed,
                 const JoinedRow& row) {
   const std::vector<Datum> data = keys_of(row.any());
-  Arguments keys(data);
+  PrintfArguments keys(data);
   size_t value = 0;
   for (const PrintfConversion& piece : printed.format->pieces()) {
     out += piece.literal;

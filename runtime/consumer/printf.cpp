@@ -284,12 +284,12 @@ void append_converted(std::string& out, const PrintfConversion& c, const Datum& 
   made.append(out, datum, c.field.is_left ? c.field.width : 0);
 }
 
-int Arguments::next_number() {
+int PrintfArguments::next_number() {
   const Datum* datum = next();
   return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
 }
 
-PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments) {
+PrintfConversion measured(const PrintfConversion& piece, PrintfArguments& arguments) {
   PrintfConversion conversion = piece;
   FormatField& field = conversion.field;
   if (piece.width_given) field.width = arguments.next_number();
@@ -301,7 +301,7 @@ PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments) {
 
 void append_formatted(std::string& out, const PrintfFormat& format, std::span<const Datum> data, const MadePrinter& made,
                       bool to_terminal) {
-  Arguments arguments(data);
+  PrintfArguments arguments(data);
   for (const PrintfConversion& piece : format.pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;

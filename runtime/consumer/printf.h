@@ -54,9 +54,9 @@ void append_converted(std::string& out, const PrintfConversion& conversion, cons
 void append_converted(std::string& out, const PrintfConversion& conversion, int64_t value);
 
 // Values that a format takes one after the other: the arguments of printf(), the keys of printa().
-class Arguments {
+class PrintfArguments {
  public:
-  explicit Arguments(std::span<const Datum> data) : left_(data) {}
+  explicit PrintfArguments(std::span<const Datum> data) : left_(data) {}
   const Datum* next() {
     if (left_.empty()) return nullptr;
     const Datum* datum = left_.data();
@@ -70,7 +70,7 @@ class Arguments {
 };
 
 // The conversion with the width and precision that arguments give.
-PrintfConversion measured(const PrintfConversion& piece, Arguments& arguments);
+PrintfConversion measured(const PrintfConversion& piece, PrintfArguments& arguments);
 
 // A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
 void append_formatted(std::string& out, const PrintfFormat& format, std::span<const Datum> arguments, const MadePrinter& made,
