@@ -101,7 +101,7 @@ Status Exporting::open(const ExportOptions& options) {
   if (!options.otlp.empty()) {
     if (Status checked = exporting::HttpPost::check(options.otlp); !checked) return checked;
     const exporting::HttpSettings http{environment("OTEL_EXPORTER_OTLP_HEADERS"), environment("OTEL_EXPORTER_OTLP_CERTIFICATE")};
-    impl_->otlp.emplace(options.otlp, http, exporting::Origin{DVM_VERSION, host_name()},
+    impl_->otlp.emplace(options.otlp, http, exporting::OtlpResource{DVM_VERSION, host_name()},
                         [](const std::string& message) { tell("{}", message); });
   }
   if (!options.prometheus.empty()) {

@@ -45,7 +45,7 @@ std::string reason_of(const HttpAnswer& answer) {
 
 }  // namespace
 
-OtlpExporter::OtlpExporter(std::string url, const HttpSettings& http, Origin origin, Tell tell)
+OtlpExporter::OtlpExporter(std::string url, const HttpSettings& http, OtlpResource origin, Tell tell)
     : url_(without_slash(std::move(url))),
       origin_(std::move(origin)),
       tell_(std::move(tell)),

@@ -41,7 +41,7 @@ class OtlpExporter {
   using Tell = std::function<void(const std::string&)>;
 
   // tell: shows a message; called from the exporter's thread.
-  OtlpExporter(std::string url, const HttpSettings& http, Origin origin, Tell tell);
+  OtlpExporter(std::string url, const HttpSettings& http, OtlpResource origin, Tell tell);
   ~OtlpExporter();
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;
@@ -68,7 +68,7 @@ class OtlpExporter {
   bool is_over() const;
 
   const std::string url_;
-  const Origin origin_;
+  const OtlpResource origin_;
   const Tell tell_;
   HttpPost http_;
   std::thread thread_;

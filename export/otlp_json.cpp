@@ -29,12 +29,12 @@ Json attribute(const std::string& name, Json value) { return {{"key", name}, {"v
 Json attribute(const std::string& name, const std::string& text) { return attribute(name, Json{{"stringValue", text}}); }
 Json attribute(const std::string& name, int64_t number) { return attribute(name, Json{{"intValue", wide(number)}}); }
 
-Json resource(const Origin& origin) {
+Json resource(const OtlpResource& origin) {
   return {{"attributes", Json::array({attribute("service.name", std::string("dvm")), attribute("service.version", origin.version),
                                       attribute("host.name", origin.host)})}};
 }
 
-Json scope(const Origin& origin) { return {{"name", "dvm"}, {"version", origin.version}}; }
+Json scope(const OtlpResource& origin) { return {{"name", "dvm"}, {"version", origin.version}}; }
 
 // asInt has a sign: what does not fit is no integer any more.
 void add_number(Json& point, const Number& number) {
@@ -131,7 +131,7 @@ LogRecord LogRecords::make(runtime::RecordCopy copy) {
           .time = copy.wall_time};
 }
 
-std::string otlp_metrics(const runtime::Snapshot& snapshot, const Origin& origin) {
+std::string otlp_metrics(const runtime::Snapshot& snapshot, const OtlpResource& origin) {
   Json metrics = Json::array();
   for (const Metric& metric : snapshot.metrics)
     if (!metric.points.empty()) metrics.push_back(json_of(metric, snapshot.time));
@@ -140,7 +140,7 @@ std::string otlp_metrics(const runtime::Snapshot& snapshot, const Origin& origin
   return dumped({{"resourceMetrics", Json::array({all})}});
 }
 
-std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const Origin& origin) {
+std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const OtlpResource& origin) {
   Json logs = Json::array();
   for (const LogRecord& record : records) logs.push_back(json_of(record, time));
   const Json scoped = {{"scope", scope(origin)}, {"logRecords", std::move(logs)}};

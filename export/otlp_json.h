@@ -14,7 +14,7 @@
 namespace dvm::exporting {
 
 // Whose metrics and records they are.
-struct Origin {
+struct OtlpResource {
   std::string version, host;
 };
 
@@ -37,9 +37,9 @@ class LogRecords {
   std::unordered_map<uint32_t, std::shared_ptr<const std::string>> probes_;  // by id
 };
 
-std::string otlp_metrics(const runtime::Snapshot& snapshot, const Origin& origin);
+std::string otlp_metrics(const runtime::Snapshot& snapshot, const OtlpResource& origin);
 // time: walltimestamp at which they were read.
-std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const Origin& origin);
+std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const OtlpResource& origin);
 
 // The answer of a collector that took a part: how many things it rejected, and why. An answer of any other kind: nothing.
 struct Rejected {
