@@ -39,7 +39,8 @@ class LooksOf {
   }
   // Ns of a poll without its firings, as far as they are priced.
   Result<LiveLooks> sample(bool is_apart = true) {
-    const noise::Placed placed = is_apart ? noise::Placed::apart(child_->pid()) : noise::Placed::together(child_->pid());
+    const noise::CpuPlacement placed =
+        is_apart ? noise::CpuPlacement::apart(child_->pid()) : noise::CpuPlacement::together(child_->pid());
     Result<LiveLooks> looks = run_->look();
     if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
     return looks;
@@ -160,7 +161,7 @@ Status measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
   const auto child = LoopingChild::start();
   if (!child) return child.error();
-  const noise::Placed apart = noise::Placed::apart((*child)->pid());
+  const noise::CpuPlacement apart = noise::CpuPlacement::apart((*child)->pid());
   const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
   const auto program = bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
   if (!program) return program.error();

@@ -26,26 +26,26 @@ cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
 
 }  // namespace
 
-Placed Placed::apart(pid_t traced, unsigned threads) {
+CpuPlacement CpuPlacement::apart(pid_t traced, unsigned threads) {
   const cpu_set_t all = allowed(), others = last_of(all, std::max(threads, 1u));
   cpu_set_t own;
   CPU_XOR(&own, &all, &others);
-  return Placed(traced, all, own, others);
+  return CpuPlacement(traced, all, own, others);
 }
 
-Placed Placed::together(pid_t traced) {
+CpuPlacement CpuPlacement::together(pid_t traced) {
   const cpu_set_t all = allowed(), one = last_of(all, 1);
-  return Placed(traced, all, one, one);
+  return CpuPlacement(traced, all, one, one);
 }
 
-Placed::Placed(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others)
+CpuPlacement::CpuPlacement(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others)
     : traced_(traced), before_(before), is_placed_(CPU_COUNT(&own) > 0) {
   if (!is_placed_) return;
   sched_setaffinity(traced_, sizeof others, &others);
   sched_setaffinity(0, sizeof own, &own);
 }
 
-Placed::~Placed() {
+CpuPlacement::~CpuPlacement() {
   if (!is_placed_) return;
   sched_setaffinity(0, sizeof before_, &before_);
   sched_setaffinity(traced_, sizeof before_, &before_);

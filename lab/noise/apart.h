@@ -9,19 +9,19 @@
 namespace dvm::lab::noise {
 
 // Restores the former CPUs when it is destroyed. Changes nothing if the thread has a single CPU.
-class Placed {
+class CpuPlacement {
  public:
   // On CPUs of their own: the process on as many as it has busy threads. Changes nothing if no further CPU is left.
-  static Placed apart(pid_t traced, unsigned threads = 1);
+  static CpuPlacement apart(pid_t traced, unsigned threads = 1);
   // On one CPU.
-  static Placed together(pid_t traced);
-  ~Placed();
-  Placed(const Placed&) = delete;
-  Placed& operator=(const Placed&) = delete;
+  static CpuPlacement together(pid_t traced);
+  ~CpuPlacement();
+  CpuPlacement(const CpuPlacement&) = delete;
+  CpuPlacement& operator=(const CpuPlacement&) = delete;
 
  private:
   // own: empty to change nothing.
-  Placed(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
+  CpuPlacement(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
 
   pid_t traced_;
   cpu_set_t before_;

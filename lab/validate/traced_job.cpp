@@ -24,7 +24,7 @@ double busy_time() {
 
 Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
   runtime::Handle& handle = program.handle();
-  const noise::Placed apart = noise::Placed::apart(child.pid(), job.threads);
+  const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid(), job.threads);
   const double before = static_cast<double>(handle.account().events);
   QuietLooks looks(handle);
   const double busy = busy_time();

@@ -94,7 +94,7 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   const pid_t pid = (*child)->pid();
   const cpu_set_t of_child = cpus_of(pid);
   {
-    const lab::noise::Placed apart = lab::noise::Placed::apart(pid);
+    const lab::noise::CpuPlacement apart = lab::noise::CpuPlacement::apart(pid);
     const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
     cpu_set_t both;
     CPU_AND(&both, &own, &other);
@@ -106,12 +106,12 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
   EXPECT_TRUE(CPU_EQUAL(&of_child, &of_child_after));
   {
-    const lab::noise::Placed too_many = lab::noise::Placed::apart(pid, all);
+    const lab::noise::CpuPlacement too_many = lab::noise::CpuPlacement::apart(pid, all);
     const cpu_set_t own = cpus_of(0);
     EXPECT_TRUE(CPU_EQUAL(&before, &own));
   }
   {
-    const lab::noise::Placed together = lab::noise::Placed::together(pid);
+    const lab::noise::CpuPlacement together = lab::noise::CpuPlacement::together(pid);
     const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
     EXPECT_EQ(CPU_COUNT(&own), 1);
     EXPECT_TRUE(CPU_EQUAL(&own, &other));
