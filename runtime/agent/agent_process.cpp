@@ -91,7 +91,7 @@ struct AgentProcess::Area {
   }
   uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
   uint64_t add_aggregation(const AgentClause& one) {
-    inside::SiteClause clause = one.clause;
+    inside::ThreadAggregation clause = one.clause;
     clause.value = add_code(one.value);
     for (size_t i = 0; i < one.keys.size() && i < inside::kMostKeys; i++) {
       clause.keys[i] = one.keys[i].key;

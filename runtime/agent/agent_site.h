@@ -30,7 +30,7 @@ struct AgentKey {
 
 // An aggregation in the thread. The addresses are those of its code, once that is in the process.
 struct AgentClause {
-  inside::SiteClause clause;
+  inside::ThreadAggregation clause;
   MachineCode value;  // empty: it has none
   std::vector<AgentKey> keys;
 };

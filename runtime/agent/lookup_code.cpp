@@ -48,7 +48,7 @@ void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
 size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
 
 // All clauses of one number have keys of the same kinds, so an entry of that has as many words.
-std::vector<size_t> add_lookup(CodeWriter& code, const inside::SiteClause& clause, uint32_t key_words) {
+std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words) {
   std::vector<size_t> misses;
   const auto miss_if = [&](unsigned char condition) { misses.push_back(code.jump_ahead({0x0f, condition})); };
   add_bucket(code, clause.clause, key_words);

@@ -14,7 +14,7 @@ class CodeWriter;
 
 // %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words.
 // Returns the jumps of keys that have no entry there.
-std::vector<size_t> add_lookup(CodeWriter& code, const inside::SiteClause& clause, uint32_t key_words);
+std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words);
 
 // Where the state of such an entry lies, from %rbp + %rcx on.
 size_t state_of_entry(uint32_t key_words);

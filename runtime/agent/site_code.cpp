@@ -340,7 +340,7 @@ class SiteCoder {
       else if (is_last && is_last_found)
         call_for_key(key, address, place_.entries.find);
       else
-        add_by_call(key, address + offsetof(inside::SiteClause, keys) + i * sizeof(inside::SiteKey));
+        add_by_call(key, address + offsetof(inside::ThreadAggregation, keys) + i * sizeof(inside::SiteKey));
     }
   }
   void add_integer() {
@@ -385,7 +385,7 @@ class SiteCoder {
     misses_.push_back(std::move(miss));
   }
   // Its address is in %rax if that holds no value, else in the workspace.
-  void add_update_of_state(const inside::SiteClause& clause) {
+  void add_update_of_state(const inside::ThreadAggregation& clause) {
     using inside::SiteFunction;
     const auto function = static_cast<SiteFunction>(clause.function);
     if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x00});  // incq (%rax)
@@ -394,7 +394,7 @@ class SiteCoder {
     if (is_sum) return code_.add({0x48, 0x01, 0x01});  // add %rax, (%rcx)
     call_update(clause);
   }
-  void call_update(const inside::SiteClause& clause) {
+  void call_update(const inside::ThreadAggregation& clause) {
     code_.add({0x48, 0x89, 0xc6});  // mov %rax, %rsi
     call(place_.entries.updates[clause.function]);
     restore_pointers();
@@ -426,7 +426,7 @@ class SiteCoder {
     miss.back = code_.bytes().size();
     misses_.push_back(std::move(miss));
   }
-  void add_update(const inside::SiteClause& clause, size_t states) {
+  void add_update(const inside::ThreadAggregation& clause, size_t states) {
     using inside::SiteFunction;
     const auto function = static_cast<SiteFunction>(clause.function);
     if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, 0x0d}, states);  // incq states(%rbp,%rcx)

@@ -57,14 +57,15 @@ constexpr uint64_t first_factor(uint32_t word) { return kOdd1 + word * kOdd2; }
   return hash;
 }
 
-[[gnu::always_inline]] inline bool is_of(const ArenaEntry& entry, const SiteClause& clause, const uint64_t* key, uint32_t words) {
+[[gnu::always_inline]] inline bool is_of(const ArenaEntry& entry, const ThreadAggregation& clause, const uint64_t* key,
+                                         uint32_t words) {
   uint64_t difference = (entry.clause ^ clause.clause) | (entry.words ^ clause.words) | (entry.key_words ^ words);
   const auto* its = reinterpret_cast<const uint64_t*>(&entry + 1);
   for (uint32_t i = 0; i < words; i++) difference |= its[i] ^ key[i];
   return difference == 0;
 }
 
-DVM_RARELY inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& clause, uint32_t key_words,
+DVM_RARELY inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const ThreadAggregation& clause, uint32_t key_words,
                                        uint32_t bytes) {
   const uint64_t used = arena.used;
   if (used > kEntryRoom - bytes) return nullptr;
@@ -90,7 +91,7 @@ static_assert(kArenaBuckets == 1U << (64 - kBucketShift));
 }
 
 // The state of the key in the arena; null: there is no room.
-[[gnu::always_inline]] inline uint64_t* find_state(Arena& arena, const SiteClause& clause, uint32_t key_words) {
+[[gnu::always_inline]] inline uint64_t* find_state(Arena& arena, const ThreadAggregation& clause, uint32_t key_words) {
   const auto bytes = static_cast<uint32_t>(sizeof(ArenaEntry) + (key_words + clause.words) * sizeof(uint64_t));
   const uint64_t first = first_bucket(clause.clause, arena.key, key_words);
   for (uint32_t i = 0; i < kTries; i++) {
@@ -122,7 +123,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
 enum class KeyRead : uint8_t { whole, fault, muted };
 
 // Writes the key into the arena.
-inline KeyRead make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved,
+inline KeyRead make_key(const ThreadAggregation& clause, const Context& context, Arena& arena, const uint64_t* saved,
                         Workspace& workspace, uint32_t& words) {
   for (uint32_t i = 0; i < clause.key_count; i++) {
     const SiteKey& key = clause.keys[i];
@@ -140,7 +141,7 @@ inline KeyRead make_key(const SiteClause& clause, const Context& context, Arena&
 }
 
 // False: there is no room.
-[[gnu::always_inline]] inline bool aggregate(const SiteClause& clause, Arena& arena, uint32_t key_words, uint64_t value) {
+[[gnu::always_inline]] inline bool aggregate(const ThreadAggregation& clause, Arena& arena, uint32_t key_words, uint64_t value) {
   uint64_t* state = find_state(arena, clause, key_words);
   if (state == nullptr) return false;
   update(static_cast<SiteFunction>(clause.function), clause.shape, state, value);

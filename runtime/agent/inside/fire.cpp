@@ -332,7 +332,7 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
       set_time(header, lane, workspace.time);
     } else if (step->kind == ClauseStep::Kind::aggregate) {
       if (is_in_child(context, firing)) return true;
-      const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
+      const auto& clause = *reinterpret_cast<const ThreadAggregation*>(step->address);
       uint32_t key_words = 0;
       const KeyRead read = make_key(clause, context, arena, firing.saved, workspace, key_words);
       if (read == KeyRead::fault) return false;
@@ -399,8 +399,8 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
 
 // What stubs call of a firing that they take by themselves (site_code.cpp). They keep all registers but their arguments.
 
-extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const SiteClause* clause, Workspace* workspace, uint64_t value,
-                                                                   const Context* context) {
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const ThreadAggregation* clause, Workspace* workspace,
+                                                                   uint64_t value, const Context* context) {
   const auto key_words = static_cast<uint32_t>(workspace->key_words);
   if (aggregate(*clause, *workspace->arena, key_words, value)) return;
   write_update(*context, *workspace->lane, ring_of(*context, *workspace->lane), {.clause = clause->clause, .value = value},
@@ -418,7 +418,7 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_key(const SiteKey* key,
 }
 
 // Appends the last part of a key, as agent_key does, and finds the state of the key.
-extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_find(const SiteClause* clause, Workspace* workspace,
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_find(const ThreadAggregation* clause, Workspace* workspace,
                                                                   uint64_t address, const Context* context,
                                                                   uint64_t stack_pointer) {
   Arena& arena = *workspace->arena;

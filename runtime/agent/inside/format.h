@@ -179,7 +179,7 @@ struct UpdateShape {
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
 // a function of the saved registers and the Workspace.
 inline constexpr uint32_t kMostKeys = 8;
-struct SiteClause {
+struct ThreadAggregation {
   uint64_t value = 0;
   SiteKey keys[kMostKeys]{};
   uint32_t key_count = 0;
@@ -195,7 +195,7 @@ struct ClauseStep {
   enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record };  // record: dvm shall run all clauses
   Kind kind = Kind::predicate;
   uint32_t skip = 0;     // of a predicate that is false: steps of the clause, which are left out
-  uint64_t address = 0;  // of the code; of a SiteClause
+  uint64_t address = 0;  // of the code; of a ThreadAggregation
 };
 
 // Begins a record that holds one value to be aggregated, since the arena had no room for its keys. No cookie is like it.

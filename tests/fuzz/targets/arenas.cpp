@@ -61,7 +61,7 @@ void fire(const uint8_t* data, size_t size) {
   const auto bytes = std::make_unique<std::byte[]>(inside::kArenaBytes);
   std::memcpy(bytes.get(), data, std::min<size_t>(size, inside::kArenaBytes));
   auto& arena = *reinterpret_cast<inside::Arena*>(bytes.get());
-  inside::SiteClause clause;
+  inside::ThreadAggregation clause;
   clause.clause = 2, clause.words = 127;
   if (uint64_t* state = inside::find_state(arena, clause, 2))
     inside::update(inside::SiteFunction::quantize, clause.shape, state, arena.key[0]);

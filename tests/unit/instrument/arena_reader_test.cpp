@@ -41,7 +41,7 @@ class Arenas : public testing::Test {
   }
   // One round of a thread. False: there is no room.
   bool count(uint32_t number, uint32_t clause, uint64_t key) {
-    inside::SiteClause its;
+    inside::ThreadAggregation its;
     its.clause = clause, its.words = 1;
     its.function = static_cast<uint32_t>(inside::SiteFunction::count);
     inside::Arena& here = arena(number, lane(number).arena & 1);
@@ -143,7 +143,7 @@ class ArenaKeys : public Arenas {
     return found;
   }
   void count(const std::vector<uint64_t>& key) {
-    inside::SiteClause its;
+    inside::ThreadAggregation its;
     its.words = 1;
     std::copy(key.begin(), key.end(), arena(0, lane(0).arena & 1).key);
     EXPECT_NE(inside::find_state(arena(0, lane(0).arena & 1), its, static_cast<uint32_t>(key.size())), nullptr);

@@ -56,7 +56,7 @@ inline MachineCode adds_to(dif::Scope scope) {
 inline AgentStep step(Kind kind, MachineCode code = {}, uint32_t skip = 0) { return {{kind, skip, 0}, std::move(code)}; }
 inline AgentStep aggregation(uint32_t number, SiteFunction function, MachineCode value, std::vector<AgentKey> keys = {}) {
   AgentStep made = step(Kind::aggregate);
-  inside::SiteClause& clause = made.aggregation.clause;
+  inside::ThreadAggregation& clause = made.aggregation.clause;
   clause.clause = number;
   clause.function = static_cast<uint32_t>(function);
   clause.words = function == SiteFunction::quantize ? 127 : function == SiteFunction::avg ? 2 : 1;
@@ -219,7 +219,7 @@ class Agent {
   uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
   void place(AgentStep& step) {
     if (step.step.kind != Kind::aggregate) return void(step.step.address = add_code(step.code));
-    inside::SiteClause clause = step.aggregation.clause;
+    inside::ThreadAggregation clause = step.aggregation.clause;
     clause.value = add_code(step.aggregation.value);
     for (size_t i = 0; i < step.aggregation.keys.size(); i++) {
       clause.keys[i] = step.aggregation.keys[i].key;
