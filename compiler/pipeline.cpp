@@ -19,8 +19,8 @@ namespace dvm::compiler {
 namespace {
 
 // One source on its way. The AST lives as long as all sources are compiled: inlines refer to it.
-struct Job {
-  explicit Job(const Source& source) : file(source) {}
+struct CompileJob {
+  explicit CompileJob(const Source& source) : file(source) {}
 
   SourceFile file;
   Unit unit;
@@ -30,7 +30,7 @@ struct Job {
 
 struct CheckItem {
   Session& session;
-  Job& job;
+  CompileJob& job;
 
   void operator()(Pragma& p) const { apply(p, session, job.result.options); }
   void operator()(Declaration& d) const { declare(d, session); }
@@ -40,7 +40,7 @@ struct CheckItem {
   void operator()(Clause& c) const { check_clause(c, session, job.clauses); }
 };
 
-void parse_program(Job& job, TypeNames& type_names, bool may_be_empty, Diagnostics& diagnostics) {
+void parse_program(CompileJob& job, TypeNames& type_names, bool may_be_empty, Diagnostics& diagnostics) {
   diagnostics.set_source(&job.file);
   const unsigned errors = diagnostics.errors();
   job.unit = parse(job.file, type_names, diagnostics);
@@ -48,7 +48,7 @@ void parse_program(Job& job, TypeNames& type_names, bool may_be_empty, Diagnosti
     diagnostics.error(Tag::D_EMPTY, {}, "empty D program translation unit");
 }
 
-void check_source(Job& job, Session& session) {
+void check_source(CompileJob& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
   session.descriptions = session.statements = {};
@@ -84,7 +84,7 @@ void report_missing(const std::string& missing, const Source& source, Diagnostic
 }
 
 // Declares what the libraries have. False: something is wrong with one of them.
-bool compile_libraries(std::deque<Job>& jobs, std::span<const Source> programs, TypeNames& type_names, Session& session) {
+bool compile_libraries(std::deque<CompileJob>& jobs, std::span<const Source> programs, TypeNames& type_names, Session& session) {
   const CompileOptions& options = session.options;
   const LibraryOrder order =
       order_libraries(options.libraries, programs, options.arguments,
@@ -95,7 +95,7 @@ bool compile_libraries(std::deque<Job>& jobs, std::span<const Source> programs, 
   if (!order.cycle.empty()) return report_cycle(order.cycle, session.diagnostics), false;
   session.in_library = true;
   for (const Source* library : order.libraries) {
-    Job& job = jobs.emplace_back(*library);
+    CompileJob& job = jobs.emplace_back(*library);
     session.diagnostics.set_source(&job.file);
     job.unit = parse(job.file, type_names, session.diagnostics);
     check_source(job, session);
@@ -104,7 +104,7 @@ bool compile_libraries(std::deque<Job>& jobs, std::span<const Source> programs, 
   return !session.diagnostics.failed();
 }
 
-void lower_source(Job& job, Session& session) {
+void lower_source(CompileJob& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   for (const CheckedClause& clause : job.clauses) {
     job.result.matched += clause.matched;
@@ -162,7 +162,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   CompileResult result;
   Diagnostics diagnostics(result.diagnostics);
   Session session(options, diagnostics);
-  std::deque<Job> libraries, jobs;
+  std::deque<CompileJob> libraries, jobs;
   for (const Source& source : sources) jobs.emplace_back(source);
 
   TypeNames type_names(options.arguments);
@@ -171,21 +171,21 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   session.symbols.set_version(session.options.version);
   add_argument_types(session, type_names);
   type_names.prefer_probes = options.prefers_probes;  // libraries are not read so
-  for (Job& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
-  for (Job& job : jobs) check_source(job, session);
+  for (CompileJob& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
+  for (CompileJob& job : jobs) check_source(job, session);
   if (!jobs.empty()) check_arguments(session);
   if (!diagnostics.failed())
-    for (Job& job : jobs) lower_source(job, session);
+    for (CompileJob& job : jobs) lower_source(job, session);
 
   if (options.list_names) result.names = list_names(session);
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
   result.providers = describe_providers(session.providers);
   for (const dif::ProbeDesc& probe : options.described) result.descriptions.push_back(describe_probe(probe, session));
-  for (Job& library : libraries)  // what they set comes before what the first program sets
+  for (CompileJob& library : libraries)  // what they set comes before what the first program sets
     if (!jobs.empty())
       jobs[0].result.options.insert(jobs[0].result.options.begin(), library.result.options.begin(), library.result.options.end());
-  for (Job& job : jobs) {
+  for (CompileJob& job : jobs) {
     job.result.program.variables = session.symbols.variables();
     job.result.program.aggregations = session.symbols.aggregations();
     result.programs.push_back(std::move(job.result));
