@@ -47,7 +47,7 @@ class ElfView {
   std::optional<Elf64_Phdr> table_;
 };
 
-struct Header {
+struct IndexHeader {
   unsigned char version, frame_encoding, count_encoding, table_encoding;
   int32_t frames;
   uint32_t count;
@@ -64,7 +64,7 @@ struct Description {
 uint64_t moved(uint64_t address, int32_t by) { return address + static_cast<uint64_t>(static_cast<int64_t>(by)); }
 
 // Relative to the table, which is what all linkers write.
-bool is_usual(const Header& header) {
+bool is_usual(const IndexHeader& header) {
   constexpr unsigned char kPcRelative4 = 0x1b, kUnsigned4 = 0x03, kTableRelative4 = 0x3b;
   return header.version == 1 && header.frame_encoding == kPcRelative4 && header.count_encoding == kUnsigned4 &&
          header.table_encoding == kTableRelative4;
@@ -76,7 +76,7 @@ std::optional<SearchEntry> find_entry(const ElfView& elf, uint64_t table, uint32
   uint32_t low = 0, high = count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (!elf.load(table + sizeof(Header) + uint64_t{middle} * sizeof row, row)) return std::nullopt;
+    if (!elf.load(table + sizeof(IndexHeader) + uint64_t{middle} * sizeof row, row)) return std::nullopt;
     if (moved(table, row.begin) <= address)
       low = middle + 1, found = row;
     else
@@ -89,7 +89,7 @@ std::optional<SearchEntry> find_entry(const ElfView& elf, uint64_t table, uint32
 
 std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) {
   const ElfView elf(file);
-  Header header;
+  IndexHeader header;
   if (!elf.table() || !elf.load(elf.table()->p_vaddr, header) || !is_usual(header)) return std::nullopt;
   const uint64_t table = elf.table()->p_vaddr;
   const auto row = find_entry(elf, table, header.count, address);
