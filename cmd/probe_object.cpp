@@ -26,10 +26,10 @@ void append(std::string& bytes, const T& value) {
 enum Section : uint16_t { kNull, kProbes, kStackNote, kSymbols, kStrings, kSectionNames, kSections };
 constexpr std::string_view kNames[] = {"", ".probes", ".note.GNU-stack", ".symtab", ".strtab", ".shstrtab"};
 
-struct Symbols {
+struct ObjectSymbols {
   std::string table, names = std::string(1, '\0'), data;
 
-  Symbols() { append(table, Elf64_Sym{}); }
+  ObjectSymbols() { append(table, Elf64_Sym{}); }
 
   // Two bytes in .probes; weak, since objects with dvm's header define it too.
   void add_semaphore(const std::string& name) {
@@ -48,7 +48,7 @@ struct Symbols {
 
 class ObjectFile {
  public:
-  explicit ObjectFile(const Symbols& made) {
+  explicit ObjectFile(const ObjectSymbols& made) {
     bytes_.resize(sizeof(Elf64_Ehdr));
     add(kNull, SHT_NULL, 0, "", 0);
     add(kProbes, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, made.data, 2);
@@ -164,7 +164,7 @@ int write_probe_object(const ScriptOptions& script, const std::string& output, c
   if (!path) return fail("{}", path.error().message);
   if (Status fine = check_objects(*providers, objects); !fine)
     return fail("failed to link script {}: {}", sources[0].name, fine.error().message);
-  Symbols symbols;
+  ObjectSymbols symbols;
   for (const compiler::ProviderDesc& provider : *providers)
     for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
       const ProbeNames names = probe_names(provider.name, probe.name);
