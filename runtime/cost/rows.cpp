@@ -27,24 +27,25 @@ constexpr std::string_view kInThread[] = {
 };
 
 // By what the price of a row differs. clause: by the backend, and where dvm runs clauses by the engine.
-enum class Axis { none, engine, backend, clause };
+enum class RowAxis { none, engine, backend, clause };
 
 bool is_one_of(std::string_view folder, std::initializer_list<std::string_view> all) {
   return std::find(all.begin(), all.end(), folder) != all.end();
 }
 
 // "tuple/few" and so on are of the tables that DIF uses.
-Axis axis_of(std::string_view folder) {
-  if (is_one_of(folder, {"opcode", "variable", "subroutine", "string", "tuple"})) return Axis::engine;
-  if (is_one_of(folder, {"action", "aggregation", "record", "key", "prepare"})) return Axis::clause;
-  return is_one_of(folder, {"consumer", "account"}) || folder.starts_with("agent/") ? Axis::none : Axis::backend;
+RowAxis axis_of(std::string_view folder) {
+  if (is_one_of(folder, {"opcode", "variable", "subroutine", "string", "tuple"})) return RowAxis::engine;
+  if (is_one_of(folder, {"action", "aggregation", "record", "key", "prepare"})) return RowAxis::clause;
+  return is_one_of(folder, {"consumer", "account"}) || folder.starts_with("agent/") ? RowAxis::none : RowAxis::backend;
 }
 
 // The folders in which a file may have the row, besides the default.
-std::vector<std::string_view> folders_of(Axis axis) {
+std::vector<std::string_view> folders_of(RowAxis axis) {
   std::vector<std::string_view> folders;
-  if (axis == Axis::engine || axis == Axis::clause) folders.assign(std::begin(kEngineFolders) + 1, std::end(kEngineFolders));
-  if (axis == Axis::backend || axis == Axis::clause)
+  if (axis == RowAxis::engine || axis == RowAxis::clause)
+    folders.assign(std::begin(kEngineFolders) + 1, std::end(kEngineFolders));
+  if (axis == RowAxis::backend || axis == RowAxis::clause)
     folders.insert(folders.end(), std::begin(kBackendFolders) + 1, std::end(kBackendFolders));
   return folders;
 }
@@ -89,9 +90,9 @@ std::string Row::name() const {
 
 vm::RowName Row::in(const Execution& execution) const {
   const vm::RowName usual = *this;
-  const Axis axis = axis_of(folder());
-  const bool is_by_engine = axis == Axis::engine || (axis == Axis::clause && execution.backend == BackendId{});
-  if (axis == Axis::none) return usual;
+  const RowAxis axis = axis_of(folder());
+  const bool is_by_engine = axis == RowAxis::engine || (axis == RowAxis::clause && execution.backend == BackendId{});
+  if (axis == RowAxis::none) return usual;
   return usual.in(is_by_engine ? engine_folder(execution.engine) : backend_folder(execution.backend));
 }
 
