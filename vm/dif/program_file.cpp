@@ -230,11 +230,11 @@ struct Count {
 };
 
 // The number of values that an action records, and of its aggregations. A format is neither.
-struct Arity {
+struct ValueCount {
   Count values, aggregations;
   bool has_format = false;
 
-  explicit Arity(const ArgumentList& row) {
+  explicit ValueCount(const ArgumentList& row) {
     for (const Argument& argument : row) add(argument);
   }
   void add(const Argument& argument) {
@@ -270,7 +270,7 @@ std::string check(const ActDesc& action) {
   if (find_aggregation(action.kind)) return action.aggregations.size() == 1 ? "" : "an aggregating action has no aggregation";
   const ActionInfo* row = find_action(action.kind);
   if (!row || !row->unsupported.empty()) return fmt::format("there is no action {:#x}", static_cast<unsigned>(action.kind));
-  const Arity arity(row->arguments);
+  const ValueCount arity(row->arguments);
   if (!arity.values.holds(action.args.size()) || !arity.aggregations.holds(action.aggregations.size()))
     return fmt::format("{}() has a wrong number of arguments", row->name);
   if (const std::string problem = check(action.layout); !problem.empty()) return problem;
