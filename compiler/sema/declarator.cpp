@@ -294,9 +294,10 @@ bool has_name(const std::vector<Parameter>& list, size_t count, const std::strin
                      [&](const Parameter& p) { return p.name == name; });
 }
 
-class Prototype {
+class PrototypeReader {
  public:
-  Prototype(const std::vector<Parameter>& list, const PrototypeRules& rules, const std::vector<Parameter>* formals, Session& s)
+  PrototypeReader(const std::vector<Parameter>& list, const PrototypeRules& rules, const std::vector<Parameter>* formals,
+                  Session& s)
       : list_(list), rules_(rules), formals_(formals), s_(s) {}
 
   PrototypeTypes check(Location where) {
@@ -364,7 +365,7 @@ class Prototype {
 
 PrototypeTypes prototype_types(const std::vector<Parameter>& parameters, const PrototypeRules& rules,
                                const std::vector<Parameter>* formals, Location where, Session& s) {
-  return Prototype(parameters, rules, formals, s).check(where);
+  return PrototypeReader(parameters, rules, formals, s).check(where);
 }
 
 const Type* type_of(TypeName& name, Session& s) {
