@@ -16,9 +16,9 @@ namespace {
 std::string spell(const dif::ProbeDesc& d) { return fmt::format("{}:{}:{}:{}", d.provider, d.module, d.function, d.name); }
 
 // args[ ] of all probes of the clause, or a diagnostic.
-class ArgumentList {
+class TypedArguments {
  public:
-  ArgumentList(const Index& e, Session& s) : e_(e), s_(s) {}
+  TypedArguments(const Index& e, Session& s) : e_(e), s_(s) {}
 
   // The argument, the same for every probe. Null after a diagnostic.
   const dif::ArgumentDesc* at(size_t index, const Type*& type) {
@@ -153,7 +153,7 @@ ExprPtr typed_argument(ExprContext& c, Index& e) {
                 fmt::format("args[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n\t argument: {}",
                             e.arguments[0]->type->name)),
            nullptr;
-  ArgumentList list(e, c.session);
+  TypedArguments list(e, c.session);
   const Type* type = nullptr;
   const dif::ArgumentDesc* argument = list.at(static_cast<size_t>(index), type);
   if (!argument) return fail(c, e), nullptr;
