@@ -134,17 +134,17 @@ Status add_agent(runtime::Handle& handle, const ProgramPointers& programs, const
 }
 
 // A prediction, and under engine=auto another one of what its clauses become.
-struct Predicted {
+struct PredictedRun {
   runtime::Prediction first;
   std::optional<runtime::Prediction> later;
   std::vector<runtime::EngineChange> changes;
 };
 
 // Rates that were given or counted stay as they are.
-Result<Predicted> predict(const ProgramPointers& programs, const vm::Profile& profile, unsigned cpus, const dif::Options& options,
-                          runtime::PredictOptions& how) {
+Result<PredictedRun> predict(const ProgramPointers& programs, const vm::Profile& profile, unsigned cpus,
+                             const dif::Options& options, runtime::PredictOptions& how) {
   runtime::add_timer_rates(programs, cpus, how);
-  Predicted made{runtime::predict(programs, profile, how), {}, {}};
+  PredictedRun made{runtime::predict(programs, profile, how), {}, {}};
   if (Status known = check_rates(how, made.first); !known) return known.error();
   if (changes_engine(options)) made.changes = runtime::engine_changes(made.first, profile.clock_hz);
   if (const auto later = later_execution(options, profile)) {
@@ -155,13 +155,13 @@ Result<Predicted> predict(const ProgramPointers& programs, const vm::Profile& pr
   return made;
 }
 
-PredictionContext context_of(const Predicted& predicted, const vm::Profile& profile, const PredictionOptions& how, double counted,
-                             const dif::Options& options) {
+PredictionContext context_of(const PredictedRun& predicted, const vm::Profile& profile, const PredictionOptions& how,
+                             double counted, const dif::Options& options) {
   return {profile,          how.cpus, counted, std::string(engine_word(options)), predicted.later ? &*predicted.later : nullptr,
           predicted.changes};
 }
 
-int show(const Predicted& predicted, const PredictionContext& context, const PredictCommand& given) {
+int show(const PredictedRun& predicted, const PredictionContext& context, const PredictCommand& given) {
   if (given.as_json)
     print_prediction_json(stdout, predicted.first, context);
   else
