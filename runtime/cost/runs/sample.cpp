@@ -43,12 +43,12 @@ double rate_of(const Probe& probe, const CountingInstrument& counter, double sec
   return timer ? rate_of(*timer) : 0;
 }
 
-struct Counted {
+struct CountedClause {
   double firings = 0, hits = 0;
   std::vector<vm::InstructionCounts> instructions;
 };
 
-void add(Counted& to, const EcbAccount& ecb) {
+void add(CountedClause& to, const EcbAccount& ecb) {
   to.firings += static_cast<double>(ecb.firings), to.hits += static_cast<double>(ecb.predicate_hits);
   to.instructions.resize(std::max(to.instructions.size(), ecb.instructions.size()));
   for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
@@ -57,7 +57,7 @@ void add(Counted& to, const EcbAccount& ecb) {
 }  // namespace
 
 MeasuredClauses measured_clauses(const Account& account) {
-  std::map<ClausePosition, Counted> counted;
+  std::map<ClausePosition, CountedClause> counted;
   for (const EcbAccount& ecb : account.ecbs) add(counted[place_of(ecb.clause)], ecb);
   MeasuredClauses clauses;
   for (auto& [place, count] : counted)
