@@ -18,9 +18,9 @@ struct Facts {
   unsigned depth = 0;
 };
 
-class Flow {
+class FlowChecker {
  public:
-  explicit Flow(Report& report) : report_(report) {}
+  explicit FlowChecker(Report& report) : report_(report) {}
 
   void step(Facts& facts, dif::Instruction in, size_t pc) {
     pc_ = static_cast<unsigned>(pc);
@@ -73,7 +73,7 @@ class Flow {
 }  // namespace
 
 void check_flow(const dif::Difo& difo, Report& report) {
-  Flow flow(report);
+  FlowChecker flow(report);
   flow_forward(difo, Facts{}, flow);
 }
 
