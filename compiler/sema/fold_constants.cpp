@@ -7,24 +7,24 @@ namespace dvm::compiler {
 
 namespace {
 
-struct Operands {
+struct ConstantOperands {
   uint64_t l, r;
   bool is_signed;
 };
 
 template <class Compare>
-uint64_t compare(const Operands& o, Compare less) {
+uint64_t compare(const ConstantOperands& o, Compare less) {
   return o.is_signed ? less(static_cast<int64_t>(o.l), static_cast<int64_t>(o.r)) : less(o.l, o.r);
 }
 
-uint64_t divide(const Operands& o, bool remainder) {
+uint64_t divide(const ConstantOperands& o, bool remainder) {
   if (!o.is_signed) return remainder ? o.l % o.r : o.l / o.r;
   if (o.r == UINT64_MAX) return remainder ? 0 : 0 - o.l;  // INT64_MIN / -1 overflows
   const auto l = static_cast<int64_t>(o.l), r = static_cast<int64_t>(o.r);
   return static_cast<uint64_t>(remainder ? l % r : l / r);
 }
 
-uint64_t evaluate(Op op, const Operands& o) {
+uint64_t evaluate(Op op, const ConstantOperands& o) {
   switch (op) {
     case Op::add:
       return o.l + o.r;
@@ -86,7 +86,9 @@ uint64_t wrap(uint64_t value, const Type* type) {
   return t.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
 }
 
-uint64_t evaluate(Op op, uint64_t left, uint64_t right, bool is_signed) { return evaluate(op, Operands{left, right, is_signed}); }
+uint64_t evaluate(Op op, uint64_t left, uint64_t right, bool is_signed) {
+  return evaluate(op, ConstantOperands{left, right, is_signed});
+}
 
 ExprPtr make_integer(Location where, uint64_t value, const Type* type) {
   auto e = std::make_unique<Integer>(where);
