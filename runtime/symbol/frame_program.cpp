@@ -91,13 +91,13 @@ class OperandReader {
 };
 
 // The first operands of an instruction.
-struct Operands {
+struct FirstOperands {
   uint64_t first = 0;
   std::span<const uint8_t> block;
 };
 
-Operands read_operands(OperandReader& reader, std::string_view kinds) {
-  Operands operands;
+FirstOperands read_operands(OperandReader& reader, std::string_view kinds) {
+  FirstOperands operands;
   for (size_t i = 0; i < kinds.size(); i++) {
     if (kinds[i] == 'b')
       operands.block = reader.take(reader.number());
@@ -114,7 +114,7 @@ bool is_of_linker(std::span<const uint8_t> expression) {
   return expression.size() > 3 && expression[0] == DW_OP_breg0 + kStackPointer && expression[2] == DW_OP_breg0 + kReturnAddress;
 }
 
-bool starts_from_frame_pointer(uint8_t opcode, const Operands& operands) {
+bool starts_from_frame_pointer(uint8_t opcode, const FirstOperands& operands) {
   if (opcode == DW_CFA_def_cfa_expression) return !operands.block.empty() && operands.block[0] == DW_OP_breg0 + kFramePointer;
   const bool names_register = opcode == DW_CFA_def_cfa_register || opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_sf;
   return names_register && operands.first == kFramePointer;
@@ -129,7 +129,7 @@ bool hides_caller(std::span<const uint8_t> program) {
     const uint8_t opcode = reader.byte();
     const char* kinds = (opcode & kWithOperand) == DW_CFA_offset ? "u" : (opcode & kWithOperand) ? "" : operands_of(opcode);
     if (kinds == nullptr) return true;
-    const Operands operands = read_operands(reader, kinds);
+    const FirstOperands operands = read_operands(reader, kinds);
     if (reader.failed()) return true;
     if (opcode == DW_CFA_def_cfa_expression && is_of_linker(operands.block)) return false;
     has_frame |= opcode == DW_CFA_def_cfa_offset || opcode == DW_CFA_def_cfa_expression || opcode == DW_CFA_def_cfa;
