@@ -13,9 +13,9 @@ namespace {
 bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
 
 // The needs of clauses, each worked out once.
-class Needs {
+class ClauseNeeds {
  public:
-  explicit Needs(const dif::Options& options)
+  explicit ClauseNeeds(const dif::Options& options)
       : strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))) {}
 
   CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs) {
@@ -49,7 +49,7 @@ class Needs {
 std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Options& options, bool may_run_at_site) {
   const int64_t unwound = options[dif::Option::ustackunwind];
   const uint32_t stack_bytes = unwound < 0 ? kWhereNeeded : static_cast<uint32_t>(unwound);
-  Needs needs(options);
+  ClauseNeeds needs(options);
   const CaptureNeeds on_error = needs.on_error(enabling);
   const SiteClauses site_clauses(enabling, options);
   std::vector<EnabledProbe> result;
