@@ -185,9 +185,9 @@ std::vector<std::string> passed_on(const Tool& tool) {
   return all;
 }
 
-class Arguments {
+class ToolArguments {
  public:
-  Arguments(const Tool& tool, const std::vector<std::string>& words, std::vector<std::string>& rest)
+  ToolArguments(const Tool& tool, const std::vector<std::string>& words, std::vector<std::string>& rest)
       : tool_(tool), words_(words), rest_(rest), values_(tool.options.size()) {}
 
   Result<std::vector<std::string>> run() {
@@ -296,7 +296,7 @@ std::string tool_page(const Tool& tool) {
 
 Result<std::vector<std::string>> tool_arguments(const Tool& tool, const std::vector<std::string>& words,
                                                 std::vector<std::string>& rest) {
-  return Arguments(tool, words, rest).run();
+  return ToolArguments(tool, words, rest).run();
 }
 
 }  // namespace dvm::cmd
