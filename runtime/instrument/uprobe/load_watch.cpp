@@ -39,7 +39,7 @@ Result<StateLayout> read_state_layout() {
 }
 
 // Parameters of the programs at one dynamic linker.
-struct Watch {
+struct LinkerWatch {
   int map = -1, followed = -1, bell = -1;
   int32_t root = 0;
   int64_t state = 0;  // how far behind the function that of the linker lies
@@ -50,7 +50,7 @@ struct Watch {
 // linker adds files. Its state is read to fp-8.
 class WatchProgram : KernelEmitter {
  public:
-  explicit WatchProgram(const Watch& watch) : watch_(watch) {}
+  explicit WatchProgram(const LinkerWatch& watch) : watch_(watch) {}
 
   std::vector<bpf_insn> make(bool waits) {
     mov(r6, r1);
@@ -166,16 +166,16 @@ class WatchProgram : KernelEmitter {
     return jump_if(BPF_JSET, r1, bits);
   }
 
-  const Watch& watch_;
+  const LinkerWatch& watch_;
   PidNamespace pids_ = own_pid_namespace();
 };
 
-Result<FileDescriptor> load_watch_program(const Watch& watch) {
+Result<FileDescriptor> load_watch_program(const LinkerWatch& watch) {
   auto program = load_sleepable(WatchProgram(watch).make(true), "dvm_watch");
   return program ? std::move(program) : load_sleepable(WatchProgram(watch).make(false), "dvm_watch");
 }
 
-Status greet(const Watch& watch) {
+Status greet(const LinkerWatch& watch) {
   const auto code = WatchProgram(watch).make_greeting();
   const auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_greeting"}, code);
   if (!program) return program.error();
@@ -198,7 +198,7 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   watch->mapping_ = std::move(*mapping);
   const auto layout = read_state_layout();
   if (!layout) return layout.error();
-  const Watch made_for{watch->map_.get(), followed, bell, linker.pid, linker.state, *layout};
+  const LinkerWatch made_for{watch->map_.get(), followed, bell, linker.pid, linker.state, *layout};
   if (Status status = greet(made_for); !status) return status.error();
   auto program = load_watch_program(made_for);
   if (!program) return program.error();
