@@ -63,7 +63,7 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
 }
 
 // A probe for each description, whatever it matches.
-class MadeUpProbes {
+class NumberedProbes {
  public:
   const Probe* of(const dif::ProbeDesc& description) {
     Probe probe{.id = static_cast<uint32_t>(probes_.size() + 1)};
@@ -102,7 +102,7 @@ struct RecordRoom {
 // The error is the one that a run with these options would end with.
 Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, const PredictOptions& options,
                                const dif::Options& run) {
-  MadeUpProbes probes;
+  NumberedProbes probes;
   Enabling enabling;
   const auto one = [&](const dif::ProbeDesc& description) { return std::vector{probes.of(description)}; };
   for (const dif::Program* program : programs)
