@@ -23,7 +23,7 @@ struct CompileJob {
   explicit CompileJob(const Source& source) : file(source) {}
 
   SourceFile file;
-  Unit unit;
+  TranslationUnit unit;
   std::vector<CheckedClause> clauses;
   CompiledSource result;
 };

@@ -352,7 +352,7 @@ struct Clause {
 
 using Item = std::variant<Pragma, Declaration, InlineDecl, TranslatorDecl, ProviderDecl, Clause>;
 
-struct Unit {
+struct TranslationUnit {
   std::vector<Item> items;
   // Variables that are named where the source is no D: whether they are assigned is not known.
   std::vector<std::pair<dif::Scope, std::string>> doubtful;

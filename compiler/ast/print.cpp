@@ -173,7 +173,7 @@ std::string print(const Expr& expr) {
   return visit(expr, [](const auto& e) { return form(e); });
 }
 
-std::string print(const Unit& unit) {
+std::string print(const TranslationUnit& unit) {
   std::string text;
   for (const Item& item : unit.items) text += std::visit(PrintItem{}, item);
   return text;

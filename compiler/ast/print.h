@@ -7,7 +7,7 @@
 
 namespace dvm::compiler {
 
-std::string print(const Unit& unit);
+std::string print(const TranslationUnit& unit);
 std::string print(const Expr& expr);
 
 }  // namespace dvm::compiler

@@ -13,7 +13,7 @@ Location AstBuilder::where(const antlr4::ParserRuleContext& tree) {
 
 Pragma build_directive(const Token& token) { return {token.where(), std::string(token.text().substr(1))}; }
 
-void AstBuilder::item(Tree::ItemContext& tree, Unit& unit) {
+void AstBuilder::item(Tree::ItemContext& tree, TranslationUnit& unit) {
   if (tree.c) unit.items.emplace_back(clause(*tree.c));
   if (tree.d) unit.items.emplace_back(declaration(*tree.d));
   if (tree.i) unit.items.emplace_back(inline_definition(*tree.i));

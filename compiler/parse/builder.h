@@ -22,7 +22,7 @@ class AstBuilder {
  public:
   AstBuilder(const SourceFile& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
 
-  void item(Tree::ItemContext& tree, Unit& unit);
+  void item(Tree::ItemContext& tree, TranslationUnit& unit);
 
  private:
   static Location where(const antlr4::ParserRuleContext& tree);

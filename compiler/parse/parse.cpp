@@ -100,8 +100,8 @@ class ItemParser {
     parser_.setBuildParseTree(false);
   }
 
-  Unit run() {
-    Unit unit;
+  TranslationUnit run() {
+    TranslationUnit unit;
     size_t begin = 0;
     for (const size_t end : lexer_.item_ends()) {
       directives(begin, end, unit);
@@ -115,13 +115,13 @@ class ItemParser {
  private:
   using Mode = antlr4::atn::PredictionMode;
 
-  void directives(size_t begin, size_t end, Unit& unit) {
+  void directives(size_t begin, size_t end, TranslationUnit& unit) {
     for (size_t i = begin; i < end; i++)
       if (tokens_[i].type() == Lexer::DIRECTIVE) unit.items.emplace_back(build_directive(tokens_[i]));
   }
 
   // Parses until what remains of the item is D.
-  void item(size_t begin, size_t end, Unit& unit) {
+  void item(size_t begin, size_t end, TranslationUnit& unit) {
     ItemTokens tokens(tokens_, begin, end);
     size_t broken = leave_out_open(tokens, begin, end);
     for (unsigned n = 0; n < kMaxErrors; n++) {
@@ -149,7 +149,7 @@ class ItemParser {
   }
 
   // The token at which the item fails to be one.
-  std::optional<size_t> try_item(ItemTokens& tokens, size_t broken, Unit& unit) {
+  std::optional<size_t> try_item(ItemTokens& tokens, size_t broken, TranslationUnit& unit) {
     grammar::DParser::ItemContext* tree = nullptr;
     try {
       tree = parse(tokens, Mode::SLL);
@@ -265,7 +265,7 @@ class ItemParser {
 
 }  // namespace
 
-Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics) {
+TranslationUnit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics) {
   static std::mutex antlr;  // its automata are those of the process, and Predictor reads them without its locks
   const std::scoped_lock lock(antlr);
   try {

@@ -20,6 +20,6 @@
 namespace dvm::compiler {
 
 // The AST of everything that could be parsed; the rest is diagnosed.
-Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
+TranslationUnit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
 
 }  // namespace dvm::compiler
