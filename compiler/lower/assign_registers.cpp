@@ -71,7 +71,7 @@ class Assigner {
   static constexpr uint32_t kNever = ~uint32_t{0};
 
   struct LiveValue {
-    explicit LiveValue(Arena* arena) : reads(arena) {}
+    explicit LiveValue(CodeArena* arena) : reads(arena) {}
     LiveValue(const LiveValue& other) : reads(other.reads.get_allocator()) {}  // of a new one
 
     unsigned reg = 0;                   // 0: none

@@ -45,12 +45,12 @@ struct CodeStep {
   bool is_move() const { return !is_label && dif::is_move(op); }
 };
 
-using Arena = std::pmr::memory_resource;
+using CodeArena = std::pmr::memory_resource;
 template <class T>
 using Table = std::pmr::vector<T>;
 
 struct Code {
-  Arena* arena() const { return steps.get_allocator().resource(); }
+  CodeArena* arena() const { return steps.get_allocator().resource(); }
 
   Table<CodeStep> steps;             // the last one is a ret
   std::vector<std::string> strings;  // operands of sets

@@ -12,7 +12,7 @@ inline constexpr uint32_t kNoBlock = ~uint32_t{0};
 // Blocks by their immediate dominators.
 class Dominators {
  public:
-  explicit Dominators(Arena* arena) : blocks_(arena) {}
+  explicit Dominators(CodeArena* arena) : blocks_(arena) {}
 
   uint32_t add(uint32_t dominator) {
     blocks_.push_back({dominator, dominator == kNoBlock ? 0 : blocks_[dominator].depth + 1});
