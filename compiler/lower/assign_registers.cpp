@@ -42,7 +42,7 @@ class Spills {
   }
 
   const SpillVariables& variables_;
-  Table<const Symbol*> spilled_;
+  ArenaVector<const Symbol*> spilled_;
   std::vector<std::vector<LiveRange>> used_;  // by variable
 };
 
@@ -61,7 +61,7 @@ class Assigner {
   enum class Outcome : uint8_t { done, spilled, failed };
 
   // spilled: the steps are not right yet.
-  Outcome run(const Table<CodeStep>& steps) {
+  Outcome run(const ArenaVector<CodeStep>& steps) {
     code_.steps.clear();
     for (at_ = 0; at_ < steps.size() && !failed_; at_++) assign(steps[at_]);
     return failed_ ? Outcome::failed : has_spilled_ ? Outcome::spilled : Outcome::done;
@@ -75,7 +75,7 @@ class Assigner {
     LiveValue(const LiveValue& other) : reads(other.reads.get_allocator()) {}  // of a new one
 
     unsigned reg = 0;                   // 0: none
-    Table<uint32_t> reads;              // where, in order
+    ArenaVector<uint32_t> reads;        // where, in order
     size_t next = 0;                    // of them
     uint32_t first = kNever, last = 0;  // steps that touch it
     uint32_t loaded = 0;                // where it was loaded anew; 0: its register has it since it was made
@@ -194,10 +194,10 @@ class Assigner {
   Code& code_;
   Spills& spills_;
   RegisterCounts counts_;
-  Table<LiveValue> values_;   // by register of the code
-  Table<uint32_t> arrivals_;  // by label: the first branch to it
+  ArenaVector<LiveValue> values_;   // by register of the code
+  ArenaVector<uint32_t> arrivals_;  // by label: the first branch to it
   std::array<Register, dif::kRegisters> held_{};
-  Table<Register> needed_;  // by the current step
+  ArenaVector<Register> needed_;  // by the current step
   uint32_t at_ = 0;
   bool failed_ = false, has_spilled_ = false;
 };
@@ -206,7 +206,7 @@ class Assigner {
 
 bool assign_registers(Code& code, const SpillVariables& variables) {
   using Outcome = Assigner::Outcome;
-  const Table<CodeStep> steps(code.steps, code.arena());
+  const ArenaVector<CodeStep> steps(code.steps, code.arena());
   Spills spills(code, variables);
   for (;; code.steps = steps) {
     const Outcome outcome = Assigner(code, spills).run(steps);

@@ -47,12 +47,12 @@ struct CodeStep {
 
 using CodeArena = std::pmr::memory_resource;
 template <class T>
-using Table = std::pmr::vector<T>;
+using ArenaVector = std::pmr::vector<T>;
 
 struct Code {
   CodeArena* arena() const { return steps.get_allocator().resource(); }
 
-  Table<CodeStep> steps;             // the last one is a ret
+  ArenaVector<CodeStep> steps;       // the last one is a ret
   std::vector<std::string> strings;  // operands of sets
   Register registers = 1;
   Label labels = 0;
@@ -72,7 +72,7 @@ std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right);
 // How often each register is written, and read.
 struct RegisterCounts {
   explicit RegisterCounts(const Code& code);
-  Table<uint32_t> writes, reads;
+  ArenaVector<uint32_t> writes, reads;
 };
 
 }  // namespace dvm::compiler

@@ -38,7 +38,7 @@ class Dominators {
   struct Block {
     uint32_t dominator, depth;
   };
-  Table<Block> blocks_;
+  ArenaVector<Block> blocks_;
 };
 
 }  // namespace dvm::compiler

@@ -10,7 +10,9 @@ namespace dvm::compiler {
 
 class Emitter {
  public:
-  explicit Emitter(CodeArena* arena) : code_{.steps = Table<CodeStep>(arena), .strings = {}} { code_.steps.reserve(kUsual); }
+  explicit Emitter(CodeArena* arena) : code_{.steps = ArenaVector<CodeStep>(arena), .strings = {}} {
+    code_.steps.reserve(kUsual);
+  }
 
   Register fresh() { return code_.registers++; }
 

@@ -92,13 +92,15 @@ class Encoder {
 
   const Code& code_;
   dif::Difo difo_;
-  Table<unsigned> places_;
+  ArenaVector<unsigned> places_;
   std::pmr::map<uint64_t, unsigned> integers_, strings_;
   std::pmr::map<const Symbol*, size_t> variables_;
 };
 
 // Into the same arena.
-Code copy(const Code& code) { return {Table<CodeStep>(code.steps, code.arena()), code.strings, code.registers, code.labels}; }
+Code copy(const Code& code) {
+  return {ArenaVector<CodeStep>(code.steps, code.arena()), code.strings, code.registers, code.labels};
+}
 
 void optimize(Code& code) {
   number_values(code);

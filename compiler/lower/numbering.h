@@ -24,18 +24,18 @@ struct Numbering {
   explicit Numbering(Code& c);
 
   Code& code;
-  Table<CodeStep> steps;  // as they were
+  ArenaVector<CodeStep> steps;  // as they were
   uint32_t at = 0;
   RegisterCounts counts;
-  Table<uint32_t> last_write;
-  Table<Register> same;  // a register with the same value, that was there first
-  Table<Definition> made;
-  Table<ValueRange> ranges;  // by register; of one with several values, those so far
-  Table<bool> written;       // of the latter
+  ArenaVector<uint32_t> last_write;
+  ArenaVector<Register> same;  // a register with the same value, that was there first
+  ArenaVector<Definition> made;
+  ArenaVector<ValueRange> ranges;  // by register; of one with several values, those so far
+  ArenaVector<bool> written;       // of the latter
   std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers;
 
   Dominators dominators;
-  Table<uint32_t> arrivals;  // by label: what dominates all branches to it
+  ArenaVector<uint32_t> arrivals;  // by label: what dominates all branches to it
   uint32_t block = 0;
   bool is_reached = true;
 

@@ -37,7 +37,7 @@ class Remover {
 
   // From the end, so that all that reads a value is seen before what makes it.
   void run() {
-    Table<CodeStep> kept(code_.arena());
+    ArenaVector<CodeStep> kept(code_.arena());
     kept.reserve(code_.steps.size());
     for (auto it = code_.steps.rbegin(); it != code_.steps.rend(); ++it)
       if (keep(*it)) kept.push_back(*it);
@@ -104,13 +104,13 @@ class Remover {
 
   Code& code_;
   RegisterCounts counts_;
-  Table<bool> read_;  // by a step that comes later
-  Table<bool> is_constant_;
+  ArenaVector<bool> read_;  // by a step that comes later
+  ArenaVector<bool> is_constant_;
   std::pmr::set<const Symbol*> loaded_;
-  Table<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
-  Table<Label> leads_to_;        // a label, or where the `ba` at it goes
-  Table<Label> here_;            // the labels between the step and the next one that is kept
-  CodeStep after_;               // that step
+  ArenaVector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
+  ArenaVector<Label> leads_to_;        // a label, or where the `ba` at it goes
+  ArenaVector<Label> here_;            // the labels between the step and the next one that is kept
+  CodeStep after_;                     // that step
   bool codes_read_ = false;
   bool tuple_is_dropped_ = false;  // before anything looks at it
 };

@@ -22,7 +22,7 @@ class Sinker {
   }
 
   void run() {
-    Table<CodeStep> steps = std::move(code_.steps);
+    ArenaVector<CodeStep> steps = std::move(code_.steps);
     code_.steps.reserve(steps.size());
     for (const CodeStep& s : steps) {
       if (s.is_label || s.is_branch()) place_shared(nullptr), place_loads();
@@ -87,9 +87,9 @@ class Sinker {
 
   Code& code_;
   RegisterCounts counts_;
-  Table<Waiting> waiting_;  // by register
-  Table<CodeStep> shared_;
-  std::pmr::map<const Symbol*, Table<Register>> loads_;  // that wait, of variables that the code stores to
+  ArenaVector<Waiting> waiting_;  // by register
+  ArenaVector<CodeStep> shared_;
+  std::pmr::map<const Symbol*, ArenaVector<Register>> loads_;  // that wait, of variables that the code stores to
   unsigned next_ = 1;
 };
 
@@ -100,8 +100,8 @@ void sink_loads(Code& code) { Sinker(code).run(); }
 // Between the step that makes the value and the move, the register must be left alone.
 void join_moves(Code& code) {
   const RegisterCounts counts(code);
-  Table<size_t> made(code.registers, code.arena()), touched(code.registers, code.arena());
-  Table<CodeStep>& steps = code.steps;
+  ArenaVector<size_t> made(code.registers, code.arena()), touched(code.registers, code.arena());
+  ArenaVector<CodeStep>& steps = code.steps;
   for (size_t at = 0; at < steps.size(); at++) {
     CodeStep& s = steps[at];
     const Register from = s.reads[0];
