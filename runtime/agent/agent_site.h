@@ -44,7 +44,7 @@ struct AgentStep {
   size_t bytes() const;  // at most, in the process
 };
 
-// A probe at a site, and how its records are made: an inside::Program with its steps, as bytes.
+// A probe at a site, and how its records are made: an inside::RecordProgram with its steps, as bytes.
 struct AgentFirer {
   uint64_t cookie = 0;
   std::vector<std::byte> program;

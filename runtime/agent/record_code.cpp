@@ -38,7 +38,7 @@ void add_step(CodeWriter& code, const RecordStep& step, int32_t pid, int32_t tid
 }  // namespace
 
 std::optional<PlainRecord> plain_record(std::span<const std::byte> bytes) {
-  inside::Program program;
+  inside::RecordProgram program;
   if (bytes.size() < sizeof program || !reads_cpu_number()) return {};
   std::memcpy(&program, bytes.data(), sizeof program);
   PlainRecord made{program.most, std::vector<RecordStep>(program.steps)};

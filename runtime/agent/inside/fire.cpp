@@ -136,7 +136,7 @@ struct Firing {
   return time[0] * 1'000'000'000 + time[1];
 }
 
-[[gnu::always_inline]] inline uint32_t run(Firing& firing, const Program& program) {
+[[gnu::always_inline]] inline uint32_t run(Firing& firing, const RecordProgram& program) {
   const auto* step = reinterpret_cast<const RecordStep*>(&program + 1);
   uint32_t end = program.most;
   for (const RecordStep* last = step + program.steps; step != last; step++) {
@@ -209,7 +209,7 @@ struct Firing {
 
 // Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.
 [[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, Firing& firing, uint64_t cookie,
-                                    const Program& program, bool may_cut) {
+                                    const RecordProgram& program, bool may_cut) {
   uint32_t low, high, cpu;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
   uint64_t head = 0;
@@ -232,14 +232,15 @@ struct Firing {
 
 [[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
                                              const Firer& firer) {
-  const auto& program = *reinterpret_cast<const Program*>(firer.program);
+  const auto& program = *reinterpret_cast<const RecordProgram*>(firer.program);
   if (program.makes_calls != 0 && is_muted(context)) {
     __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
     return;
   }
   const bool is_only = firer.larger_program == 0;
   if (write_record(context, lane, ring, firing, firer.cookie, program, is_only)) return;
-  write_record(context, lane, ring, firing, firer.larger_cookie, *reinterpret_cast<const Program*>(firer.larger_program), true);
+  write_record(context, lane, ring, firing, firer.larger_cookie, *reinterpret_cast<const RecordProgram*>(firer.larger_program),
+               true);
 }
 
 // The one that dvm lets the thread use.

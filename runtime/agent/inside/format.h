@@ -224,7 +224,7 @@ struct RecordStep {
 static_assert(sizeof(RecordStep) == 32);
 
 // How a record is made. Its steps follow.
-struct Program {
+struct RecordProgram {
   uint32_t steps = 0;
   uint32_t most = 0;         // bytes of the longest record
   uint32_t cut_at = 0;       // of a record that may end with its last slot: where that lies; 0: all have `most` bytes

@@ -111,7 +111,7 @@ class Steps {
   std::vector<std::byte> bytes() const {
     const uint32_t cut_at = layout_.is_cut ? layout_.slots.back().at : 0;
     const uint32_t makes_calls = std::any_of(steps_.begin(), steps_.end(), makes_call);
-    const inside::Program program{static_cast<uint32_t>(steps_.size()), layout_.size, cut_at, makes_calls};
+    const inside::RecordProgram program{static_cast<uint32_t>(steps_.size()), layout_.size, cut_at, makes_calls};
     std::vector<std::byte> made(sizeof program + steps_.size() * sizeof(RecordStep));
     std::memcpy(made.data(), &program, sizeof program);
     std::memcpy(made.data() + sizeof program, steps_.data(), steps_.size() * sizeof(RecordStep));
@@ -138,7 +138,7 @@ RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& 
 }
 
 bool record_makes_calls(std::span<const std::byte> program) {
-  inside::Program head;
+  inside::RecordProgram head;
   if (program.size() < sizeof head) return false;
   std::memcpy(&head, program.data(), sizeof head);
   return head.makes_calls != 0;

@@ -12,7 +12,7 @@ namespace dvm::runtime {
 // Lays out records for an agent. Their last slot is cut where it can be, however large the record is.
 RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& shape);
 
-// An inside::Program and its steps. The time and the head are written without a step.
+// An inside::RecordProgram and its steps. The time and the head are written without a step.
 std::vector<std::byte> make_record_program(const RecordLayout& layout);
 // True if its steps make system calls.
 bool record_makes_calls(std::span<const std::byte> program);

@@ -71,7 +71,7 @@ inline AgentKey text(MachineCode address) { return {{0, inside::KeyKind::string,
 inline AgentFirer firer(std::vector<AgentStep> steps) {
   AgentFirer made;
   made.cookie = 1;
-  const inside::Program program{0, 8, 0, 0};
+  const inside::RecordProgram program{0, 8, 0, 0};
   made.program.resize(sizeof program);
   std::memcpy(made.program.data(), &program, sizeof program);
   made.steps = std::move(steps);

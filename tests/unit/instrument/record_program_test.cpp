@@ -15,7 +15,7 @@ namespace {
 using inside::RecordStep;
 
 std::vector<RecordStep> steps_of(const std::vector<std::byte>& program) {
-  inside::Program head;
+  inside::RecordProgram head;
   std::memcpy(&head, program.data(), sizeof head);
   std::vector<RecordStep> steps(head.steps);
   std::memcpy(steps.data(), program.data() + sizeof head, steps.size() * sizeof(RecordStep));
@@ -96,7 +96,7 @@ TEST(RecordProgram, LongStringsHaveALargerRecord) {
 TEST(RecordProgram, ARecordEndsWithItsLastString) {
   const CaptureNeeds needs = possible_needs(strings(1), SiteKind::entry);
   const RecordLayout layout = make_agent_layouts(needs, SiteKind::entry).first;
-  inside::Program head;
+  inside::RecordProgram head;
   const std::vector<std::byte> program = make_record_program(layout);
   std::memcpy(&head, program.data(), sizeof head);
   EXPECT_EQ(head.cut_at, layout.slots.back().at);

@@ -309,7 +309,7 @@ AgentFirer recording(std::vector<AgentStep> steps, uint32_t length) {
       {.kind = RecordStep::Kind::saved, .base = saved::r8, .size = 4, .at = 32},
       {.kind = RecordStep::Kind::constant, .at = 40, .value = -5},
       {.kind = RecordStep::Kind::constant, .at = 48, .value = 0x123456789abcdef}};
-  const inside::Program program{static_cast<uint32_t>(std::size(all)), length, 0, 0};
+  const inside::RecordProgram program{static_cast<uint32_t>(std::size(all)), length, 0, 0};
   AgentFirer made = firer(std::move(steps));
   made.program.resize(sizeof program + sizeof all);
   std::memcpy(made.program.data(), &program, sizeof program);
