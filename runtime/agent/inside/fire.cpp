@@ -35,7 +35,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   return step.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
 }
 
-struct Firing {
+struct ThreadFiring {
   const Context& context;
   Lane* lane;
   int32_t pid;
@@ -45,7 +45,7 @@ struct Firing {
   bool is_cut;      // a string or a copy may be longer than its room
 };
 
-[[gnu::noinline]] uint64_t read_operand(const Firing& firing, const RecordStep& step) {
+[[gnu::noinline]] uint64_t read_operand(const ThreadFiring& firing, const RecordStep& step) {
   const auto saved = [&](uint8_t n) { return n < kSavedWords ? firing.saved[n] : 0; };
   const uint64_t address = saved(step.base) + saved(step.index) * step.scale + static_cast<uint64_t>(step.value);
   uint64_t value = 0;
@@ -76,7 +76,7 @@ struct Firing {
 }
 
 // Returns the end of what was written.
-[[gnu::noinline]] uint32_t read_slot(Firing& firing, const RecordStep& step) {
+[[gnu::noinline]] uint32_t read_slot(ThreadFiring& firing, const RecordStep& step) {
   const uint64_t to = firing.record + step.at;
   const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
   const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) : step.most;
@@ -93,13 +93,13 @@ struct Firing {
   return step.at + 8;
 }
 
-[[gnu::noinline]] void read_stack(const Firing& firing, const RecordStep& step) {
+[[gnu::noinline]] void read_stack(const ThreadFiring& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
   word(firing.record + static_cast<uint64_t>(step.value)) = read_memory(firing.pid, begin, firing.record + step.at, step.most);
 }
 
 // Return addresses by frame pointers, as long as those ascend; from the captured bytes of the stack as far as those go.
-[[gnu::noinline]] void follow_chain(const Firing& firing, const RecordStep& step) {
+[[gnu::noinline]] void follow_chain(const ThreadFiring& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
   const uint64_t bytes = word(firing.record + static_cast<uint64_t>(step.value));
   uint64_t pointer = firing.saved[kFrameWord];
@@ -120,7 +120,7 @@ struct Firing {
 }
 
 // Its length in bytes, a word that the kernel would use, and program counters. read_frames() makes other words before these.
-[[gnu::noinline]] void read_counters(const Firing& firing, const RecordStep& step) {
+[[gnu::noinline]] void read_counters(const ThreadFiring& firing, const RecordStep& step) {
   auto* to = reinterpret_cast<volatile uint64_t*>(firing.record + step.at);
   const SiteKey key{0, KeyKind::stack, step.most, static_cast<int32_t>(step.value)};
   const uint32_t words = read_frames(firing.context, firing.lane, key, firing.saved, const_cast<uint64_t*>(to));
@@ -136,7 +136,7 @@ struct Firing {
   return time[0] * 1'000'000'000 + time[1];
 }
 
-[[gnu::always_inline]] inline uint32_t run(Firing& firing, const RecordProgram& program) {
+[[gnu::always_inline]] inline uint32_t run(ThreadFiring& firing, const RecordProgram& program) {
   const auto* step = reinterpret_cast<const RecordStep*>(&program + 1);
   uint32_t end = program.most;
   for (const RecordStep* last = step + program.steps; step != last; step++) {
@@ -198,7 +198,7 @@ struct Firing {
 
 // A signal handler that interrupted the firing may have forked. The child has the stack of the parent, and goes on where it was,
 // but the lane is not its own.
-[[gnu::always_inline]] inline bool is_in_child(const Context& context, const Firing& firing) {
+[[gnu::always_inline]] inline bool is_in_child(const Context& context, const ThreadFiring& firing) {
   return static_cast<int32_t>(load(armed_page(context).pid)) != firing.pid;
 }
 
@@ -208,7 +208,7 @@ struct Firing {
 }
 
 // Writes the record, and publishes it unless something in it is cut and a larger one would not be. False: it is not.
-[[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, Firing& firing, uint64_t cookie,
+[[gnu::noinline]] bool write_record(const Context& context, Lane& lane, uint64_t ring, ThreadFiring& firing, uint64_t cookie,
                                     const RecordProgram& program, bool may_cut) {
   uint32_t low, high, cpu;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
@@ -230,7 +230,7 @@ struct Firing {
   return true;
 }
 
-[[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
+[[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, ThreadFiring& firing,
                                              const Firer& firer) {
   const auto& program = *reinterpret_cast<const RecordProgram*>(firer.program);
   if (program.makes_calls != 0 && is_muted(context)) {
@@ -316,7 +316,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
 
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a key cannot be read. Only the first
 // step that has an effect has such keys.
-[[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
+[[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
+                                   const Firer& firer) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
   Arena& arena = arena_of(header, context, lane);
   const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1));
@@ -376,7 +377,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   }
   const uint64_t ring = ring_of(context, *lane);
   if (is_new) announce(context, *lane, ring, page.pid);
-  Firing firing{context, lane, static_cast<int32_t>(page.pid), tid, saved, 0, false};
+  ThreadFiring firing{context, lane, static_cast<int32_t>(page.pid), tid, saved, 0, false};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   TailCalls& tails = tails_of(context, *lane);
