@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kNoNumber = -1;
 constexpr unsigned kPerFile = 8;  // numbers and texts
-enum Number : unsigned { kPosition, kFlags };
-enum Text : unsigned { kPath, kFileSystem, kMountPoint, kDirectory };
+enum FileNumber : unsigned { kPosition, kFlags };
+enum FileText : unsigned { kPath, kFileSystem, kMountPoint, kDirectory };
 constexpr std::string_view kDeleted = " (deleted)";
 
 int32_t descriptor_of(uint64_t index) { return static_cast<int32_t>(static_cast<int64_t>(index) / kPerFile); }
