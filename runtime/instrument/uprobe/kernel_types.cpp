@@ -19,7 +19,7 @@ struct FreeBtf {
   void operator()(btf* it) const { btf__free(it); }
 };
 
-struct Member {
+struct BtfMember {
   const btf_type* type = nullptr;
   uint32_t offset = 0;
 };
@@ -238,12 +238,12 @@ class Btf final : public KernelTypes {
   }
 
   // Also a member of a structure without a name.
-  std::optional<Member> find_member(const btf_type* structure, std::string_view name, uint32_t base = 0) const {
+  std::optional<BtfMember> find_member(const btf_type* structure, std::string_view name, uint32_t base = 0) const {
     if (!structure || !btf_is_composite(structure)) return std::nullopt;
     for (uint32_t i = 0; i < btf_vlen(structure); i++) {
       const btf_member& member = btf_members(structure)[i];
       const std::string_view its_name = name_of(member.name_off);
-      const Member found{strip(by_id(member.type)), base + btf_member_bit_offset(structure, i) / 8};
+      const BtfMember found{strip(by_id(member.type)), base + btf_member_bit_offset(structure, i) / 8};
       if (its_name == name) return found;
       if (!its_name.empty()) continue;
       if (const auto inner = find_member(found.type, name, found.offset)) return inner;
