@@ -13,7 +13,7 @@
 
 namespace dvm::cmd::lsp {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 class Server {
  public:
