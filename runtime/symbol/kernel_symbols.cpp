@@ -110,7 +110,7 @@ std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
   return KernelSymbol{module.name, symbol.name, symbol.address, module.range.begin};
 }
 
-std::vector<KernelSymbols::AddressRange> KernelSymbols::functions_beginning(std::span<const std::string_view> words) const {
+std::vector<AddressRange> KernelSymbols::functions_beginning(std::span<const std::string_view> words) const {
   std::vector<AddressRange> ranges;
   for (size_t i = 0; i < symbols_.size(); i++) {
     const auto begins = [&](std::string_view word) { return symbols_[i].name.starts_with(word); };

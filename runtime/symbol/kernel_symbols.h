@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/symbol/maps.h"
+
 namespace dvm::runtime {
 
 struct KernelSymbol {
@@ -23,10 +25,6 @@ struct KernelSymbol {
 
 class KernelSymbols {
  public:
-  struct AddressRange {
-    uint64_t begin = 0, end = 0;
-  };
-
   // The files of this machine, read at the first call.
   static const KernelSymbols& of_this_kernel();
   // kallsyms, modules: the texts of these files in /proc.

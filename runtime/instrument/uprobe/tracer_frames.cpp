@@ -19,7 +19,7 @@ Status TracerFrames::learn(const KernelSymbols& symbols) {
 
 bool TracerFrames::has(uint64_t address) const noexcept {
   const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                      [](uint64_t at, const KernelSymbols::AddressRange& one) { return at < one.begin; });
+                                      [](uint64_t at, const AddressRange& one) { return at < one.begin; });
   return after != functions_.begin() && address < std::prev(after)->end;
 }
 

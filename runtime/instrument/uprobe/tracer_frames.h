@@ -26,7 +26,7 @@ class TracerFrames {
  private:
   bool has(uint64_t address) const noexcept;
 
-  std::vector<KernelSymbols::AddressRange> functions_;  // by address
+  std::vector<AddressRange> functions_;  // by address
 };
 
 }  // namespace dvm::runtime
