@@ -111,7 +111,7 @@ class Backend {
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   virtual Result<Polled> poll() = 0;
   // Does what is due by time, between two polls.
-  virtual void work_at_rate(Clock now) = 0;
+  virtual void work_at_rate(MonotonicTime now) = 0;
   // Takes all probes off. What has arrived already can still be polled.
   virtual void disable() = 0;
 

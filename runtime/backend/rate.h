@@ -8,23 +8,23 @@
 
 namespace dvm::runtime {
 
-using Clock = uint64_t;  // ns of CLOCK_MONOTONIC
-constexpr Clock kNever = UINT64_MAX;
+using MonotonicTime = uint64_t;  // ns of CLOCK_MONOTONIC
+constexpr MonotonicTime kNever = UINT64_MAX;
 
 // When something is due again at a rate.
 class Rate {
  public:
-  void start(Clock now, int64_t period) { next_ = now + at_least_one(period); }
-  bool due(Clock now) const { return now >= next_; }
+  void start(MonotonicTime now, int64_t period) { next_ = now + at_least_one(period); }
+  bool due(MonotonicTime now) const { return now >= next_; }
   // The period may have changed since.
-  void done(Clock now, int64_t period) {
+  void done(MonotonicTime now, int64_t period) {
     next_ += (now - next_) / at_least_one(period) * at_least_one(period) + at_least_one(period);
   }
-  Clock next() const { return next_; }
+  MonotonicTime next() const { return next_; }
 
  private:
-  static Clock at_least_one(int64_t period) { return static_cast<Clock>(std::max<int64_t>(period, 1)); }
-  Clock next_ = kNever;
+  static MonotonicTime at_least_one(int64_t period) { return static_cast<MonotonicTime>(std::max<int64_t>(period, 1)); }
+  MonotonicTime next_ = kNever;
 };
 
 }  // namespace dvm::runtime

@@ -53,7 +53,7 @@ void Accounting::start() {
 
 Account Accounting::summary() const {
   Account account;
-  const Clock elapsed = read_clock(CLOCK_MONOTONIC_RAW) - first_time_;
+  const MonotonicTime elapsed = read_clock(CLOCK_MONOTONIC_RAW) - first_time_;
   if (elapsed > 0) account.ticks_per_second = static_cast<double>(__rdtsc() - first_tick_) * 1e9 / static_cast<double>(elapsed);
   Stages stages = stages_;
   for (const auto& backend : backends_) {

@@ -47,7 +47,7 @@ class Accounting {
   Stages stages_;
   StepCounts consumed_;
   uint64_t first_tick_ = 0;
-  Clock first_time_ = 0;
+  MonotonicTime first_time_ = 0;
   std::vector<DifCounts> counts_;  // by EPID - 1, taken so far
 };
 

@@ -110,7 +110,7 @@ Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
 }
 
 void Handle::Impl::start_rates() {
-  const Clock now = read_clock(CLOCK_MONOTONIC);
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
   switching.start(now, config.options[dif::Option::switchrate]);
   aggregating.start(now, config.options[dif::Option::aggrate]);
   reporting.start(now, config.options[dif::Option::statusrate]);

@@ -63,7 +63,7 @@ struct Handle::Impl {
   void tell_interpreted(const std::string& problem) { consumer.notice("clauses run on the interpreter: " + problem); }
   Drops drops();
 
-  Clock next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }
+  MonotonicTime next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }
   bool has_ended() const;
   bool is_done() const { return wake.is_interrupted() || has_ended(); }
   bool are_finished() const;
@@ -71,8 +71,8 @@ struct Handle::Impl {
   uint64_t poll();
   Polled poll(Backend& backend);
   bool look();
-  void wait(Clock until);
-  void work_at_rates(Clock now);
+  void wait(MonotonicTime until);
+  void work_at_rates(MonotonicTime now);
   void drain();
 };
 

@@ -59,8 +59,8 @@ bool Handle::Impl::look() {
   return !is_done() && !are_finished();
 }
 
-void Handle::Impl::wait(Clock until) {
-  const Clock now = read_clock(CLOCK_MONOTONIC);
+void Handle::Impl::wait(MonotonicTime until) {
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
   std::vector<int> descriptors{wake.descriptor()};
   bool has_firings = false;
   for (const auto& backend : backends) {
@@ -78,8 +78,8 @@ void Handle::Impl::wait(Clock until) {
 bool Handle::work() {
   Impl& impl = *impl_;
   if (!impl.is_running || impl.is_stopped) return false;
-  const Clock deadline = impl.next_rate();
-  for (Clock now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC)) {
+  const MonotonicTime deadline = impl.next_rate();
+  for (MonotonicTime now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC)) {
     if (!impl.look()) return false;
     impl.wait(deadline);
   }
@@ -95,7 +95,7 @@ bool Handle::look() {
 bool Handle::wait() {
   Impl& impl = *impl_;
   impl.wait(impl.next_rate());
-  if (const Clock now = read_clock(CLOCK_MONOTONIC); now >= impl.next_rate()) impl.work_at_rates(now);
+  if (const MonotonicTime now = read_clock(CLOCK_MONOTONIC); now >= impl.next_rate()) impl.work_at_rates(now);
   return !impl.is_done();
 }
 
@@ -103,7 +103,7 @@ void Handle::interrupt() noexcept { impl_->wake.interrupt(); }
 void Handle::targets_gone() noexcept { impl_->wake.targets_gone(); }
 
 // In the order of Collector::take_all(). Buffers of policies other than switch are read at the end.
-void Handle::Impl::work_at_rates(Clock now) {
+void Handle::Impl::work_at_rates(MonotonicTime now) {
   const dif::Options& options = config.options;
   if (aggregating.due(now)) {
     collector.take_aggregations();

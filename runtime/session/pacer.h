@@ -15,18 +15,18 @@ class Pacer {
   // Clauses do what should not be late.
   void hurry() { is_hurried_ = true; }
   void begin_poll() {
-    const Clock now = read_clock(CLOCK_MONOTONIC);
+    const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
     since_last_ = now - std::exchange(polled_at_, now);
   }
   void end_poll(double backlog, bool is_urgent) {
     const double longest = is_hurried_ || is_urgent ? kShortestWait : kLongestWait;
     wait_ = wait_after(backlog, static_cast<double>(since_last_), wait_, longest);
   }
-  Clock wait() const { return static_cast<Clock>(wait_); }
+  MonotonicTime wait() const { return static_cast<MonotonicTime>(wait_); }
 
  private:
   bool is_hurried_ = false;
-  Clock polled_at_ = 0, since_last_ = 0;
+  MonotonicTime polled_at_ = 0, since_last_ = 0;
   double wait_ = kShortestWait;  // ns
 };
 

@@ -72,7 +72,7 @@ class Translations {
   bool has_told_ = false;                     // one of them
 
   const uint64_t began_at_ = vm::read_ticks();
-  const Clock began_ = read_clock(CLOCK_MONOTONIC);
+  const MonotonicTime began_ = read_clock(CLOCK_MONOTONIC);
   const double clock_ticks_ = static_cast<double>(vm::calibrate_ticks());
   TranslationPrice price_;  // as of the last take_made()
 

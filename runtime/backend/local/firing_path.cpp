@@ -40,7 +40,7 @@ const ProbeEcbs* FiringPath::find(uint32_t probe_id) const noexcept {
   return probe_id < kMostDirectIds ? nullptr : enabling_.find(probe_id);
 }
 
-void FiringPath::begin_poll(Clock now) {
+void FiringPath::begin_poll(MonotonicTime now) {
   polled_at_ = now;
   ends_poll_ = false;
   if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
@@ -103,7 +103,7 @@ void FiringPath::stop_if_filled() {
 }
 
 // In a replay by the times of its firings, so that it comes out the same each time.
-void FiringPath::clean_at_rate(Clock now) {
+void FiringPath::clean_at_rate(MonotonicTime now) {
   if (!cleaning_.due(now)) return;
   clean();
   cleaning_.done(now, config_.options[dif::Option::cleanrate]);

@@ -30,7 +30,7 @@ class FiringPath final : public EventSink {
   void expect_changes() { changes_.reserve(kMostChanges); }
 
   // Before each poll: makes the buffers of a CPU that is about to fire for the first time.
-  void begin_poll(Clock now);
+  void begin_poll(MonotonicTime now);
   // Whether a firing has asked for the poll to end.
   bool ends_poll() const { return ends_poll_; }
   bool fire(vm::Firing& firing) noexcept override;
@@ -42,7 +42,7 @@ class FiringPath final : public EventSink {
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
   // As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
   void stop_if_filled();
-  void clean_at_rate(Clock now);
+  void clean_at_rate(MonotonicTime now);
   void clean();
 
   uint64_t firings() const { return firings_; }
@@ -63,7 +63,7 @@ class FiringPath final : public EventSink {
   std::vector<const ProbeEcbs*> by_id_;  // probe id to ECBs
   bool is_timed_ = false;
   int64_t only_cpu_ = -1;  // -x cpu; -1: all
-  Clock polled_at_ = 0;
+  MonotonicTime polled_at_ = 0;
   Rate cleaning_;
   bool ends_poll_ = false;
   int32_t new_cpu_ = -1;  // that fires next and has no buffers yet; -1: none

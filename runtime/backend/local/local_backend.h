@@ -53,7 +53,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   }
   Result<Polled> poll() override;
   // In a replay, speculations are cleaned by the times of its firings.
-  void work_at_rate(Clock now) override {
+  void work_at_rate(MonotonicTime now) override {
     if (!config_.is_replay) path_.clean_at_rate(now);
   }
   void disable() override { instruments_.disable(); }

@@ -53,7 +53,7 @@ class SecondBackend final : public Backend, RecordSource, AggregationSource {
     if (on_poll) on_poll();
     return Polled{.firings = 2 * fired.size(), .is_partial = on_poll && !is_disabled && polls < 1000};
   }
-  void work_at_rate(Clock) override {}
+  void work_at_rate(MonotonicTime) override {}
   void disable() override { is_disabled = true; }
   uint64_t next_poll(uint64_t until, std::vector<int>&) override { return until; }
   bool is_on() const override { return !lanes_.empty(); }
