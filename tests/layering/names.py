@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Fails when a name of a type has two meanings: a header gives it at namespace level, and it is the name of another type, too.
+
+Types inside of different classes may share a name, since the class is named with it (`Speculations::State`), and so may those of
+single source files, and aliases of one type. ALLOWED has the others, and why. Types are those that Universal Ctags finds, where it is
+installed.
+"""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+from bars import has_ctags
+from tree import TOPS
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+ALLOWED = {
+    "Label": "of the code that is made: the compiler's DIF, or BPF",
+    "Register": "of the code that is made: the compiler's virtual ones, BPF's, or those of x86-64",
+    "State": "in vm/, always that of the machine; elsewhere named with its class",
+}
+
+
+def types(root):
+    """Name -> its declarations, as Ctags shows them."""
+    files = sorted(str(f.relative_to(root)) for top in TOPS for f in (root / top).rglob("*") if f.suffix in (".h", ".cpp"))
+    command = ["ctags", "--languages=C++", "--langmap=C++:+.h", "--kinds-C++=csgutnf", "--fields=+nsKt", "--output-format=json", "-L", "-"]
+    output = subprocess.run(command, input="\n".join(files), capture_output=True, text=True, check=True, cwd=root).stdout
+    found = collections.defaultdict(list)
+    for tag in map(json.loads, output.splitlines()):
+        if tag["kind"] not in ("function", "namespace"):
+            found[tag["name"]].append(tag)
+    return found
+
+
+def meaning(tag):
+    """What an alias stands for; of any other type, where it is. A template and its specialisations are one."""
+    return tag.get("typeref") if tag["kind"] == "typedef" else (tag["path"], tag.get("scope"))
+
+
+def ambiguous(tags):
+    """The declarations, if they are of more than one type and a header gives the name to all."""
+    meant = [tag for tag in tags if tag.get("scopeKind") != "function"]
+    is_given = any(tag["path"].endswith(".h") and tag.get("scopeKind", "namespace") == "namespace" for tag in meant)
+    return meant if is_given and len({meaning(tag) for tag in meant}) > 1 else []
+
+
+def main():
+    if not has_ctags():
+        print("names: not checked without Universal Ctags")
+        return 0
+    found = {name: ambiguous(tags) for name, tags in types(ROOT).items()}
+    wrong = {name: tags for name, tags in sorted(found.items()) if tags and name not in ALLOWED}
+    unused = [name for name in ALLOWED if not found.get(name)]
+    for name, tags in wrong.items():
+        print(f"{name} is the name of several types:", *(f"    {tag['path']}:{tag['line']}" for tag in tags), sep="\n")
+    for name in unused:
+        print(f"{name} is allowed to name several types, but does not")
+    return 1 if wrong or unused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
