@@ -17,7 +17,7 @@ class CodePages {
  public:
   explicit CodePages(const AgentMemory& memory) : memory_(memory) {}
 
-  // Whether these bytes lay there when the page was read.
+  // True if the page held these bytes when it was read.
   bool holds(uint64_t address, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const size_t at = address % kPageBytes, count = std::min(bytes.size(), kPageBytes - at);

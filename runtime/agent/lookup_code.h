@@ -16,7 +16,7 @@ class CodeWriter;
 // Returns the jumps of keys that have no entry there.
 std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words);
 
-// Where the state of such an entry lies, from %rbp + %rcx on.
+// Offset of the state of such an entry from %rbp + %rcx.
 size_t state_of_entry(uint32_t key_words);
 
 }  // namespace dvm::runtime

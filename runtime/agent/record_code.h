@@ -25,8 +25,8 @@ struct PlainRecord {
 // Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 
-// Writes a record and publishes it. In %rbx is the lane, in %rcx the place of the record, in %r8 the head of the ring. tid_at is
-// the place of the thread's number from the stack pointer, which points to the saved words. Changes %rax and %rdx.
+// Writes a record and publishes it. The lane is in %rbx, the place of the record in %rcx, the head of the ring in %r8. The
+// thread's number lies tid_at bytes from the stack pointer, which points to the saved words. Changes %rax and %rdx.
 void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, int32_t pid, int32_t tid_at);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// Code of a site keeps this on the stack, below the 128 bytes that a leaf function may use: the words of struct pt_regs that it
-// needs, and an inside::Workspace. %rdi points to the words. Flags are kept as agent_enter does it.
+// The stack frame of the code of a site, below the 128 bytes that a leaf function may use. It holds the words of struct pt_regs
+// that the code needs, to which %rdi points, and an inside::Workspace. Flags are kept as by agent_enter.
 
 #include <array>
 #include <bit>

@@ -1,5 +1,5 @@
 #pragma once
-// What the code of a site needs, and whether it can run all that the clauses of the site's probes do.
+// The registers that the code of a site needs, and whether it can run all that the clauses of the site's probes do.
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ struct Needs {
   }
 };
 
-// What codes of an aggregation need.
+// The needs of all machine code of an aggregation.
 Needs needs_of(const AgentClause& aggregation);
 
 inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::KeyKind::integer; }

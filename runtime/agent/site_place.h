@@ -6,7 +6,7 @@
 
 namespace dvm::runtime {
 
-// Where the code of a site will run.
+// The place where the code of a site will run.
 struct SitePlace {
   uint64_t address = 0;  // of the instruction that is probed
   const inside::Context& context;

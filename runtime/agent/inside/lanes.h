@@ -1,6 +1,6 @@
 #pragma once
-// Finds the lane of a thread, as fire.cpp includes it. One whose thread is gone goes over to a new thread as it is: what lies in
-// its ring and its arenas says by itself whose it is.
+// Finds the lane of a thread; fire.cpp includes it. The lane of a thread that is gone passes to a new thread unchanged: records
+// and entries of arenas say whose they are.
 //
 // dvm frees such lanes as well, to give back their memory. It makes `retiring` odd meanwhile, and even again. So a thread that
 // has taken a lane over looks whether that number is what it was; if not it leaves the lane.

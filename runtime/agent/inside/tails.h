@@ -2,8 +2,8 @@
 // Functions of the thread that were left by a jump to another one, as fire.cpp notes them. A function that leaves by a jump has
 // its return address on the top of the stack, and so has the `ret` by which the other one returns for it. Neither is changed.
 //
-// Nobody says that an exception or longjmp() has passed by such a function. What was noted of it then stays, and does nothing:
-// the next call that has its return address at that place, and another one, replaces it.
+// No event reports that an exception or longjmp() has passed by such a function. The note then stays, without effect, until a
+// call with another return address at that place replaces it.
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
