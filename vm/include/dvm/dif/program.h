@@ -50,16 +50,16 @@ struct RecDesc {
 };
 
 // One action of a clause.
-//   trace, exit, expression     args[0]
-//   stacks and symbols          args[0], made by the action
-//   tracemem                    args[0] the bytes at the address, whose type has the most bytes; args[1] the number of bytes, if
-//   given print                       args[0]; layout: the layout of its type printf, printa with format  format; printf: args in
-//   the order of the conversions aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count:
-//   none), then the increment if any;
-//                               parameters: lquantize base, limit, step; llquantize factor, low, high, steps
-//   printa, clear, denormalize  aggregations
-//   trunc                       aggregations[0]; args[0] if a count was given, evaluated at the firing
-//   normalize                   aggregations[0]; args[0] the divisor, evaluated at the firing
+//   trace, exit, expression      args[0]
+//   stacks and symbols           args[0], made by the action
+//   tracemem                     args[0]: the bytes at the address. args[1]: the number of bytes, if it is given
+//   print                        args[0]; layout: that of its type
+//   printf, printa with format   format; printf: args in the order of the conversions
+//   aggregating function         args: key_count keys, the value (none: count), the increment, if any
+//     lquantize, llquantize      parameters: base, limit and step; factor, low, high and steps
+//   printa, clear, denormalize   aggregations
+//   trunc                        aggregations[0]; args[0] if a count is given, evaluated at the firing
+//   normalize                    aggregations[0]; args[0]: the divisor, evaluated at the firing
 struct ActDesc {
   Action kind = Action::expression;
   std::vector<RecDesc> args;
