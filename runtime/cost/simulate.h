@@ -27,22 +27,20 @@ namespace dvm::runtime {
 
 // Costs of a firing, its bytes, and costs of the consumer.
 struct FiringModel {
-  double thread_ns = 0;        // the thread that fires
-  double rested_ns = 0;        // extra for the first firing after idle time
-  double shared_ns = 0;        // extra while another CPU fires
-  double dvm_ns = 0;           // dvm, until the records are in a buffer
-  TableUses tables;            // extra for keys
-  double print_ns = 0;         // the consumer, for the records
-  double ring_bytes = 0;       // in the ring; 0: no ring
-  double record_bytes = 0;     // in the principal buffer
-  double end_bytes = 0;        // reserved for END in a buffer of policy fill
-  double key_bytes = 0;        // a key in the aggregation buffer; 0: none
-  double read_records_ns = 0;  // one read of the principal buffers
-  double read_keys_ns = 0;     // one read of the aggregation buffer
-  double key_ns = 0;           // merging a key
-  double look_ns = 0;          // a poll
-  double shared_look_ns = 0;   // a poll where threads use all CPUs
-  double late_ns = 50e3;       // from the planned poll to the next sleep
+  // A firing in its thread. It costs rested_ns more after idle time, and shared_ns more while another CPU fires.
+  double thread_ns = 0, rested_ns = 0, shared_ns = 0;
+  double dvm_ns = 0;  // in dvm, until its records are in a buffer
+  // Extra cost of keys.
+  TableUses tables;
+  // Bytes of a firing in the ring (0: no ring) and in the principal buffer, and those that policy fill reserves for END.
+  double ring_bytes = 0, record_bytes = 0, end_bytes = 0;
+  double key_bytes = 0;  // a key in the aggregation buffer; 0: none
+  // The consumer: printing the records of a firing, one read of the principal buffers, one of the aggregation buffer, merging a
+  // key.
+  double print_ns = 0, read_records_ns = 0, read_keys_ns = 0, key_ns = 0;
+  // A poll, and one where threads use all CPUs.
+  double look_ns = 0, shared_look_ns = 0;
+  double late_ns = 50e3;  // from the planned poll to the next sleep
   std::vector<DynamicUse> dynamic;
   double translated_after = 0;  // firings on the interpreter until engine=auto has translated each clause
 };
@@ -65,12 +63,12 @@ struct SimulatedBuffers {
 
 struct SimulationResult {
   SimulatedMachine machine;
-  bool is_native = false;                                      // priced as the machine code that clauses become under engine=auto
-  double fired = 0, handled = 0;                               // a second
-  double ring_drops = 0;                                       // a second
-  double first_drop = -1;                                      // seconds from the start; below 0: none
-  double thread_share = 0, dvm_share = 0, consumer_share = 0;  // of one CPU; 1 is all of it; dvm's without the consumer's
-  double reads = 0;                                            // a second, of buffers by the consumer
+  bool is_native = false;  // priced as the machine code that clauses become under engine=auto
+  // Events per second; reads are those of buffers by the consumer.
+  double fired = 0, handled = 0, ring_drops = 0, reads = 0;
+  double first_drop = -1;  // seconds from the start; below 0: none
+  // Shares of one CPU; 1 is all of it. The share of dvm does not include the consumer's.
+  double thread_share = 0, dvm_share = 0, consumer_share = 0;
 
   // Dynamic variables: so many live keys, or threads if none has keys, have room; below 0: there are none.
   double most_live = -1;
