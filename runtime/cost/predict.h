@@ -36,15 +36,17 @@ struct ClausePrediction {
   size_t number = 0;  // from 0, of the clauses of all programs
   size_t difos = 0;
   EcbCost cost;
-  bool has_dif = false;             // it starts the machine state
-  bool has_dif_alone = false;       // ... where no other clause is on the probe
-  bool has_keys = false;            // of an aggregation
-  bool is_measured = false;         // how often its predicate holds and what its instructions do
-  RecordShape record;               // of one run of its actions
-  std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
+  // It starts the machine state: where other clauses are on the probe, too, and where none is.
+  bool has_dif = false, has_dif_alone = false;
+  bool has_keys = false;  // of an aggregation
+  // How often its predicate holds, and what its instructions do, was measured.
+  bool is_measured = false;
+  RecordShape record;  // of one run of its actions
+  // The part of the records of a speculating clause that is printed (speculated.h).
+  std::optional<double> committed;
 };
 
-// Of a probe that an agent takes.
+// The prediction for a probe that an agent takes.
 struct AgentPrediction {
   AgentWay way;
   vm::Cost thread, dvm;  // of a firing
@@ -52,15 +54,18 @@ struct AgentPrediction {
 
 struct ProbePrediction {
   std::string description;
-  std::string source;            // "pid", or several: "67 % pid_emulated, 33 % pid"
-  bool is_of_process = false;    // in a function or at a marker of a process
-  bool is_assumed = false;       // the probed instruction is unknown
-  vm::Cost trigger;              // the source's stages
-  std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def
-  vm::Cost capture;              // capturing what the clauses need, in the traced thread and in dvm
-  vm::Cost thread;               // the part of trigger and capture in the traced thread
-  double ring_bytes = 0;         // bytes of a firing in the ring
-  vm::Cost prepare;              // starting the firing and its ECBs
+  std::string source;          // "pid", or several: "67 % pid_emulated, 33 % pid"
+  bool is_of_process = false;  // in a function or at a marker of a process
+  // The probed instruction is unknown.
+  bool is_assumed = false;
+  // The stages of the source: their sum, and each of them in the order of flow_stages.def.
+  vm::Cost trigger;
+  std::vector<vm::Cost> stages;
+  // Capturing what the clauses need, in the traced thread and in dvm.
+  vm::Cost capture;
+  vm::Cost thread;        // the part of trigger and capture in the traced thread
+  double ring_bytes = 0;  // bytes of a firing in the ring
+  vm::Cost prepare;       // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   std::optional<AgentPrediction> agent;  // else an instrument of dvm takes it
@@ -71,14 +76,15 @@ struct ProbePrediction {
 
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
-  vm::Cost consumer;                    // clocks a second
-  vm::Cost printing;                    // the part that chews and prints records
-  vm::Cost waiting;                     // clocks a second to find one of several keys rather than one
-  vm::Cost rested;                      // extra cost of a firing after idle time
-  vm::Cost resting;                     // the same, in clocks a second
-  Total total;                          // (8), of the probes whose rate is known
-  double record_rate = 0;               // bytes a second
-  std::set<std::string> missing;        // rows without a price, which cost nothing here
+  // The consumer in clocks a second, and its part that processes and prints records.
+  vm::Cost consumer, printing;
+  // Extra clocks a second to find one of several keys.
+  vm::Cost waiting;
+  // Extra cost of a firing after idle time, and the same in clocks a second.
+  vm::Cost rested, resting;
+  Total total;                    // (8), of the probes whose rate is known
+  double record_rate = 0;         // bytes a second
+  std::set<std::string> missing;  // rows without a price, which cost nothing here
 };
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);
