@@ -24,15 +24,18 @@ struct SiteUses {
 
 struct AgentWay {
   Row stub = "agent/stub/entry"_row;
-  bool is_at_site = false;        // all clauses run in the thread; else dvm runs them, from a record
+  // All clauses run in the thread. Otherwise dvm runs them from a record, for this reason (a literal).
+  bool is_at_site = false;
+  std::string_view reason;
+  // Bytes of a record in the lane, and those of the stack in it. 0: frame pointers lead from frame to frame.
+  double record_bytes = 0;
+  uint32_t stack_bytes = 0;
   bool is_gated = false;          // nothing else happens if all predicates are false
   bool is_common = false;         // the code of all sites does it, not that of the site
-  double record_bytes = 0;        // in the lane, of a record
-  uint32_t stack_bytes = 0;       // copied into a record; 0: frame pointers lead from frame to frame
-  std::string_view reason;        // why dvm runs them; a literal
   std::vector<SiteUses> clauses;  // of a record: the predicates, if is_gated
-  double share = 1;               // of the probes that an agent takes; others are as without it
-  std::string_view refusal;       // why it does not take one of the others; a literal
+  // The share of the probes that an agent takes, and why it does not take one of the others (a literal).
+  double share = 1;
+  std::string_view refusal;
 };
 
 // By the description as text.

@@ -46,16 +46,19 @@ struct PredictOptions {
   std::set<std::string> named_rates;    // rates that follow from the name of a probe
   // Sources of probes in processes whose instructions are known. Otherwise single steps are assumed, the dearest.
   SourcesOfProbes sources;
-  AgentWays agent;                      // probes in processes that an agent takes
+  // Probes in processes that an agent takes.
+  AgentWays agent;
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: its default
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
-  double returns = 0;                   // functions that return after a firing before the next call
-  double rests = 0;                     // wake-ups from idle before a firing, per second of all threads
-  double digits = kUsualDigits;         // digits of a printed number
-  double keys = 10;                     // keys of an aggregation or an associative array
-  bool is_quiet = true;                 // -q: records print no heading
+  // Functions that return after a firing before the next call.
+  double returns = 0;
+  // Wake-ups from idle before a firing, per second of all threads.
+  double rests = 0;
+  double digits = kUsualDigits;  // digits of a printed number
+  double keys = 10;              // keys of an aggregation or an associative array
+  bool is_quiet = true;          // -q: records print no heading
 
   const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
 };

@@ -11,13 +11,13 @@
 
 namespace dvm::runtime {
 
-// Of the descriptions of probes in processes. matched: the probes that are known; a description without any is taken to match one
-// whose arguments lie in registers. how: the sizes of strings and stacks, and the sources of probes. An error: the programs
-// cannot be enabled.
+// Finds how an agent would run the clauses of probes in processes. A description without a probe in `matched` is assumed to have
+// one whose arguments lie in registers. The sizes of strings and stacks, and the sources of probes, are those of `how`. Fails if
+// the programs cannot be enabled.
 Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs, const dif::Options& options,
                                   const MatchedProbes& matched, const PredictOptions& how);
 
-// Of the probes as the handle has found them.
+// Adds them to `how`, for the probes that the handle has found.
 Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how);
 
 }  // namespace dvm::runtime
