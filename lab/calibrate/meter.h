@@ -26,21 +26,23 @@ using CompileScript = std::function<Result<dif::Program>(const std::string& text
 // The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
 struct Bench {
   CompileScript compile;
-  runtime::Execution execution = {};  // what is timed runs there; prices are those of its engine
-  unsigned dif_samples = 15;          // samples of a DIF text and of its base
-  uint64_t dif_ns = 50'000;           // approximate length of one
-  unsigned samples = 3;               // samples of a script
-  uint64_t firings = 50'000;          // firings in one; more than the caches hold
-  uint64_t calls = 3'000;             // calls of the looping child in one
-  noise::SeriesBook book = {};        // of this pass and those before it
+  // Where scripts run. Prices are those of its engine.
+  runtime::Execution execution = {};
+  // The number of samples of a DIF text and of its base, and the approximate length of one in ns.
+  unsigned dif_samples = 15;
+  uint64_t dif_ns = 50'000;
+  // The number of samples of a script. One has so many firings, more than the caches hold, or calls of the looping child.
+  unsigned samples = 3;
+  uint64_t firings = 50'000, calls = 3'000;
+  noise::SeriesBook book = {};  // of this pass and those before it
   std::function<void(size_t done, size_t all)> progress = [](size_t, size_t) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};  // part of a meter failed
 };
 
 struct Meter {
   std::string_view subject;  // for a progress line
-  std::string_view
-      unmeasured;  // "the ring was": what is missing where probes are impossible; empty: its failure ends calibration
+  // "the ring was": what is missing where probes are impossible. Empty: its failure ends calibration.
+  std::string_view unmeasured;
   std::vector<runtime::Row> (*rows)();
   // Measures all of the rows, or at least one. The profile has the prices of earlier meters; without them the price of a row
   // includes what they would subtract.

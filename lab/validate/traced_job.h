@@ -25,13 +25,12 @@ using OpenTraced = std::function<Result<std::unique_ptr<TracedProgram>>(const st
 
 struct TracedJob {
   JobTimes times;
-  double dvm = 0;         // CPU time of the thread that handles firings, undisturbed, in ns
-  double worked = 0;      // length of tracing, in ns
-  double busy = 0;        // busy time of all CPUs by /proc/stat, in ns
-  double quiet = 0;       // share of polls with an idle SMT sibling
-  double handled = 0;     // firings
-  double lost = 0;        // firings dropped by the ring
-  double unrecorded = 0;  // other drops
+  // In ns: the CPU time of the thread that handles firings, undisturbed; the length of tracing; the busy time of all CPUs by
+  // /proc/stat.
+  double dvm = 0, worked = 0, busy = 0;
+  double quiet = 0;  // share of polls with an idle SMT sibling
+  // Firings that were handled, firings that the ring dropped, and other drops.
+  double handled = 0, lost = 0, unrecorded = 0;
 };
 
 // Ns since the machine started that all CPUs together were busy, in ticks of the kernel's clock.
