@@ -14,7 +14,7 @@ namespace dvm::cmd {
 // Folder of dvm's own files, relative to the program: ../lib/dvm, both in the build tree (cmd/dvm) and installed (bin/dvm).
 // Empty: it cannot be told.
 std::filesystem::path own_folder();
-// A file of the documentation, as "docs/json.md": where it is installed, or as it is called in the source.
+// The path of a page such as "docs/json.md": that of the installed file, or the given one if it is not installed.
 std::string documentation(const std::string& file);
 
 // All files NAME.d of the folders, by name in each; a folder that is not there has none. dvm's own are read only when named.

@@ -31,10 +31,12 @@ struct GivenProgram {
 
 // Options as given on the command line, before anything was opened.
 struct ScriptOptions {
-  std::vector<GivenProgram> programs;             // in order
-  std::vector<std::string> operands;              // script (without -n and -s), then $1, $2, ...
-  std::vector<std::string> settings;              // -x name[=value]
-  std::map<std::string, std::string> flags;       // settings that were given by other options: "bufsize=1m" by "-b 1m"
+  std::vector<GivenProgram> programs;
+  // The script (without -n and -s), then $1, $2, ...
+  std::vector<std::string> operands;
+  std::vector<std::string> settings;  // -x name[=value]
+  // Settings that other options made: "bufsize=1m" by "-b 1m".
+  std::map<std::string, std::string> flags;
   std::vector<std::string> library_folders;       // -L
   std::vector<pid_t> pids;                        // -p
   std::vector<std::string> commands;              // -c
@@ -81,12 +83,14 @@ Status set_target(dif::ProbeDesc& description, pid_t target);
 
 // Everything that a program is compiled against.
 struct CompileAgainst {
-  runtime::Handle* handle = nullptr;       // whose probes it is for; null: descriptions are not matched
+  // Descriptions are matched with its probes. Null: they are not matched.
+  runtime::Handle* handle = nullptr;
   compiler::TypeCatalog* types = nullptr;  // of the traced program
   pid_t target = 0;                        // $target; 0: none
-  bool keep_target = false;                // $target stays in probe descriptions, for whoever enables the program
-  bool refuse_target = false;              // $target elsewhere is an error, since its value is not known yet
-  std::vector<compiler::ProviderDesc>* declared = nullptr;  // takes the providers that the sources declare
+  // $target stays in probe descriptions, for a later enabling; elsewhere it is an error, since its value is not known yet.
+  bool keep_target = false, refuse_target = false;
+  // Takes the providers that the sources declare.
+  std::vector<compiler::ProviderDesc>* declared = nullptr;
 };
 
 // An error: a D library cannot be read.

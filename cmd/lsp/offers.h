@@ -1,5 +1,5 @@
 #pragma once
-// What completion and hovering show of the names in a script.
+// Completion and hovering: the texts that an editor shows for the names in a script.
 
 #include <string>
 #include <string_view>
