@@ -13,10 +13,14 @@ namespace dvm::runtime {
 
 struct CapturedFile {
   enum End : uint64_t {
-    not_open,  // there is no such descriptor; nothing else is known
-    whole,     // the names reach the root
-    cut,       // they do not: too many or too long, or the file lies in no directory
-    changed,   // the descriptor was closed, or the file moved, meanwhile
+    // There is no such descriptor. Nothing else is known.
+    not_open,
+    // The names reach the root.
+    whole,
+    // They do not reach it: there are too many, one is too long, or the file lies in no directory.
+    cut,
+    // The descriptor was closed, or the file moved, meanwhile.
+    changed,
   };
   static constexpr size_t kNames = 1024, kLongestName = 256, kLongestType = 32;
   static constexpr uint64_t kSameMount = UINT64_MAX;  // as below_mount: all names lie in the file's own file system

@@ -2,11 +2,11 @@
 // A traced process: one that runs already (grab) or one that dvm starts (spawn). Consumer context.
 //
 //   grab    touches nothing of the process: a pidfd reports its exit
-//   spawn   forks, execs under ptrace, and runs to the entry point of the program: the dynamic linker has mapped all libraries,
-//   but
-//           main has not run; or to another point. The process waits there, stopped, so that probes can be placed. resume() lets
-//           it go and detaches; from then on it runs at full speed and independently of dvm. If dvm dies before, the kernel kills
-//           the child.
+//   spawn   forks, execs under ptrace, and runs to the program's entry point or to another point
+//
+// At the entry point, the dynamic linker has mapped all libraries and main() has not run. The process waits there, stopped, so
+// that probes can be placed. resume() lets it go and detaches: from then on it runs at full speed and independently of dvm. If
+// dvm dies before, the kernel kills the child.
 //
 // ptrace ties a child to the thread that started it: spawn, resume and the destructor belong in one thread.
 

@@ -23,9 +23,12 @@ struct MainPlace {
 
 // How the program starts, and where it waits (-x evaltime).
 struct StartPoint {
-  int terminal = -1;     // stands in for a terminal that would be its standard output or error; -1: nothing does
-  bool at_exec = false;  // before the dynamic linker has run; else at the program's entry point
-  std::function<Result<MainPlace>(pid_t)> find_main{};  // not empty: at main, when all constructors have run
+  // Stands in for a terminal that would be its standard output or error. -1: nothing does.
+  int terminal = -1;
+  // It waits before the dynamic linker has run. Otherwise, it waits at the program's entry point or, with find_main, at main
+  // when all constructors have run.
+  bool at_exec = false;
+  std::function<Result<MainPlace>(pid_t)> find_main{};
 };
 
 // Returns the pid of a child of this thread that is stopped there under ptrace, its code unchanged. With an error no child is
