@@ -53,10 +53,10 @@ struct Polled {
 };
 
 struct FiringCounts {
-  uint64_t firings = 0;        // that plans have run on
-  uint64_t late_reads = 0;     // of memory that was not captured at the firing
-  uint64_t late_values = 0;    // from late reads of processes that had continued
-  uint64_t live_dynamic = 0;   // dynamic variables that exist
+  // Firings that plans ran on, reads of memory that was not captured, and how many of those came after the process continued.
+  uint64_t firings = 0, late_reads = 0, late_values = 0;
+  // Dynamic variables that exist.
+  uint64_t live_dynamic = 0;
   uint64_t unknown_files = 0;  // members of fds[] that were asked for and are not known
 };
 

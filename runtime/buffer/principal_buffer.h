@@ -2,9 +2,9 @@
 // The principal buffer of one CPU: records of all ECBs that fired there, in the order of their firings.
 //
 //   switch  two halves of bufsize bytes each: probe context fills one while the consumer reads the other
-//   fill    one of bufsize bytes, read at the end; the first record that finds no room ends tracing. What the clauses of END may
-//           record is set apart.
-//   ring    one of bufsize bytes, read at the end; a record that finds no room takes that of the oldest ones:
+//   fill    one of bufsize bytes, read at the end, with room set apart for the clauses of END. The first record without room
+//           ends tracing.
+//   ring    one of bufsize bytes, read at the end; a record without room takes that of the oldest ones:
 //
 //             | newest records ... | room | oldest records ... | unused |
 //             0                  used   oldest                end

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 Json json_of(const Datum& datum, const MadePrinter& made);
 // The symbol at an address.
 Json json_of(const UserAddress& place, const MadePrinter& made);
-// As json_of(), of a key. Keys that differ stay different: text that is not UTF-8 is told with its bytes.
+// Like json_of(), for a key. Different keys stay different: text that is not UTF-8 comes with its bytes.
 Json key_of(const Datum& datum, const MadePrinter& made);
 // A value by its layout: structures are objects, arrays are arrays, enumerators their names.
 Json json_of(const dif::ValueLayout& layout, std::span<const std::byte> bytes);

@@ -72,7 +72,7 @@ struct SnapshotParts {
 class Exporter {
  public:
   virtual ~Exporter() = default;
-  // What snapshots need while tracing. The last one has everything.
+  // The parts of snapshots that it needs while tracing. The last snapshot has all of them.
   virtual SnapshotParts wanted() const { return {}; }
   virtual void publish(Snapshot snapshot) = 0;
   // Tracing has ended. The run prints its results next; the last snapshot follows behind them.

@@ -7,8 +7,8 @@
 
 namespace dvm::runtime {
 
-inline constexpr double kLongestWait = 4e6;   // ns between two polls
-inline constexpr double kShortestWait = 1e6;  // likewise, of destructive clauses and late reads
+// Time between two polls in ns, and between two polls with destructive clauses or late reads.
+inline constexpr double kLongestWait = 4e6, kShortestWait = 1e6;
 // The target: firings of so many bytes in the ring at a poll, but no larger part of it, since the rate may rise at any moment.
 inline constexpr double kWantedBytes = 65536;
 inline constexpr double kWantedPart = 1.0 / 16;

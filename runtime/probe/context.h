@@ -60,7 +60,7 @@ struct FireContext {
   CpuBuffers cpus;
   RecordOrder order;
   AggregationBuffer aggregations;
-  std::vector<KeylessState> keyless;  // by Aggregation::number
+  std::vector<KeylessState> keyless;  // by EnabledAggregation::number
   Speculations speculations;
   Activity activity = Activity::active;
   int exit_status = 0;

@@ -14,8 +14,8 @@
 //
 // Invariants
 //   - Breakpoints are file descriptors of dvm, and no byte of the process is changed. When dvm dies, in any way, the kernel
-//   removes
-//     them, and then releases the threads. SIGURG is ignored by default, so one that is still on its way does nothing.
+//     removes them, and then releases the threads. SIGURG is ignored by default, so one that is still on its way does
+//     nothing.
 //   - New threads are stopped at their birth and get their breakpoints before they run.
 //   - Hits that did not become firings are counted, because a breakpoint counts its hits.
 //

@@ -1,7 +1,7 @@
 #pragma once
 // Probes at tracepoints of the kernel: their events become programs, attached as raw tracepoints.
 //
-//   KernelEvent ─ kernel_types.h ─> SiteShape, Gate ─ capture_program.h ─> program ─ raw tracepoint
+//   KernelEvent ─ kernel_types.h ─> SiteShape, CaptureGate ─ capture_program.h ─> program ─ raw tracepoint
 //
 // System calls whose probes need the same share a program, which finds the probe by the number of the call; of all else each
 // event of each probe has its own. Programs of one tracepoint run in the order of their probes' ids.
