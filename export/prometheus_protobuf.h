@@ -2,8 +2,8 @@
 // A snapshot in Prometheus' protobuf format: metric families, each after its length. It has what the text has, and distributions
 // of quantize() also as native histograms of schema 0.
 //
-// D's bucket of 2^i holds 2^i to 2^(i+1)-1. The native bucket with the bounds 2^i and 2^(i+1) includes the upper bound and not
-// the lower one, so it is right for all of D's bucket but the value 2^i itself. 0, 1 and -1 are exact: the buckets that end at 1
+// D's bucket of 2^i holds 2^i to 2^(i+1)-1. A native bucket includes its upper bound and not its lower one, so that from 2^i to
+// 2^(i+1) is right for all of D's bucket but the value 2^i itself. The values 0, 1 and -1 are exact: the buckets that end at 1
 // and -1 hold no other integer. Distributions have no sum; the format demands one, so it is NaN.
 
 #include <string>

@@ -18,8 +18,9 @@ class History {
  public:
   void add(const runtime::Snapshot& snapshot);
 
-  // {"times": ns since the first snapshot, the end of each slice, "series": {NAME: growth by slice}, "heat": {NAME: {"bounds":
-  // the largest value in each bucket, null for the last, "cells": by slice, the values in each bucket}}}. Extremes have none.
+  // {"times": [...], "series": {NAME: [...]}, "heat": {NAME: {"bounds": [...], "cells": [[...], ...]}}}. The times are the ends
+  // of slices in ns since the first snapshot. A series has its growth in each slice. Bounds are the largest values of buckets,
+  // null for the last. Cells have the number of values in each bucket, by slice. Extremes have neither series nor heat.
   nlohmann::json json() const;
 
  private:

@@ -3,8 +3,8 @@
 //
 //   translator out_t < struct in *P > { size = P->len * 8; };
 //
-//   xlate <out_t *> (p)->size    becomes  p->len * 8: only what is asked for is evaluated
-//   this->o = xlate <out_t> (p)  fills a structure in scratch: every member that the translator has, and zero where it has none
+// The expression `xlate <out_t *> (p)->size` becomes `p->len * 8`: only what is asked for is evaluated. The assignment
+// `this->o = xlate <out_t> (p)` fills a structure in scratch: every member that the translator has, and zero for the others.
 
 #include <deque>
 #include <string>
