@@ -75,6 +75,16 @@ def own_folder(test):
     return pathlib.Path(folder.name)
 
 
+def start_tracer(test, text, *options):
+    """dvm with the program, once its probes are on: BEGIN has printed "live". It ends with the test."""
+    tracer = subprocess.Popen([DVM, "run", "-q", *options, "-n", 'BEGIN { printf("live\\n"); } ' + text], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=ENV)
+    test.addCleanup(tracer.communicate)
+    test.addCleanup(tracer.kill)
+    test.assertEqual(tracer.stdout.readline(), "live\n")
+    return tracer
+
+
 class PrivilegedTest(unittest.TestCase):
     """A test that needs root and uprobes."""
 

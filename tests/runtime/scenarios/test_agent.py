@@ -179,11 +179,7 @@ class Memory(AgentTest):
         self.addCleanup(target.kill)
         if target.stdout.readline() != "0\n" and flags:
             dvmtest.skip_or_fail(self, "memory cannot be locked here")
-        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", 'BEGIN { printf("live\\n"); } pid$target:libc:getppid:entry { @[ustack()] = count(); }',
-                                   "-p", str(target.pid)], stdout=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
+        dvmtest.start_tracer(self, "pid$target:libc:getppid:entry { @[ustack()] = count(); }", "-x", "backend=agent", "-p", str(target.pid))
         target.stdin.write("\n")
         target.stdin.flush()
         line = next(line for line in target.stdout if line.startswith("RssShmem"))
@@ -276,12 +272,8 @@ class Forked(AgentTest):
         self.addCleanup(parent.communicate)
         self.addCleanup(parent.kill)
         parent.stdout.readline()
-        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-x", "followfork", "-x", "switchrate=10ms", "-n",
-                                   'BEGIN { printf("live\\n"); } pid$target:libc:getppid:entry /pid != $target/ { printf("%d\\n", pid); }', "-p", str(parent.pid)],
-                                  stdout=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
+        tracer = dvmtest.start_tracer(self, 'pid$target:libc:getppid:entry /pid != $target/ { printf("%d\\n", pid); }', "-x", "backend=agent",
+                                      "-x", "followfork", "-x", "switchrate=10ms", "-p", str(parent.pid))
         parent.stdin.write("\n")
         parent.stdin.flush()
         child = int(parent.stdout.readline())

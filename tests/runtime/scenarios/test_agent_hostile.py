@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, program
+from dvmtest import program
 
 PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
@@ -34,12 +34,7 @@ class Hostile(unittest.TestCase):
 
     def trace(self, pid, *arguments):
         """dvm with an agent, once its probes are on."""
-        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", *arguments, "-n", 'BEGIN { printf("live\\n"); } ' + FUNC, "-p", str(pid)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
-        return tracer
+        return dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", *arguments, "-p", str(pid))
 
     def ask(self, target):
         target.stdin.write("\n")

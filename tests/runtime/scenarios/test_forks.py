@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, dvm, program
+from dvmtest import dvm, program
 
 PATIENCE = 120
 WORK = "pid$target:forks:work:entry"
@@ -82,11 +82,7 @@ class Forks(dvmtest.PrivilegedTest):
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "ready\n")
-        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "followfork", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + WORK + " { @ = count(); }",
-                                   "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
+        tracer = dvmtest.start_tracer(self, WORK + " { @ = count(); }", "-x", "followfork", "-xswitchrate=10hz", "-p", str(target.pid))
         target.communicate("\n", timeout=PATIENCE)
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual((tracer.returncode, out.split(), err), (0, ["15"], ""))
@@ -98,12 +94,8 @@ class Forks(dvmtest.PrivilegedTest):
             self.addCleanup(target.kill)
             self.assertEqual(target.stdout.readline(), "ready\n")
         first, second = (target.pid for target in targets)
-        text = f'BEGIN {{ printf("live\\n"); }} pid{first}:forks:work:entry {{ @["first"] = count(); }} pid{second}:forks:work:entry {{ @["second"] = count(); }}'
-        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "followfork", "-xswitchrate=10hz", "-n", text, "-p", str(first), "-p", str(second)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
+        text = f'pid{first}:forks:work:entry {{ @["first"] = count(); }} pid{second}:forks:work:entry {{ @["second"] = count(); }}'
+        tracer = dvmtest.start_tracer(self, text, "-x", "followfork", "-xswitchrate=10hz", "-p", str(first), "-p", str(second))
         for target in targets:
             target.communicate("\n", timeout=PATIENCE)
         out, err = tracer.communicate(timeout=PATIENCE)

@@ -39,10 +39,7 @@ class Running(dvmtest.PrivilegedTest):
 
     def attach(self, text):
         """Starts dvm on the target and returns once its probes are live: BEGIN has printed."""
-        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, "-p", str(self.target.pid)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
-        return tracer
+        return dvmtest.start_tracer(self, text, "-xswitchrate=10hz", "-p", str(self.target.pid))
 
     def go(self):
         self.target.stdin.write("\n")

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, ROOT, dvm, program
+from dvmtest import ROOT, dvm, program
 
 PATIENCE = 60
 
@@ -32,12 +32,7 @@ class Waiting:
 class Targets(dvmtest.PrivilegedTest):
     def trace(self, text, *options):
         """dvm once its probes are on."""
-        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, *options],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        self.assertEqual(tracer.stdout.readline(), "live\n")
-        return tracer
+        return dvmtest.start_tracer(self, text, "-xswitchrate=10hz", *options)
 
     def finish(self, tracer):
         out, err = tracer.communicate(timeout=PATIENCE)
