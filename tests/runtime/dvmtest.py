@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import tempfile
@@ -73,6 +74,17 @@ def own_folder(test):
     folder = tempfile.TemporaryDirectory()
     test.addCleanup(folder.cleanup)
     return pathlib.Path(folder.name)
+
+
+def errors_on_terminal(test, *words, stdout=subprocess.DEVNULL, env=None):
+    """What a command prints on standard error, which is a terminal, and its result."""
+    terminal, end = pty.openpty()
+    test.addCleanup(os.close, terminal)
+    with os.fdopen(end, "wb") as stderr:
+        result = subprocess.run(words, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL, text=True, env=env or ENV, timeout=300)
+        said = os.read(terminal, 4096).decode()
+    test.assertEqual(result.returncode, 0, said)
+    return said, result
 
 
 def start_tracer(test, text, *options):

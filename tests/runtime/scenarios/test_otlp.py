@@ -4,7 +4,6 @@ import contextlib
 import http.server
 import json
 import os
-import pty
 import shutil
 import signal
 import socket
@@ -15,7 +14,7 @@ import threading
 import time
 import unittest
 
-from dvmtest import DVM, ENV, dvm, skip_or_fail
+from dvmtest import DVM, ENV, dvm, errors_on_terminal, skip_or_fail
 
 try:  # the published definitions of the protocol: requirements.txt
     from google.protobuf import json_format
@@ -269,13 +268,9 @@ class OtlpTest(unittest.TestCase):
         self.assertIn("not exported: 51 records were not sent in time", result.stderr)
 
     def test_a_terminal_shows_that_the_end_waits(self):
-        terminal, end = pty.openpty()
-        self.addCleanup(os.close, terminal)
-        with os.fdopen(end, "wb") as stderr, socket.create_server(("127.0.0.1", 0)) as silent:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-            subprocess.run([DVM, "run", "-q", "--otlp", url, "-n", "BEGIN { trace(1); exit(0); }"], stdout=subprocess.DEVNULL, stderr=stderr, env=DIRECT,
-                           timeout=PATIENCE, check=True)
-            said = os.read(terminal, 4096).decode()
+            said, _ = errors_on_terminal(self, DVM, "run", "-q", "--otlp", url, "-n", "BEGIN { trace(1); exit(0); }", env=DIRECT)
         self.assertIn("\r\033[Kdvm: sending what is left to the collector (2 s)", said)
         self.assertIn("\r\033[Kdvm: not exported: 1 record was not sent in time", said)
 

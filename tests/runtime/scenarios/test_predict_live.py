@@ -2,8 +2,6 @@
 """Predictions at the rates of a live process, by dvm cost predict --sample and dvm run --predict."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
 import unittest
@@ -66,15 +64,7 @@ class Live(dvmtest.PrivilegedTest):
             self.assertLess(half["expected"], half["dearest"])
 
     def test_a_terminal_shows_that_it_waits(self):
-        terminal, end = pty.openpty()
-        try:
-            command = [dvmtest.DVM, "cost", "predict", *PENTIUM, "-p", self.pid, "--sample", "4s", "-n", COUNT]
-            result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=end, stdin=subprocess.DEVNULL, env=dvmtest.ENV, timeout=300)
-            said = os.read(terminal, 4096).decode()
-        finally:
-            os.close(terminal)
-            os.close(end)
-        self.assertEqual(result.returncode, 0, said)
+        said, _ = dvmtest.errors_on_terminal(self, dvmtest.DVM, "cost", "predict", *PENTIUM, "-p", self.pid, "--sample", "4s", "-n", COUNT)
         self.assertIn("dvm: counting firings for 4 s (2 s)", said)
         self.assertIn("(3 s)", said)
         self.assertTrue(said.endswith("\r\033[K"), said)

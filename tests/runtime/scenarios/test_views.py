@@ -1,9 +1,7 @@
 """Views of results: dvm merge, dvm flame, and --folded and --flame of a run."""
 
 import json
-import os
 import pathlib
-import pty
 import re
 import subprocess
 import unittest
@@ -70,12 +68,7 @@ class Merge(Files):
 
     def test_a_terminal_shows_that_it_waits(self):
         path = self.write("a.json", self.ran("merge", self.results("b.json", VALUES[0])))
-        terminal, end = pty.openpty()
-        self.addCleanup(os.close, terminal)
-        with os.fdopen(end, "wb") as stderr:
-            merged = subprocess.run(["sh", "-c", f'(sleep 3; cat {path}) | "$0" merge -', dvmtest.DVM], stdout=subprocess.PIPE, stderr=stderr,
-                                    text=True, timeout=300, check=True)
-            said = os.read(terminal, 4096).decode()
+        said, merged = dvmtest.errors_on_terminal(self, "sh", "-c", f'(sleep 3; cat {path}) | "$0" merge -', dvmtest.DVM, stdout=subprocess.PIPE)
         self.assertEqual(merged.stdout, self.ran("merge", path))
         self.assertTrue(said.startswith("\r\033[Kdvm: reading standard input (2 s)"), said)
         self.assertTrue(said.endswith("\r\033[K"), said)
