@@ -97,6 +97,20 @@ def start_tracer(test, text, *options):
     return tracer
 
 
+class FolderTest(unittest.TestCase):
+    """A test with a folder of its own, for files that it writes."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = own_folder(self)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+
 class PrivilegedTest(unittest.TestCase):
     """A test that needs root and uprobes."""
 

@@ -46,18 +46,13 @@ SCRIPT = ('shop$target:::open { @opened = count(); } shop$target:::sold-item { p
           'END { printa("opened %@d\\n", @opened); }')
 
 
-class Link(unittest.TestCase):
+class Link(dvmtest.FolderTest):
     """A folder with a link named dtrace."""
 
     def setUp(self):
-        self.folder = dvmtest.own_folder(self)
+        super().setUp()
         self.link = str(self.folder / "dtrace")
         os.symlink(DVM, self.link)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
 
     def dtrace(self, *args):
         return subprocess.run([self.link, *args], capture_output=True, text=True, timeout=120, cwd=self.folder, env=dvmtest.ENV)
@@ -87,7 +82,7 @@ class Options(Link):
 
     def test_a_script_that_begins_with_dtrace(self):
         script = self.write("own.d", f"#!{self.link} -Cqs\n#define SIX 6\nBEGIN {{ trace(SIX * $1); exit(0); }}\n")
-        script.chmod(0o755)
+        os.chmod(script, 0o755)
         result = subprocess.run([script, "7"], capture_output=True, text=True, env=dvmtest.ENV)
         self.assertEqual((result.returncode, result.stdout.strip()), (0, "42"), result.stderr)
 

@@ -118,15 +118,7 @@ class Own(unittest.TestCase):
         self.assertIn("failed to resolve EPERM", result.stderr)
 
 
-class Folders(unittest.TestCase):
-    def setUp(self):
-        self.folder = dvmtest.own_folder(self)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-
+class Folders(dvmtest.FolderTest):
     def run_program(self, text, *folders):
         options = [word for folder in folders or ["."] for word in ("-L", str(self.folder / folder))]
         return dvm("run", "-q", "-x", "errtags", *options, "-n", text)

@@ -20,16 +20,7 @@ sys/sysinfo.h sys/time.h sys/types.h sys/uio.h sys/un.h sys/user.h sys/utsname.h
 unistd.h utime.h wchar.h""".split()
 
 
-class Preprocessor(unittest.TestCase):
-    def setUp(self):
-        self.folder = dvmtest.own_folder(self)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        return str(path)
-
+class Preprocessor(dvmtest.FolderTest):
     def run_ok(self, *args, **kwargs):
         result = dvm("run", "-q", *args, **kwargs)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -22,15 +22,7 @@ ALL_FUNCTIONS = """
 VALUES = ((-5, 7, 1000000007), (12, -99, 3, 2147483646))
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.folder = dvmtest.own_folder(self)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-        return str(self.folder / name)
-
+class Files(dvmtest.FolderTest):
     def ran(self, *words, status=0):
         result = dvm(*words)
         self.assertEqual(result.returncode, status, result.stderr)
