@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/clock.h"
+#include "runtime/instrument/uprobe/btf_types.h"
 #include "runtime/instrument/uprobe/emitter.h"
 
 namespace dvm::runtime {
@@ -19,10 +20,6 @@ namespace {
 constexpr uint64_t kMeasureEvery = 5'000'000;  // ns
 constexpr int kRounds = 4;
 constexpr int kFarthest = std::numeric_limits<int16_t>::max();  // that BPF loads from a pointer
-
-struct FreeBtf {
-  void operator()(btf* it) const { btf__free(it); }
-};
 
 // Offset in bytes of a member that is named directly in the structure; -1: there is none.
 int member_offset(const btf* types, const char* structure, std::string_view member) {
@@ -78,7 +75,7 @@ Result<FileDescriptor> load_reading_program(const TaskLayout& layout, int map) {
 }  // namespace
 
 Result<TaskLayout> read_task_layout() {
-  const std::unique_ptr<btf, FreeBtf> types(btf__load_vmlinux_btf());
+  const BtfTypes types(btf__load_vmlinux_btf());
   if (!types) return Error{"this kernel does not describe its types (/sys/kernel/btf/vmlinux)"};
   TaskLayout layout;
   const int entity = std::max(member_offset(types.get(), "task_struct", "se"), 0);

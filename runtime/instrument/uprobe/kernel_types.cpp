@@ -10,14 +10,12 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/instrument/uprobe/btf_types.h"
+
 namespace dvm::runtime {
 namespace {
 
 constexpr std::string_view kPrefix = "btf_trace_";  // of the typedef of a tracepoint's function
-
-struct FreeBtf {
-  void operator()(btf* it) const { btf__free(it); }
-};
 
 struct BtfMember {
   const btf_type* type = nullptr;
@@ -276,7 +274,7 @@ class Btf final : public KernelTypes {
   }
 
   std::shared_ptr<const Btf> kernel_;  // of a module: what its types lie on top of
-  std::unique_ptr<btf, FreeBtf> types_;
+  BtfTypes types_;
 };
 
 std::filesystem::path folder() {
