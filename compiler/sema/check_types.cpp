@@ -23,13 +23,16 @@ ExprPtr check(ExprContext& c, String& e) {
   return nullptr;
 }
 
+bool check_conversion(ExprContext& c, Expr& e, TypeName* to, ExprPtr& operand) {
+  if (to != nullptr) e.type = type_of(*to, c.session);
+  check(c, operand);
+  const bool is_good = !is_error(e.type) && !is_error(operand->type);
+  if (!is_good) fail(c, e);
+  return is_good;
+}
+
 ExprPtr check(ExprContext& c, Cast& e) {
-  if (e.to) e.type = type_of(*e.to, c.session);
-  check(c, e.operand);
-  if (is_error(e.type) || is_error(e.operand->type)) {
-    fail(c, e);
-    return nullptr;
-  }
+  if (!check_conversion(c, e, e.to.get(), e.operand)) return nullptr;
   const bool scalars = is_scalar(e.type) && is_scalar(e.operand->type) && cls(e.type) != TypeClass::array;
   const bool strings = is_string(e.type) && (is_string_like(e.operand->type) || is_pointer(e.operand->type));
   const bool from_string = is_pointer(e.type) && is_string(e.operand->type);

@@ -10,6 +10,7 @@
 #include "compiler/ast/visitor.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
+#include "compiler/sema/check_types.h"
 #include "compiler/sema/compatible.h"
 #include "compiler/sema/convert.h"
 #include "compiler/sema/declarator.h"
@@ -131,12 +132,7 @@ bool can_translate(ExprContext& c, const Type* to, const Expr& from) {
 }
 
 ExprPtr check(ExprContext& c, Translate& e) {
-  if (e.to) e.type = type_of(*e.to, c.session);
-  check(c, e.operand);
-  if (is_error(e.type) || is_error(e.operand->type)) {
-    fail(c, e);
-    return nullptr;
-  }
+  if (!check_conversion(c, e, e.to.get(), e.operand)) return nullptr;
   const Type* record = is_pointer(e.type) ? target_of(e.type) : e.type;
   if (!is_record(record)) {
     fail(c, e, Tag::D_XLATE_SOU, fmt::format("translated type must be a struct or union, not {}", e.type->name));
