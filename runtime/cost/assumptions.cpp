@@ -9,7 +9,7 @@
 namespace dvm::runtime {
 
 const MeasuredClause* PredictOptions::measured_of(const dif::EcbDesc& clause) const {
-  const auto found = measured.find(place_of(clause.position));
+  const auto found = measured.find(position_of(clause.position));
   return found == measured.end() ? nullptr : &found->second;
 }
 

@@ -34,7 +34,7 @@ struct MeasuredClause {
 };
 
 using ClausePosition = std::tuple<std::string, unsigned, unsigned>;
-inline ClausePosition place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
+inline ClausePosition position_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
 using MeasuredClauses = std::map<ClausePosition, MeasuredClause>;
 
 struct PredictOptions {

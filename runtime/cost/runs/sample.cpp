@@ -58,7 +58,7 @@ void add(CountedClause& to, const EcbAccount& ecb) {
 
 MeasuredClauses measured_clauses(const Account& account) {
   std::map<ClausePosition, CountedClause> counted;
-  for (const EcbAccount& ecb : account.ecbs) add(counted[place_of(ecb.clause)], ecb);
+  for (const EcbAccount& ecb : account.ecbs) add(counted[position_of(ecb.clause)], ecb);
   MeasuredClauses clauses;
   for (auto& [place, count] : counted)
     if (count.firings > 0) clauses[place] = {count.hits / count.firings, std::move(count.instructions)};
