@@ -70,7 +70,7 @@ Result<int> listen_at(const std::string& text) {
   return fd;
 }
 
-std::string address_of(int fd) {
+std::string bound_address(int fd) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   auto* address = reinterpret_cast<sockaddr*>(&storage);

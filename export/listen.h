@@ -10,6 +10,6 @@ namespace dvm::exporting {
 // Its descriptor, which no program that is started gets. The error says what is wrong with the address.
 Result<int> listen_at(const std::string& address);
 // HOST:PORT that it listens at.
-std::string address_of(int socket);
+std::string bound_address(int socket);
 
 }  // namespace dvm::exporting

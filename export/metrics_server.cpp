@@ -135,7 +135,7 @@ Status MetricsServer::open(const std::string& address) {
   return {};
 }
 
-std::string MetricsServer::url() const { return fmt::format("http://{}/metrics", address_of(impl_->socket)); }
+std::string MetricsServer::url() const { return fmt::format("http://{}/metrics", bound_address(impl_->socket)); }
 
 void MetricsServer::publish(std::shared_ptr<const runtime::Snapshot> snapshot) {
   const std::lock_guard lock(impl_->mutex);
