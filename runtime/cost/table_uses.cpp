@@ -35,7 +35,7 @@ size_t key_bytes(const vm::PricedOperands& operands, const vm::Sizes& sizes) {
 }
 
 void add_stores(const dif::Difo& difo, double rate, const vm::Sizes& sizes, Uses& uses) {
-  const std::vector<vm::PricedOperands> operands = vm::operands_of(difo);
+  const std::vector<vm::PricedOperands> operands = vm::priced_operands(difo);
   for (size_t i = 0; i < difo.text.size(); i++) {
     const dif::Instruction in = difo.text[i];
     const dif::Variable* variable = is_dynamic(in.opcode()) ? stored_variable(difo, in) : nullptr;

@@ -136,7 +136,7 @@ Following followed(const dif::Difo& difo) {
 
 }  // namespace
 
-std::vector<PricedOperands> operands_of(const dif::Difo& difo) { return followed(difo).take(); }
+std::vector<PricedOperands> priced_operands(const dif::Difo& difo) { return followed(difo).take(); }
 
 StringOperand result_text(const dif::Difo& difo) { return followed(difo).result(); }
 

@@ -23,7 +23,7 @@ class Pricing {
         profile_(profile),
         engine_(engine),
         text_{sizes.least, sizes.expected, sizes.most},
-        operands_(operands_of(difo)),
+        operands_(priced_operands(difo)),
         missing_(missing),
         counts_(counts),
         pushed_(pushed_bytes(difo, counts)) {}

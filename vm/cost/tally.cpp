@@ -81,7 +81,7 @@ InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> co
     counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].units};
     if (!is_return(in)) entering[pc + 1] += count - taken - costs[pc].faults;
   }
-  const std::vector<PricedOperands> operands = operands_of(difo);
+  const std::vector<PricedOperands> operands = priced_operands(difo);
   const std::vector<double> keys = pushed_bytes(difo, counts);
   for (size_t pc = 0; pc < difo.text.size(); pc++) add_operands(difo.text[pc], operands[pc], keys[pc], counts[pc].entered, into);
   return counts;

@@ -52,7 +52,7 @@ struct PricedOperands {
 bool takes_key(dif::Opcode opcode);
 
 // The operands of each instruction.
-std::vector<PricedOperands> operands_of(const dif::Difo& difo);
+std::vector<PricedOperands> priced_operands(const dif::Difo& difo);
 
 // The string that the DIFO returns, if it returns one.
 StringOperand result_text(const dif::Difo& difo);
