@@ -12,9 +12,8 @@
 //   (ModuleCode). An indirect jump may go through a table, and so to any place. Then the stack must have grown at the place or
 //   before, because compilers do not make loops that grow the stack in each round. A landing pad expects the
 //   exception in a register, so no entry runs into one;
-// - no argument register that the probe reports is written, nor the frame pointer, if the probe reports callers; and %rsp moves
-// by a
-//   known number of bytes;
+// - no argument register that the probe reports is written, nor the frame pointer, if the probe reports callers;
+// - %rsp moves by a known number of bytes;
 // - a place that is a nop of five bytes has nothing to overwrite: Linux 6.18 makes a call of it, which writes below %rsp.
 // If the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is placed
 // on the next instruction that can be. Such a first instruction may have a LOCK prefix: it then changes memory before the probe

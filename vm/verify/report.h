@@ -5,9 +5,9 @@
 //   check_tables     indices of integers and strings
 //   check_branches   targets, the final ret
 //   check_types      variables and subroutines exist and have the right kind
-//   check_flow       on every path, registers are written before they are read, and the depth of the tuple stack is right. It
-//   runs
-//                    only on a DIFO that the others passed.
+//   check_flow       on every path, registers are written before they are read, and the depth of the tuple stack is right
+//
+// Flow is checked only in a DIFO that passed the other checks.
 
 #include <string>
 #include <utility>

@@ -21,9 +21,8 @@
 //   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return. Functions that call
 //     themselves get no uretprobe unless the script wants it (return_plan.h). For all others, such returns are counted in
 //     missed_returns() (return_losses.h).
-//   - A process forked by the traced one keeps the breakpoints that it was forked with. Unless it is followed (followed.h), it
-//   pays
-//     for the traps, uncounted.
+//   - A process forked by the traced one keeps the breakpoints that it was forked with. Unless it is followed (followed.h),
+//     it pays for the traps, uncounted.
 
 #include <cstddef>
 #include <memory>

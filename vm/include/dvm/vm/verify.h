@@ -5,9 +5,8 @@
 //   - branch targets lie inside the object and further down; the last instruction is a ret;
 //   - table indices are inside their tables; strings end with a NUL inside the table;
 //   - built-in variables exist and have a getter; user variables are in the variable table, with the right scope and kind;
-//   - the tuple stack never overflows or underflows, has the same depth on every path, and holds the arguments of a subroutine
-//   that
-//     is called;
+//   - the tuple stack never overflows or underflows, and has the same depth on every path;
+//   - at a call, the tuple stack holds the arguments of the subroutine;
 //   - a register is never read on a path that has not written it.
 // Addresses and scratch are checked when the DIF runs (vm/state): a violation there is a fault, never a crash.
 
