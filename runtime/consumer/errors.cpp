@@ -14,7 +14,7 @@ namespace {
 // The address or the index of a fault, for its message.
 std::string value_text(dif::Fault fault, uint64_t value) {
   if (fault == dif::Fault::badindex) return fmt::format(" ({})", static_cast<int64_t>(value));
-  return fault == dif::Fault::badaddr || fault == dif::Fault::badalign ? fmt::format(" (0x{:x})", value) : "";
+  return fault == dif::Fault::badaddr ? fmt::format(" (0x{:x})", value) : "";
 }
 
 constexpr std::string_view kCalls[] = {

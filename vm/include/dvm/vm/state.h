@@ -22,7 +22,7 @@ namespace dvm::vm {
 
 struct FaultState {
   dif::Fault id = dif::Fault::none;
-  uint64_t value = 0;  // the address, for badaddr and badalign; otherwise 0
+  uint64_t value = 0;  // the address, for badaddr; otherwise 0
   uint32_t pc = 0;     // instruction index in the DIFO
 };
 
