@@ -5,6 +5,10 @@ function __dvm_complete
     string match -qr '(^|/)dtrace$' -- $program; and set program (realpath (command -s $program))
     set -l found
     string match -qr '(^|/)dvm$' -- $program; and set found ($program complete (commandline -cp | string collect) 2>/dev/null)
+    # fish ends the quotes behind a single candidate, and keeps them open behind what two have in common.
+    if test (count $found) -eq 1; and string match -qr '^[\'"]' -- (commandline -ct); and string match -qr '\t[.]{3}$' -- $found
+        set -a found (string split -f 1 \t -- $found)...
+    end
     if test (count $found) -gt 0
         printf '%s\n' $found
     else

@@ -268,6 +268,18 @@ class Shells(unittest.TestCase):
                                   text=True, check=True, env=self.with_dvm_on_the_path())
             self.assertIn(expected, made.stdout, line)
 
+    def test_fish_keeps_quotes_open_for_a_clause(self):
+        if shutil.which("fish") is None:
+            self.skipTest("there is no fish")
+        shell = Terminal(["fish", "--no-config", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
+        self.addCleanup(shell.close)
+        shell.send(f"stty cols 300; function fish_prompt; end; source {SCRIPTS}/dvm.fish; echo READ''Y\n")
+        shell.wait_for("READY")
+        for typed, expected in (("dvm run -n 'syscall::openat2:en", "openat2:entryX"), ("dvm list 'syscall::openat2:en", "openat2:entry' X")):
+            shell.send(typed + "\tX")
+            shell.wait_for(expected)
+            shell.send("\x15")
+
 
 if __name__ == "__main__":
     unittest.main()
