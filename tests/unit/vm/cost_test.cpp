@@ -161,8 +161,8 @@ TEST_F(CostTest, StringsAreCountedByWhereTheyLieAndKeysByWhatTheyAre) {
   run(difo, 1);
   run(difo, 1);
   const Counts counts = taken(difo);
-  EXPECT_EQ(counts.strings[static_cast<size_t>(Place::name)], 2u);
-  EXPECT_EQ(counts.strings[static_cast<size_t>(Place::literal)], 0u);
+  EXPECT_EQ(counts.strings[static_cast<size_t>(StringPlace::name)], 2u);
+  EXPECT_EQ(counts.strings[static_cast<size_t>(StringPlace::literal)], 0u);
   EXPECT_EQ(counts.key_values, 2u);
   EXPECT_EQ(counts.key_references.count, 2u);
   EXPECT_EQ(counts.key_references.units, 2 * 6u);
