@@ -46,29 +46,29 @@ TEST(Document, BytesAreReplaced) {
 TEST(Cursor, ADescriptionBeginsAfterABlankOrAComma) {
   const std::string_view text = "int x;\nBEGIN { x = 1; }\nsyscall::read:entry,sysc";
   const Cursor cursor = at_end(text);
-  EXPECT_EQ(cursor.context, Context::description);
+  EXPECT_EQ(cursor.context, CursorContext::description);
   EXPECT_EQ(text.substr(cursor.begin), "sysc");
   EXPECT_EQ(text.substr(cursor.clause), "\nsyscall::read:entry,sysc");
 }
 
 TEST(Cursor, NothingStandsInCommentsAndStrings) {
-  EXPECT_EQ(at_end("/* BEG").context, Context::nothing);
-  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"").context, Context::nothing);
-  EXPECT_EQ(at_end("/* a */ BEG").context, Context::description);
-  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"\"); t").context, Context::word);
+  EXPECT_EQ(at_end("/* BEG").context, CursorContext::nothing);
+  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"").context, CursorContext::nothing);
+  EXPECT_EQ(at_end("/* a */ BEG").context, CursorContext::description);
+  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"\"); t").context, CursorContext::word);
 }
 
 TEST(Cursor, PredicatesAndClausesHaveWords) {
-  EXPECT_EQ(at_end("BEGIN /p").context, Context::word);
-  EXPECT_EQ(at_end("BEGIN /pid == 1/").context, Context::description);
-  EXPECT_EQ(at_end("BEGIN /pid == 1/ { if (x) { t").context, Context::word);
-  EXPECT_EQ(at_end("BEGIN { if (x) { } } E").context, Context::description);
+  EXPECT_EQ(at_end("BEGIN /p").context, CursorContext::word);
+  EXPECT_EQ(at_end("BEGIN /pid == 1/").context, CursorContext::description);
+  EXPECT_EQ(at_end("BEGIN /pid == 1/ { if (x) { t").context, CursorContext::word);
+  EXPECT_EQ(at_end("BEGIN { if (x) { } } E").context, CursorContext::description);
 }
 
 TEST(Cursor, OptionsFollowAPragma) {
-  EXPECT_EQ(at_end("#pragma D option buf").context, Context::pragma);
-  EXPECT_EQ(at_end("#define buf").context, Context::nothing);
-  EXPECT_EQ(at_end("#pragma D option quiet\nB").context, Context::description);
+  EXPECT_EQ(at_end("#pragma D option buf").context, CursorContext::pragma);
+  EXPECT_EQ(at_end("#define buf").context, CursorContext::nothing);
+  EXPECT_EQ(at_end("#pragma D option quiet\nB").context, CursorContext::description);
 }
 
 TEST(Cursor, AMemberHasAnOwner) {
@@ -79,10 +79,10 @@ TEST(Cursor, AMemberHasAnOwner) {
                                     {"BEGIN { self->", "self->"},
                                     {"BEGIN { x[f(1)[2]].", "x[f(1)[2]]."}}) {
     const Cursor cursor = at_end(text);
-    EXPECT_EQ(cursor.context, Context::member) << text;
+    EXPECT_EQ(cursor.context, CursorContext::member) << text;
     EXPECT_EQ(cursor.owner, owner);
   }
-  EXPECT_EQ(at_end("BEGIN { x = ->").context, Context::word);
+  EXPECT_EQ(at_end("BEGIN { x = ->").context, CursorContext::word);
 }
 
 TEST(Cursor, KnowsTheStatementsBefore) {
