@@ -19,9 +19,17 @@ class Maker {
   unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
   dif::Instruction any_word() { return dif::Instruction(static_cast<uint32_t>(random_())); }
 
+  // Mostly one of all_kinds() that the opcode takes.
+  unsigned variable_for(const dif::OpcodeInfo& op) {
+    if (op.scope == dif::Scope::global && op.tuple == dif::TupleUse::none && below(2)) return any_built_in();
+    const unsigned scope = op.scope && below(8) ? static_cast<unsigned>(*op.scope) : below(3);
+    return dif::kFirstUserVariable + 6 * scope + (op.tuple == dif::TupleUse::none ? 0 : 3) + below(3);
+  }
+  unsigned any_built_in() { return static_cast<unsigned>(dif::kBuiltIns[below(dif::kBuiltIns.size())].id); }
+
   // A word that has a chance with the verifier: registers that exist, small indices, ids of variables.
   dif::Instruction likely_word(unsigned pc, unsigned size) {
-    const auto op = static_cast<dif::Opcode>(1 + below(77));
+    const auto op = static_cast<dif::Opcode>(1 + below(dif::kOpcodeCount));
     const unsigned r1 = below(8), r2 = below(8), rd = below(8);
     using dif::Format;
     switch (info(op).format) {
@@ -32,11 +40,11 @@ class Maker {
         return dif::Instruction::indexed(op, below(6), rd | 1);
       case Format::ldv:
       case Format::stv:
-        return dif::Instruction::indexed(op, below(3) ? dif::kFirstUserVariable + below(18) : 0x100 + below(0x22), rd | 1);
+        return dif::Instruction::indexed(op, variable_for(info(op)), rd | 1);
       case Format::call:
         return dif::Instruction::indexed(op, below(dif::kSubroutineCount), rd | 1);
       case Format::lda:
-        return dif::Instruction::registers(op, below(4), r2, rd | 1);
+        return dif::Instruction::registers(op, below(8), r2, rd | 1);
       case Format::pushts:
         return dif::Instruction::registers(op, below(3), op == dif::Opcode::pushtv ? 0 : r2, rd);
       case Format::log:
@@ -57,6 +65,17 @@ class Maker {
     }
   }
 
+  // As many arguments as the subroutine has, each from any register.
+  void add_call(std::vector<dif::Instruction>& text) {
+    const dif::SubroutineInfo& row = dif::kSubroutines[below(dif::kSubroutineCount)];
+    text.push_back(dif::Instruction::registers(dif::Opcode::flushts, 0, 0, 0));
+    const auto required = static_cast<unsigned>(row.arguments.required()), most = static_cast<unsigned>(row.arguments.size());
+    for (unsigned n = required + below(most - required + 1); n > 0; n--)
+      text.push_back(below(2) ? dif::Instruction::registers(dif::Opcode::pushtv, 0, 0, below(8))
+                              : dif::Instruction::registers(dif::Opcode::pushtr, 1, 0, below(8)));
+    text.push_back(dif::Instruction::indexed(dif::Opcode::call, static_cast<unsigned>(row.id), 1 + below(7)));
+  }
+
   // Addresses of every region in registers first, then anything.
   dif::Difo likely_difo() {
     dif::Difo difo = dif::assemble(
@@ -67,7 +86,12 @@ class Maker {
     difo.integers.insert(difo.integers.end(), {0, 3, ~uint64_t{0}, uint64_t{1} << 63, 0x2000});
     difo.variables = all_kinds();
     const unsigned size = static_cast<unsigned>(difo.text.size()) + 1 + below(24);
-    while (difo.text.size() + 1 < size) difo.text.push_back(likely_word(static_cast<unsigned>(difo.text.size()), size));
+    while (difo.text.size() + 1 < size) {
+      if (below(4) == 0)
+        add_call(difo.text);
+      else
+        difo.text.push_back(likely_word(static_cast<unsigned>(difo.text.size()), size));
+    }
     difo.text.push_back(dif::Instruction::registers(dif::Opcode::ret, 0, 0, below(8)));
     return difo;
   }
