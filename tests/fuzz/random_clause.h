@@ -153,6 +153,25 @@ class ClauseMaker {
   dif::ActDesc dumping() { return runtime::test::action(Action::tracemem, {difo(kBytes)}); }
   dif::ActDesc printing() { return with_values(Action::printf, maker_.below(5)); }
 
+  // A stack or a symbol, as the action makes it.
+  dif::ActDesc making(Action kind) {
+    dif::ActDesc made = with_values(kind, 1);
+    made.args[0].difo.result = runtime::test::kLong;
+    made.args[0].made_by = kind == Action::jstack ? Action::ustack : kind;
+    made.args[0].frames = maker_.below(6);
+    return made;
+  }
+  // Any that dvm supports.
+  dif::ActDesc of_the_table() {
+    const dif::ActionInfo& row = dif::kActions[maker_.below(dif::kActions.size())];
+    if (!row.unsupported.empty()) return of_the_table();
+    if (dif::is_stack(row.id) || dif::is_symbol(row.id) || row.id == Action::jstack) return making(row.id);
+    // Not for long, since it waits.
+    if (row.id == Action::chill) return runtime::test::action(row.id, {runtime::test::constant(maker_.below(3))});
+    if (row.when == dif::ActionTime::consumer) return runtime::test::on_aggregations(row.id, {1}, {difo(any_type())});
+    return with_values(row.id, 1);
+  }
+
   // The actions of clauses, with the frequency of each.
   static constexpr auto actions() {
     return std::to_array<Feature<dif::ActDesc (ClauseMaker::*)()>>({{2, &ClauseMaker::with_value<Action::expression>},
@@ -163,6 +182,7 @@ class ClauseMaker {
                                                                     {1, &ClauseMaker::with_number<Action::exit>},
                                                                     {2, &ClauseMaker::dumping},
                                                                     {2, &ClauseMaker::printing},
+                                                                    {4, &ClauseMaker::of_the_table},
                                                                     {4, &ClauseMaker::aggregating}});
   }
   dif::ActDesc action() { return (this->*choose(actions()))(); }
