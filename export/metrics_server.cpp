@@ -20,7 +20,7 @@
 namespace dvm::exporting {
 namespace {
 
-constexpr unsigned kMostConnections = 32;
+constexpr unsigned kMostConnections = 256;
 constexpr unsigned kIdleSeconds = 10;  // until a connection that makes no progress is closed
 
 using Text = std::shared_ptr<const std::string>;

@@ -1,5 +1,6 @@
 """--otlp: metrics and records at a collector, one that checks, and ones that are slow, full, or gone."""
 
+import concurrent.futures
 import contextlib
 import http.server
 import json
@@ -8,13 +9,14 @@ import shutil
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
-from dvmtest import DVM, ENV, dvm, errors_on_terminal, skip_or_fail
+from dvmtest import DVM, ENV, dvm, errors_on_terminal, eventually, skip_or_fail
 
 try:  # the published definitions of the protocol: requirements.txt
     from google.protobuf import json_format
@@ -248,6 +250,58 @@ class OtlpTest(unittest.TestCase):
         for body in (b"", b"\xff\xfe", b"[]", b'{"partialSuccess": 7}', b'{"partialSuccess": {"rejectedLogRecords": -5}}', b"x" * 1000000):
             with collector(lambda path, number, body=body: (200, {}, body)) as server:
                 self.check(run(server.url, 'BEGIN { printf("x"); exit(0); }'))
+
+    def test_answers_that_are_none(self):
+        """What is not taken is counted as lost; dvm ends within its time whatever comes."""
+        def head(status, *lines):
+            return "".join(line + "\r\n" for line in (f"HTTP/1.1 {status}", *lines, "")).encode()
+
+        waits = r"not exported: 2 records were not sent in time, the last metrics were not sent\n$"
+        cases = ((bytes(range(256)) * 10, "HTTP/0.9.*" + waits), (b"\x15\x03\x01\0\2\2\x28", "HTTP/0.9.*" + waits),
+                 (head("200 OK", "Content-Length: 100") + b"{", "transfer closed.*" + waits), (head("200 OK", *["X: " + "y" * 60000] * 20), "too large|Too large"),
+                 (head("200 OK", "Transfer-Encoding: chunked") + b"zzz\r\n", waits), (None, "Connection reset by peer.*" + waits),
+                 (head("429 X", "Retry-After: -5", "Content-Length: 0"), "status 429.*" + waits),
+                 (head("503 X", "Retry-After: Fri, 31 Dec 2099 23:59:59 GMT", "Content-Length: 0"), "status 503.*" + waits),
+                 (head("503 X", "Retry-After: " + "9" * 20, "Content-Length: 0"), "status 503.*" + waits),
+                 (head("302 Found", "Location: /v1/logs", "Content-Length: 0"), "status 302.*2 records were rejected"), (head("204 No Content"), "^$"),
+                 (head("200 OK", "Content-Type: application/x-protobuf", "Content-Length: 3") + b"\n\1\0", "^$"))
+        with concurrent.futures.ThreadPoolExecutor(len(cases)) as threads:
+            for (answer, said), result in zip(cases, threads.map(self.run_with_answer, [answer for answer, _ in cases])):
+                with self.subTest(answer and answer[:60]):
+                    self.assertEqual((result.returncode, result.stdout.strip()), (0, "x"))
+                    self.assertRegex(result.stderr, "(?s)" + said)
+
+    def run_with_answer(self, answer):
+        """Each connection is answered with these bytes, or reset."""
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection = server.accept()[0]
+                    with connection, contextlib.suppress(OSError):
+                        connection.recv(1 << 16)
+                        if answer is None:
+                            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                        else:
+                            connection.sendall(answer)
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=serve, daemon=True).start()
+            return run(f"http://127.0.0.1:{server.getsockname()[1]}", 'BEGIN { printf("x"); } tick-500ms { exit(0); }')
+
+    def test_series_are_limited(self):
+        def sent(server):
+            metrics = metrics_of(server.bodies("/v1/metrics")[-1]) if server.requests else {}
+            if "dvm.agg" not in metrics:
+                return None
+            return len(metrics["dvm.agg"]["sum"]["dataPoints"]), metrics["dvm.aggregation_keys_left_out"]["gauge"]["dataPoints"][0]["asInt"]
+
+        script = "BEGIN { i = 0; } tick-1ms /i < 12000/ { " + 500 * "@[i++] = count(); " + "}"
+        with collector() as server:
+            with subprocess.Popen([DVM, "run", "-q", "--otlp", server.url, "-n", script], env=DIRECT, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as tracer:
+                found = eventually(lambda: sent(server) == (10000, "2000"), PATIENCE)
+                tracer.send_signal(signal.SIGINT)
+        self.assertTrue(found, sent(server))
 
     def test_nobody_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -203,12 +203,32 @@ class PrometheusTest(unittest.TestCase):
                 urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE)
             self.assertEqual(posted.exception.code, 405)
 
+    def test_requests_that_are_none(self):
+        """Each is answered with its fault, and none harms the next."""
+        get_it, post = b"GET /metrics HTTP/1.1\r\nHost: x\r\n", b"POST /metrics HTTP/1.1\r\nHost: x\r\n"
+        cases = ((get_it + b"X: " + b"a" * 1000000 + b"\r\n\r\n", 431), (get_it + b"X: y\r\n" * 20000 + b"\r\n", 431),
+                 (b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414), (bytes(range(256)) * 100, 400), (b"GET /metrics\r\n\r\n", 400),
+                 (b"GET /metrics HTTP/9.9\r\nHost: x\r\n\r\n", 505), (b"BREW /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+                 (post + b"Content-Length: -5\r\n\r\n", 400), (post + b"Content-Length: " + b"9" * 30 + b"\r\n\r\n", 413),
+                 (post + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx", 413), (b"GET /met\0rics HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+                 (get_it + b"Accept: text/plain;q=0." + b"9" * 20000 + b"\r\n\r\n", 200),
+                 (get_it + b"Accept: ;;,=;q=,\xff/\xff;q=nan,application/vnd.google.protobuf;q=1e999\r\n\r\n", 200), ((get_it + b"\r\n") * 200, 200))
+        with traced("tick-1ms { @c = count(); }") as tracer:
+            first = max(scrape_when(tracer, "dvm_agg_c_total").of("dvm_agg_c_total").values())
+            where = urllib.parse.urlsplit(tracer.url)
+            for request, status in cases:
+                with self.subTest(request[:60]), socket.create_connection((where.hostname, where.port), timeout=PATIENCE) as connection:
+                    connection.sendall(request)
+                    self.assertRegex(connection.recv(100), b"^HTTP/1.1 %d " % status)
+            scrape_when(tracer, "dvm_agg_c_total", first)
+        self.assertEqual(tracer.returncode, 0)
+
     def test_scrapers_that_hang_delay_nobody(self):
         """Idle connections, some with half a request and some that do not read, beside one that works; and dvm ends at once."""
         with traced("tick-1ms { @c = count(); }") as tracer:
             scrape_when(tracer, "dvm_agg_c_total")
             address = urllib.parse.urlsplit(tracer.url)
-            hanging = [socket.create_connection((address.hostname, address.port)) for _ in range(20)]
+            hanging = [socket.create_connection((address.hostname, address.port)) for _ in range(100)]
             for i, connection in enumerate(hanging):
                 connection.sendall([b"", b"GET /metr", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"][i % 3])
             first = max(tracer.scrape().of("dvm_agg_c_total").values())
