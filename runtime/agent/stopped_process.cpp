@@ -223,8 +223,15 @@ bool StoppedProcess::set_back(HeldThread& thread, const RemoteRun& run) {
   return ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof run.mask, &run.mask) == 0 && set_registers(thread, run.back);
 }
 
+// No handler of the program may run before the code has blocked signals by itself: it would leave the code half done. Killed
+// between the two calls, dvm leaves a thread that sets its mask at the end of the code.
+bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
+  constexpr uint64_t kAll = UINT64_MAX;
+  return set_registers(thread, run.begin) && ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof kAll, &kAll) == 0;
+}
+
 bool StoppedProcess::run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done) {
-  if (!set_registers(thread, run.begin)) return false;
+  if (!lead_in(thread, run)) return false;
   const uint64_t deadline = from_now(kRunsWithin);
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
     ptrace(PTRACE_CONT, thread.tid, 0, 0);

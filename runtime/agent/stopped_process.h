@@ -62,6 +62,7 @@ class StoppedProcess {
   Error refusal(std::string_view why) const;
   static bool read_registers(HeldThread& thread);
   bool repair(HeldThread& thread);
+  bool lead_in(HeldThread& thread, const RemoteRun& run);
   bool set_back(HeldThread& thread, const RemoteRun& run);
   pid_t pid_;
   std::vector<HeldThread> threads_;
