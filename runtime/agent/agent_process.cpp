@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
@@ -238,11 +239,18 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     if (Status called = make_remote_calls(*stopped, memory_, calls, is_opened); !called) return called;
   }
   const Mapped mapped = find_mapped(areas);
-  const inside::DataHeader begin{.clock = {clock, {}}};
-  const bool is_begun = has_data || memory_.write_object(context_.data, begin);
+  const bool is_begun = has_data || begin_data(clock);
   if (!is_begun || !mapped.data) data_file_ = OpenFile();
   if (is_data_mapped() && mapped.areas) return {};
   return Error{"the process may not map the memory that the agent needs"};
+}
+
+// False: the file is not the one that is mapped there. Firings would go where dvm does not read.
+bool AgentProcess::begin_data(const inside::ClockLine& clock) const {
+  const inside::DataHeader begin{.clock = {clock, {}}, .mark = read_clock(CLOCK_MONOTONIC)};
+  uint64_t found = 0;
+  if (!memory_.write_object(context_.data, begin)) return false;
+  return pread(data_file_.get(), &found, sizeof found, offsetof(inside::DataHeader, mark)) == sizeof found && found == begin.mark;
 }
 
 // Code, programs, sites and stubs; nothing leads there yet.

@@ -61,6 +61,7 @@ class AgentProcess {
   struct Area;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
+  bool begin_data(const inside::ClockLine& clock) const;
   void write_area(Area& area);
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);

@@ -57,7 +57,8 @@ struct DataHeader {
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
   uint64_t leaving = 0;   // a thread waits until the code is restored, since it is about to take away memory of dvm's
   uint64_t searched = 0;  // when the TSC was so, no lane of a thread that is gone was found
-  uint64_t reserved[3]{};
+  uint64_t mark = 0;      // a number that no other data mapping of the process has
+  uint64_t reserved[2]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
