@@ -63,10 +63,15 @@ class EventSink {
   // Asked before a firing of this time is handed over, since earlier ones of another instrument may go first; on false, poll()
   // returns and offers that firing again. A time of 0 is not known.
   virtual bool admits(uint64_t /*time*/) noexcept { return true; }
+  // When BEGIN fired, in ns of CLOCK_MONOTONIC: what has fired before it is left out. 0: nothing is.
+  virtual uint64_t begun() const noexcept { return 0; }
 
  protected:
   ~EventSink() = default;
 };
+
+// A firing of a time that is not known is never left out.
+constexpr bool is_before_begin(uint64_t time, uint64_t begun) { return time != 0 && time < begun; }
 
 // A probe that could not be enabled, and why; the others are.
 struct Refused {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/instrument/own_firing.h"
 
 namespace dvm::runtime {
@@ -57,6 +58,7 @@ inline void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noex
 }
 
 bool FiringPath::fire(vm::Firing& firing) noexcept {
+  if (is_before_begin(firing.timestamp, begun_)) return true;
   const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
   if (probe == nullptr) return true;
   firings_++;
@@ -85,6 +87,11 @@ std::vector<ProcessChange> FiringPath::take_changes() {
   std::vector<ProcessChange> taken(changes_.begin(), changes_.end());
   changes_.clear();  // its memory stays
   return taken;
+}
+
+void FiringPath::fire_begin(const std::optional<Moment>& moment) {
+  fire_own("BEGIN", moment);
+  if (!config_.is_replay) begun_ = read_clock(CLOCK_MONOTONIC);
 }
 
 void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {

@@ -36,8 +36,11 @@ class FiringPath final : public EventSink {
   bool fire(vm::Firing& firing) noexcept override;
   bool change(const ProcessChange& change) noexcept override;
   bool has_buffers(int32_t cpu) noexcept override;
+  uint64_t begun() const noexcept override { return begun_; }
   std::vector<ProcessChange> take_changes();
 
+  // BEGIN is the first probe that fires: others count from then on.
+  void fire_begin(const std::optional<Moment>& moment);
   // Fires dvm's own probe of this name, now or at another moment.
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
   // As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
@@ -63,7 +66,7 @@ class FiringPath final : public EventSink {
   std::vector<const ProbeEcbs*> by_id_;  // probe id to ECBs
   bool is_timed_ = false;
   int64_t only_cpu_ = -1;  // -x cpu; -1: all
-  MonotonicTime polled_at_ = 0;
+  MonotonicTime polled_at_ = 0, begun_ = 0;
   Rate cleaning_;
   bool ends_poll_ = false;
   int32_t new_cpu_ = -1;  // that fires next and has no buffers yet; -1: none

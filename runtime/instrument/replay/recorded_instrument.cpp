@@ -57,6 +57,7 @@ class RecordedInstrument : public Instrument, private EventSink {
  private:
   // It is written once its clauses have read what they read late.
   bool fire(vm::Firing& firing) noexcept override {
+    if (is_before_begin(firing.timestamp, sink_->begun())) return true;
     writer_->late_reads().begin();
     const bool goes_on = sink_->fire(firing);
     firing.late = writer_->late_reads().pieces();

@@ -59,6 +59,20 @@ class Targets(dvmtest.PrivilegedTest):
         running.go()
         self.assertRegex(self.finish(tracer), r"\n +1000\n")
 
+    def test_begin_is_the_first_probe_that_fires(self):
+        """Of a program that calls the function all the time, also in a recording."""
+        running = subprocess.Popen([program("looper"), "4000000000"], stdout=subprocess.DEVNULL)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.kill)
+        text = ('BEGIN { began = timestamp; } pid$target:looper:func:entry /!seen/ { seen = 1; printf("%d\\n", timestamp > began); } '
+                "tick-100ms /seen/ { exit(0); }")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "looper.dvm")
+            for words in (["run"], ["record", "-o", path]):
+                result = dvm(*words, "-q", "-n", text, "-p", str(running.pid))
+                self.assertEqual(result.stdout.split(), ["1"], result.stderr)
+            self.assertEqual(dvm("replay", "-q", path, "-n", text).stdout.split(), ["1"])
+
     def test_of_several_one_vanishes(self):
         first, second = (self.waiting(program("looper"), "1000", "wait") for _ in range(2))
         tracer = self.trace(f"pid{first.pid}:looper:func:entry, pid{second.pid}:looper:func:entry {{ @ = count(); }}", "-p", str(first.pid), "-p", str(second.pid))
