@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -28,6 +30,26 @@ double least_ns(uint64_t stub, uint64_t first, uint64_t second, const void* fram
     least = std::min<std::chrono::nanoseconds>(least, std::chrono::steady_clock::now() - begin);
   }
   return static_cast<double>(least.count()) / kCalls;
+}
+
+std::atomic<int> steps_made = 0;
+
+// Instructions of a firing, with those around the call, by single steps.
+int instructions(uint64_t stub, uint64_t first, uint64_t second, const void* frame) {
+  struct sigaction count {
+  }, before{};
+  count.sa_handler = [](int) { steps_made++; };
+  sigaction(SIGTRAP, &count, &before);
+  steps_made = 0;
+  asm volatile(
+      "sub $256, %%rsp; push %%rbp; mov %3, %%rbp\n"
+      "pushfq; orq $0x100, (%%rsp); popfq; call *%0; pushfq; andq $~0x100, (%%rsp); popfq\n"
+      "pop %%rbp; add $256, %%rsp"
+      :
+      : "r"(stub), "D"(first), "S"(second), "r"(frame)
+      : "memory", "cc");
+  sigaction(SIGTRAP, &before, nullptr);
+  return steps_made;
 }
 
 TEST(SiteCost, DISABLED_OfClauses) {
@@ -55,10 +77,12 @@ TEST(SiteCost, DISABLED_OfClauses) {
   std::memcpy(memory, nothing, sizeof nothing);
   const auto text_at = reinterpret_cast<uint64_t>(Agent::kText) + 22;
   const double base = least_ns(reinterpret_cast<uint64_t>(memory), 3, text_at, chain);
+  const int around = instructions(reinterpret_cast<uint64_t>(memory), 3, text_at, chain);
   for (const auto& [name, made] : all) {
     Agent agent(inside::kAlone);
     agent.place({made});
-    std::printf("%-30s %5.1f ns\n", name, least_ns(agent.stub(), 3, text_at, chain) - base);
+    const double ns = least_ns(agent.stub(), 3, text_at, chain) - base;
+    std::printf("%-30s %5.1f ns %5d instructions\n", name, ns, instructions(agent.stub(), 3, text_at, chain) - around);
   }
   munmap(memory, 4096);
 }
