@@ -446,8 +446,9 @@ void AgentProcess::note_watch(const AgentSite& site) {
 }
 
 void AgentProcess::note_unwatched(const AgentSite& site) {
-  const bool starts_tasks = site.watch == inside::Watch::clone || site.watch == inside::Watch::syscall;
-  is_unwatched_ |= starts_tasks && !site.refusal.empty();
+  using inside::Watch;
+  const bool may_share = site.watch == Watch::clone || site.watch == Watch::syscall || site.watch == Watch::arch_prctl;
+  is_unwatched_ |= may_share && !site.refusal.empty();
 }
 
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.

@@ -8,6 +8,7 @@
 //   clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
 //   forks N      calls take() until a signal handler that interrupts it has forked N times; the children return from the handler
 //                and end behind the call. Prints how often the parent has called it
+//   blockless N  calls take() N times while its thread pointer is 0, twice
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -163,6 +165,23 @@ static void forks(long count) {
   printf("%ld calls\n", calls);
 }
 
+extern int arch_prctl(int code, unsigned long address);
+
+// What is called meanwhile uses no memory of the thread.
+static void blockless(long count) {
+  enum { kSetPointer = 0x1002, kGetPointer = 0x1003 };
+  unsigned long block = 0, same = 0;
+  arch_prctl(kGetPointer, (unsigned long)&block);
+  syscall(SYS_arch_prctl, kGetPointer, &same);
+  arch_prctl(kSetPointer, 0);
+  call_often((void*)count);
+  arch_prctl(kSetPointer, block);
+  syscall(SYS_arch_prctl, kSetPointer, 0);
+  call_often((void*)count);
+  syscall(SYS_arch_prctl, kSetPointer, block);
+  printf("%d\n", block == same);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const long count = atol(argv[2]);
@@ -173,5 +192,6 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "shares") == 0) shares(count);
   if (strcmp(argv[1], "clones") == 0) clones(count);
   if (strcmp(argv[1], "forks") == 0) forks(count);
+  if (strcmp(argv[1], "blockless") == 0) blockless(count);
   return 0;
 }

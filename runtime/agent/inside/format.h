@@ -29,7 +29,8 @@ enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 //            handlers of the thread come in between, and what they take they give back first. Before dvm trusts that a lane is
 //            free, it lets all running threads of the process go through a memory barrier: membarrier(2).
 // - kShared  By the same number, and by a locked instruction. It is not known whether the above holds.
-// - kAsked   By the number that the kernel tells. A task was started that has the block of another one, and runs beside it.
+// - kAsked   By the number that the kernel tells. A task was started that has the block of another one, and runs beside it; or
+//            one may have no block.
 inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
 
 struct ArmedPage {
@@ -281,9 +282,9 @@ struct OwnMemory {
   MemoryRange ranges[kMostOwn]{};
 };
 
-// A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, or take
-// away memory of dvm's. fork: the place where a forked child begins.
-enum class Watch : uint32_t { nothing, prctl, syscall, clone, fork, mmap, mprotect, munmap, mremap, madvise };
+// A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, change
+// the thread pointer, or take away memory of dvm's. fork: the place where a forked child begins.
+enum class Watch : uint32_t { nothing, prctl, syscall, clone, arch_prctl, fork, mmap, mprotect, munmap, mremap, madvise };
 
 // A stub hands this over. Its firers follow.
 struct Site {

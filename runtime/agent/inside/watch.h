@@ -38,6 +38,13 @@ DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& head
   header.restricted = 1;  // that is enough
 }
 
+// Whether it is about to change the thread pointer: behind that a thread may have no control block.
+[[gnu::always_inline]] inline bool sets_block(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kArchPrctl = 158, kSetPointer = 0x1002;
+  if (watch == Watch::syscall) return saved[14] == kArchPrctl && saved[13] == kSetPointer;
+  return watch == Watch::arch_prctl && saved[14] == kSetPointer;
+}
+
 // A system call as the function is about to make it; ~0: none of memory.
 struct MemoryCall {
   uint64_t number = ~uint64_t{0}, a = 0, b = 0, c = 0, d = 0, e = 0;
@@ -100,7 +107,7 @@ struct MemoryCall {
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }
   uint64_t armed = load(page.armed);
-  while (shares_lane(watch, saved) && armed != kDisarmed)
+  while ((shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
     if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
 }
 

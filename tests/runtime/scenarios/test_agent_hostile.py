@@ -159,6 +159,14 @@ class Forks(unittest.TestCase):
         self.assertEqual((sum(counts("key")), sum(counts("stack"))), (calls, calls))
 
 
+class Pointers(Hostile):
+    def test_a_thread_without_a_control_block_fires(self):
+        script = "pid$target:hostile:take:entry { @ = count(); @t[tid == pid] = sum(1); }"
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("hostile") + " blockless 1000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.split(), ["1", "2000", "1", "2000"])
+
+
 class Leftovers(Hostile):
     """Kernel uprobes where jumps of an agent lie."""
 
