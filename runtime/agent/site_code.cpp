@@ -122,11 +122,10 @@ class SiteCoder {
           {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
       other_if(kNotEqual);
     }
-    code_.add({0xf3, 0x48, 0x0f, 0xae, 0xc0});  // rdfsbase %rax
-    code_.add({0x48, 0x85, 0xc0});              // test %rax, %rax
-    other_if(kEqual);
-    code_.add({0x8b, 0x80}, context_.thread_offset);  // mov thread_offset(%rax), %eax
-    code_.add({0x85, 0xc0});                          // test %eax, %eax
+    // A thread of a page that is kAlone has a control block (arm_alone, sets_block). rdfsbase, which could tell, waits for all
+    // that was begun before.
+    code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
+    code_.add({0x85, 0xc0});                                      // test %eax, %eax
     other_if(kEqual);
     find_lane();
     const bool records = std::any_of(firers_.begin(), firers_.end(), may_record);
