@@ -16,6 +16,7 @@ dvm_library(agent
   agent/detach.cpp
   agent/guard.cpp
   agent/inside_code.cpp
+  agent/lane_code.cpp
   agent/lasting_memory.cpp
   agent/lookup_code.cpp
   agent/memory.cpp

@@ -1,13 +1,13 @@
 #include "runtime/agent/site_code.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/lane_code.h"
 #include "runtime/agent/lookup_code.h"
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
@@ -28,6 +28,7 @@ class SiteCoder {
         place_(place),
         context_(place.context),
         frame_(code, place.address),
+        lane_(code, place.context),
         tails_(code, frame_, place) {}
 
   std::vector<size_t> make() {
@@ -52,7 +53,6 @@ class SiteCoder {
     code_.add({}, value);
   }
   void clear_workspace(size_t offset) { put_in_workspace(offset, 0); }
-  void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
   static constexpr unsigned char kBelow = 0x82, kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
 
   void add_gates(const std::vector<const MachineCode*>& gates) {
@@ -98,100 +98,37 @@ class SiteCoder {
     take_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
     if (has_tail(inside::Tail::returns)) tails_.forget();
-    give_back();
+    lane_.give_back();
     frame_.close(changes_);
     done_.push_back(code_.jump_ahead({0xe9}));
     for (const Miss& miss : misses_) add_miss(miss);
     for (const Full& full : fulls_) add_full(full);
     if (failures_.empty()) return;
     for (const size_t jump : failures_) code_.land(jump);
-    give_back();
+    lane_.give_back();
   }
 
   bool has_variables() const {
     return std::any_of(firers_.begin(), firers_.end(), [](const AgentFirer& one) { return one.has_variables != 0; });
   }
 
-  // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: the arena.
+  // %rbx: the lane, %rbp: the arena.
   void take_lane(const Needs& needs) {
-    code_.load(Register::rax, context_.armed);
-    code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
-    other_if(kNotEqual);
-    if (has_variables()) {
-      code_.add(
-          {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
-      other_if(kNotEqual);
-    }
-    // A thread of a page that is kAlone has a control block (arm_alone, sets_block). rdfsbase, which could tell, waits for all
-    // that was begun before.
-    code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
-    code_.add({0x85, 0xc0});                                      // test %eax, %eax
-    other_if(kEqual);
-    find_lane();
+    for (const size_t jump : lane_.take(has_variables())) others_.push_back(jump);
     const bool records = std::any_of(firers_.begin(), firers_.end(), may_record);
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
-    if (has_variables()) find_variables();
+    if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
-    if (records) find_ring();
-    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) find_arena();
+    if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));
+    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) lane_.find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
-  }
-  void find_lane() {
-    static_assert(sizeof(inside::Lane) == 1 << 7);
-    code_.add({0x89, 0xc5});                      // mov %eax, %ebp
-    code_.add({0x81, 0xe5}, context_.lanes - 1);  // and $mask, %ebp
-    code_.add({0xc1, 0xe5, 0x07});                // shl $7, %ebp
-    code_.load(Register::rbx, context_.data + sizeof(inside::DataHeader));
-    code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
-    code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx): the owner
-    other_if(kNotEqual);
-    code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
-    other_if(kNotEqual);
-    add_turn();
-  }
-  // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
-  // jump of the child. %rax is changed.
-  size_t jump_in_child() {
-    code_.load(Register::rax, context_.armed);
-    code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
-    return code_.jump_ahead({0x0f, kEqual});
-  }
-  void add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
-  void give_back() {
-    const size_t in_child = jump_in_child();
-    add_turn();
-    code_.land(in_child);
-  }
-  void find_variables() {
-    static_assert(sizeof(inside::ThreadVariables) == 1 << 9);
-    code_.load(Register::rax, context_.variables);
-    code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
-    store_workspace(Register::rax, offsetof(inside::Workspace, variables));
   }
   bool has_tail(inside::Tail tail) const {
     return std::any_of(firers_.begin(), firers_.end(), [&](const AgentFirer& one) { return one.tail == tail; });
   }
-  void find_ring() {
-    code_.add({0x48, 0x89, 0xe8});                                                                         // mov %rbp, %rax
-    code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - 7)});  // shl
-    code_.load(Register::rcx, context_.data + sizeof(inside::DataHeader) + context_.lanes * sizeof(inside::Lane));
-    code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
-    store_workspace(Register::rax, offsetof(inside::Workspace, ring));
-  }
   static bool aggregates(const AgentFirer& firer) {
     return std::any_of(firer.steps.begin(), firer.steps.end(),
                        [](const AgentStep& one) { return one.step.kind == Kind::aggregate; });
-  }
-  // dvm may say at any time which one it is.
-  void find_arena() {
-    static_assert(inside::kArenaBytes == 1 << 16);
-    code_.add({0x8b, 0x43, offsetof(inside::Lane, arena)});  // mov arena(%rbx), %eax
-    code_.add({0x83, 0xe0, 0x01});                           // and $1, %eax
-    code_.add({0xc1, 0xe0, 0x10});                           // shl $16, %eax
-    code_.add({0xc1, 0xe5, 0x0a});                           // shl $10, %ebp
-    code_.add({0x48, 0x01, 0xc5});                           // add %rax, %rbp
-    code_.load(Register::rax, inside::arenas_at(context_.lanes, context_.ring_bytes) + context_.data);
-    code_.add({0x48, 0x01, 0xc5});
   }
   void load_workspace(Register reg) { code_.add_address(reg, Register::rsp, SiteFrame::kWorkspace); }
 
@@ -243,7 +180,7 @@ class SiteCoder {
     code_.add({0x48, 0x03, 0x8c, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, ring))));  // add ring, %rcx
     full.begin = code_.bytes().size();
     runtime::add_record(code_, *record, firer.cookie, context_.pid, in_workspace(offsetof(inside::Workspace, tid)));
-    const size_t in_child = jump_in_child();
+    const size_t in_child = lane_.jump_in_child();
     code_.add_address(Register::r8, Register::r8, static_cast<int32_t>(bytes));
     code_.store(Register::r8, Register::rbx, offsetof(inside::Lane, head));
     code_.land(in_child);
@@ -453,6 +390,7 @@ class SiteCoder {
   const SitePlace& place_;
   const inside::Context& context_;
   SiteFrame frame_;
+  LaneCode lane_;
   TailCode tails_;
   Needs needs_;
   uint32_t changes_ = 0;          // registers that are kept so far

@@ -1,0 +1,81 @@
+#include "runtime/agent/lane_code.h"
+
+#include <bit>
+
+namespace dvm::runtime {
+namespace {
+
+using Register = GeneralRegister;
+
+constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85;
+
+}  // namespace
+
+std::vector<size_t> LaneCode::take(bool has_variables) {
+  static_assert(sizeof(inside::Lane) == 1 << 7);
+  code_.load(Register::rax, context_.armed);
+  code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
+  other_if(kNotEqual);
+  if (has_variables) {
+    code_.add(
+        {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
+    other_if(kNotEqual);
+  }
+  // A thread of a page that is kAlone has a control block (arm_alone, sets_block). rdfsbase, which could tell, waits for all
+  // that was begun before.
+  code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
+  code_.add({0x85, 0xc0});                                      // test %eax, %eax
+  other_if(kEqual);
+  code_.add({0x89, 0xc5});                      // mov %eax, %ebp
+  code_.add({0x81, 0xe5}, context_.lanes - 1);  // and $mask, %ebp
+  code_.add({0xc1, 0xe5, 0x07});                // shl $7, %ebp
+  code_.load(Register::rbx, context_.data + sizeof(inside::DataHeader));
+  code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
+  code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx): the owner
+  other_if(kNotEqual);
+  code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
+  other_if(kNotEqual);
+  add_turn();
+  return others_;
+}
+
+void LaneCode::add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
+
+size_t LaneCode::jump_in_child() {
+  code_.load(Register::rax, context_.armed);
+  code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
+  return code_.jump_ahead({0x0f, kEqual});
+}
+
+void LaneCode::give_back() {
+  const size_t in_child = jump_in_child();
+  add_turn();
+  code_.land(in_child);
+}
+
+void LaneCode::find_variables() {
+  static_assert(sizeof(inside::ThreadVariables) == 1 << 9);
+  code_.load(Register::rax, context_.variables);
+  code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
+}
+
+void LaneCode::find_ring() {
+  code_.add({0x48, 0x89, 0xe8});                                                                         // mov %rbp, %rax
+  code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - 7)});  // shl
+  code_.load(Register::rcx, context_.data + sizeof(inside::DataHeader) + context_.lanes * sizeof(inside::Lane));
+  code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
+}
+
+// dvm may say at any time which one it is.
+void LaneCode::find_arena() {
+  static_assert(inside::kArenaBytes == 1 << 16);
+  code_.add({0x8b, 0x43, offsetof(inside::Lane, arena)});  // mov arena(%rbx), %eax
+  code_.add({0x83, 0xe0, 0x01});                           // and $1, %eax
+  code_.add({0xc1, 0xe0, 0x10});                           // shl $16, %eax
+  code_.add({0xc1, 0xe5, 0x0a});                           // shl $10, %ebp
+  code_.add({0x48, 0x01, 0xc5});                           // add %rax, %rbp
+  code_.load(Register::rax, inside::arenas_at(context_.lanes, context_.ring_bytes) + context_.data);
+  code_.add({0x48, 0x01, 0xc5});
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,38 @@
+#pragma once
+// Takes and gives back the lane of a thread, in the code of a site. Tested by tests/unit/instrument/site_run_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+class LaneCode {
+ public:
+  LaneCode(CodeWriter& code, const inside::Context& context) : code_(code), context_(context) {}
+
+  // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
+  // %rax: the number. Returns the jumps of firings that are left to agent_enter.
+  std::vector<size_t> take(bool has_variables);
+  // What belongs to the lane. In %rax: thread-local variables, the ring (%rcx is changed). In %rbp, at last: the arena.
+  void find_variables();
+  void find_ring();
+  void find_arena();
+  // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
+  // jump of the child. %rax is changed.
+  size_t jump_in_child();
+  void give_back();
+
+ private:
+  void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
+  void add_turn();
+
+  CodeWriter& code_;
+  const inside::Context& context_;
+  std::vector<size_t> others_;
+};
+
+}  // namespace dvm::runtime
