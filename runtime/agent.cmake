@@ -33,7 +33,8 @@ dvm_library(agent
   agent/stub.cpp
   agent/suspects.cpp
   agent/tail_code.cpp
-  agent/target_check.cpp)
+  agent/target_check.cpp
+  agent/text_code.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
 dvm_alone(agent/agent_process.cpp agent/guard.cpp agent/inside_code.cpp agent/patches.cpp agent/remote_room.cpp agent/stopped_process.cpp)

@@ -30,6 +30,7 @@
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/target_check.h"
+#include "runtime/agent/text_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -152,7 +153,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
     const uint64_t fixed =
-        kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.size(), 16) + align(sizeof context_, 16);
+        kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16);
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});
@@ -259,7 +260,7 @@ void AgentProcess::write_area(Area& area) {
   inside::CodeEntries entries;
   std::memcpy(&entries, inside_code().data(), sizeof entries);
   inside::Context context = context_;
-  context.lasting = area.add(lasting_);
+  context.lasting = area.add(lasting_.bytes());
   const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
   std::map<std::vector<std::byte>, uint64_t> programs;
   const auto place = [&](const std::vector<std::byte>& program) {
@@ -292,7 +293,8 @@ void AgentProcess::write_area(Area& area) {
     }
     const uint64_t at = area.add(bytes);
     area.add({});
-    const SitePlace here{header.address, context, context_at, code_at, entries};
+    const std::vector<inside::MemoryRange> texts = ranges_of_texts(lasting_.ranges, header.address);
+    const SitePlace here{header.address, context, context_at, code_at, entries, texts};
     Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
                            code_at + entries.enter, site->is_conditional, firers_of(*site), here});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
@@ -312,7 +314,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
   for (int attempt = 1;; attempt++) {
     const auto mappings = mappings_of(context_.pid);
     if (!mappings) return mappings.error();
-    lasting_ = lasting_memory(context_.pid, *mappings).bytes();
+    lasting_ = lasting_memory(context_.pid, *mappings);
     std::vector<Area> areas = divide(sites, *mappings);
     std::erase_if(areas, [](const Area& area) {
       for (AgentSite* site : area.sites)

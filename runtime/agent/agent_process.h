@@ -26,6 +26,7 @@
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/guard.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/open_file.h"
 #include "runtime/agent/order_memory.h"
@@ -89,8 +90,8 @@ class AgentProcess {
   bool is_on_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   std::set<inside::Watch> watched_;
-  bool is_unwatched_ = false;       // a function that may start tasks
-  std::vector<std::byte> lasting_;  // an inside::LastingMemory
+  bool is_unwatched_ = false;  // a function that may start tasks
+  LastingRanges lasting_;
   inside::OwnMemory own_;
 };
 

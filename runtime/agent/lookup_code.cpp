@@ -13,8 +13,6 @@ using Register = GeneralRegister;
 constexpr unsigned char kNotEqual = 0x85, kAbove = 0x87;
 constexpr size_t kEntries = sizeof(inside::Arena);
 
-int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Arena, key) + word * sizeof(uint64_t)); }
-
 // The hash of the words, in %rax (hash_words).
 void add_hash(CodeWriter& code, uint32_t clause, uint32_t words) {
   for (uint32_t i = 0; i < words; i += 2) {
@@ -45,6 +43,7 @@ void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
 
 }  // namespace
 
+int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Arena, key) + word * sizeof(uint64_t)); }
 size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
 
 // All clauses of one number have keys of the same kinds, so an entry of that has as many words.

@@ -1,6 +1,7 @@
 #include "runtime/agent/site_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "runtime/agent/site_frame.h"
 #include "runtime/agent/site_needs.h"
 #include "runtime/agent/tail_code.h"
+#include "runtime/agent/text_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -101,6 +103,7 @@ class SiteCoder {
     lane_.give_back();
     frame_.close(changes_);
     done_.push_back(code_.jump_ahead({0xe9}));
+    for (const Text& text : texts_) add_text(text);
     for (const Miss& miss : misses_) add_miss(miss);
     for (const Full& full : fulls_) add_full(full);
     if (failures_.empty()) return;
@@ -237,11 +240,10 @@ class SiteCoder {
   void add(const AgentClause& aggregation, uint64_t address) {
     const StateFound how = how_found(aggregation);
     if (how == StateFound::here) return add_found(aggregation, address);
-    add_keys(aggregation, address, how == StateFound::by_call);
     if (how == StateFound::by_call)
       add_find(aggregation, address);
     else
-      add_update_value(aggregation), call_aggregate(address);
+      add_keys(aggregation, address, false), add_update_value(aggregation), call_aggregate(address);
     for (const size_t jump : lost_) code_.land(jump);
     lost_.clear();
   }
@@ -274,7 +276,7 @@ class SiteCoder {
       if (is_integer(key))
         add_integer();
       else if (is_last && is_last_found)
-        call_for_key(key, address, place_.entries.find);
+        return call_for_key(key, address, place_.entries.find);
       else
         add_by_call(key, address + offsetof(inside::ThreadAggregation, keys) + i * sizeof(inside::SiteKey));
     }
@@ -307,11 +309,29 @@ class SiteCoder {
     code_.add({0x84, 0xc0});  // test %al, %al
     leave_if(kEqual, key);
   }
-  // Behind agent_find, with what it returns in %rax.
-  void add_find(const AgentClause& aggregation, uint64_t address) {
+  // Behind agent_find, with what it returns in %rax. Returns the jump of a key that has no room.
+  size_t check_found(const AgentClause& aggregation) {
     code_.add({0x48, 0x83, 0xf8, inside::kNoRoom});  // cmp $kNoRoom, %rax
     leave_if(kBelow, aggregation.keys.back());
-    Miss miss{{code_.jump_ahead({0x0f, kEqual})}, 0, address, 0, true, &aggregation};
+    return code_.jump_ahead({0x0f, kEqual});
+  }
+  // A string that the code does not take is left to agent_find.
+  struct Text {
+    std::vector<size_t> from;
+    size_t back = 0;  // in the code
+    size_t miss = 0;  // the number of that for its aggregation
+  };
+  void add_find(const AgentClause& aggregation, uint64_t address) {
+    Miss miss{{}, 0, address, 0, true, &aggregation};
+    if (words_of_text(aggregation) != 0 && !place_.lasting.empty()) {
+      add_integers(aggregation);
+      add_value(aggregation.keys.back().code);
+      texts_.push_back({runtime::add_text(code_, aggregation, place_), code_.bytes().size(), misses_.size()});
+      restore_pointers();
+    } else {
+      add_keys(aggregation, address, true);
+      miss.from = {check_found(aggregation)};
+    }
     if (!aggregation.value.empty()) {
       store_workspace(Register::rax, offsetof(inside::Workspace, state));
       add_value(aggregation.value);
@@ -319,6 +339,22 @@ class SiteCoder {
     add_update_of_state(aggregation.clause);
     miss.back = code_.bytes().size();
     misses_.push_back(std::move(miss));
+  }
+  void add_text(const Text& text) {
+    Miss& miss = misses_[text.miss];
+    for (const size_t jump : text.from) code_.land(jump);
+    code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
+    put_in_workspace(offsetof(inside::Workspace, key_words), static_cast<uint32_t>(miss.unvalued->keys.size() - 1));
+    call_for_key(miss.unvalued->keys.back(), miss.address, place_.entries.find);
+    miss.from.push_back(check_found(*miss.unvalued));
+    jump_back(text.back);
+  }
+  // The keys before the last one, which are integers.
+  void add_integers(const AgentClause& aggregation) {
+    for (uint32_t i = 0; i + 1 < aggregation.keys.size(); i++) {
+      add_value(aggregation.keys[i].code);
+      code_.store(Register::rax, Register::rbp, key_at(i));
+    }
   }
   // Its address is in %rax if that holds no value, else in the workspace.
   void add_update_of_state(const inside::ThreadAggregation& clause) {
@@ -350,7 +386,7 @@ class SiteCoder {
     const auto key_words = static_cast<uint32_t>(aggregation.keys.size());
     for (uint32_t i = 0; i < key_words; i++) {
       add_value(aggregation.keys[i].code);
-      code_.store(Register::rax, Register::rbp, static_cast<int32_t>(offsetof(inside::Arena, key) + i * sizeof(uint64_t)));
+      code_.store(Register::rax, Register::rbp, key_at(i));
     }
     if (!aggregation.value.empty()) add_value(aggregation.value);
     Miss miss{{}, 0, address, key_words, !aggregation.value.empty()};
@@ -398,6 +434,7 @@ class SiteCoder {
   std::vector<size_t> others_;    // of those that are left to agent_enter
   std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
   std::vector<size_t> lost_;      // of a stack that cannot be read: the aggregation at hand is left out
+  std::vector<Text> texts_;
   std::vector<Miss> misses_;
   std::vector<Full> fulls_;
 };
@@ -413,7 +450,9 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   inside::Context high = context;
   high.thread_offset = 1, high.armed = high.data = high.variables = kHighest;
   CodeWriter code(kHighest);
-  add_site_code(code, firers, {kHighest, high, kHighest, kHighest});
+  constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
+  constexpr std::array kRanges{kRange, kRange};
+  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, kRanges});
   return code.bytes().size();
 }
 

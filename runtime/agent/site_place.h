@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/agent/inside/format.h"
 
@@ -13,6 +14,7 @@ struct SitePlace {
   uint64_t context_at = 0;  // the address of the context in the process
   uint64_t code_at = 0;     // of the code of fire.cpp
   inside::CodeEntries entries{};
+  std::span<const inside::MemoryRange> lasting{};  // where strings of keys are mostly found (text_code.h)
 };
 
 }  // namespace dvm::runtime

@@ -117,7 +117,7 @@ class Agent {
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
     inside::CodeEntries entries;
     std::memcpy(&entries, inside_code().data(), sizeof entries);
-    const SitePlace where{kAddress, context_, context_at, code_at_, entries};
+    const SitePlace where{kAddress, context_, context_at, code_at_, entries, std::span(&range_, 1)};
     const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
     add({});
     Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});
@@ -184,7 +184,8 @@ class Agent {
   void forbid_inside_code() { std::memset(reinterpret_cast<void*>(code_at_), 0xcc, inside_code().size()); }
   const inside::Context& context() const { return context_; }
 
-  static constexpr char kText[] = "a text of some length\0another one\0 short";
+  alignas(8) static constexpr char kText[160] =
+      "a text of some length\0another one\0 short\0sixteen letters!\0fifteen letters\0eighteen letters!!\0\0of seven";
 
  private:
   static constexpr size_t kBytes = 1 << 18;
