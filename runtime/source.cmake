@@ -14,6 +14,7 @@ dvm_library(code
   code/displaced.cpp
   code/entry_place.cpp
   code/exits.cpp
+  code/flags_use.cpp
   code/frame_index.cpp
   code/function_code.cpp
   code/mapped_file.cpp
