@@ -24,8 +24,9 @@ using Kind = inside::ClauseStep::Kind;
 
 class SiteCoder {
  public:
-  SiteCoder(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place)
+  SiteCoder(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place, const AddEnd& add_end)
       : code_(code),
+        add_end_(add_end),
         firers_(firers),
         place_(place),
         context_(place.context),
@@ -33,18 +34,25 @@ class SiteCoder {
         lane_(code, place.context),
         tails_(code, frame_, place) {}
 
-  std::vector<size_t> make() {
+  bool make() {
     const std::vector<const MachineCode*> gates = gates_of(firers_);
     const bool runs = context_.thread_offset != 0 && context_.follows == 0 && can_run_all(firers_);
-    if (gates.empty() && !runs) return {};
+    if (gates.empty() && !runs) return false;
     if (!gates.empty()) add_gates(gates);
     if (runs) add_run(!gates.empty());
     for (const size_t jump : others_) code_.land(jump);
     frame_.close(changes_);
-    return std::move(done_);
+    return true;
   }
 
  private:
+  // Where a firing ends, the code of the stub goes on without a jump the first time.
+  void end() {
+    frame_.close(changes_);
+    if (end_ != 0) return jump_back(end_);
+    end_ = code_.bytes().size();
+    add_end_();
+  }
   void add_value(const MachineCode& value) {
     code_.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
   }
@@ -68,8 +76,7 @@ class SiteCoder {
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
       opened.push_back(code_.jump_ahead({0x0f, kNotEqual}));
     }
-    frame_.close(changes_);
-    done_.push_back(code_.jump_ahead({0xe9}));
+    end();
     for (const size_t jump : opened) code_.land(jump);
   }
 
@@ -101,8 +108,7 @@ class SiteCoder {
     for (const AgentFirer& firer : firers_) add(firer);
     if (has_tail(inside::Tail::returns)) tails_.forget();
     lane_.give_back();
-    frame_.close(changes_);
-    done_.push_back(code_.jump_ahead({0xe9}));
+    end();
     for (const Text& text : texts_) add_text(text);
     for (const Miss& miss : misses_) add_miss(miss);
     for (const Full& full : fulls_) add_full(full);
@@ -422,6 +428,7 @@ class SiteCoder {
   }
 
   CodeWriter& code_;
+  const AddEnd& add_end_;
   std::span<const AgentFirer> firers_;
   const SitePlace& place_;
   const inside::Context& context_;
@@ -430,8 +437,8 @@ class SiteCoder {
   TailCode tails_;
   Needs needs_;
   uint32_t changes_ = 0;          // registers that are kept so far
-  std::vector<size_t> done_;      // jumps: of firings that have ended
-  std::vector<size_t> others_;    // of those that are left to agent_enter
+  size_t end_ = 0;                // where a firing has ended
+  std::vector<size_t> others_;    // jumps: of firings that are left to agent_enter
   std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
   std::vector<size_t> lost_;      // of a stack that cannot be read: the aggregation at hand is left out
   std::vector<Text> texts_;
@@ -441,8 +448,8 @@ class SiteCoder {
 
 }  // namespace
 
-std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place) {
-  return SiteCoder(code, firers, place).make();
+bool add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place, const AddEnd& add_end) {
+  return SiteCoder(code, firers, place, add_end).make();
 }
 
 size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context) {
@@ -452,7 +459,7 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   CodeWriter code(kHighest);
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};
-  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, kRanges});
+  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, kRanges}, [] {});
   return code.bytes().size();
 }
 

@@ -10,8 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/code_bytes.h"
@@ -19,9 +19,12 @@
 
 namespace dvm::runtime {
 
-// May add nothing. Returns the jumps that end a firing; what follows the code is for the other firings. All registers and flags
-// are then what they were, and the 128 bytes below the stack pointer.
-std::vector<size_t> add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place);
+// Adds code to which a firing leads at its end, and which does not lead to the code behind it.
+using AddEnd = std::function<void()>;
+
+// What follows the code is for the other firings. All registers and flags are then what they were, and the 128 bytes below the
+// stack pointer. False: nothing was added, not even the end.
+bool add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place, const AddEnd& add_end);
 // Bytes of it, at most.
 size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context);
 

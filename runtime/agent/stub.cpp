@@ -54,15 +54,22 @@ Stub make_stub(const StubRequest& request) {
     if (!condition) return stub.refusal = "it leaves by a branch of a kind that compilers do not use", stub;
     done.push_back(code.jump_ahead({0x0f, static_cast<unsigned char>(0x80 | (*condition ^ 1))}));
   }
-  const size_t begin = code.bytes().size();
-  const std::vector<size_t> ended = add_site_code(code, request.firers, request.place);
-  done.insert(done.end(), ended.begin(), ended.end());
-  const size_t site_bytes = code.bytes().size() - begin;
+  uint64_t rest_at = 0;
+  size_t rest_bytes = 0;
+  const auto add_rest = [&] {
+    rest_at = code.here();
+    for (const size_t jump : done) code.land(jump);
+    if (add_displaced(stub, code, request, request.probed, length, falls_through) && falls_through)
+      code.jump(request.address + length);
+    rest_bytes = code.here() - rest_at;
+  };
+  const uint64_t begin = code.here();
+  const bool has_rest = add_site_code(code, request.firers, request.place, add_rest);
+  const size_t site_bytes = code.here() - begin - rest_bytes;
   add_call(code, request);
-  for (const size_t jump : done) code.land(jump);
-  if (!add_displaced(stub, code, request, request.probed, length, falls_through)) return stub;
+  has_rest ? code.jump(rest_at) : add_rest();
+  if (!stub.refusal.empty()) return stub;
   stub.moved[first].to = fires_at;  // a thread that stands before the probed instruction has yet to fire
-  if (falls_through) code.jump(request.address + length);
   stub.bytes = code.take();
   if (stub.bytes.size() - site_bytes > kMostStubBytes) stub.refusal = "its copy is too long";
   return stub;

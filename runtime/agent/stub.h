@@ -4,9 +4,11 @@
 //   f:  jmp stub       stub:  (displaced instructions before the one that is probed)
 //                             (a branch behind the call, if that one is a branch which is not taken)
 //                             code for the firings that need little (site_code.h)
-//                             the call, with the red zone and all registers kept
 //                             (displaced instructions from there on)
 //                             jmp behind the window
+//                             code for what is rare, then
+//                             the call, with the red zone and all registers kept
+//                             jmp to the displaced instructions
 
 #include <cstdint>
 #include <span>
@@ -36,7 +38,7 @@ struct Stub {
   std::string_view refusal{};
 };
 
-inline constexpr uint32_t kMostStubBytes = 120;  // but for the code of its firers
+inline constexpr uint32_t kMostStubBytes = 125;  // but for the code of its firers
 
 Stub make_stub(const StubRequest& request);
 

@@ -35,12 +35,16 @@ class Stubs {
 
   void make(const std::vector<AgentFirer>& firers) {
     CodeWriter code(reinterpret_cast<uint64_t>(memory_) + kCodeAt);
-    const std::vector<size_t> done = add_site_code(code, firers, {kAddress, context});
-    bytes = code.bytes().size();
+    size_t outcome_bytes = 0;
+    const bool ends = add_site_code(code, firers, {kAddress, context}, [&] {
+      const size_t begin = code.bytes().size();
+      add_outcome(code, kEnded);
+      outcome_bytes = code.bytes().size() - begin;
+    });
+    bytes = code.bytes().size() - outcome_bytes;
     EXPECT_LE(bytes, site_code_bytes(firers, context));
+    EXPECT_EQ(ends, bytes != 0);
     add_outcome(code, kAsked);
-    for (const size_t jump : done) code.land(jump);
-    add_outcome(code, kEnded);
     std::memcpy(memory_ + kCodeAt, code.bytes().data(), code.bytes().size());
   }
   uint32_t run(Registers& registers) {
