@@ -67,6 +67,7 @@ struct AgentSite {
   uint64_t relay = 0;                    // where a window of fewer than five bytes jumps to first; 0: nowhere
   std::vector<unsigned char> padding{};  // that lies there
   bool is_conditional = false;           // the probed instruction is a branch, and it fires only if that is taken
+  bool keeps_flags = true;               // from the probed instruction on, code may read the flags that it finds
   inside::Watch watch = inside::Watch::nothing;
   uint64_t function = 0;  // the address of the one that it lies in
   std::string refusal{};  // why it was not enabled

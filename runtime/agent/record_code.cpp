@@ -1,5 +1,6 @@
 #include "runtime/agent/record_code.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/agent/code_bytes.h"
@@ -37,13 +38,21 @@ void add_step(CodeWriter& code, const RecordStep& step, int32_t pid, int32_t tid
 
 }  // namespace
 
+std::vector<RecordStep> steps_of(std::span<const std::byte> bytes) {
+  inside::RecordProgram program;
+  if (bytes.size() < sizeof program) return {};
+  std::memcpy(&program, bytes.data(), sizeof program);
+  std::vector<RecordStep> steps(std::min<size_t>(program.steps, (bytes.size() - sizeof program) / sizeof(RecordStep)));
+  if (!steps.empty()) std::memcpy(steps.data(), bytes.data() + sizeof program, steps.size() * sizeof(RecordStep));
+  return steps;
+}
+
 std::optional<PlainRecord> plain_record(std::span<const std::byte> bytes) {
   inside::RecordProgram program;
   if (bytes.size() < sizeof program || !reads_cpu_number()) return {};
   std::memcpy(&program, bytes.data(), sizeof program);
-  PlainRecord made{program.most, std::vector<RecordStep>(program.steps)};
-  if (program.cut_at != 0 || bytes.size() - sizeof program < program.steps * sizeof(RecordStep)) return {};
-  std::memcpy(made.steps.data(), bytes.data() + sizeof program, program.steps * sizeof(RecordStep));
+  PlainRecord made{program.most, steps_of(bytes)};
+  if (program.cut_at != 0 || made.steps.size() != program.steps) return {};
   for (const RecordStep& step : made.steps) {
     const bool is_saved = step.kind == RecordStep::Kind::saved && step.base < inside::kSavedWords;
     if (!is_saved && step.kind != RecordStep::Kind::constant && step.kind != RecordStep::Kind::thread) return {};

@@ -22,6 +22,8 @@ struct PlainRecord {
   uint32_t bytes() const { return static_cast<uint32_t>(sizeof(inside::RecordHead)) + ((length + 7) & ~7U); }  // in the ring
 };
 
+// The steps of an inside::RecordProgram.
+std::vector<inside::RecordStep> steps_of(std::span<const std::byte> program);
 // Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 

@@ -30,7 +30,7 @@ class SiteCoder {
         firers_(firers),
         place_(place),
         context_(place.context),
-        frame_(code, place.address),
+        frame_(code, place.address, place.keeps_flags || record_flags(firers)),
         lane_(code, place.context),
         tails_(code, frame_, place) {}
 
@@ -459,7 +459,7 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   CodeWriter code(kHighest);
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};
-  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, kRanges}, [] {});
+  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, true, kRanges}, [] {});
   return code.bytes().size();
 }
 

@@ -20,7 +20,7 @@ class SiteFrame {
   static constexpr int32_t kWorkspace = 8 * inside::kSavedWords;  // behind the words
 
   // address: of the instruction that is probed.
-  SiteFrame(CodeWriter& code, uint64_t address) : code_(code), address_(address) {}
+  SiteFrame(CodeWriter& code, uint64_t address, bool keeps_flags) : code_(code), address_(address), keeps_flags_(keeps_flags) {}
 
   static bool can_hold(uint32_t words) { return (words & ~(kHeld | word_bit(inside::kStackWord) | word_bit(kRipWord))) == 0; }
 
@@ -37,8 +37,10 @@ class SiteFrame {
   }
   // As if nothing had been: of the registers that are changed before this place in the code.
   void close(uint32_t changes) {
-    code_.read(Register::rax, Register::rsp, 8 * kFlagsWord);
-    code_.add({0x04, 0x7f, 0x9e});  // add $0x7f, %al; sahf
+    if (keeps_flags_) {
+      code_.read(Register::rax, Register::rsp, 8 * kFlagsWord);
+      code_.add({0x04, 0x7f, 0x9e});  // add $0x7f, %al; sahf
+    }
     for (uint32_t left = changes | word_bit(kRaxWord); left != 0; left &= left - 1) load(std::countr_zero(left));
     code_.add_address(Register::rsp, Register::rsp, kBytes);
   }
@@ -62,7 +64,7 @@ class SiteFrame {
 
   void keep(uint32_t reads, uint32_t changes, bool is_first) {
     for (uint32_t left = (reads | changes) & kHeld & ~kept_; left != 0; left &= left - 1) store(std::countr_zero(left));
-    if (is_first) {
+    if (is_first && keeps_flags_) {
       code_.add({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
       put(kFlagsWord);
     }
@@ -81,6 +83,7 @@ class SiteFrame {
 
   CodeWriter& code_;
   uint64_t address_;
+  bool keeps_flags_;
   uint32_t kept_ = 0, changes_ = 0;
 };
 

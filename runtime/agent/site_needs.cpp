@@ -52,6 +52,17 @@ std::optional<PlainRecord> record_of(const AgentFirer& firer) {
   return record && SiteFrame::can_hold(record->reads) ? std::move(record) : std::nullopt;
 }
 
+bool record_flags(std::span<const AgentFirer> firers) {
+  constexpr uint8_t kFlags = 18;
+  const auto has_them = [](const std::vector<std::byte>& program) {
+    const auto steps = steps_of(program);
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const auto& one) { return one.kind == inside::RecordStep::Kind::saved && one.base == kFlags; });
+  };
+  return std::any_of(firers.begin(), firers.end(),
+                     [&](const AgentFirer& one) { return has_them(one.program) || has_them(one.larger_program); });
+}
+
 bool may_record(const AgentFirer& firer) {
   if (firer.tail == inside::Tail::leaves) return false;
   return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);

@@ -44,6 +44,8 @@ StateFound how_found(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
 bool may_record(const AgentFirer& firer);
+// The flags are in a record of some probe.
+bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.
 std::optional<PlainRecord> record_of(const AgentFirer& firer);
 

@@ -14,6 +14,7 @@ struct SitePlace {
   uint64_t context_at = 0;  // the address of the context in the process
   uint64_t code_at = 0;     // of the code of fire.cpp
   inside::CodeEntries entries{};
+  bool keeps_flags = true;                         // the code that is probed may read them
   std::span<const inside::MemoryRange> lasting{};  // where strings of keys are mostly found (text_code.h)
 };
 

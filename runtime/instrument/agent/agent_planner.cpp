@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/agent/site_groups.h"
+#include "runtime/code/flags_use.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/agent/record_program.h"
@@ -386,6 +387,8 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   site.copied = window.copied;
   site.probed = candidate.probed - window.begin;
   site.is_conditional = candidate.is_conditional;
+  site.keeps_flags =
+      !overwrites_flags(candidate.code->bytes(candidate.function.offset, candidate.function.size).subspan(candidate.probed));
   if (candidate.relay == 0) return site;
   const CodeBytes padding = candidate.code->bytes(candidate.function.offset + candidate.relay, kJumpBytes);
   site.relay = candidate.address + candidate.relay;

@@ -117,7 +117,7 @@ class Agent {
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
     inside::CodeEntries entries;
     std::memcpy(&entries, inside_code().data(), sizeof entries);
-    const SitePlace where{kAddress, context_, context_at, code_at_, entries, std::span(&range_, 1)};
+    const SitePlace where{kAddress, context_, context_at, code_at_, entries, keeps_flags, std::span(&range_, 1)};
     const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
     add({});
     Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});
@@ -179,6 +179,7 @@ class Agent {
     return words;
   }
   inside::ArmedPage& page() { return page_; }
+  bool keeps_flags = true;  // of stubs that are placed later
   uint64_t stub() const { return stub_; }
   // A call of it crashes from now on.
   void forbid_inside_code() { std::memset(reinterpret_cast<void*>(code_at_), 0xcc, inside_code().size()); }

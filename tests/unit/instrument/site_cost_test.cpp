@@ -80,6 +80,7 @@ TEST(SiteCost, DISABLED_OfClauses) {
   const int around = instructions(reinterpret_cast<uint64_t>(memory), 3, text_at, chain);
   for (const auto& [name, made] : all) {
     Agent agent(inside::kAlone);
+    agent.keeps_flags = false;
     agent.place({made});
     const double ns = least_ns(agent.stub(), 3, text_at, chain) - base;
     std::printf("%-30s %5.1f ns %5d instructions\n", name, ns, instructions(agent.stub(), 3, text_at, chain) - around);

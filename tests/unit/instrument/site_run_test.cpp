@@ -370,6 +370,24 @@ TEST_F(SiteRun, TellsTheTimeOnce) {
   EXPECT_EQ(agent.lane().turns, 4);
 }
 
+// Those that the probed code overwrites may change, and no others.
+TEST_F(SiteRun, KeepsFlagsWhereTheyMayBeRead) {
+  constexpr uint64_t kOverwritten = 0x1 | 0x4 | 0x10 | 0x40 | 0x80 | 0x800;  // CF PF AF ZF SF OF
+  Agent agent(inside::kAlone);
+  agent.keeps_flags = false;
+  agent.place({firer({step(Kind::predicate, masked(BuiltIn::arg0, 1), 1), aggregation(1, SiteFunction::count, {})})});
+  bool are_changed = false;
+  for (int i = 0; i < 100; i++) {
+    const Registers given = some_registers(random_);
+    Registers registers = given;
+    load_and_call(reinterpret_cast<void*>(agent.stub()), registers.words.data());
+    are_changed |= registers.flags != given.flags;
+    registers.flags ^= (registers.flags ^ given.flags) & kOverwritten;
+    EXPECT_EQ(registers, given);
+  }
+  EXPECT_TRUE(are_changed);
+}
+
 TEST_F(SiteRun, IsNestedWhileTheLaneIsTaken) {
   Agent agent(inside::kAlone);
   agent.place({firer({aggregation(1, SiteFunction::count, {})})});
