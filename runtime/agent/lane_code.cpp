@@ -78,4 +78,25 @@ void LaneCode::find_arena() {
   code_.add({0x48, 0x01, 0xc5});
 }
 
+size_t LaneCode::find_time() {
+  constexpr unsigned char kNumber = offsetof(inside::DataHeader, clock_number), kTime = offsetof(inside::Lane, time);
+  static_assert(sizeof(inside::ClockLine) == 3 * sizeof(uint64_t) && offsetof(inside::ClockLine, ticks) == 0);
+  code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0});  // rdtsc; shl $32, %rdx; or %rdx, %rax
+  code_.load(Register::rcx, context_.data);
+  code_.read(Register::r8, Register::rcx, kNumber);
+  code_.add({0x44, 0x89, 0xc2, 0x83, 0xe2, 0x01, 0x8d, 0x14, 0x52});         // mov %r8d, %edx; and $1; lea (%rdx,%rdx,2)
+  code_.add({0x48, 0x8d, 0x74, 0xd1, offsetof(inside::DataHeader, clock)});  // lea clock(%rcx,%rdx,8), %rsi
+  code_.add({0x48, 0x2b, 0x06});                                             // sub ticks(%rsi), %rax
+  code_.add({0x48, 0xf7, 0x6e, offsetof(inside::ClockLine, rate)});          // imulq rate(%rsi)
+  code_.add({0x48, 0xc1, 0xe8, inside::kRateBits, 0x48, 0xc1, 0xe2, inside::kRateBits});  // shr, %rax; shl, %rdx
+  code_.add({0x48, 0x09, 0xd0});                                                          // or %rdx, %rax
+  code_.add({0x48, 0x03, 0x46, offsetof(inside::ClockLine, time)});                       // add time(%rsi), %rax
+  code_.add({0x4c, 0x3b, 0x41, kNumber});                                                 // cmp number(%rcx), %r8
+  const size_t is_new = code_.jump_ahead({0x0f, kNotEqual});
+  code_.read(Register::rcx, Register::rbx, kTime);
+  code_.add({0x48, 0x39, 0xc8, 0x48, 0x0f, 0x42, 0xc1});  // cmp %rcx, %rax; cmovb %rcx, %rax: not before the last one
+  code_.store(Register::rax, Register::rbx, kTime);
+  return is_new;
+}
+
 }  // namespace dvm::runtime

@@ -21,6 +21,9 @@ class LaneCode {
   void find_variables();
   void find_ring();
   void find_arena();
+  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx, %rsi and %r8. Returns the jump that is taken if dvm
+  // publishes a line meanwhile.
+  size_t find_time();
   // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
   // jump of the child. %rax is changed.
   size_t jump_in_child();

@@ -89,7 +89,7 @@ class SiteCoder {
         const bool aggregates = step.step.kind == Kind::aggregate;
         const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
         needs.reads |= its.reads, needs.changes |= its.changes, needs.has_workspace |= its.has_workspace;
-        if (step.step.kind == Kind::time) needs.changes |= kRdi | kRsi;
+        if (is_time(step)) needs.changes |= kRcx | kRdx | kRsi | kR8, needs.has_workspace = true;
         if (!aggregates && !step.code.empty()) needs.add(step.code);
       }
     }
@@ -111,6 +111,7 @@ class SiteCoder {
     end();
     for (const Text& text : texts_) add_text(text);
     for (const Miss& miss : misses_) add_miss(miss);
+    for (const Time& time : times_) add_late(time);
     for (const Full& full : fulls_) add_full(full);
     if (failures_.empty()) return;
     for (const size_t jump : failures_) code_.land(jump);
@@ -149,8 +150,7 @@ class SiteCoder {
       for (const size_t jump : tails_.jumps_if_not_left(firer.function)) skips.emplace_back(jump, firer.steps.size());
       restore_pointers();
     }
-    if (std::any_of(firer.steps.begin(), firer.steps.end(), [](const AgentStep& one) { return one.step.kind == Kind::time; }))
-      clear_workspace(offsetof(inside::Workspace, time));
+    if (asks_twice(firer)) clear_workspace(offsetof(inside::Workspace, time));
     for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
     for (size_t i = 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
@@ -160,7 +160,7 @@ class SiteCoder {
         skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
         continue;
       }
-      add(firer.steps[i]);
+      add(firer.steps[i], asks_twice(firer));
       if (firer.steps[i].step.kind != Kind::predicate) continue;
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
       skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
@@ -221,8 +221,8 @@ class SiteCoder {
     jump_back(full.end);
   }
   void jump_back(size_t to) { code_.jump(code_.here() - code_.bytes().size() + to); }
-  void add(const AgentStep& step) {
-    if (step.step.kind == Kind::time) return add_time();
+  void add(const AgentStep& step, bool asks_twice) {
+    if (is_time(step)) return add_time(asks_twice);
     // As long as it is not known, its address is as long as any.
     if (step.step.kind == Kind::aggregate)
       return add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at);
@@ -235,12 +235,36 @@ class SiteCoder {
     if ((needs_.changes & kRdi) != 0) code_.add_address(Register::rdi, Register::rsp, 0);
     if (needs_.has_workspace) load_workspace(Register::rsi);
   }
-  void add_time() {
+  static bool is_time(const AgentStep& step) { return step.step.kind == Kind::time; }
+  static bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
+  // A firing has one time. It is agent_time that waits for another line.
+  struct Time {
+    size_t from = 0, back = 0;  // in the code
+  };
+  void add_time(bool may_be_known) {
+    std::optional<size_t> known;
+    if (may_be_known) {
+      code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, time))));
+      code_.add({0});  // cmpq $0, time(%rsp)
+      known = code_.jump_ahead({0x0f, kNotEqual});
+    }
+    const size_t from = lane_.find_time();
+    store_workspace(Register::rax, offsetof(inside::Workspace, time));
+    times_.push_back({from, code_.bytes().size()});
+    load_workspace(Register::rsi);
+    if (known) code_.land(*known);
+  }
+  void add_late(const Time& time) {
+    code_.land(time.from);
+    clear_workspace(offsetof(inside::Workspace, time));
     store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
+    frame_.keep_aside(kArguments);
     load_workspace(Register::rdi);
     code_.load(Register::rsi, place_.context_at);
     call(place_.entries.time);
+    frame_.put_back(kArguments);
     restore_pointers();
+    jump_back(time.back);
   }
 
   void add(const AgentClause& aggregation, uint64_t address) {
@@ -443,6 +467,7 @@ class SiteCoder {
   std::vector<size_t> lost_;      // of a stack that cannot be read: the aggregation at hand is left out
   std::vector<Text> texts_;
   std::vector<Miss> misses_;
+  std::vector<Time> times_;
   std::vector<Full> fulls_;
 };
 

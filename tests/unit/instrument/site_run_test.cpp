@@ -2,6 +2,7 @@
 // all registers, the flags and the 128 bytes below the stack pointer.
 
 #include <gtest/gtest.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "placed_stub.h"
+#include "runtime/agent/inside/time.h"
 
 namespace dvm::runtime {
 namespace {
@@ -368,6 +370,26 @@ TEST_F(SiteRun, TellsTheTimeOnce) {
   agent.fire({});
   EXPECT_GE(agent.lane().time, first);
   EXPECT_EQ(agent.lane().turns, 4);
+}
+
+TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
+  Agent agent(inside::kAlone);
+  agent.place({firer({step(Kind::time), aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp))})});
+  agent.fire({});
+  for (const uint64_t number : {1, 2, 3}) {
+    inside::ClockLine& line = agent.header().clock[number & 1];
+    line = {__rdtsc() + 50'000'000, number * 1'000'000'000, int64_t{3} << (inside::kRateBits - 1)};  // begins later
+    agent.header().clock_number = number;
+    const uint64_t before = inside::time_on(line, __rdtsc());
+    agent.fire({});
+    EXPECT_GE(agent.count_of(1), before);
+    EXPECT_LE(agent.count_of(1), inside::time_on(line, __rdtsc()));
+    EXPECT_EQ(agent.lane().time, agent.count_of(1));
+  }
+  const uint64_t last = agent.lane().time;
+  agent.header().clock[1].time = 100'000'000;  // before the last one
+  agent.fire({});
+  EXPECT_EQ(agent.lane().time, last);
 }
 
 // Those that the probed code overwrites may change, and no others.
