@@ -294,7 +294,7 @@ void AgentProcess::write_area(Area& area) {
     const uint64_t at = area.add(bytes);
     area.add({});
     const std::vector<inside::MemoryRange> texts = ranges_of_texts(lasting_.ranges, header.address);
-    const SitePlace here{header.address, context, context_at, code_at, entries, site->keeps_flags, texts};
+    const SitePlace here{header.address, context, context_at, code_at, entries, site->keeps_flags, lasting_.stack, texts};
     Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
                            code_at + entries.enter, site->is_conditional, firers_of(*site), here});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;

@@ -13,6 +13,7 @@
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_frame.h"
 #include "runtime/agent/site_needs.h"
+#include "runtime/agent/stack_code.h"
 #include "runtime/agent/tail_code.h"
 #include "runtime/agent/text_code.h"
 
@@ -109,7 +110,7 @@ class SiteCoder {
     if (has_tail(inside::Tail::returns)) tails_.forget();
     lane_.give_back();
     end();
-    for (const Text& text : texts_) add_text(text);
+    for (const Long& one : longs_) add_long(one);
     for (const Miss& miss : misses_) add_miss(miss);
     for (const Time& time : times_) add_late(time);
     for (const Full& full : fulls_) add_full(full);
@@ -135,10 +136,6 @@ class SiteCoder {
   }
   bool has_tail(inside::Tail tail) const {
     return std::any_of(firers_.begin(), firers_.end(), [&](const AgentFirer& one) { return one.tail == tail; });
-  }
-  static bool aggregates(const AgentFirer& firer) {
-    return std::any_of(firer.steps.begin(), firer.steps.end(),
-                       [](const AgentStep& one) { return one.step.kind == Kind::aggregate; });
   }
   void load_workspace(Register reg) { code_.add_address(reg, Register::rsp, SiteFrame::kWorkspace); }
 
@@ -235,8 +232,6 @@ class SiteCoder {
     if ((needs_.changes & kRdi) != 0) code_.add_address(Register::rdi, Register::rsp, 0);
     if (needs_.has_workspace) load_workspace(Register::rsi);
   }
-  static bool is_time(const AgentStep& step) { return step.step.kind == Kind::time; }
-  static bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
   // A firing has one time. It is agent_time that waits for another line.
   struct Time {
     size_t from = 0, back = 0;  // in the code
@@ -274,8 +269,7 @@ class SiteCoder {
       add_find(aggregation, address);
     else
       add_keys(aggregation, address, false), add_update_value(aggregation), call_aggregate(address);
-    for (const size_t jump : lost_) code_.land(jump);
-    lost_.clear();
+    land_lost();
   }
   // In %rax; 0: it has none.
   void add_update_value(const AgentClause& aggregation) {
@@ -331,6 +325,10 @@ class SiteCoder {
     call(entry);
     restore_pointers();
   }
+  bool land_lost() {
+    for (const size_t jump : lost_) code_.land(jump);
+    return !std::exchange(lost_, {}).empty();
+  }
   void leave_if(unsigned char condition, const AgentKey& key) {
     (is_stack(key) ? lost_ : failures_).push_back(code_.jump_ahead({0x0f, condition}));
   }
@@ -345,18 +343,24 @@ class SiteCoder {
     leave_if(kBelow, aggregation.keys.back());
     return code_.jump_ahead({0x0f, kEqual});
   }
-  // A string that the code does not take is left to agent_find.
-  struct Text {
+  // A string or a stack that the code of the site does not take is left to agent_find.
+  struct Long {
     std::vector<size_t> from;
     size_t back = 0;  // in the code
     size_t miss = 0;  // the number of that for its aggregation
   };
+  std::optional<std::vector<size_t>> add_key_code(const AgentClause& aggregation) {
+    if (has_stack_code(aggregation)) return add_integers(aggregation), add_stack(code_, aggregation, place_);
+    if (words_of_text(aggregation) == 0 || place_.lasting.empty()) return std::nullopt;
+    add_integers(aggregation);
+    add_value(aggregation.keys.back().code);
+    return add_text(code_, aggregation, place_);
+  }
   void add_find(const AgentClause& aggregation, uint64_t address) {
     Miss miss{{}, 0, address, 0, true, &aggregation};
-    if (words_of_text(aggregation) != 0 && !place_.lasting.empty()) {
-      add_integers(aggregation);
-      add_value(aggregation.keys.back().code);
-      texts_.push_back({runtime::add_text(code_, aggregation, place_), code_.bytes().size(), misses_.size()});
+    auto longer = add_key_code(aggregation);
+    if (longer) {
+      longs_.push_back({std::move(*longer), code_.bytes().size(), misses_.size()});
       restore_pointers();
     } else {
       add_keys(aggregation, address, true);
@@ -370,14 +374,15 @@ class SiteCoder {
     miss.back = code_.bytes().size();
     misses_.push_back(std::move(miss));
   }
-  void add_text(const Text& text) {
-    Miss& miss = misses_[text.miss];
-    for (const size_t jump : text.from) code_.land(jump);
-    code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
+  void add_long(const Long& one) {
+    Miss& miss = misses_[one.miss];
+    for (const size_t jump : one.from) code_.land(jump);
+    code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax: the address of a string
     put_in_workspace(offsetof(inside::Workspace, key_words), static_cast<uint32_t>(miss.unvalued->keys.size() - 1));
     call_for_key(miss.unvalued->keys.back(), miss.address, place_.entries.find);
     miss.from.push_back(check_found(*miss.unvalued));
-    jump_back(text.back);
+    jump_back(one.back);
+    if (land_lost()) jump_back(miss.back);
   }
   // The keys before the last one, which are integers.
   void add_integers(const AgentClause& aggregation) {
@@ -465,7 +470,7 @@ class SiteCoder {
   std::vector<size_t> others_;    // jumps: of firings that are left to agent_enter
   std::vector<size_t> failures_;  // of a key that cannot be read, which are left to it too
   std::vector<size_t> lost_;      // of a stack that cannot be read: the aggregation at hand is left out
-  std::vector<Text> texts_;
+  std::vector<Long> longs_;
   std::vector<Miss> misses_;
   std::vector<Time> times_;
   std::vector<Full> fulls_;
@@ -484,7 +489,7 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   CodeWriter code(kHighest);
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};
-  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, true, kRanges}, [] {});
+  add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, true, kRange, kRanges}, [] {});
   return code.bytes().size();
 }
 

@@ -18,6 +18,8 @@ class SiteFrame {
  public:
   using Register = GeneralRegister;
   static constexpr int32_t kWorkspace = 8 * inside::kSavedWords;  // behind the words
+  // All of it, below the stack pointer of the probed code.
+  static constexpr int32_t kBytes = kWorkspace + static_cast<int32_t>(sizeof(inside::Workspace)) + 128;
 
   // address: of the instruction that is probed.
   SiteFrame(CodeWriter& code, uint64_t address, bool keeps_flags) : code_(code), address_(address), keeps_flags_(keeps_flags) {}
@@ -54,7 +56,6 @@ class SiteFrame {
   void load_stack_pointer(Register reg) { code_.add_address(reg, Register::rsp, kBytes); }
 
  private:
-  static constexpr int32_t kBytes = kWorkspace + static_cast<int32_t>(sizeof(inside::Workspace)) + 128;
   // The registers in struct pt_regs.
   static constexpr std::array kRegisters = {Register::r15, Register::r14, Register::r13, Register::r12, Register::rbp,
                                             Register::rbx, Register::r11, Register::r10, Register::r9,  Register::r8,

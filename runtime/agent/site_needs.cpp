@@ -68,6 +68,13 @@ bool may_record(const AgentFirer& firer) {
   return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
 }
 
+bool aggregates(const AgentFirer& firer) {
+  return std::any_of(firer.steps.begin(), firer.steps.end(),
+                     [](const AgentStep& one) { return one.step.kind == Kind::aggregate; });
+}
+
+bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
+
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
     if (may_record(firer) && !record_of(firer)) return false;

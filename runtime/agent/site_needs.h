@@ -43,7 +43,10 @@ enum class StateFound : uint8_t { here, by_call, elsewhere };
 StateFound how_found(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
+inline bool is_time(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::time; }
 bool may_record(const AgentFirer& firer);
+bool aggregates(const AgentFirer& firer);
+bool asks_twice(const AgentFirer& firer);  // for the time
 // The flags are in a record of some probe.
 bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.

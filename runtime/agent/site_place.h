@@ -15,6 +15,7 @@ struct SitePlace {
   uint64_t code_at = 0;     // of the code of fire.cpp
   inside::CodeEntries entries{};
   bool keeps_flags = true;                         // the code that is probed may read them
+  inside::MemoryRange stack{};                     // of the first thread; 0: not known
   std::span<const inside::MemoryRange> lasting{};  // where strings of keys are mostly found (text_code.h)
 };
 

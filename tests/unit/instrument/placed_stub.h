@@ -117,7 +117,7 @@ class Agent {
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
     inside::CodeEntries entries;
     std::memcpy(&entries, inside_code().data(), sizeof entries);
-    const SitePlace where{kAddress, context_, context_at, code_at_, entries, keeps_flags, std::span(&range_, 1)};
+    const SitePlace where{kAddress, context_, context_at, code_at_, entries, keeps_flags, lasting_.stack, std::span(&range_, 1)};
     const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
     add({});
     Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});

@@ -34,20 +34,22 @@ double least_ns(uint64_t stub, uint64_t first, uint64_t second, const void* fram
 
 std::atomic<int> steps_made = 0;
 
-// Instructions of a firing, with those around the call, by single steps.
+// Instructions of the second firing, whose key is known, with those around the call, by single steps.
 int instructions(uint64_t stub, uint64_t first, uint64_t second, const void* frame) {
   struct sigaction count {
   }, before{};
   count.sa_handler = [](int) { steps_made++; };
   sigaction(SIGTRAP, &count, &before);
-  steps_made = 0;
-  asm volatile(
-      "sub $256, %%rsp; push %%rbp; mov %3, %%rbp\n"
-      "pushfq; orq $0x100, (%%rsp); popfq; call *%0; pushfq; andq $~0x100, (%%rsp); popfq\n"
-      "pop %%rbp; add $256, %%rsp"
-      :
-      : "r"(stub), "D"(first), "S"(second), "r"(frame)
-      : "memory", "cc");
+  for (int i = 0; i < 2; i++) {
+    steps_made = 0;
+    asm volatile(
+        "sub $256, %%rsp; push %%rbp; mov %3, %%rbp\n"
+        "pushfq; orq $0x100, (%%rsp); popfq; call *%0; pushfq; andq $~0x100, (%%rsp); popfq\n"
+        "pop %%rbp; add $256, %%rsp"
+        :
+        : "r"(stub), "D"(first), "S"(second), "r"(frame)
+        : "memory", "cc");
+  }
   sigaction(SIGTRAP, &before, nullptr);
   return steps_made;
 }

@@ -300,6 +300,25 @@ TEST_F(SiteRun, FollowsFramePointers) {
     }
 }
 
+TEST_F(SiteRun, FindsStacksByItself) {
+  uint64_t chain[] = {0, 0x1111, 0, 0x2222, 0, 0x3333};
+  chain[0] = reinterpret_cast<uint64_t>(chain + 2), chain[2] = reinterpret_cast<uint64_t>(chain + 4);
+  for (const uint32_t most : {1U, 2U, 3U, 100U})
+    for (const bool has_integer : {false, true}) {
+      Agent agent(inside::kAlone);
+      std::vector<AgentKey> keys(has_integer, integer(value_of(BuiltIn::arg0)));
+      keys.push_back(stack(most, 0));
+      agent.place({firer({aggregation(1, SiteFunction::count, {}, keys)})});
+      Registers registers = some_registers(random_);
+      registers.words[saved::rbp] = reinterpret_cast<uint64_t>(chain);
+      for (int i = 0; i < 7; i++) {
+        if (i == 2) agent.forbid_inside_code();
+        agent.fire(registers);
+      }
+      EXPECT_EQ(agent.firings(), 7);
+    }
+}
+
 // By the words of the key of the only entry: the process, program counters, 0.
 TEST_F(SiteRun, FindsTheFramesOfAChain) {
   uint64_t chain[] = {0, 0, 0x1111, 0, 0, 0, 0x2222, 0, 0x3333};
