@@ -12,6 +12,8 @@ namespace {
 
 using Kind = inside::ClauseStep::Kind;
 
+constexpr uint8_t kFlags = 18;  // of the words of struct pt_regs
+
 bool may_fail(const AgentKey& key) { return !is_integer(key) && !is_stack(key); }
 
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
@@ -53,7 +55,6 @@ std::optional<PlainRecord> record_of(const AgentFirer& firer) {
 }
 
 bool record_flags(std::span<const AgentFirer> firers) {
-  constexpr uint8_t kFlags = 18;
   const auto has_them = [](const std::vector<std::byte>& program) {
     const auto steps = steps_of(program);
     return std::any_of(steps.begin(), steps.end(),
