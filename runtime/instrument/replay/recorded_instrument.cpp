@@ -21,12 +21,14 @@ const CaptureNeeds kWhateverIsAsked{.args = 0x3f | kGoroutineBit,
 
 constexpr uint16_t kAllArguments = 0x3ff;  // of a tracepoint: they cost little there
 
-class RecordedInstrument : public Instrument, private EventSink {
+class RecordedInstrument : public Instrument, private EventSink, private Merges {
  public:
   RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
       : inner_(std::move(inner)), writer_(std::move(writer)) {}
 
   std::string_view name() const override { return inner_->name(); }
+  std::string_view way(const Probe& probe) const override { return inner_->way(probe); }
+  std::string_view in_dvm(const Probe& probe) const override { return inner_->in_dvm(probe); }
   std::string_view refusal(const Probe& probe) const override { return inner_->refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
@@ -34,6 +36,7 @@ class RecordedInstrument : public Instrument, private EventSink {
     for (EnabledProbe& enabled : widened) {
       enabled.needs |= kWhateverIsAsked;
       enabled.clauses.clear();  // its firings are recorded
+      enabled.in_dvm = InDvm::accounted;
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;
     }
     return inner_->enable(widened, refused);
@@ -52,7 +55,12 @@ class RecordedInstrument : public Instrument, private EventSink {
   Pacing pacing() const override { return inner_->pacing(); }
   uint64_t drops() const override { return inner_->drops(); }
   void disable() override { inner_->disable(); }
-  Abilities abilities() override { return inner_->abilities(); }
+  Abilities abilities() override {
+    Abilities abilities = inner_->abilities();
+    merged_ = abilities.merges;
+    if (merged_ != nullptr) abilities.merges = this;
+    return abilities;
+  }
 
  private:
   // It is written once its clauses have read what they read late.
@@ -66,10 +74,20 @@ class RecordedInstrument : public Instrument, private EventSink {
 
   bool change(const ProcessChange& change) noexcept override { return sink_->change(change); }
   bool has_buffers(int32_t cpu) noexcept override { return sink_->has_buffers(cpu); }
+  bool admits(uint64_t time) noexcept override { return sink_->admits(time); }
+
+  // An instrument that merges is not polled. poll() of the one beside it, which is recorded too, empties the buffer.
+  void collect() override { merged_->collect(); }
+  std::optional<uint64_t> first() override { return merged_->first(); }
+  bool deliver_first(EventSink& sink) override {
+    sink_ = &sink;
+    return merged_->deliver_first(*this);
+  }
 
   std::unique_ptr<Instrument> inner_;
   std::shared_ptr<RecordingWriter> writer_;
   EventSink* sink_ = nullptr;
+  Merges* merged_ = nullptr;  // of the inner one
 };
 
 }  // namespace

@@ -36,6 +36,15 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r" 1000\n")
         self.assertIn("looper", result.stdout)
 
+    def test_firings_of_probes_beside_timers_are_recorded(self):
+        path = os.path.join(self.folder.name, "beside.dvm")
+        text = ('int n; tick-1s { n++; } pid$target:looper:func:entry { @ = count(); printf("%s\\n", copyinstr(arg0)); } '
+                "proc:::exit { n++; }")
+        run = dvm("record", "-q", "-o", path, "-n", text, "-c", program("looper") + " 500")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout.count("hello DTrace"), 500)
+        self.assertEqual(dvm("replay", "-q", path, "-n", text).stdout, run.stdout[run.stdout.index("hello"):])
+
     def test_types_of_the_kernel_are_those_of_the_recording(self):
         text = "BEGIN { trace(sizeof (struct vmlinux`task_struct) > 1000); exit(0); }"
         self.assertEqual("1", dvm("replay", "-q", self.path, "-n", text).stdout.strip())
