@@ -40,6 +40,7 @@ constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kPpoll
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
+constexpr const char* kNoThreadNumber = "its threads have no numbers in their memory yet; -x evaltime=main waits for these";
 constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;
@@ -225,6 +226,15 @@ void AgentProcess::open_data_file() {
   }
 }
 
+// note_watch() will let stubs make system calls. A static program may be without the functions that it waits for.
+bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
+  const auto is_watched = [&](inside::Watch watch) {
+    const auto watches_it = [&](const Area& area) { return watches(area.sites, watch); };
+    return watched_.contains(watch) || std::any_of(areas.begin(), areas.end(), watches_it);
+  };
+  return is_watched(inside::Watch::prctl) && is_watched(inside::Watch::syscall);
+}
+
 Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& clock) {
   const bool has_data = is_data_mapped();
   {
@@ -232,6 +242,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return stopped.error();
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
+    if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
     const auto is_opened = [&] {
       if (!is_data_mapped()) open_data_file();

@@ -61,6 +61,7 @@ class AgentProcess {
   AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
   struct Area;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
+  bool can_ask_for_threads(const std::vector<Area>& areas) const;
   Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
   bool begin_data(const inside::ClockLine& clock) const;
   void write_area(Area& area);

@@ -1,6 +1,7 @@
 #pragma once
 // A site, as dvm describes it before it is in the process: the window, and the probes that fire there with what their clauses do.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -74,5 +75,9 @@ struct AgentSite {
 
   AddressRange range() const { return {window_address, window_address + window.size()}; }
 };
+
+inline bool watches(const std::vector<AgentSite*>& sites, inside::Watch watch) {
+  return std::any_of(sites.begin(), sites.end(), [&](const AgentSite* site) { return site->watch == watch; });
+}
 
 }  // namespace dvm::runtime

@@ -67,6 +67,17 @@ class Results(AgentTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("10000", result.stdout.split())
 
+    def test_static_programs_from_their_start(self):
+        """An agent has their threads' numbers only later."""
+        for name in ("strings_static", "strings_static_pie"):
+            for options in ([], ["-x", "evaltime=main"]):
+                with self.subTest(name, options=options):
+                    result = self.run_dvm("pid$target:a.out:main:entry { @ = count(); }", "-c", program(name), *options)
+                    if options or not dvmtest.missing_privilege():
+                        self.assertEqual((result.stderr, result.stdout.split()), ("", ["1"]))
+                    else:
+                        self.assertIn("have no numbers in their memory yet", result.stderr)
+
     def test_strings_arguments_and_names_are_captured(self):
         text = "pid$target:looper:func:entry { @[copyinstr(arg0), execname, pid == $target, tid == pid, probefunc] = count(); }"
         result = self.run_dvm(text, "-c", self.LOOPER)
