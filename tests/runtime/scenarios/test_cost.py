@@ -429,7 +429,7 @@ class Calibrate(unittest.TestCase):
             return self.assertNotIn("agent", prices)
         rows = {f"agent/{folder}/{row}" for folder, all in prices["agent"].items() for row in all}
         rows |= set(re.findall(r"(?m)^dvm: (agent/\S+) was not measured", said))
-        for folder, count in (("stub", 4), ("lane", 3), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 8)):
+        for folder, count in (("stub", 4), ("lane", 3), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 9)):
             self.assertEqual(sum(row.startswith(f"agent/{folder}/") for row in rows), count, folder)
 
     def prices_are_plausible(self, prices):
