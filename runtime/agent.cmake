@@ -23,7 +23,7 @@ dvm_library(agent
   agent/order_memory.cpp
   agent/other_jumps.cpp
   agent/patches.cpp
-  agent/record_code.cpp
+  agent/record_code.cpp agent/remote_calls.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp
   agent/site_code.cpp
@@ -38,7 +38,7 @@ dvm_library(agent
   agent/text_code.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
-dvm_alone(agent/agent_process.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp
+dvm_alone(agent/agent_process.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp agent/remote_calls.cpp
   agent/remote_room.cpp agent/site_code.cpp agent/stack_code.cpp agent/stopped_process.cpp agent/tail_code.cpp agent/text_code.cpp)
 set_source_files_properties(agent/inside_code.cpp PROPERTIES OBJECT_DEPENDS ${DVM_INSIDE_CODE}
   COMPILE_DEFINITIONS DVM_INSIDE_CODE="${DVM_INSIDE_CODE}" SKIP_PRECOMPILE_HEADERS ON)
