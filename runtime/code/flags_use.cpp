@@ -1,6 +1,7 @@
 #include "runtime/code/flags_use.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/code/operated.h"
 
@@ -18,16 +19,26 @@ constexpr std::array kIgnore = {ZYDIS_MNEMONIC_PUSH,    ZYDIS_MNEMONIC_POP,    Z
 
 bool is_one_of(ZydisMnemonic mnemonic, const auto& all) { return std::find(all.begin(), all.end(), mnemonic) != all.end(); }
 
+// Where a jump leads, as an offset in the function; none: that is not known.
+std::optional<size_t> target_of(const Operated& jump, size_t at) {
+  const auto& to = jump.instruction.raw.imm[0];
+  if (!to.is_relative) return std::nullopt;
+  return at + jump.instruction.length + static_cast<size_t>(to.value.s);
+}
+
 }  // namespace
 
-bool overwrites_flags(CodeBytes code) {
+bool overwrites_flags(CodeBytes function, size_t at) {
   constexpr int kMost = 24;  // instructions
-  for (int i = 0; i < kMost && !code.empty(); i++) {
+  for (int i = 0; i < kMost && at < function.size(); i++) {
     Operated one;
-    if (!one.decode(code)) return false;
+    if (!one.decode(function.subspan(at))) return false;
     if (is_one_of(one.instruction.mnemonic, kOverwrite)) return true;
-    if (!is_one_of(one.instruction.mnemonic, kIgnore)) return false;
-    code = code.subspan(one.instruction.length);
+    const bool is_jump = one.instruction.mnemonic == ZYDIS_MNEMONIC_JMP;
+    if (!is_jump && !is_one_of(one.instruction.mnemonic, kIgnore)) return false;
+    const auto next = is_jump ? target_of(one, at) : at + one.instruction.length;
+    if (!next) return false;
+    at = *next;
   }
   return false;
 }

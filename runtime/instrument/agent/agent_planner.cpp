@@ -388,7 +388,7 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   site.probed = candidate.probed - window.begin;
   site.is_conditional = candidate.is_conditional;
   site.keeps_flags =
-      !overwrites_flags(candidate.code->bytes(candidate.function.offset, candidate.function.size).subspan(candidate.probed));
+      !overwrites_flags(candidate.code->bytes(candidate.function.offset, candidate.function.size), candidate.probed);
   if (candidate.relay == 0) return site;
   const CodeBytes padding = candidate.code->bytes(candidate.function.offset + candidate.relay, kJumpBytes);
   site.relay = candidate.address + candidate.relay;
