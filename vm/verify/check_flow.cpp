@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dvm/dif/forward_flow.h"
+#include "dvm/dif/register_use.h"
 #include "dvm/dif/subroutine.h"
 #include "vm/verify/report.h"
 
@@ -24,8 +25,8 @@ class FlowChecker {
 
   void step(Facts& facts, dif::Instruction in, size_t pc) {
     pc_ = static_cast<unsigned>(pc);
-    check_reads(facts, registers_of(in).reads);
-    facts.written |= registers_of(in).writes;
+    check_reads(facts, dif::registers_of(in).reads);
+    facts.written |= dif::registers_of(in).writes;
     facts.depth = depth_after(facts.depth, in);
   }
 

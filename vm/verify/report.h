@@ -33,13 +33,6 @@ void check_branches(const dif::Difo& difo, Report& report);
 void check_types(const dif::Difo& difo, Report& report);
 void check_flow(const dif::Difo& difo, Report& report);
 
-// The registers that an instruction reads and writes, as bits. %r0 is never written.
-struct RegisterUse {
-  uint8_t reads = 0;
-  uint8_t writes = 0;
-};
-RegisterUse registers_of(dif::Instruction instruction);
-
 std::vector<BasicBlock> find_blocks(const dif::Difo& difo);
 
 }  // namespace dvm::vm
