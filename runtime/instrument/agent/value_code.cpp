@@ -18,7 +18,7 @@ namespace {
 
 using dif::Instruction, dif::Opcode;
 
-constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6;
+constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6, kRdi = 7;
 constexpr unsigned kLoad = 0x8b, kStore = 0x89;                          // of a register
 constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
 // Their words of struct pt_regs, with that of %rcx in place of %r0.
@@ -45,24 +45,23 @@ class Writer {
   void move(unsigned from, unsigned to) {
     if (from != to) operate({0x89}, from, to);
   }
+  // Changes no flags.
   void load_constant(unsigned to, uint64_t value) {
-    add({0x48U | to >> 3, 0xb8U | (to & 7)});
-    raw(value);
+    const bool is_short = value <= UINT32_MAX;  // the upper half becomes 0
+    add({(is_short ? 0x40U : 0x48U) | to >> 3, 0xb8U | (to & 7)});
+    is_short ? raw(static_cast<uint32_t>(value)) : raw(value);
   }
-  void load_saved(unsigned word) {
-    add({0x48, kLoad, 0x87});
-    raw(static_cast<uint32_t>(8 * word));
-  }
-  // A register, from or to what lies behind the address in another one. Both are of the first eight.
+  // A register, from or to what lies behind the address in another one, which is of the first eight.
   void access(unsigned opcode, unsigned reg, unsigned base, size_t offset) {
-    add({0x48, opcode, 0x80U | reg << 3 | base});
+    add({0x48U | (reg >> 3) << 2, opcode, 0x80U | (reg & 7) << 3 | base});
     raw(static_cast<uint32_t>(offset));
   }
-  // In %rax.
-  void widen(unsigned size, bool is_signed) {
-    if (size == 4) return is_signed ? add({0x48, 0x63, 0xc0}) : add({0x89, 0xc0});
-    if (size == 2) return add({0x48, 0x0f, is_signed ? 0xbfU : 0xb7U, 0xc0});
-    if (size == 1) return add({0x48, 0x0f, is_signed ? 0xbeU : 0xb6U, 0xc0});
+  void widen(unsigned size, bool is_signed, unsigned from, unsigned to) {
+    if (size == 4 && is_signed) return operate({0x63}, to, from);
+    if (size == 4) return add({0x40U | (to >> 3) << 2 | from >> 3, kLoad, 0xc0U | (to & 7) << 3 | (from & 7)});
+    if (size == 2) return operate({0x0f, is_signed ? 0xbfU : 0xb7U}, to, from);
+    if (size == 1) return operate({0x0f, is_signed ? 0xbeU : 0xb6U}, to, from);
+    move(from, to);
   }
 };
 
@@ -88,6 +87,11 @@ class ValueCoder {
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target_[pc]) flags_ = Flags::none;
       starts_[pc] = code_.bytes.size();
+      if (add_truth(pc)) {
+        starts_[pc + 1] = starts_[pc + 2] = starts_[pc];
+        pc += 2;
+        continue;
+      }
       if (!add(difo_.text[pc], pc + 1 == difo_.text.size())) return {{}, reason_};
     }
     starts_.push_back(code_.bytes.size());
@@ -102,6 +106,23 @@ class ValueCoder {
 
  private:
   enum class Flags : uint8_t { none, compared, tested };
+
+  // 1 if a condition holds, else 0, which D has as setx 1; branch over; setx 0.
+  bool add_truth(size_t pc) {
+    if (pc + 3 > difo_.text.size() || is_target_[pc + 1] || is_target_[pc + 2]) return false;
+    const Instruction yes = difo_.text[pc], branch = difo_.text[pc + 1], no = difo_.text[pc + 2];
+    if (!is_set(yes, 1) || !is_set(no, 0) || yes.rd() != no.rd()) return false;
+    if (!dif::is_branch(branch) || branch.label() != pc + 3) return false;
+    const Condition* condition = condition_of(branch);
+    if (condition == nullptr || !writes(yes.rd())) return false;
+    const unsigned to = kRegisters[yes.rd()];
+    code_.add({0x40U | to >> 3, 0x0f, condition->code + 0x10U, 0xc0U | (to & 7)});                // setcc
+    code_.add({0x40U | (to >> 3) << 2 | to >> 3, 0x0f, 0xb6, 0xc0U | (to & 7) << 3 | (to & 7)});  // movzbl
+    return true;
+  }
+  bool is_set(Instruction in, uint64_t value) const {
+    return in.opcode() == Opcode::setx && in.index() < difo_.integers.size() && difo_.integers[in.index()] == value;
+  }
 
   // Its code does: these are moves.
   static bool keeps_flags(Opcode opcode) { return opcode == Opcode::setx || opcode == Opcode::mov || opcode == Opcode::nop; }
@@ -125,7 +146,7 @@ class ValueCoder {
       case Opcode::add:
         return operate(in, {0x01});
       case Opcode::mul:
-        return multiply(in);
+        return operate(in, {0x0f, 0xaf}, true);
       case Opcode::sll:
         return shift(in, 4);
       case Opcode::srl:
@@ -133,14 +154,13 @@ class ValueCoder {
       case Opcode::sra:
         return shift(in, 7);
       case Opcode::not_:
-        return read(in.r1(), kRax) && (code_.add({0x48, 0xf7, 0xd0}), write(in.rd()));
+        return move(in) && (code_.operate({0xf7}, 2, kRegisters[in.rd()]), true);
       case Opcode::mov:
-        return read(in.r1(), kRax) && write(in.rd());
+        return move(in);
       case Opcode::setx:
-        return in.index() < difo_.integers.size() && (code_.load_constant(kRax, difo_.integers[in.index()]), write(in.rd()));
+        return set(in);
       case Opcode::tst:
-        flags_ = Flags::tested;
-        return read(in.r1(), kRax) && (code_.operate({0x85}, kRax, kRax), true);
+        return test(in);
       case Opcode::nop:
         return true;
       default:
@@ -154,8 +174,10 @@ class ValueCoder {
     const bool is_load = row.format == dif::Format::ldv;
     if (row.tuple != dif::TupleUse::none || row.format == dif::Format::lda) return false;
     if (row.scope == dif::Scope::global && !is_load) return refuse(InDvm::global);
-    if (row.scope == dif::Scope::global) return load_variable(in.index()) && write(in.rd());
-    return is_load ? access_own(in, kLoad) && write(in.rd()) : store(in);
+    if (!is_load) return store(in);
+    if (!writes(in.rd())) return false;
+    const unsigned to = kRegisters[in.rd()];
+    return row.scope == dif::Scope::global ? load_variable(in.index(), to) : access_own(in, kLoad, to);
   }
 
   bool refuse(InDvm reason) {
@@ -163,46 +185,80 @@ class ValueCoder {
     return false;
   }
 
-  bool read(unsigned number, unsigned to) {
-    if (number >= kRegisters.size()) return false;
-    if (number == 0)
-      code_.load_constant(to, 0);
-    else
-      code_.move(kRegisters[number], to);
-    if (to == kRcx) change(0);
-    return true;
-  }
   void change(unsigned number) { made_.changes |= 1U << kWords[number]; }
-  bool write(unsigned number) {
-    if (number == 0 || number >= kRegisters.size()) return false;
+  static bool is_register(unsigned number) { return number < kRegisters.size(); }
+  bool writes(unsigned number) {
+    if (number == 0 || !is_register(number)) return false;
     change(number);
-    code_.move(kRax, kRegisters[number]);
     return true;
   }
-  bool read_both(Instruction in) { return read(in.r2(), kRcx) && read(in.r1(), kRax); }
-
-  bool operate(Instruction in, std::initializer_list<unsigned> opcode) {
-    return read_both(in) && (code_.operate(opcode, kRcx, kRax), write(in.rd()));
+  // Where its value lies; that of %r0 is put into the other one.
+  unsigned source(unsigned number, unsigned zero) {
+    if (number != 0) return kRegisters[number];
+    code_.load_constant(zero, 0);
+    if (zero == kRcx) change(0);
+    return zero;
   }
-  bool multiply(Instruction in) { return read_both(in) && (code_.operate({0x0f, 0xaf}, kRax, kRcx), write(in.rd())); }
-  bool shift(Instruction in, unsigned way) { return read_both(in) && (code_.operate({0xd3}, way, kRax), write(in.rd())); }
+  bool reads_both(Instruction in) { return is_register(in.r1()) && is_register(in.r2()); }
+
+  bool move(Instruction in) {
+    if (!is_register(in.r1()) || !writes(in.rd())) return false;
+    code_.move(source(in.r1(), kRax), kRegisters[in.rd()]);
+    return true;
+  }
+  bool set(Instruction in) {
+    if (in.index() >= difo_.integers.size() || !writes(in.rd())) return false;
+    code_.load_constant(kRegisters[in.rd()], difo_.integers[in.index()]);
+    return true;
+  }
+  // With the first operand in the target, if that is not the second one as well.
+  bool operate(Instruction in, std::initializer_list<unsigned> opcode, bool reads_rm = false) {
+    if (!reads_both(in) || !writes(in.rd())) return false;
+    const unsigned second = source(in.r2(), kRcx), target = kRegisters[in.rd()], at = target == second ? kRax : target;
+    code_.move(source(in.r1(), kRax), at);
+    code_.operate(opcode, reads_rm ? at : second, reads_rm ? second : at);
+    code_.move(at, target);
+    return true;
+  }
+  bool shift(Instruction in, unsigned way) {
+    if (!reads_both(in) || !writes(in.rd())) return false;
+    change(0);
+    code_.move(source(in.r2(), kRcx), kRcx);
+    code_.move(source(in.r1(), kRax), kRegisters[in.rd()]);
+    code_.operate({0xd3}, way, kRegisters[in.rd()]);
+    return true;
+  }
   bool compare(Instruction in) {
     flags_ = Flags::compared;
-    return read_both(in) && (code_.operate({0x39}, kRcx, kRax), true);
+    if (!reads_both(in)) return false;
+    const unsigned second = source(in.r2(), kRcx);
+    code_.operate({0x39}, second, source(in.r1(), kRax));
+    return true;
+  }
+  bool test(Instruction in) {
+    flags_ = Flags::tested;
+    if (!is_register(in.r1())) return false;
+    const unsigned value = source(in.r1(), kRax);
+    code_.operate({0x85}, value, value);
+    return true;
   }
 
-  // The processor's flags are those of DIF behind a comparison, and moves and branches that follow it.
+  // The processor's flags are those of DIF behind a comparison, and moves and branches that follow it. Null: they are not known.
+  const Condition* condition_of(Instruction branch) const {
+    const auto* found = std::find_if(std::begin(kConditions), std::end(kConditions),
+                                     [&](const Condition& one) { return one.branch == branch.opcode(); });
+    if (found == std::end(kConditions)) return nullptr;
+    const bool is_known = flags_ == Flags::compared || (flags_ == Flags::tested && found->is_known_after_tst);
+    return is_known ? found : nullptr;
+  }
   bool add_branch(Instruction in) {
     if (in.label() >= starts_.size()) return false;
     if (in.opcode() == Opcode::ba) {
       code_.add({0xe9});
     } else {
-      const auto* found = std::find_if(std::begin(kConditions), std::end(kConditions),
-                                       [&](const Condition& one) { return one.branch == in.opcode(); });
-      const bool is_known =
-          flags_ == Flags::compared || (flags_ == Flags::tested && found != std::end(kConditions) && found->is_known_after_tst);
-      if (found == std::end(kConditions) || !is_known) return false;
-      code_.add({0x0f, found->code});
+      const Condition* condition = condition_of(in);
+      if (condition == nullptr) return false;
+      code_.add({0x0f, condition->code});
     }
     add_distance(in.label());
     return true;
@@ -212,19 +268,18 @@ class ValueCoder {
     code_.raw(int32_t{0});
   }
 
-  // Into %rax.
-  bool load_variable(unsigned id) {
+  bool load_variable(unsigned id, unsigned to) {
     using dif::BuiltIn;
     const auto first = static_cast<unsigned>(BuiltIn::arg0);
-    if (id >= first && id < first + kArguments) return load_argument(id - first);
+    if (id >= first && id < first + kArguments) return load_argument(id - first, to);
     if (id == static_cast<unsigned>(BuiltIn::pid) && place_.follows)
-      access_workspace(kLoad, kRax, offsetof(inside::Workspace, pid));
+      access_workspace(kLoad, to, offsetof(inside::Workspace, pid));
     else if (id == static_cast<unsigned>(BuiltIn::pid))
-      code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
+      code_.load_constant(to, static_cast<uint64_t>(int64_t{place_.pid}));
     else if (id == static_cast<unsigned>(BuiltIn::tid))
-      access_workspace(kLoad, kRax, offsetof(inside::Workspace, tid));
+      access_workspace(kLoad, to, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))
-      access_workspace(kLoad, kRax, offsetof(inside::Workspace, time));
+      access_workspace(kLoad, to, offsetof(inside::Workspace, time));
     else
       return refuse(id < dif::kFirstUserVariable ? InDvm::built_in : InDvm::global);
     return true;
@@ -234,8 +289,8 @@ class ValueCoder {
     made_.has_workspace = true;
     code_.access(opcode, reg, kRsi, offset);
   }
-  // A scalar variable of the thread or of the clause, from or to %rax.
-  bool access_own(Instruction in, unsigned opcode) {
+  // A scalar variable of the thread or of the clause, from or to a register.
+  bool access_own(Instruction in, unsigned opcode, unsigned reg) {
     const unsigned number = in.index() - dif::kFirstUserVariable;
     const bool is_local = dif::info(in.opcode()).scope == dif::Scope::clause;
     if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
@@ -244,18 +299,18 @@ class ValueCoder {
     if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
       return refuse(InDvm::variable);
     const size_t offset = number * sizeof(uint64_t);
-    if (is_local) return access_workspace(opcode, kRax, offsetof(inside::Workspace, locals) + offset), true;
+    if (is_local) return access_workspace(opcode, reg, offsetof(inside::Workspace, locals) + offset), true;
     change(0);
     access_workspace(kLoad, kRcx, offsetof(inside::Workspace, variables));
-    code_.access(opcode, kRax, kRcx, offset);
+    code_.access(opcode, reg, kRcx, offset);
     return true;
   }
   // As C converts it to the type.
   bool store(Instruction in) {
     const dif::Variable* variable = variable_of(in);
-    if (variable == nullptr || !read(in.rd(), kRax)) return false;
-    code_.widen(variable->type.size, variable->type.is_signed);
-    return access_own(in, kStore);
+    if (variable == nullptr || !is_register(in.rd())) return false;
+    code_.widen(variable->type.size, variable->type.is_signed, source(in.rd(), kRax), kRax);
+    return access_own(in, kStore, kRax);
   }
   const dif::Variable* variable_of(Instruction in) const {
     const auto found = std::find_if(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& one) {
@@ -264,22 +319,22 @@ class ValueCoder {
     return found == difo_.variables.end() ? nullptr : &*found;
   }
 
-  bool load_argument(unsigned number) {
-    if (number == 0 && place_.exit) return code_.load_constant(kRax, *place_.exit), true;
+  bool load_argument(unsigned number, unsigned to) {
+    if (number == 0 && place_.exit) return code_.load_constant(to, *place_.exit), true;
     const Operand& operand = place_.shape.args[number];
-    if (operand.kind == Operand::Kind::constant) return code_.load_constant(kRax, static_cast<uint64_t>(operand.value)), true;
+    if (operand.kind == Operand::Kind::constant) return code_.load_constant(to, static_cast<uint64_t>(operand.value)), true;
     if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return refuse(InDvm::argument);
-    code_.load_saved(operand.base);
+    code_.access(kLoad, to, kRdi, sizeof(uint64_t) * operand.base);
     made_.reads |= 1U << operand.base;
-    if (operand.shift != 0) code_.add({0x48, 0xc1, 0xe8, operand.shift});
-    code_.widen(operand.size, operand.is_signed);
+    if (operand.shift != 0) code_.operate({0xc1}, 5, to), code_.add({operand.shift});
+    code_.widen(operand.size, operand.is_signed, to, to);
     return true;
   }
 
   // At the end of the code, which the last instruction reaches by itself.
   bool finish(unsigned number, bool is_last) {
-    if (!read(number, kRax)) return false;
-    code_.widen(type_.size, type_.is_signed);
+    if (!is_register(number)) return false;
+    code_.widen(type_.size, type_.is_signed, source(number, kRax), kRax);
     if (is_last) return true;
     code_.add({0xe9});
     add_distance(difo_.text.size());
