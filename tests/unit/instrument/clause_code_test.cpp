@@ -117,21 +117,22 @@ TEST(ClauseCode, KnowsAChildOfTheProcessByItsOwnNumber) {
   }
 }
 
+const auto kLess = [](uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); };
+const std::pair<Opcode, std::function<bool(uint64_t, uint64_t)>> kBranches[] = {
+    {Opcode::be, [](uint64_t a, uint64_t b) { return a == b; }},
+    {Opcode::bne, [](uint64_t a, uint64_t b) { return a != b; }},
+    {Opcode::bgu, [](uint64_t a, uint64_t b) { return a > b; }},
+    {Opcode::bgeu, [](uint64_t a, uint64_t b) { return a >= b; }},
+    {Opcode::blu, [](uint64_t a, uint64_t b) { return a < b; }},
+    {Opcode::bleu, [](uint64_t a, uint64_t b) { return a <= b; }},
+    {Opcode::bg, [](uint64_t a, uint64_t b) { return kLess(b, a); }},
+    {Opcode::bge, [](uint64_t a, uint64_t b) { return !kLess(a, b); }},
+    {Opcode::bl, [](uint64_t a, uint64_t b) { return kLess(a, b); }},
+    {Opcode::ble, [](uint64_t a, uint64_t b) { return !kLess(b, a); }},
+};
+
 TEST(ClauseCode, BranchesAsDifDoes) {
-  const auto less = [](uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); };
-  const std::pair<Opcode, std::function<bool(uint64_t, uint64_t)>> all[] = {
-      {Opcode::be, [](uint64_t a, uint64_t b) { return a == b; }},
-      {Opcode::bne, [](uint64_t a, uint64_t b) { return a != b; }},
-      {Opcode::bgu, [](uint64_t a, uint64_t b) { return a > b; }},
-      {Opcode::bgeu, [](uint64_t a, uint64_t b) { return a >= b; }},
-      {Opcode::blu, [](uint64_t a, uint64_t b) { return a < b; }},
-      {Opcode::bleu, [](uint64_t a, uint64_t b) { return a <= b; }},
-      {Opcode::bg, [&](uint64_t a, uint64_t b) { return less(b, a); }},
-      {Opcode::bge, [&](uint64_t a, uint64_t b) { return !less(a, b); }},
-      {Opcode::bl, [&](uint64_t a, uint64_t b) { return less(a, b); }},
-      {Opcode::ble, [&](uint64_t a, uint64_t b) { return !less(b, a); }},
-  };
-  for (const auto& [opcode, expected] : all) {
+  for (const auto& [opcode, expected] : kBranches) {
     const dif::Difo difo{
         {load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(Opcode::cmp, 1, 2, 0), Instruction::indexed(Opcode::setx, 0, 3),
          Instruction::branch(opcode, 6), op(Opcode::mov, 0, 0, 3), op(Opcode::ret, 0, 0, 3)},
@@ -142,6 +143,41 @@ TEST(ClauseCode, BranchesAsDifDoes) {
     for (const uint64_t a : kValues)
       for (const uint64_t b : kValues) EXPECT_EQ(run(difo, a, b), expected(a, b) ? 1 : 0) << static_cast<int>(opcode);
   }
+}
+
+// 1 if the branch is taken, else 0, in place of either operand or beside them.
+dif::Difo truth_of(Opcode branch, unsigned rd, bool is_reversed) {
+  return {{load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(Opcode::cmp, 1, 2, 0),
+           Instruction::indexed(Opcode::setx, is_reversed, rd), Instruction::branch(branch, 6),
+           Instruction::indexed(Opcode::setx, !is_reversed, rd), op(Opcode::ret, 0, 0, rd)},
+          {1, 0},
+          "",
+          {},
+          kWord};
+}
+
+TEST(ClauseCode, TellsWhetherAConditionHolds) {
+  for (const auto& [opcode, expected] : kBranches)
+    for (const unsigned rd : {1U, 2U, 5U})
+      for (const uint64_t a : kValues)
+        for (const uint64_t b : kValues)
+          for (const bool is_reversed : {false, true})
+            EXPECT_EQ(run(truth_of(opcode, rd, is_reversed), a, b), expected(a, b) != is_reversed ? 1 : 0)
+                << static_cast<int>(opcode);
+}
+
+TEST(ClauseCode, BranchesIntoTheMidstOfATruth) {
+  // 0 if arg0 is arg1, by a branch to the last setx.
+  const dif::Difo difo{{load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(Opcode::cmp, 1, 2, 0),
+                        Instruction::branch(Opcode::be, 6), Instruction::indexed(Opcode::setx, 0, 3),
+                        Instruction::branch(Opcode::bg, 7), Instruction::indexed(Opcode::setx, 1, 3), op(Opcode::ret, 0, 0, 3)},
+                       {1, 0},
+                       "",
+                       {},
+                       kWord};
+  EXPECT_EQ(run(difo, 5, 5), 0);
+  EXPECT_EQ(run(difo, 6, 5), 1);
+  EXPECT_EQ(run(difo, 5, 6), 0);
 }
 
 TEST(ClauseCode, WidensByTheType) {
