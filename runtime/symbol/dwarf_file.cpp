@@ -109,6 +109,7 @@ constexpr int kEnumerations[] = {DW_TAG_enumeration_type};
 constexpr int kNamed[] = {DW_TAG_typedef,    DW_TAG_structure_type,   DW_TAG_class_type,
                           DW_TAG_union_type, DW_TAG_enumeration_type, DW_TAG_base_type};
 constexpr int kVariables[] = {DW_TAG_variable};
+constexpr int kVariablesOfClasses[] = {DW_TAG_variable, DW_TAG_member};  // DWARF 4 describes a static one as a member
 constexpr int kEnumerators[] = {DW_TAG_enumerator};
 
 std::span<const int> tags_of(dif::DescribedAs as) {
@@ -255,19 +256,30 @@ std::optional<Dwarf_Die> DwarfFile::find_type(dif::DescribedAs as, std::string_v
   return best.take();
 }
 
+// A variable may only be declared under its name, and defined elsewhere by reference to that: its type is the same.
 std::optional<Dwarf_Die> DwarfFile::find_variable(std::string_view name, uint64_t address) const {
-  std::optional<Dwarf_Die> found;
+  std::optional<Dwarf_Die> found, declared;
   const auto visit = [&](Dwarf_Die& die) {
     if (address_of(die) == address) found = die;
+    if (!declared && dwarf_hasattr(&die, DW_AT_external) != 0 && !address_of(die)) declared = die;
     return !found;
   };
   find(name, kVariables, DW_AT_name, visit);
-  if (found) return found;
-  // The variable may only be declared under its name, and defined elsewhere by reference to that: its type is the same.
-  find(name, kVariables, DW_AT_name, [&](Dwarf_Die& die) {
-    if (dwarf_hasattr(&die, DW_AT_external) != 0 && !address_of(die)) found = die;
-    return !found;
-  });
+  if (!found && !declared) find(name, kVariablesOfClasses, DW_AT_linkage_name, visit);
+  if (!found && !declared && name.starts_with("_Z")) return variable_at(address);  // GCC: static, in a namespace
+  return found ? found : declared;
+}
+
+std::optional<Dwarf_Die> DwarfFile::variable_at(uint64_t address) const {
+  std::optional<Dwarf_Die> found;
+  DieWalk walk(kMostDies);
+  const auto visit = [&](Dwarf_Die& die) {
+    if (dwarf_tag(&die) != DW_TAG_variable) return into_namespaces(die);
+    if (address_of(die) == address) found = die;
+    return found ? DieWalk::Next::stop : DieWalk::Next::over;
+  };
+  for (Unit& unit : units())
+    if (!found) walk.below(unit.whole, visit);
   return found;
 }
 

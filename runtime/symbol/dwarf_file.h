@@ -55,6 +55,7 @@ class DwarfFile {
   DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf);
   bool find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const;
   std::optional<Dwarf_Die> unit_of(uint64_t address) const;
+  std::optional<Dwarf_Die> variable_at(uint64_t address) const;  // by a walk over all units
   const std::vector<DwarfNames>& parts() const;
 
   std::unique_ptr<OpenElf> elf_;

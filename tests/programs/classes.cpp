@@ -17,6 +17,8 @@ class Animal {
   int legs_;
 };
 int Animal::born = 3;
+short oldest = -12;
+static long fed = 70000;
 
 struct Named {
   const char* name = "";
@@ -29,10 +31,11 @@ class Cat : public Animal, public Named {
   [[gnu::noinline]] int feed(const Named& keeper, Diet with, bool gladly);
   Diet diet;
   Cat* friend_of = nullptr;
+  wchar_t initials[3] = L"TC";
 };
 
 int Cat::feed(const Named& keeper, Diet with, bool gladly) {
-  __asm__ volatile("" ::: "memory");
+  __asm__ volatile("" : : "r"(&fed) : "memory");
   return keeper.id + static_cast<int>(with) + legs() + gladly;
 }
 

@@ -165,13 +165,15 @@ TEST_F(DwarfTest, Data) {
 
 TEST_F(DwarfTest, ClassesOfCxx) {
   open("classes");
-  EXPECT_THAT(members(DescribedAs::structure, "Cat"), ElementsAre(" 0", " 16", "diet 32", "friend_of 40"));
+  EXPECT_THAT(members(DescribedAs::structure, "Cat"), ElementsAre(" 0", " 16", "diet 32", "friend_of 40", "initials 48"));
   EXPECT_THAT(arguments("_ZN3zoo3Cat4feedERKNS_5NamedENS_4DietEb"),
               ElementsAre("this arg0", "keeper arg1", "with arg2", "gladly arg3"));
   EXPECT_THAT(arguments("_ZN3zoo5weighENS_3CatEi"), ElementsAre("guest [arg0]", "stones arg1"));
   auto meat = file_->find_enumerator("meat");
   ASSERT_TRUE(meat);
   EXPECT_EQ(describe(meat->enumeration, table_).size, 1U);
+  EXPECT_EQ(type_of_data("_ZN3zoo6oldestE").size, 2U);
+  EXPECT_EQ(type_of_data("_ZN3zooL3fedE").size, 8U);
 }
 
 TEST_F(DwarfTest, SeparateAndCompressed) {
