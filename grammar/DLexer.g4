@@ -79,9 +79,11 @@ RESERVED        : 'break' | 'case' | 'continue' | 'counter' | 'default' | 'do' |
                   | 'while';
 
 IDENTIFIER      : [a-zA-Z_] [0-9a-zA-Z_]*;
-// module`name. With a ` before it the module's name may hold signs that are operators elsewhere.
-SCOPED_NAME     : '`' SCOPE | MODULE '`' (MODULE '`')* IDENTIFIER;
-fragment SCOPE  : (WIDE_MODULE '`')? (MODULE '`')* IDENTIFIER;
+// module`name or module`namespace::name. With a ` before it the module's name may hold signs that are operators elsewhere.
+SCOPED_NAME     : '`' SCOPE | MODULE '`' (MODULE '`')* QUALIFIED;
+fragment SCOPE  : (WIDE_MODULE '`')? (MODULE '`')* QUALIFIED;
+fragment QUALIFIED
+                : IDENTIFIER ('::' IDENTIFIER)*;
 // With a bound, since a.b.c is no module where no ` follows, and would be read again and again.
 fragment MODULE : '$'? WORD ('.' WORD ('.' WORD ('.' WORD ('.' WORD)?)?)?)?;
 fragment WORD   : [0-9a-zA-Z_]+;

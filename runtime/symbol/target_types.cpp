@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
+#include "runtime/symbol/demangle.h"
 #include "runtime/symbol/go_signature.h"
 #include "runtime/symbol/signature.h"
 
@@ -28,6 +30,18 @@ std::pair<Data, Data> named(const ElfObject& elf, std::string_view name) {
       return a < b.name;
   };
   return std::equal_range(elf.data().begin(), elf.data().end(), name, less);
+}
+
+bool is_qualified(std::string_view name) { return name.find("::") != std::string_view::npos; }
+
+// The symbol of a variable of C++ or Rust, ns::name, or of any other.
+const ElfData* data_named(const ElfObject& elf, std::string_view name) {
+  const auto [begin, end] = named(elf, name);
+  if (begin != end) return &*begin;
+  if (!is_qualified(name)) return nullptr;
+  const auto is_same = [&](const ElfData& data) { return demangle_without_arguments(data.name) == name; };
+  const auto found = std::find_if(elf.data().begin(), elf.data().end(), is_same);
+  return found == elf.data().end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -141,15 +155,15 @@ Result<dif::DataDesc> TargetTypes::find_data(std::string_view pattern, std::stri
   for (Module* module : modules) {
     const ElfObject* elf = elf_of(*module);
     if (elf == nullptr) continue;
-    const auto [begin, end] = named(*elf, name);
-    if (begin == end) continue;
-    if (begin->is_thread_local) return Error{fmt::format("{} is thread-local: each thread has its own", name)};
+    const ElfData* symbol = data_named(*elf, name);
+    if (symbol == nullptr) continue;
+    if (symbol->is_thread_local) return Error{fmt::format("{} is thread-local: each thread has its own", name)};
     const std::optional<uint64_t> bias = elf->bias(module->object.address, module->object.offset);
     if (module->object.address == 0 || !bias) return Error{"there is no process, so it has no address"};
     dif::DataDesc data;
     data.module = module->object.name;
-    data.address = begin->address + *bias;
-    add_type(*module, name, begin->address, data);
+    data.address = symbol->address + *bias;
+    add_type(*module, symbol->name, symbol->address, data);
     return data;
   }
   if (!modules.empty()) return Error{"Unknown symbol name"};
@@ -158,9 +172,13 @@ Result<dif::DataDesc> TargetTypes::find_data(std::string_view pattern, std::stri
 
 std::vector<std::string> TargetTypes::similar_data(std::string_view pattern, std::string_view name) {
   std::vector<std::string_view> names;
-  for (Module* module : matching(pattern))
-    if (const ElfObject* elf = elf_of(*module))
-      for (const ElfData& data : elf->data()) names.push_back(data.name);
+  std::deque<std::string> readable;  // what the names lie in
+  for (Module* module : matching(pattern)) {
+    const ElfObject* elf = elf_of(*module);
+    if (elf == nullptr) continue;
+    for (const ElfData& data : elf->data())
+      names.push_back(is_qualified(name) ? readable.emplace_back(demangle_without_arguments(data.name)) : data.name);
+  }
   return similar_names(name, names);
 }
 

@@ -8,5 +8,6 @@ pid$target:classes:zoo??Cat??feed:entry
 {
 	printf("%s %d legs, diet %d, friend %s; keeper %s %d\n", stringof(args[0]->name), args[0]->legs_, args[0]->diet,
 	    stringof(args[0]->friend_of->name), stringof(args[1]->name), args[1]->id);
+	printf("born %d, oldest %d, fed %d, %d; ", classes`zoo::Animal::born, `zoo::oldest, a.out`zoo::fed, `_ZN3zoo6Animal4bornE);
 	printf("with %d, meat %d, gladly %d, Cat %d\n", args[2], `meat, args[3], sizeof (struct Cat));
 }
