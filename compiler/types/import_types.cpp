@@ -29,6 +29,11 @@ bool has_tag(DescribedAs as) {
   return as == DescribedAs::structure || as == DescribedAs::union_ || as == DescribedAs::enumeration;
 }
 
+// C has typedefs of these names.
+bool is_character_of_cplusplus(std::string_view name) {
+  return name == "wchar_t" || name == "char8_t" || name == "char16_t" || name == "char32_t";
+}
+
 }  // namespace
 
 Result<const Type*> TypeImporter::find(const std::string& module, std::string_view keyword, const std::string& name) {
@@ -83,7 +88,8 @@ const Type* TypeImporter::make_integer(const dif::TypeDesc& desc) {
                      : desc.size == 4 ? "int"
                      : is_long_long   ? "long long"
                                       : "long";
-  return types_.basic(desc.is_signed ? name : fmt::format("unsigned {}", name));
+  const Type* type = types_.basic(desc.is_signed ? name : fmt::format("unsigned {}", name));
+  return is_character_of_cplusplus(desc.name) ? types_.make_alias(desc.name, type) : type;
 }
 
 const Type* TypeImporter::make_named(const dif::TypeDesc& desc, dif::TypeRef type) {

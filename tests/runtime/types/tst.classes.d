@@ -10,4 +10,5 @@ pid$target:classes:zoo??Cat??feed:entry
 	    stringof(args[0]->friend_of->name), stringof(args[1]->name), args[1]->id);
 	printf("born %d, oldest %d, fed %d, %d; ", classes`zoo::Animal::born, `zoo::oldest, a.out`zoo::fed, `_ZN3zoo6Animal4bornE);
 	printf("with %d, meat %d, gladly %d, Cat %d\n", args[2], `meat, args[3], sizeof (struct Cat));
+	print(args[0]->initials);
 }
