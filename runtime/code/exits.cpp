@@ -73,6 +73,7 @@ Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
   for (const MachineInstruction& one : function.instructions) {
     const Way way = way_of(code, before, one, beyond);
     if (way == Way::out) exits.offsets.push_back(one.offset);
+    if (way == Way::out && one.flow != Flow::return_) exits.has_jump = true;
     if (way == Way::unknown) exits.is_complete = false;
     const bool goes_beyond = one.target ? !leads_inside(code, one) : way != Way::inside && one.flow != Flow::return_;
     if (one.flow == Flow::call || one.flow == Flow::elsewhere || goes_beyond) exits.is_leaf = false;

@@ -19,6 +19,7 @@ struct Exits {
   std::vector<uint32_t> offsets;  // ascending
   bool is_complete = false;       // there are no others
   bool is_leaf = false;           // it calls no function and makes no system calls
+  bool has_jump = false;          // one of them jumps to another function, so the value is not there yet
 };
 
 // The code outside a function's bytes: the beginning of another function, or a part of this one that was moved away and never

@@ -114,7 +114,7 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
 uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
   const auto file = ModuleCode::open(site.path);
   if (!file) return 0;
-  const ReturnPlan plan = returns_.plan(site, file->get(), false);
+  const ReturnPlan plan = returns_.plan(site, file->get());
   return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
 }
 

@@ -111,8 +111,7 @@ Exits ReturnPlanner::exits_of(const UprobeSite& site, const ModuleCode& file) {
   return find_exits(file.bytes(site.offset, site.size), [&](int64_t target) { return beyond(site, file, target); });
 }
 
-ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by,
-                               bool shows_callers) {
+ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, ReturnWants wants, ReturnBy by) {
   if (file == nullptr) return {};
   if (is_jump_by_pointer(file->bytes(site.offset, 16)))  // a stub of setjmp(), for one, which keeps its return address
     return {ReturnPlan::By::nothing, {}, {}, "it jumps to a function elsewhere, and that returns; probe that function"};
@@ -122,9 +121,13 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
   ReturnPlan plan;
   if (exits.is_complete && exits.offsets.size() == 1) plan.only_exit = exits.offsets.front();
   plan.why_not = harm_of_uretprobe(site, *file, exits.is_leaf, by);
+  const bool is_early = wants.value && exits.has_jump;  // at the exits
+  if (is_early && (!plan.why_not.empty() || (by == ReturnBy::safe && wants.callers)))
+    return {ReturnPlan::By::nothing, {}, {}, "it leaves by a jump to another function, where its value (arg1) is not known yet"};
+  if (is_early) return plan;
   const auto first = decode_instruction(code, 0);
-  const bool is_better = (wants_offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
-                         (by == ReturnBy::safe && (shows_callers || comes_back(site, *file)));
+  const bool is_better = (wants.offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
+                         (by == ReturnBy::safe && (wants.callers || comes_back(site, *file)));
   const bool are_known = exits.is_complete && (!exits.offsets.empty() || file->is_go());
   if (are_known && (is_better || !plan.why_not.empty()))
     plan.by = ReturnPlan::By::exits;

@@ -14,6 +14,8 @@
 //     - a clause shows the stack: a walk ends at a replaced
 //       return address
 //     - no probe can lie on its first instruction
+//   a clause asks for the value (arg1), and the function      uretprobe, whatever the exit; the probe is left out if
+//   leaves by a jump, where the value is not known yet        it could do harm or a clause shows the stack
 //   exits not known                                           a uretprobe, if it can do no harm; or the probe is left out
 //
 // Option `return` changes that: `uretprobe` takes exceptions and recursion for unlikely, `exits` allows no uretprobe at all.
@@ -42,11 +44,17 @@ struct ReturnPlan {
   std::string_view why_not{};           // of nothing
 };
 
+// What clauses ask for at a return.
+struct ReturnWants {
+  bool offset = false;   // arg0
+  bool value = false;    // arg1
+  bool callers = false;  // they walk the stack, and a uretprobe would end the walk
+};
+
 class ReturnPlanner {
  public:
-  // file: the site's, or null if it cannot be read. shows_callers: a clause walks the stack, and a uretprobe would end the walk.
-  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by = ReturnBy::safe,
-                  bool shows_callers = false);
+  // file: the site's, or null if it cannot be read.
+  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, ReturnWants wants = {}, ReturnBy by = ReturnBy::safe);
   // The instructions that leave the function of the site.
   Exits exits_of(const UprobeSite& site, const ModuleCode& file);
 

@@ -100,8 +100,8 @@ class Planner {
 
  private:
   void add_return(const EnabledProbe& enabled, const UprobeSite& site) {
-    const bool wants_offset = (enabled.needs.args & 1) != 0;
-    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants_offset, enabled.returns, shows_callers_);
+    const ReturnWants wants = {(enabled.needs.args & 1) != 0, (enabled.needs.args & 2) != 0, shows_callers_};
+    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants, enabled.returns);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {
       refused_.push_back({enabled.probe, std::string(plan.why_not)});

@@ -27,6 +27,7 @@ FUNCTION(rp_calls_itself, "push %rbx\n call rp_calls_itself\n pop %rbx\n ret")
 FUNCTION(rp_ping, "push %rbx\n call rp_pong\n pop %rbx\n ret")
 FUNCTION(rp_pong, "push %rbx\n call rp_ping\n pop %rbx\n ret")
 FUNCTION(rp_leaves_by_jump, "mov %rdi, %rax\n jmp rp_leaf")
+FUNCTION(rp_leaves_by_branch, "test %rdi, %rdi\n jne 1f\n ret\n 1: jmp rp_calls")
 FUNCTION(rp_resolver, ".cfi_startproc\n .cfi_adjust_cfa_offset 16\n mov %rdi, %rax\n jmp *%rax\n .cfi_endproc")
 FUNCTION(rp_start, ".cfi_startproc\n .cfi_undefined rip\n call rp_leaf\n hlt\n .cfi_endproc")
 FUNCTION(rp_keeps, "mov (%rsp), %rax\n mov %rax, (%rdi)\n ret")
@@ -46,6 +47,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using By = ReturnPlan::By;
 
+constexpr ReturnWants kOffset{true, false, false}, kValue{false, true, false}, kOffsetAndValue{true, true, false};
+constexpr ReturnWants kCallers{false, false, true};
 const std::string kGoMarked = DVM_BINARY_DIR "/tests/unit/instrument/go_marked";
 
 // In this process exceptions can be thrown; in the other, of C, they cannot.
@@ -57,8 +60,8 @@ class ReturnPlanTest : public testing::Test {
     other_.emplace(std::move(*process));
   }
 
-  ReturnPlan plan(std::string_view name, pid_t pid, bool wants_offset = false, const std::string& path = "/proc/self/exe",
-                  ReturnBy by = ReturnBy::safe, bool shows_callers = false) {
+  ReturnPlan plan(std::string_view name, pid_t pid, ReturnWants wants = {}, const std::string& path = "/proc/self/exe",
+                  ReturnBy by = ReturnBy::safe) {
     const auto elf = ElfObject::read(path);
     const auto code = ModuleCode::open(path);
     if (!elf || !code) {
@@ -73,9 +76,9 @@ class ReturnPlanTest : public testing::Test {
     }
     UprobeSite site{path, found->offset, true, pid};
     site.size = found->size;
-    return planner_.plan(site, code->get(), wants_offset, by, shows_callers);
+    return planner_.plan(site, code->get(), wants, by);
   }
-  ReturnPlan plan_by(ReturnBy by, std::string_view name, pid_t pid) { return plan(name, pid, false, "/proc/self/exe", by); }
+  ReturnPlan plan_by(ReturnBy by, std::string_view name, pid_t pid) { return plan(name, pid, {}, "/proc/self/exe", by); }
   pid_t thrower() const { return getpid(); }
   pid_t other() const { return other_->pid(); }
 
@@ -101,10 +104,20 @@ TEST_F(ReturnPlanTest, NoUretprobeWhereTheReturnAddressIsNoUsualOne) {
 }
 
 TEST_F(ReturnPlanTest, TheOffsetIsToldByTheExits) {
-  EXPECT_EQ(plan("rp_leaf", thrower(), true).by, By::uretprobe);
-  const ReturnPlan two = plan("rp_two_ways", thrower(), true);
+  EXPECT_EQ(plan("rp_leaf", thrower(), kOffset).by, By::uretprobe);
+  const ReturnPlan two = plan("rp_two_ways", thrower(), kOffset);
   EXPECT_EQ(two.by, By::exits);
   EXPECT_THAT(two.exits, ElementsAre(5, 8));
+}
+
+TEST_F(ReturnPlanTest, TheValueIsToldWhereAnotherFunctionReturns) {
+  EXPECT_EQ(plan("rp_leaves_by_jump", other(), kValue).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_leaves_by_branch", other(), kOffset).by, By::exits);
+  EXPECT_EQ(plan("rp_leaves_by_branch", other(), kOffsetAndValue).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", thrower(), kValue).by, By::exits) << "only returns leave it";
+  const ReturnPlan thrown = plan("rp_leaves_by_jump", thrower(), kValue);
+  EXPECT_EQ(thrown.by, By::nothing);
+  EXPECT_THAT(std::string(thrown.why_not), HasSubstr("arg1"));
 }
 
 TEST_F(ReturnPlanTest, ExceptionsPassNoUretprobe) {
@@ -135,7 +148,7 @@ TEST_F(ReturnPlanTest, TheScriptMayChoose) {
   EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_calls_itself", other()).by, By::uretprobe);
   EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_keeps", other()).by, By::exits);
   EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_start", other()).by, By::nothing);
-  EXPECT_EQ(plan("go_unknown", other(), false, kGoMarked, ReturnBy::uretprobe).by, By::nothing);
+  EXPECT_EQ(plan("go_unknown", other(), {}, kGoMarked, ReturnBy::uretprobe).by, By::nothing);
   EXPECT_EQ(plan_by(ReturnBy::exits, "rp_leaf", other()).by, By::exits);
   const ReturnPlan unknown = plan_by(ReturnBy::exits, "rp_unknown", other());
   EXPECT_EQ(unknown.by, By::nothing);
@@ -144,10 +157,10 @@ TEST_F(ReturnPlanTest, TheScriptMayChoose) {
 
 TEST_F(ReturnPlanTest, AWalkToTheCallersMeetsNoUretprobe) {
   constexpr const char* kSelf = "/proc/self/exe";
-  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::safe, false).by, By::uretprobe);
-  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::safe, true).by, By::exits);
-  EXPECT_EQ(plan("rp_unknown", other(), false, kSelf, ReturnBy::safe, true).by, By::uretprobe);
-  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::uretprobe, true).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", other(), {}, kSelf).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", other(), kCallers, kSelf, ReturnBy::safe).by, By::exits);
+  EXPECT_EQ(plan("rp_unknown", other(), kCallers, kSelf, ReturnBy::safe).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", other(), kCallers, kSelf, ReturnBy::uretprobe).by, By::uretprobe);
 }
 
 TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {
@@ -165,15 +178,15 @@ TEST_F(ReturnPlanTest, PartsThatWereMovedAwayAreLookedInto) {
 }
 
 TEST_F(ReturnPlanTest, GoNeverGetsAUretprobe) {
-  EXPECT_EQ(plan("go_leaf", other(), false, kGoMarked).by, By::exits);
-  const ReturnPlan unknown = plan("go_unknown", other(), false, kGoMarked);
+  EXPECT_EQ(plan("go_leaf", other(), {}, kGoMarked).by, By::exits);
+  const ReturnPlan unknown = plan("go_unknown", other(), {}, kGoMarked);
   EXPECT_EQ(unknown.by, By::nothing);
   EXPECT_THAT(std::string(unknown.why_not), HasSubstr("the program is Go's"));
 }
 
 TEST_F(ReturnPlanTest, WhatCannotBeReadHasAUretprobe) {
   const UprobeSite site{"/nonexistent", 0, true, other()};
-  EXPECT_EQ(planner_.plan(site, nullptr, false).by, By::uretprobe);
+  EXPECT_EQ(planner_.plan(site, nullptr).by, By::uretprobe);
 }
 
 TEST(ModuleCodeOfGo, IsKnownByItsNote) {
