@@ -22,6 +22,7 @@ namespace {
 // Without __GNUC__, glibc's sys/cdefs.h makes __attribute__ a macro for nothing, and packed structures lose their layout.
 constexpr std::string_view kWrapper = "#pragma GCC system_header\n#include_next <sys/cdefs.h>\n#undef __attribute__\n";
 constexpr std::string_view kName = "dvm-include-";
+constexpr int kMostTries = 50;  // until no other run takes the new folder for an abandoned one before it is locked
 
 // A descriptor of the folder, with its lock; -1: another run has it, or it is not a folder of this user.
 int lock(const std::string& path) {
@@ -58,12 +59,15 @@ Result<HeaderFolder> HeaderFolder::make() {
   const std::string parent = std::filesystem::temp_directory_path(error).string();
   if (error) return failed(error.value());
   remove_abandoned(parent);
-  std::string path = fmt::format("{}/{}XXXXXX", parent, kName);
-  if (!mkdtemp(path.data())) return failed(errno);
-  HeaderFolder folder(path, lock(path));
-  if (folder.lock_ < 0 || mkdirat(folder.lock_, "sys", 0700) != 0) return failed(errno);
-  if (Status written = write_file(path + "/sys/cdefs.h", std::string(kWrapper)); !written) return written.error();
-  return folder;
+  for (int tries = 0; tries < kMostTries; tries++) {
+    std::string path = fmt::format("{}/{}XXXXXX", parent, kName);
+    if (!mkdtemp(path.data())) return failed(errno);
+    HeaderFolder folder(path, lock(path));
+    if (folder.lock_ < 0 || mkdirat(folder.lock_, "sys", 0700) != 0) continue;
+    if (Status written = write_file(path + "/sys/cdefs.h", std::string(kWrapper)); !written) return written.error();
+    return folder;
+  }
+  return failed(errno);
 }
 
 HeaderFolder::HeaderFolder(HeaderFolder&& other) noexcept

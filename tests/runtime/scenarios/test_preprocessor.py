@@ -1,5 +1,7 @@
 """-C: macros, included files, and errors that name the place in the file a person wrote."""
 
+import contextlib
+import fcntl
 import os
 import pathlib
 import signal
@@ -137,6 +139,23 @@ class Preprocessor(dvmtest.FolderTest):
         run.wait()
         self.run_ok("-C", "-n", "BEGIN { exit(0); }", env=environment)
         self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_runs_at_the_same_time(self):
+        environment = {**dvmtest.ENV, "TMPDIR": str(self.folder)}
+        command = [dvmtest.DVM, "compile", "-C", self.write("a.d", "BEGIN { exit(0); }")]
+        runs = [subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(6)]
+        taken = 0
+        while any(run.poll() is None for run in runs):
+            for folder in self.folder.glob("dvm-include-*"):
+                with contextlib.suppress(OSError):  # what a run does with folders that nobody has locked
+                    descriptor = os.open(folder, os.O_DIRECTORY)
+                    try:
+                        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        folder.rmdir()
+                        taken += 1
+                    finally:
+                        os.close(descriptor)
+        self.assertEqual([run.communicate()[1] for run in runs], [b""] * len(runs), f"{taken} were taken")
 
     def test_another_preprocessor(self):
         other = pathlib.Path(self.write("other", '#!/bin/sh\necho \'BEGIN { printf("other"); exit(0); }\'\n'))
