@@ -1,11 +1,16 @@
 #include "runtime/agent/other_jumps.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 #include "runtime/agent/detach.h"
+#include "runtime/code/displaced.h"
+#include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
@@ -26,31 +31,52 @@ Status clear_away(pid_t pid, const AgentMemory& memory) {
   }
 }
 
-OtherJumps::OtherJumps(pid_t pid) {
+OtherJumps::OtherJumps(pid_t pid) : bytes_(kMostDisplaced), reason_("an agent of another dvm has replaced its code") {
   const auto memory = AgentMemory::open(pid);
   if (!memory) return;
   std::vector<FoundAgent> agents = find_agents(pid, *memory);
-  std::erase_if(
-      agents, [](const FoundAgent& one) { return one.header.patches == 0 || (one.header.tracer == getpid() && is_traced(one)); });
-  if (agents.empty()) return;
-  (void)clear_away(pid, *memory);  // what stays is refused
-  for (const FoundAgent& agent : agents) {
-    const std::vector<uint64_t> its = jumps_of(*memory, agent);
-    jumps_.insert(jumps_.end(), its.begin(), its.end());
+  std::erase_if(agents, [](const FoundAgent& one) { return one.header.tracer == getpid() && is_traced(one); });
+  add(pid, *memory, agents);
+}
+
+// Behind the jump itself a breakpoint does no harm, and there a process that is not traced need not fire.
+OtherJumps OtherJumps::of_all() {
+  OtherJumps all;
+  all.bytes_ = kJumpBytes;
+  all.reason_ = "an agent has replaced its code in another process, where a uprobe that follows forks would lie as well";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0) continue;
+    if (const auto memory = AgentMemory::open(pid)) all.add(pid, *memory, find_agents(pid, *memory));
   }
-  if (jumps_.empty()) return;
-  std::sort(jumps_.begin(), jumps_.end());
-  if (auto objects = mapped_objects(pid)) objects_ = *std::move(objects);
+  return all;
+}
+
+OtherJumps::FileId OtherJumps::file_of(const std::string& open_path) {
+  struct stat status {};
+  if (stat(open_path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents) {
+  if (std::none_of(agents.begin(), agents.end(), [](const FoundAgent& one) { return one.header.patches != 0; })) return;
+  (void)clear_away(pid, memory);  // what stays is refused
+  const auto objects = mapped_objects(pid);
+  if (!objects) return;
+  for (const FoundAgent& agent : agents)
+    for (const uint64_t jump : agent.header.patches == 0 ? std::vector<uint64_t>() : jumps_of(memory, agent))
+      if (const MappedObject* object = object_at(*objects, jump))
+        jumps_[file_of(object->open_path)].push_back(jump - object->address + object->offset);
+  for (auto& [file, jumps] : jumps_) std::sort(jumps.begin(), jumps.end());
 }
 
 std::string_view OtherJumps::refusal(const std::string& open_path, uint64_t offset) const {
-  for (const MappedObject& object : objects_) {
-    if (object.open_path != open_path || object.address == 0 || offset < object.offset) continue;
-    const uint64_t address = object.address + (offset - object.offset);
-    const auto after = std::upper_bound(jumps_.begin(), jumps_.end(), address);
-    if (after != jumps_.begin() && address - after[-1] < kMostDisplaced) return "an agent of another dvm has replaced its code";
-  }
-  return {};
+  if (jumps_.empty()) return {};
+  const auto found = jumps_.find(file_of(open_path));
+  if (found == jumps_.end()) return {};
+  const auto after = std::upper_bound(found->second.begin(), found->second.end(), offset);
+  return after != found->second.begin() && offset - after[-1] < bytes_ ? reason_ : std::string_view();
 }
 
 }  // namespace dvm::runtime

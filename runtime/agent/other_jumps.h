@@ -1,18 +1,20 @@
 #pragma once
-// Jumps of other agents in a process that is about to be traced by kernel uprobes. The kernel restores code from its file: on a
-// jump it would put back the first byte alone, which leaves code that is neither the one nor the other.
-// Tested by tests/runtime/scenarios/test_agent.py.
+// Jumps of agents on which kernel uprobes must not lie. The kernel takes the instruction under a breakpoint from its file: on a
+// jump it changes the first byte alone, and goes on in the midst of the jump's distance.
+// Tested by tests/unit/instrument/other_jumps_test.cpp and tests/runtime/scenarios/test_agent_uprobes.py.
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dvm/common/result.h"
+#include "runtime/agent/address_space.h"
 #include "runtime/agent/memory.h"
-#include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 
@@ -22,14 +24,25 @@ Status clear_away(pid_t pid, const AgentMemory& memory);
 
 class OtherJumps {
  public:
-  // Clears away first. Those of this process's own agents do not count.
+  // None.
+  OtherJumps() = default;
+  // In a process that is about to be traced by uprobes. Clears away first. Those of this process's own agents do not count: where
+  // they lie, it places no uprobes.
   explicit OtherJumps(pid_t pid);
+  // In all processes that this one may read. Clears away first.
+  static OtherJumps of_all();
+
   // Why no uprobe may lie at an offset of a file; empty: one may.
   std::string_view refusal(const std::string& open_path, uint64_t offset) const;
 
  private:
-  std::vector<MappedObject> objects_;
-  std::vector<uint64_t> jumps_;
+  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
+  static FileId file_of(const std::string& open_path);
+  void add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents);
+
+  std::map<FileId, std::vector<uint64_t>> jumps_;  // offsets in the file
+  uint64_t bytes_ = 0;                             // that each of them takes
+  std::string_view reason_;
 };
 
 }  // namespace dvm::runtime

@@ -1,0 +1,98 @@
+// Places where kernel uprobes must not lie, by what agents have left in processes.
+
+#include "runtime/agent/other_jumps.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "runtime/agent/detach.h"
+#include "tests/unit/instrument/threaded_child.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr uint64_t kOffset = 64, kFileOffset = kPage;
+
+// A child with one jump, in a copy of a file that it has mapped, and the table of an agent.
+class OtherJumpsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/other-jumps-XXXXXX";
+    const int file = mkstemp(name);
+    path_ = name;
+    ASSERT_EQ(ftruncate(file, 2 * kPage), 0);
+    void* code = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, kFileOffset);
+    void* table = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    close(file);
+    code_ = static_cast<unsigned char*>(code), header_ = static_cast<inside::CodeHeader*>(table);
+    *header_ = {.armed = 0,
+                .tracer = getpid(),
+                .patches = 1,
+                .tracer_began = start_time(getpid()),
+                .table = reinterpret_cast<uint64_t>(header_ + 1)};
+    const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + kOffset), {}, 5, {0xe9, 1, 2, 3, 4}, 0};
+    std::memcpy(static_cast<unsigned char*>(table) + sizeof *header_, &jump, sizeof jump);
+    std::memcpy(code_ + kOffset, jump.after, jump.length);
+  }
+  void TearDown() override {
+    munmap(code_, kPage);
+    munmap(header_, kPage);
+    unlink(path_.c_str());
+  }
+  // The parent has no such code.
+  void start() {
+    mprotect(code_, kPage, PROT_READ | PROT_EXEC);
+    mprotect(header_, kPage, PROT_READ | PROT_EXEC);
+    child_.emplace();
+    mprotect(header_, kPage, PROT_READ);
+    mprotect(code_, kPage, PROT_READ);
+  }
+  bool is_refused(const OtherJumps& jumps, uint64_t at) const { return !jumps.refusal(path_, kFileOffset + at).empty(); }
+
+  std::string path_;
+  unsigned char* code_ = nullptr;
+  inside::CodeHeader* header_ = nullptr;
+  std::optional<test::ThreadedChild> child_;
+};
+
+TEST_F(OtherJumpsTest, OfAnyProcessRefuseTheirBytesAlone) {
+  start();
+  const OtherJumps all = OtherJumps::of_all();
+  EXPECT_TRUE(is_refused(all, kOffset));
+  EXPECT_TRUE(is_refused(all, kOffset + 4));
+  EXPECT_FALSE(is_refused(all, kOffset - 1));
+  EXPECT_FALSE(is_refused(all, kOffset + 5));
+  EXPECT_TRUE(all.refusal("/proc/self/exe", kFileOffset + kOffset).empty());
+}
+
+TEST_F(OtherJumpsTest, OfATracedProcessRefuseWhatTheyHaveDisplaced) {
+  header_->tracer = getppid(), header_->tracer_began = start_time(getppid());
+  start();
+  const OtherJumps its(child_->pid());
+  EXPECT_TRUE(is_refused(its, kOffset + 19));
+  EXPECT_FALSE(is_refused(its, kOffset + 20));
+}
+
+TEST_F(OtherJumpsTest, OfThisTracerDoNotCountInItsOwnProcess) {
+  start();
+  EXPECT_FALSE(is_refused(OtherJumps(child_->pid()), kOffset));
+}
+
+TEST_F(OtherJumpsTest, OfDeadTracersAreTakenOff) {
+  header_->tracer_began = 1;
+  start();
+  EXPECT_FALSE(is_refused(OtherJumps::of_all(), kOffset));
+  const auto memory = AgentMemory::open(child_->pid());
+  unsigned char first = 1;
+  ASSERT_TRUE(memory && memory->read_object(reinterpret_cast<uint64_t>(code_ + kOffset), first));
+  EXPECT_EQ(first, 0);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
