@@ -74,6 +74,9 @@ class UprobeInstrument final : public CountingInstrument,
       if (!bell) return bell.error();
       bell_ = std::move(*bell);
     }
+    if (const std::string_view refusal = Jumps(followed_ != nullptr).refusal(linker.pid, linker.path, linker.offset);
+        !refusal.empty())
+      return Error{std::string(refusal)};
     auto watch = LoadWatch::make(linker, maps(linker.pid).followed, bell_->ring_fd());
     if (!watch) return watch.error();
     watches_.push_back(std::move(*watch));
@@ -188,13 +191,27 @@ class UprobeInstrument final : public CountingInstrument,
     return tracepoints_.attach(maps(), task_layout());
   }
 
+  // Uprobes that follow forks lie in all processes.
+  class Jumps {
+   public:
+    explicit Jumps(bool in_all) : all_(in_all ? OtherJumps::of_all() : OtherJumps()) {}
+    std::string_view refusal(int32_t pid, const std::string& path, uint64_t offset) {
+      const std::string_view here = traced_.try_emplace(pid, pid).first->second.refusal(path, offset);
+      return here.empty() ? all_.refusal(path, offset) : here;
+    }
+
+   private:
+    OtherJumps all_;
+    std::map<int32_t, OtherJumps> traced_;
+  };
+
   // A probe of which one place is refused has none.
-  static std::vector<PlannedSite> free_of_jumps(std::vector<PlannedSite> places, std::vector<Refused>& refused) {
-    std::map<int32_t, OtherJumps> jumps;
+  std::vector<PlannedSite> free_of_jumps(std::vector<PlannedSite> places, std::vector<Refused>& refused) const {
+    if (places.empty()) return places;
+    Jumps jumps(followed_ != nullptr);
     std::map<const Probe*, std::string_view> refusals;
     for (const PlannedSite& place : places) {
-      const auto its = jumps.try_emplace(place.site->pid, place.site->pid).first;
-      const std::string_view refusal = its->second.refusal(place.site->path, place.offset);
+      const std::string_view refusal = jumps.refusal(place.site->pid, place.site->path, place.offset);
       if (!refusal.empty()) refusals.try_emplace(place.enabled->probe, refusal);
     }
     for (const auto& [probe, refusal] : refusals) refused.push_back({probe, std::string(refusal)});

@@ -1,0 +1,105 @@
+"""Kernel uprobes that lie in all processes, and agents whose jumps lie in some of them, in the same file."""
+
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import dvmtest
+from dvmtest import program
+
+PATIENCE = 120
+FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
+FOLLOW = ("-x", "backend=uprobe", "-x", "followfork", "-x", "switchrate=10hz")
+REFUSED = "an agent has replaced its code in another process"
+ROUNDS = 6
+
+
+class BesideUprobes(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = dvmtest.own_folder(self)
+        self.copy = shutil.copy(program("unmapper"), self.folder)
+
+    def start(self):
+        target = subprocess.Popen([self.copy, "lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def ask(self, target):
+        target.stdin.write("\n")
+        self.assertEqual(target.stdout.readline(), "calls 1000\n")
+
+    def end(self, tracer):
+        tracer.send_signal(signal.SIGINT)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        return out.split(), err
+
+    def follow(self, target):
+        return dvmtest.dvm("run", "-q", *FOLLOW, "-n", FUNC + " tick-200ms { exit(0); }", "-p", str(target.pid))
+
+    def test_uprobes_are_refused_where_an_agent_has_its_jumps(self):
+        one, other = self.start(), self.start()
+        agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(one.pid))
+        result = self.follow(other)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(REFUSED, result.stderr)
+        for target in (one, other):
+            self.ask(target)
+        self.assertEqual(self.end(agent), (["1000"], ""))
+        self.assertEqual(self.follow(other).returncode, 0)
+
+    def test_children_with_jumps_of_a_killed_tracer_are_cleared(self):
+        library = shutil.copy(program("liblate_library.so"), self.folder)
+        script = (f"import ctypes, os; func = ctypes.CDLL('{library}').late_function; print(func(4), flush=True); input(); os.fork() and os._exit(0); "
+                  "print('child', flush=True); input(); print(func(4), flush=True)")
+        parent = subprocess.Popen(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(parent.communicate)
+        value, late = parent.stdout.readline(), "pid$target:liblate_library.so:late_function:entry { @ = count(); } "
+        agent = dvmtest.start_tracer(self, late, "-x", "backend=agent", "-p", str(parent.pid))
+        parent.stdin.write("\n")
+        self.assertEqual(parent.stdout.readline(), "child\n")
+        agent.communicate(timeout=PATIENCE)
+        result = dvmtest.dvm("run", "-qZ", *FOLLOW, "-n", late, "-c", f"/usr/bin/python3 -c 'import ctypes; ctypes.CDLL(\"{library}\").late_function(4)'")
+        self.assertEqual((result.returncode, result.stdout.split(), result.stderr), (0, ["1"], ""))
+        parent.stdin.write("\n")
+        self.assertEqual(int(parent.stdout.readline()), 2 * int(value))  # it adds up
+
+    def test_an_agent_leaves_code_with_uprobes_of_others_alone(self):
+        one, other = self.start(), self.start()
+        follows = dvmtest.start_tracer(self, FUNC, *FOLLOW, "-p", str(other.pid))
+        late = self.start()
+        for target in (one, late):
+            said = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", FUNC + " tick-1ms { exit(0); }", "-p", str(target.pid)).stderr
+            self.assertIn("something else has changed it", said)
+            agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(target.pid))
+            self.ask(target)
+            self.ask(other)
+            self.assertEqual(self.end(agent), (["1000"], ""))
+        self.assertEqual(self.end(follows), (["2000"], ""))
+        for target in (one, other, late):
+            self.ask(target)
+
+    def test_both_at_once(self):
+        """Whichever comes first: no process ends, and what is on counts."""
+        one, other = self.start(), self.start()
+        for turn in range(ROUNDS):
+            starts = [("-x", "backend=agent", "-p", str(one.pid)), (*FOLLOW, "-p", str(other.pid))]
+            tracers = []
+            for options in starts:
+                tracers.append(subprocess.Popen([dvmtest.DVM, "run", "-q", *options, "-n", FUNC + " tick-300ms { exit(0); }"], stdout=subprocess.PIPE,
+                                                stderr=subprocess.PIPE, text=True, env=dvmtest.ENV))
+                time.sleep(0.05 * turn)
+            while any(tracer.poll() is None for tracer in tracers):
+                self.ask(one)
+                self.ask(other)
+            errors = [tracer.communicate(timeout=PATIENCE)[1] for tracer in tracers]
+            self.assertEqual((tracers[0].returncode, errors[0]), (0, ""))
+            self.assertTrue(tracers[1].returncode == 0 or REFUSED in errors[1], errors[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
