@@ -23,6 +23,7 @@ dvm_library(agent
   agent/order_memory.cpp
   agent/other_jumps.cpp
   agent/patches.cpp
+  agent/placing_lock.cpp
   agent/record_code.cpp agent/remote_calls.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp

@@ -25,6 +25,7 @@
 #include "runtime/agent/order_memory.h"
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
+#include "runtime/agent/placing_lock.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
@@ -397,6 +398,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
   std::vector<Waiting> waiting;
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
+  const PlacingLock lock;
   for (int attempt = 0; attempt < kAttempts && !waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kPause);
     auto stopped = StoppedProcess::stop(context_.pid);
@@ -415,15 +417,13 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
 // All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window.
 void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups) {
   CodePages code(memory_);
-  bool is_any_changed = false;
   for (const Waiting& one : waiting) {
     const AgentSite& site = one.site();
     const bool is_there = code.holds(site.window_address, std::as_bytes(std::span(site.window)));
     if (is_there && code.holds(site.relay, std::as_bytes(std::span(site.padding)))) continue;
     one.site().refusal = "its code in memory is not that of its file: something else has changed it";
-    is_any_changed = true;
   }
-  if (is_any_changed) groups.refuse_together();
+  groups.refuse_together();
   std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
   std::vector<AddressRange> windows;
   for (const Waiting& one : waiting) windows.push_back(one.site().range());

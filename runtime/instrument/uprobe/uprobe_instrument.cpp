@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "runtime/agent/other_jumps.h"
+#include "runtime/agent/placing_lock.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
@@ -49,6 +50,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
+    const PlacingLock lock;
     const size_t before = links_.size();
     Status status = try_enable(probes, refused);
     if (!status) is_on_ ? detach_from(before) : disable();  // what was on before stays
@@ -74,6 +76,7 @@ class UprobeInstrument final : public CountingInstrument,
       if (!bell) return bell.error();
       bell_ = std::move(*bell);
     }
+    const PlacingLock lock;
     if (const std::string_view refusal = Jumps(followed_ != nullptr).refusal(linker.pid, linker.path, linker.offset);
         !refusal.empty())
       return Error{std::string(refusal)};

@@ -7,10 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "runtime/agent/detach.h"
+#include "runtime/agent/placing_lock.h"
 #include "tests/unit/instrument/threaded_child.h"
 
 namespace dvm::runtime {
@@ -92,6 +95,23 @@ TEST_F(OtherJumpsTest, OfDeadTracersAreTakenOff) {
   unsigned char first = 1;
   ASSERT_TRUE(memory && memory->read_object(reinterpret_cast<uint64_t>(code_ + kOffset), first));
   EXPECT_EQ(first, 0);
+}
+
+TEST(PlacingLock, HasOneHolder) {
+  std::atomic<bool> is_released = false, came_early = false;
+  std::thread other;
+  {
+    const PlacingLock lock;
+    ASSERT_TRUE(lock.is_held());
+    other = std::thread([&] {
+      const PlacingLock next;
+      came_early = !is_released;
+    });
+    usleep(50'000);
+    is_released = true;
+  }
+  other.join();
+  EXPECT_FALSE(came_early);
 }
 
 }  // namespace
