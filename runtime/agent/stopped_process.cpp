@@ -125,13 +125,14 @@ user_regs_struct resumed(user_regs_struct registers) {
   return registers;
 }
 
-Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
-  StoppedProcess stopped(pid);
+Result<StoppedProcess> StoppedProcess::stop(pid_t pid, bool joins) {
+  StoppedProcess stopped(pid, joins);
   if (Status held = stopped.hold_all(); !held) return held.error();
   return stopped;
 }
 
-StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept : pid_(other.pid_), threads_(std::exchange(other.threads_, {})) {}
+StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept
+    : pid_(other.pid_), joins_(other.joins_), threads_(std::exchange(other.threads_, {})) {}
 
 StoppedProcess::~StoppedProcess() {
   for (const HeldThread& thread : threads_) let_go(thread);
@@ -200,7 +201,8 @@ Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (came == Came::end) return false;
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
-  if (came == Came::group_stop) return refusal("a signal has stopped it; continue it first");
+  if (came == Came::group_stop && !joins_) return refusal("a signal has stopped it; continue it first");
+  if (came == Came::group_stop) return read_registers(thread);  // a call that ended was ended by the signal
   return read_registers(thread) && repair(thread);
 }
 

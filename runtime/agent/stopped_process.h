@@ -35,7 +35,9 @@ class StoppedProcess {
  public:
   // Fails if a thread cannot be stopped: another tracer, missing permission, a thread that the kernel does not interrupt (it
   // waits for a child of vfork). Nothing is changed then.
-  static Result<StoppedProcess> stop(pid_t pid);
+  static Result<StoppedProcess> stop(pid_t pid) { return stop(pid, false); }
+  // The same, also of one that a signal has stopped, which stays so: its code can be changed, and no thread be led elsewhere.
+  static Result<StoppedProcess> stop_or_join(pid_t pid) { return stop(pid, true); }
   StoppedProcess(StoppedProcess&& other) noexcept;
   StoppedProcess& operator=(StoppedProcess&&) = delete;
   // Lets all threads go on.
@@ -53,7 +55,8 @@ class StoppedProcess {
   bool set_registers(HeldThread& thread, const user_regs_struct& registers);
 
  private:
-  explicit StoppedProcess(pid_t pid) : pid_(pid) {}
+  StoppedProcess(pid_t pid, bool joins) : pid_(pid), joins_(joins) {}
+  static Result<StoppedProcess> stop(pid_t pid, bool joins);
   Status hold_all();
   static void let_go(const HeldThread& thread);
   Status ask_all();
@@ -65,6 +68,7 @@ class StoppedProcess {
   bool lead_in(HeldThread& thread, const RemoteRun& run);
   bool set_back(HeldThread& thread, const RemoteRun& run);
   pid_t pid_;
+  bool joins_;  // the stop of a signal
   std::vector<HeldThread> threads_;
 };
 

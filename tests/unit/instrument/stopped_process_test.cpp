@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "runtime/agent/remote_calls.h"
@@ -29,6 +30,16 @@ constexpr size_t kThreads = 4;
 bool is_in_call(const HeldThread& thread) { return static_cast<int64_t>(thread.registers.orig_rax) >= 0; }
 const HeldThread& running_thread(const StoppedProcess& process) {
   return *std::find_if_not(process.threads().begin(), process.threads().end(), is_in_call);
+}
+
+// Threads in epoll_wait().
+ptrdiff_t waiting(pid_t pid) {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", error);
+  return std::count_if(begin(tasks), end(tasks), [](const auto& task) {
+    std::string call;
+    return static_cast<bool>(std::ifstream(task.path() / "syscall") >> call) && call == "232";
+  });
 }
 
 TEST(StoppedProcess, AllThreadsStandStillUntilItsEnd) {
@@ -98,6 +109,28 @@ TEST(StoppedProcess, OneThatASignalHasStoppedIsRefusedAndStaysSo) {
   EXPECT_EQ(child.shared().turns, turns);
   kill(child.pid(), SIGCONT);
   EXPECT_TRUE(child.runs_on());
+}
+
+// Its calls end as they do without dvm: once each, by SIGCONT.
+TEST(StoppedProcess, JoinsTheStopOfASignalWhichGoesOn) {
+  ThreadedChild child;
+  for (int i = 0; i < 10'000 && waiting(child.pid()) != 2; i++) usleep(1000);
+  kill(child.pid(), SIGSTOP);
+  ASSERT_EQ(waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
+  const uint64_t turns = child.shared().turns;
+  for (int i = 0; i < 10; i++) {
+    const auto joined = StoppedProcess::stop_or_join(child.pid());
+    ASSERT_TRUE(joined) << joined.error().message;
+    EXPECT_EQ(joined->threads().size(), kThreads);
+    EXPECT_NE(joined->threads().front().registers.rip, 0);
+  }
+  usleep(20'000);
+  EXPECT_EQ(child.shared().turns, turns);
+  EXPECT_EQ(status_field(child.pid(), "State:"), "T (stopped)");
+  kill(child.pid(), SIGCONT);
+  EXPECT_TRUE(child.runs_on());
+  for (int i = 0; i < 1000 && child.shared().interrupted < 2; i++) usleep(1000);
+  EXPECT_EQ(child.shared().interrupted, 2);
 }
 
 TEST(StoppedProcess, OneThatWaitsForAChildOfVforkIsRefusedAndGoesOn) {
