@@ -48,6 +48,10 @@ class AgentProcess {
   void place_variables(inside::VariablesIn where);
   // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
   Status disable();
+  // After that: the guard tries it again, also once dvm has ended.
+  void leave_to_guard() {
+    if (guard_) guard_->hand_over();
+  }
 
   pid_t pid() const { return context_.pid; }
   const inside::Context& context() const { return context_; }

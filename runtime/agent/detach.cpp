@@ -117,7 +117,7 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
     patches.insert(patches.end(), its.begin(), its.end());
   }
   if (patches.empty()) return detached;
-  auto stopped = StoppedProcess::stop(pid);
+  auto stopped = StoppedProcess::stop_or_join(pid);
   if (!stopped) return stopped.error();
   detached.restored = restore_all(*stopped, memory, patches);
   for (FoundAgent& agent : agents) {

@@ -108,6 +108,8 @@ AgentGuard& AgentGuard::operator=(AgentGuard&& other) noexcept {
   return *this;
 }
 
+void AgentGuard::hand_over() { close(std::exchange(dismissal_, -1)); }
+
 AgentGuard::~AgentGuard() {
   if (dismissal_ < 0) return;
   [[maybe_unused]] const ssize_t written = write(dismissal_, "x", 1);

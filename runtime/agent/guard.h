@@ -14,6 +14,8 @@ class AgentGuard {
   static Result<AgentGuard> start(pid_t traced, bool follows);
   AgentGuard(AgentGuard&& other) noexcept;
   AgentGuard& operator=(AgentGuard&& other) noexcept;
+  // Leaves the rest to the guard, which tries for some seconds at least.
+  void hand_over();
   // Dismisses the guard: nothing is left to do.
   ~AgentGuard();
 

@@ -200,10 +200,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   void disable() override {
     for (auto& [pid, process] : processes_) {
       if (process->has_crashed()) notes_.push_back(crash_text(pid));
-      if (Status off = process->agent.disable(); !off && kill(pid, 0) == 0)
-        notes_.push_back(
-            fmt::format("process {} keeps its probes, which do nothing any more: {}; 'dvm detach -p {}' takes them off", pid,
-                        off.error().message, pid));
+      const Status off = process->agent.disable();
+      if (off || kill(pid, 0) != 0) continue;
+      process->agent.leave_to_guard();
+      notes_.push_back(fmt::format(
+          "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to take them off, and "
+          "'dvm detach -p {}' does it later",
+          pid, off.error().message, pid));
     }
   }
 

@@ -1,10 +1,15 @@
 """Programs that handle signals while an agent attaches: their firings are collected."""
 
+import os
+import pathlib
+import re
+import signal
 import subprocess
 import unittest
 
+import dvmtest
 from dvmtest import program
-from scenarios.test_agent import AgentTest
+from scenarios.test_agent import AgentTest, changed, without_paddings
 
 ATTEMPTS = 8  # a handler that comes in between is a matter of luck
 CALLED = "pid$target:alarmed:called:entry { %s } tick-300ms { exit(0); }"
@@ -25,6 +30,67 @@ class Alarmed(AgentTest):
                     self.assertEqual((result.returncode, result.stderr), (0, ""))
                     self.assertRegex(result.stdout, r"[1-9]\d*\n")
         self.assertIsNone(self.target.poll())
+
+
+class Stopped(AgentTest):
+    """Jumps are taken off a program that a signal has stopped, and it stays so until it is continued."""
+
+    WORK = "pid$target:threads:work:entry "
+
+    def start(self):
+        self.target = subprocess.Popen([program("threads"), "4", "300000000"])
+        self.addCleanup(self.target.wait)
+        self.addCleanup(self.target.kill)
+        maps = pathlib.Path(f"/proc/{self.target.pid}/maps")
+        self.assertTrue(dvmtest.eventually(lambda: "threads" in maps.read_text()))  # it is executed
+        self.text = dvmtest.Text(self.target.pid, "threads")
+        self.text.original = without_paddings(self.text)
+
+    def states(self):
+        tasks = pathlib.Path(f"/proc/{self.target.pid}/task").glob("*/stat")
+        return {task.read_text().rsplit(") ")[1][0] for task in tasks}
+
+    def check_left(self, tracer):
+        err = tracer.communicate(timeout=120)[1]
+        self.assertEqual((re.sub(r"dvm: .* drops.*\n", "", err), tracer.returncode), ("", 0))
+        self.assertFalse(changed(self.text))
+        self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
+        os.kill(self.target.pid, signal.SIGCONT)
+        self.assertTrue(dvmtest.eventually(lambda: "T" not in self.states()))
+        self.assertIsNone(self.target.poll())
+
+    def trace(self, text, *options):
+        self.start()
+        tracer = dvmtest.start_tracer(self, self.WORK + text, "-x", "backend=agent", *options, "-p", str(self.target.pid))
+        self.assertTrue(dvmtest.eventually(lambda: changed(self.text)))
+        return tracer
+
+    def stop(self):
+        os.kill(self.target.pid, signal.SIGSTOP)
+        self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
+
+    def test_by_a_user_before_dvm_is_interrupted(self):
+        tracer = self.trace("{ @ = count(); }")
+        self.stop()
+        tracer.send_signal(signal.SIGINT)
+        self.check_left(tracer)
+
+    def test_by_a_user_before_dvm_ends(self):
+        tracer = self.trace("{ @ = count(); } tick-1s { exit(0); }")
+        self.stop()
+        self.check_left(tracer)
+
+    def test_by_a_clause(self):
+        tracer = self.trace("/!n++/ { stop(); } tick-1s { exit(0); }", "-w")
+        self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
+        self.check_left(tracer)
+
+    def test_by_a_user_before_dvm_is_killed(self):
+        tracer = self.trace("{ @ = count(); }")
+        self.stop()
+        tracer.kill()
+        self.assertTrue(dvmtest.eventually(lambda: not changed(self.text)))
+        self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
 
 
 if __name__ == "__main__":

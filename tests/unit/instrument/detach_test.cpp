@@ -3,6 +3,7 @@
 #include "runtime/agent/detach.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,17 @@ TEST_F(DetachTest, RestoresEachPatchOnce) {
   const auto again = detach_agents(child_->pid(), *memory_, WhichAgents::all);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->agents, 0);
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, RestoresOneThatASignalHasStopped) {
+  start();
+  kill(child_->pid(), SIGSTOP);
+  ASSERT_EQ(waitpid(child_->pid(), nullptr, WUNTRACED), child_->pid());
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached) << detached.error().message;
+  for (size_t i = 0; i < kPatches; i++) EXPECT_TRUE(is_restored(i)) << i;
+  kill(child_->pid(), SIGCONT);
   EXPECT_TRUE(child_->runs_on());
 }
 
@@ -201,6 +213,18 @@ void trace(const AgentMemory& memory, uint64_t at, inside::CodeHeader header, pi
 TEST_F(DetachTest, TheGuardRestoresWhenItsTracerIsGone) {
   start();
   trace(*memory_, reinterpret_cast<uint64_t>(header_), *header_, child_->pid(), Ends::without_a_word);
+  EXPECT_TRUE(eventually_restored());
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, TheGuardRestoresWhatALivingTracerHandsOver) {
+  header_->tracer = getpid();
+  start();
+  auto guard = AgentGuard::start(child_->pid(), false);
+  ASSERT_TRUE(guard);
+  usleep(20'000);
+  EXPECT_FALSE(is_restored(0));
+  guard->hand_over();
   EXPECT_TRUE(eventually_restored());
   EXPECT_TRUE(child_->runs_on());
 }
