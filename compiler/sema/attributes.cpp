@@ -19,19 +19,28 @@ std::string_view trim(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
 }
 
+// "unsigned long", "struct tag". Null: there is none.
+const Type* type_named(std::string_view text, Session& s) {
+  const size_t space = text.find(' ');
+  const std::string_view keyword = text.substr(0, space);
+  if (space == std::string_view::npos || (keyword != "struct" && keyword != "union" && keyword != "enum"))
+    return s.types.find(text);
+  return s.types.find_tag(keyword, std::string(trim(text.substr(space))));
+}
+
 // 0: it is no such number.
-uint64_t type_number(std::string_view text, const Session& s) {
+uint64_t type_number(std::string_view text, Session& s) {
   for (const std::string_view word : {"sizeof", "__alignof__", "_Alignof"}) {
     if (!text.starts_with(word)) continue;
     const std::string_view rest = trim(text.substr(word.size()));
     if (!rest.starts_with('(') || !rest.ends_with(')')) return 0;
-    const Type* type = s.types.find(trim(rest.substr(1, rest.size() - 2)));
+    const Type* type = type_named(trim(rest.substr(1, rest.size() - 2)), s);
     return !type ? 0 : word == "sizeof" ? resolve(*type).size : resolve(*type).align;
   }
   return 0;
 }
 
-uint64_t factor(std::string_view text, const Session& s) {
+uint64_t factor(std::string_view text, Session& s) {
   text = trim(text);
   uint64_t value = 0;
   const bool is_hex = text.starts_with("0x");
@@ -42,7 +51,7 @@ uint64_t factor(std::string_view text, const Session& s) {
   return type_number(text, s);
 }
 
-uint64_t number(std::string_view text, const Session& s) {
+uint64_t number(std::string_view text, Session& s) {
   const size_t star = text.find('*');
   if (star == std::string_view::npos) return factor(text, s);
   const uint64_t left = factor(text.substr(0, star), s), right = factor(text.substr(star + 1), s);
