@@ -44,7 +44,9 @@ void parse_program(CompileJob& job, TypeNames& type_names, bool may_be_empty, Di
   diagnostics.set_source(&job.file);
   const unsigned errors = diagnostics.errors();
   job.unit = parse(job.file, type_names, diagnostics);
-  if (errors == diagnostics.errors() && job.unit.items.empty() && !may_be_empty)
+  const auto is_pragma = [](const Item& item) { return std::holds_alternative<Pragma>(item); };
+  const bool is_empty = std::all_of(job.unit.items.begin(), job.unit.items.end(), is_pragma);
+  if (errors == diagnostics.errors() && is_empty && !may_be_empty)
     diagnostics.error(Tag::D_EMPTY, {}, "empty D program translation unit");
 }
 

@@ -1,0 +1,2 @@
+/* Options alone are no program. */
+#pragma D option quiet
