@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "dvm/dif/register_use.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -76,20 +77,35 @@ constexpr Condition kConditions[] = {
     {Opcode::ble, 0x8e, false}, {Opcode::bleu, 0x86, false},
 };
 
+// By registers. That by a constant has the number code >> 3.
+constexpr std::pair<Opcode, unsigned> kOperations[] = {{Opcode::add, 0x01}, {Opcode::or_, 0x09},  {Opcode::and_, 0x21},
+                                                       {Opcode::sub, 0x29}, {Opcode::xor_, 0x31}, {Opcode::cmp, 0x39}};
+constexpr unsigned operation_of(Opcode opcode) {  // 0: none
+  for (const auto& [own, code] : kOperations)
+    if (own == opcode) return code;
+  return 0;
+}
+
 class ValueCoder {
  public:
   ValueCoder(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
-      : difo_(difo), type_(type), place_(place), starts_(difo.text.size()), is_target_(difo.text.size()) {}
+      : difo_(difo),
+        type_(type),
+        place_(place),
+        starts_(difo.text.size()),
+        live_(difo.text.size()),
+        is_target_(difo.text.size()) {}
 
   ValueMachineCode make() {
     for (const Instruction in : difo_.text)
       if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
+    find_live();
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target_[pc]) flags_ = Flags::none;
       starts_[pc] = code_.bytes.size();
-      if (add_truth(pc)) {
-        starts_[pc + 1] = starts_[pc + 2] = starts_[pc];
-        pc += 2;
+      if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) ? 1 : 0; more != 0) {
+        std::fill_n(starts_.begin() + static_cast<ptrdiff_t>(pc), more + 1, starts_[pc]);
+        pc += more;
         continue;
       }
       if (!add(difo_.text[pc], pc + 1 == difo_.text.size())) return {{}, reason_};
@@ -107,11 +123,44 @@ class ValueCoder {
  private:
   enum class Flags : uint8_t { none, compared, tested };
 
-  // 1 if a condition holds, else 0, which D has as setx 1; branch over; setx 0.
+  // Which registers are read behind each instruction. Branches only go forward.
+  void find_live() {
+    const size_t size = difo_.text.size();
+    std::vector<uint8_t> before(size + 1);
+    for (size_t pc = size; pc-- > 0;) {
+      const Instruction in = difo_.text[pc];
+      if (dif::goes_on(in)) live_[pc] = before[pc + 1];
+      if (dif::is_branch(in) && in.label() > pc && in.label() < size) live_[pc] |= before[in.label()];
+      const dif::RegisterUse use = dif::registers_of(in);
+      before[pc] = static_cast<uint8_t>((live_[pc] & ~use.writes) | use.reads);
+    }
+  }
+
+  // An operation whose second operand is a constant that nothing else needs: setx, and the operation behind it.
+  bool add_with_constant(size_t pc) {
+    if (pc + 1 >= difo_.text.size() || is_target_[pc + 1]) return false;
+    const Instruction set = difo_.text[pc], in = difo_.text[pc + 1];
+    const auto value = constant_of(set);
+    const unsigned code = operation_of(in.opcode());
+    const bool is_needed = ((live_[pc + 1] & ~dif::registers_of(in).writes) >> set.rd() & 1U) != 0;
+    if (!value || code == 0 || in.r2() != set.rd() || in.r1() == set.rd() || !is_register(in.r1()) || is_needed) return false;
+    const auto low = static_cast<int32_t>(*value);
+    if (static_cast<uint64_t>(int64_t{low}) != *value) return false;
+    const bool is_comparison = in.opcode() == Opcode::cmp;
+    if (!is_comparison && !writes(in.rd())) return false;
+    unsigned at = source(in.r1(), kRax);
+    if (!is_comparison) code_.move(std::exchange(at, kRegisters[in.rd()]), kRegisters[in.rd()]);
+    code_.operate({0x81}, code >> 3, at);
+    code_.raw(low);
+    flags_ = is_comparison ? Flags::compared : Flags::none;
+    return true;
+  }
+
+  // 1 if a condition holds, else 0: setx 1; a branch over the next one; mov %r0.
   bool add_truth(size_t pc) {
     if (pc + 3 > difo_.text.size() || is_target_[pc + 1] || is_target_[pc + 2]) return false;
     const Instruction yes = difo_.text[pc], branch = difo_.text[pc + 1], no = difo_.text[pc + 2];
-    if (!is_set(yes, 1) || !is_set(no, 0) || yes.rd() != no.rd()) return false;
+    if (constant_of(yes) != 1 || constant_of(no) != 0 || yes.rd() != no.rd()) return false;
     if (!dif::is_branch(branch) || branch.label() != pc + 3) return false;
     const Condition* condition = condition_of(branch);
     if (condition == nullptr || !writes(yes.rd())) return false;
@@ -120,8 +169,11 @@ class ValueCoder {
     code_.add({0x40U | (to >> 3) << 2 | to >> 3, 0x0f, 0xb6, 0xc0U | (to & 7) << 3 | (to & 7)});  // movzbl
     return true;
   }
-  bool is_set(Instruction in, uint64_t value) const {
-    return in.opcode() == Opcode::setx && in.index() < difo_.integers.size() && difo_.integers[in.index()] == value;
+  // What it puts into a register, if that is known.
+  std::optional<uint64_t> constant_of(Instruction in) const {
+    if (in.opcode() == Opcode::mov && in.r1() == 0) return 0;
+    if (in.opcode() != Opcode::setx || in.index() >= difo_.integers.size()) return std::nullopt;
+    return difo_.integers[in.index()];
   }
 
   // Its code does: these are moves.
@@ -131,20 +183,11 @@ class ValueCoder {
   bool add(Instruction in, bool is_last) {
     if (dif::is_branch(in)) return add_branch(in);
     if (dif::is_return(in)) return finish(in.rd(), is_last);
-    if (dif::has_format(in, dif::Format::cmp)) return dif::info(in.opcode()).width == dif::Width::none && compare(in);
+    if (in.opcode() == Opcode::cmp) return compare(in);
     if (!keeps_flags(in.opcode())) flags_ = Flags::none;
     if (dif::info(in.opcode()).scope) return add_access(in);
+    if (const unsigned code = operation_of(in.opcode()); code != 0) return operate(in, {code});
     switch (in.opcode()) {
-      case Opcode::or_:
-        return operate(in, {0x09});
-      case Opcode::xor_:
-        return operate(in, {0x31});
-      case Opcode::and_:
-        return operate(in, {0x21});
-      case Opcode::sub:
-        return operate(in, {0x29});
-      case Opcode::add:
-        return operate(in, {0x01});
       case Opcode::mul:
         return operate(in, {0x0f, 0xaf}, true);
       case Opcode::sll:
@@ -202,13 +245,15 @@ class ValueCoder {
   bool reads_both(Instruction in) { return is_register(in.r1()) && is_register(in.r2()); }
 
   bool move(Instruction in) {
+    if (in.r1() == 0) return set(in);
     if (!is_register(in.r1()) || !writes(in.rd())) return false;
     code_.move(source(in.r1(), kRax), kRegisters[in.rd()]);
     return true;
   }
   bool set(Instruction in) {
-    if (in.index() >= difo_.integers.size() || !writes(in.rd())) return false;
-    code_.load_constant(kRegisters[in.rd()], difo_.integers[in.index()]);
+    const auto value = constant_of(in);
+    if (!value || !writes(in.rd())) return false;
+    code_.load_constant(kRegisters[in.rd()], *value);
     return true;
   }
   // With the first operand in the target, if that is not the second one as well.
@@ -232,7 +277,7 @@ class ValueCoder {
     flags_ = Flags::compared;
     if (!reads_both(in)) return false;
     const unsigned second = source(in.r2(), kRcx);
-    code_.operate({0x39}, second, source(in.r1(), kRax));
+    code_.operate({operation_of(Opcode::cmp)}, second, source(in.r1(), kRax));
     return true;
   }
   bool test(Instruction in) {
@@ -349,6 +394,7 @@ class ValueCoder {
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
   std::vector<size_t> starts_;  // of each instruction
+  std::vector<uint8_t> live_;   // behind each
   std::vector<bool> is_target_;
   std::vector<std::pair<size_t, unsigned>> jumps_;
 };

@@ -88,21 +88,22 @@ dif::Difo binary(Opcode opcode, unsigned rd = 3) {
   return {{load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(opcode, 1, 2, rd), op(Opcode::ret, 0, 0, rd)}, {}, "", {}, kWord};
 }
 
+const std::pair<Opcode, std::function<uint64_t(uint64_t, uint64_t)>> kArithmetic[] = {
+    {Opcode::or_, [](uint64_t a, uint64_t b) { return a | b; }},
+    {Opcode::xor_, [](uint64_t a, uint64_t b) { return a ^ b; }},
+    {Opcode::and_, [](uint64_t a, uint64_t b) { return a & b; }},
+    {Opcode::sub, [](uint64_t a, uint64_t b) { return a - b; }},
+    {Opcode::add, [](uint64_t a, uint64_t b) { return a + b; }},
+    {Opcode::mul, [](uint64_t a, uint64_t b) { return a * b; }},
+    {Opcode::sll, [](uint64_t a, uint64_t b) { return a << (b & 63); }},
+    {Opcode::srl, [](uint64_t a, uint64_t b) { return a >> (b & 63); }},
+    {Opcode::sra, [](uint64_t a, uint64_t b) { return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b & 63)); }},
+    {Opcode::not_, [](uint64_t a, uint64_t) { return ~a; }},
+    {Opcode::mov, [](uint64_t a, uint64_t) { return a; }},
+};
+
 TEST(ClauseCode, ComputesAsDifDoes) {
-  const std::pair<Opcode, std::function<uint64_t(uint64_t, uint64_t)>> all[] = {
-      {Opcode::or_, [](uint64_t a, uint64_t b) { return a | b; }},
-      {Opcode::xor_, [](uint64_t a, uint64_t b) { return a ^ b; }},
-      {Opcode::and_, [](uint64_t a, uint64_t b) { return a & b; }},
-      {Opcode::sub, [](uint64_t a, uint64_t b) { return a - b; }},
-      {Opcode::add, [](uint64_t a, uint64_t b) { return a + b; }},
-      {Opcode::mul, [](uint64_t a, uint64_t b) { return a * b; }},
-      {Opcode::sll, [](uint64_t a, uint64_t b) { return a << (b & 63); }},
-      {Opcode::srl, [](uint64_t a, uint64_t b) { return a >> (b & 63); }},
-      {Opcode::sra, [](uint64_t a, uint64_t b) { return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b & 63)); }},
-      {Opcode::not_, [](uint64_t a, uint64_t) { return ~a; }},
-      {Opcode::mov, [](uint64_t a, uint64_t) { return a; }},
-  };
-  for (const auto& [opcode, expected] : all)
+  for (const auto& [opcode, expected] : kArithmetic)
     for (const unsigned rd : {1U, 2U, 5U})
       for (const uint64_t a : kValues)
         for (const uint64_t b : kValues) EXPECT_EQ(run(binary(opcode, rd), a, b), expected(a, b)) << static_cast<int>(opcode);
@@ -143,6 +144,50 @@ TEST(ClauseCode, BranchesAsDifDoes) {
     for (const uint64_t a : kValues)
       for (const uint64_t b : kValues) EXPECT_EQ(run(difo, a, b), expected(a, b) ? 1 : 0) << static_cast<int>(opcode);
   }
+}
+
+constexpr uint64_t kConstants[] = {0, 1, 7, 0x7fffffff, 0x80000000, 0xffffffff, ~uint64_t{0}, 0xffffffff80000000, 0x1234567890};
+
+// rd = arg0 operated with a constant in %r4, and the constant is used once more, or not.
+dif::Difo with_constant(Opcode opcode, unsigned rd, uint64_t constant, bool is_used) {
+  const unsigned last = is_used ? 4 : rd;
+  return {{load(BuiltIn::arg0, 1), Instruction::indexed(Opcode::setx, 0, 4), op(opcode, 1, 4, rd), op(Opcode::xor_, rd, last, rd),
+           op(Opcode::xor_, rd, last, rd), op(Opcode::ret, 0, 0, rd)},
+          {constant},
+          "",
+          {},
+          kWord};
+}
+
+TEST(ClauseCode, OperatesWithConstants) {
+  for (const uint64_t constant : kConstants)
+    for (const uint64_t a : kValues)
+      for (const auto& [opcode, expected] : kArithmetic)
+        for (const unsigned rd : {1U, 3U, 4U}) {
+          const uint64_t wanted = expected(a, constant);
+          EXPECT_EQ(run(with_constant(opcode, rd, constant, false), a, 0), 0U);
+          if (rd != 4) {
+            EXPECT_EQ(run(with_constant(opcode, rd, constant, true), a, 0), wanted) << static_cast<int>(opcode);
+          }
+          dif::Difo plain = with_constant(opcode, rd, constant, false);
+          plain.text.erase(plain.text.begin() + 3, plain.text.begin() + 5);
+          EXPECT_EQ(run(plain, a, 0), wanted) << static_cast<int>(opcode);
+        }
+}
+
+TEST(ClauseCode, ComparesWithConstants) {
+  for (const uint64_t constant : kConstants)
+    for (const uint64_t a : kValues)
+      for (const auto& [opcode, expected] : kBranches) {
+        const dif::Difo difo{{load(BuiltIn::arg0, 1), Instruction::indexed(Opcode::setx, 1, 2), op(Opcode::cmp, 1, 2, 0),
+                              Instruction::indexed(Opcode::setx, 0, 1), Instruction::branch(opcode, 6), op(Opcode::mov, 0, 0, 1),
+                              op(Opcode::ret, 0, 0, 1)},
+                             {1, constant},
+                             "",
+                             {},
+                             kWord};
+        EXPECT_EQ(run(difo, a, 0), expected(a, constant) ? 1 : 0) << static_cast<int>(opcode);
+      }
 }
 
 // 1 if the branch is taken, else 0, in place of either operand or beside them.
