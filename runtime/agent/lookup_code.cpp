@@ -46,6 +46,12 @@ void add_bucket(CodeWriter& code, uint32_t clause, uint32_t words) {
 int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Arena, key) + word * sizeof(uint64_t)); }
 size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
 
+void add_plain_count(CodeWriter& code, uint32_t clause) {
+  static_assert(offsetof(inside::Arena, counts) + inside::kPlainCounts * sizeof(uint64_t) <= 128);
+  const size_t at = offsetof(inside::Arena, counts) + clause * sizeof(uint64_t);
+  code.add({0x48, 0xff, 0x45, static_cast<unsigned char>(at)});  // incq counts(%rbp)
+}
+
 // All clauses of one number have keys of the same kinds, so an entry of that has as many words.
 std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words) {
   std::vector<size_t> misses;

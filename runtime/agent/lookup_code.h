@@ -12,6 +12,9 @@ namespace dvm::runtime {
 
 class CodeWriter;
 
+// %rbp: the arena. Counts once for a clause that has no entry there.
+void add_plain_count(CodeWriter& code, uint32_t clause);
+
 // %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words.
 // Returns the jumps of keys that have no entry there.
 std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words);

@@ -28,6 +28,7 @@ bool can_run(const AgentStep& step, bool is_in_first_firer) {
 }  // namespace
 
 Needs needs_of(const AgentClause& aggregation) {
+  if (how_found(aggregation) == StateFound::plain) return {};
   const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
   const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
   const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
@@ -44,6 +45,7 @@ Needs needs_of(const AgentClause& aggregation) {
 
 StateFound how_found(const AgentClause& aggregation) {
   const auto& keys = aggregation.keys;
+  if (inside::is_plain_count(aggregation.clause)) return StateFound::plain;
   if (aggregation.clause.function >= inside::kUpdateFunctions) return StateFound::elsewhere;
   if (std::all_of(keys.begin(), keys.end(), is_integer)) return StateFound::here;
   return is_integer(keys.back()) ? StateFound::elsewhere : StateFound::by_call;

@@ -36,10 +36,11 @@ inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::Key
 inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
 // How the state of a key is found, and updated behind that.
 //
+//   plain      it is a word of the arena
 //   here       its key has a known number of words
 //   by_call    agent_find makes the last part of the key
 //   elsewhere  agent_aggregate finds and updates it
-enum class StateFound : uint8_t { here, by_call, elsewhere };
+enum class StateFound : uint8_t { plain, here, by_call, elsewhere };
 StateFound how_found(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }

@@ -104,6 +104,12 @@ static_assert(kArenaBuckets == 1U << (64 - kBucketShift));
   return nullptr;
 }
 
+// A count that the arena holds without an entry.
+[[gnu::always_inline]] inline bool is_plain_count(const ThreadAggregation& clause) {
+  const bool is_count = clause.function == static_cast<uint32_t>(SiteFunction::count);
+  return is_count && clause.key_count == 0 && clause.clause < kPlainCounts;
+}
+
 inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& workspace) {
   using Evaluate = uint64_t (*)(const uint64_t* saved, Workspace* workspace);
   return reinterpret_cast<Evaluate>(code)(saved, &workspace);
@@ -142,6 +148,10 @@ inline KeyRead make_key(const ThreadAggregation& clause, const Context& context,
 
 // False: there is no room.
 [[gnu::always_inline]] inline bool aggregate(const ThreadAggregation& clause, Arena& arena, uint32_t key_words, uint64_t value) {
+  if (is_plain_count(clause)) {
+    arena.counts[clause.clause]++;
+    return true;
+  }
   uint64_t* state = find_state(arena, clause, key_words);
   if (state == nullptr) return false;
   update(static_cast<SiteFunction>(clause.function), clause.shape, state, value);

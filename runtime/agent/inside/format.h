@@ -110,12 +110,14 @@ struct RecordHead {
 };
 
 // What a thread has aggregated. dvm reads an arena, and empties it, while the thread uses the other one. Entries follow, each
-// with the words of its state.
+// with the words of its state. A count without keys has no entry if it is one of the first clauses.
 inline constexpr uint32_t kArenaBytes = 64 * 1024;
 inline constexpr uint32_t kArenaBuckets = 1024;
 inline constexpr uint32_t kMostKeyWords = 128;  // of a key
+inline constexpr uint32_t kPlainCounts = 8;
 struct Arena {
   uint64_t used = 0;                  // bytes of the entries
+  uint64_t counts[kPlainCounts]{};    // by the number of the clause
   uint64_t key[kMostKeyWords]{};      // of the firing at hand
   uint32_t buckets[kArenaBuckets]{};  // 1 + the position of an entry among these bytes; 0: free
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/order_memory.h"
 
 namespace dvm::runtime {
@@ -85,9 +86,11 @@ inside::Lane ArenaReader::lane(uint32_t number) const {
   return lane;
 }
 
-bool ArenaReader::is_used(uint32_t number, uint32_t arena) const {
-  uint64_t used = 0;
-  return read(arena_at(number, arena), &used, sizeof used) && used != 0;
+ArenaReader::Contents ArenaReader::contents(uint32_t number, uint32_t arena) const {
+  static_assert(offsetof(inside::Arena, used) == 0 && offsetof(inside::Arena, counts) == offsetof(Contents, counts));
+  Contents found;
+  if (!read(arena_at(number, arena), &found, sizeof found)) found = {};
+  return found;
 }
 
 // A thread has taken its lane before it looks which arena is its. So once all threads have gone through a memory barrier, those
@@ -123,7 +126,7 @@ void ArenaReader::settle() {
 void ArenaReader::collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last) {
   for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
     for (uint32_t number = 0; number < lanes_; number++)
-      if (used_[number].state == Used::State::idle && is_used(number, used_[number].arena)) swap(number);
+      if (used_[number].state == Used::State::idle && !contents(number, used_[number].arena).is_empty()) swap(number);
     settle();
     for (uint32_t number = 0; number < lanes_; number++) {
       if (used_[number].state != Used::State::pending || !has_left(number, is_last)) continue;
@@ -136,13 +139,22 @@ void ArenaReader::collect(const std::vector<KnownClause>& clauses, const Aggrega
 // The arena that the thread does not use: it is empty afterwards.
 void ArenaReader::take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit) {
   const uint64_t at = arena_at(number, used_[number].arena ^ 1U);
-  uint64_t used = 0;
-  if (!read(at, &used, sizeof used)) return;
-  if (used > kEntryRoom) used = 0, nonsense_++;
-  if (!read(at + sizeof(inside::Arena), copy_.data(), used)) return;
+  Contents found = contents(number, used_[number].arena ^ 1U);
+  if (found.used > kEntryRoom) found.used = 0, nonsense_++;
+  if (!read(at + sizeof(inside::Arena), copy_.data(), found.used)) return;
   const inside::Arena empty;
   if (pwrite(file_, &empty, sizeof empty, static_cast<off_t>(at)) != sizeof empty) return;
-  tell(used, clauses, visit);
+  tell_counts(found.counts, clauses, visit);
+  tell(found.used, clauses, visit);
+}
+
+void ArenaReader::tell_counts(std::span<const uint64_t, inside::kPlainCounts> counts, const std::vector<KnownClause>& clauses,
+                              const AggregationSource::Visit& visit) {
+  for (uint32_t i = 0; i < counts.size(); i++) {
+    if (counts[i] == 0) continue;
+    const bool is_one = i < clauses.size() && clauses[i].function == static_cast<uint32_t>(inside::SiteFunction::count);
+    if (!is_one || !tell({i, 1}, counts.subspan(i, 1), clauses[i], visit)) nonsense_++;
+  }
 }
 
 // The words of the entries, one after another.

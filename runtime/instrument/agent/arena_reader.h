@@ -3,6 +3,7 @@
 // one at hand, and reads and empties that. All of it may be overwritten by the process, so it is copied first, and nothing of it
 // is used without a check. Tested by tests/unit/instrument/arena_reader_test.cpp.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,13 +66,23 @@ class ArenaReader {
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
-  bool is_used(uint32_t number, uint32_t arena) const;
+  // Of an arena: its first words.
+  struct Contents {
+    uint64_t used = 0;
+    std::array<uint64_t, inside::kPlainCounts> counts{};
+
+    bool is_empty() const { return *this == Contents{}; }
+    bool operator==(const Contents&) const = default;
+  };
+  Contents contents(uint32_t number, uint32_t arena) const;
   bool has_left(uint32_t number, bool is_last) const;
   void swap(uint32_t number);
   void settle();
   void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   bool tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
             const AggregationSource::Visit& visit);
+  void tell_counts(std::span<const uint64_t, inside::kPlainCounts> counts, const std::vector<KnownClause>& clauses,
+                   const AggregationSource::Visit& visit);
   void tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t arena_at(uint32_t number, uint32_t arena) const {

@@ -82,6 +82,33 @@ TEST_F(Arenas, GiveEachValueOnce) {
   EXPECT_EQ(reader_->nonsense(), 0);
 }
 
+// A count without keys, for each of the two clauses.
+std::vector<KnownClause> counts_without_keys() { return {{7, 1, 0, 0, {}}, {8, 1, 0, 0, {}}}; }
+
+TEST_F(Arenas, HoldCountsWithoutEntries) {
+  std::map<uint32_t, uint64_t> counts;
+  const auto add = [&](const AggregationEntry& entry) {
+    EXPECT_TRUE(entry.key.empty());
+    counts[entry.aggregation] += entry.words[0];
+  };
+  for (uint32_t number = 0; number < kLanes; number++) {
+    arena(number, 0).counts[1] = 100 + number;
+    reader_->collect(counts_without_keys(), add, false);
+    EXPECT_EQ(lane(number).arena, 1);
+    arena(number, 1).counts[0] = 5;
+  }
+  reader_->collect(counts_without_keys(), add, true);
+  EXPECT_EQ(counts, (std::map<uint32_t, uint64_t>{{7, 5 * kLanes}, {8, 406}}));
+  EXPECT_EQ(reader_->nonsense(), 0);
+}
+
+TEST_F(Arenas, MayHoldCountsOfClausesThatAreNone) {
+  arena(0, 0).counts[0] = 3;  // its clause has a key
+  arena(0, 0).counts[2] = 3;  // there is no such clause
+  EXPECT_TRUE(collect().empty());
+  EXPECT_EQ(reader_->nonsense(), 2);
+}
+
 TEST_F(Arenas, OfAThreadInTheMidstAreReadOnceItHasLeft) {
   count(1, 0, 5);
   lane(1).turns++;

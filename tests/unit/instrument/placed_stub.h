@@ -148,17 +148,10 @@ class Agent {
   inside::TailCalls& tails() {
     return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, kRing))[lane_number()];
   }
-  // The first word of the state of an aggregation without keys; 0: there is none.
+  // What a clause has counted without keys.
   uint64_t count_of(uint32_t clause) {
-    const std::byte* arena = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
-    uint64_t used = 0, value = 0;
-    std::memcpy(&used, arena, sizeof used);
-    inside::ArenaEntry entry;
-    for (uint64_t at = 0; at < used; at += sizeof entry + (entry.words + entry.key_words) * sizeof value) {
-      std::memcpy(&entry, arena + sizeof(inside::Arena) + at, sizeof entry);
-      if (entry.clause == clause) std::memcpy(&value, arena + sizeof(inside::Arena) + at + sizeof entry, sizeof value);
-    }
-    return value;
+    const std::byte* at = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
+    return reinterpret_cast<const inside::Arena*>(at)->counts[clause];
   }
   std::vector<std::byte> arena() const {
     const std::byte* begin = data_ + inside::arenas_at(kLanes, kRing);
