@@ -78,11 +78,17 @@ constexpr Condition kConditions[] = {
 };
 
 // By registers. That by a constant has the number code >> 3.
-constexpr std::pair<Opcode, unsigned> kOperations[] = {{Opcode::add, 0x01}, {Opcode::or_, 0x09},  {Opcode::and_, 0x21},
-                                                       {Opcode::sub, 0x29}, {Opcode::xor_, 0x31}, {Opcode::cmp, 0x39}};
-constexpr unsigned operation_of(Opcode opcode) {  // 0: none
+constexpr std::pair<Opcode, unsigned> kOperations[] = {
+    {Opcode::add, 0x01}, {Opcode::or_, 0x09}, {Opcode::and_, 0x21}, {Opcode::sub, 0x29}, {Opcode::xor_, 0x31}};
+constexpr unsigned kCompare = 0x39;
+// Of integers.
+constexpr bool is_comparison(Instruction in) {
+  return dif::has_format(in, dif::Format::cmp) && dif::info(in.opcode()).width == dif::Width::none;
+}
+constexpr unsigned operation_of(Instruction in) {  // 0: none
+  if (is_comparison(in)) return kCompare;
   for (const auto& [own, code] : kOperations)
-    if (own == opcode) return code;
+    if (own == in.opcode()) return code;
   return 0;
 }
 
@@ -141,18 +147,17 @@ class ValueCoder {
     if (pc + 1 >= difo_.text.size() || is_target_[pc + 1]) return false;
     const Instruction set = difo_.text[pc], in = difo_.text[pc + 1];
     const auto value = constant_of(set);
-    const unsigned code = operation_of(in.opcode());
+    const unsigned code = operation_of(in);
     const bool is_needed = ((live_[pc + 1] & ~dif::registers_of(in).writes) >> set.rd() & 1U) != 0;
     if (!value || code == 0 || in.r2() != set.rd() || in.r1() == set.rd() || !is_register(in.r1()) || is_needed) return false;
     const auto low = static_cast<int32_t>(*value);
     if (static_cast<uint64_t>(int64_t{low}) != *value) return false;
-    const bool is_comparison = in.opcode() == Opcode::cmp;
-    if (!is_comparison && !writes(in.rd())) return false;
+    if (!is_comparison(in) && !writes(in.rd())) return false;
     unsigned at = source(in.r1(), kRax);
-    if (!is_comparison) code_.move(std::exchange(at, kRegisters[in.rd()]), kRegisters[in.rd()]);
+    if (!is_comparison(in)) code_.move(std::exchange(at, kRegisters[in.rd()]), kRegisters[in.rd()]);
     code_.operate({0x81}, code >> 3, at);
     code_.raw(low);
-    flags_ = is_comparison ? Flags::compared : Flags::none;
+    flags_ = is_comparison(in) ? Flags::compared : Flags::none;
     return true;
   }
 
@@ -183,10 +188,10 @@ class ValueCoder {
   bool add(Instruction in, bool is_last) {
     if (dif::is_branch(in)) return add_branch(in);
     if (dif::is_return(in)) return finish(in.rd(), is_last);
-    if (in.opcode() == Opcode::cmp) return compare(in);
+    if (is_comparison(in)) return compare(in);
     if (!keeps_flags(in.opcode())) flags_ = Flags::none;
     if (dif::info(in.opcode()).scope) return add_access(in);
-    if (const unsigned code = operation_of(in.opcode()); code != 0) return operate(in, {code});
+    if (const unsigned code = operation_of(in); code != 0) return operate(in, {code});
     switch (in.opcode()) {
       case Opcode::mul:
         return operate(in, {0x0f, 0xaf}, true);
@@ -277,7 +282,7 @@ class ValueCoder {
     flags_ = Flags::compared;
     if (!reads_both(in)) return false;
     const unsigned second = source(in.r2(), kRcx);
-    code_.operate({operation_of(Opcode::cmp)}, second, source(in.r1(), kRax));
+    code_.operate({kCompare}, second, source(in.r1(), kRax));
     return true;
   }
   bool test(Instruction in) {

@@ -145,13 +145,18 @@ class Agent {
   size_t lane_number() {
     return static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
   }
+  const inside::Arena& first_arena() {
+    const std::byte* at = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
+    return *reinterpret_cast<const inside::Arena*>(at);
+  }
   inside::TailCalls& tails() {
     return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, kRing))[lane_number()];
   }
   // What a clause has counted without keys.
-  uint64_t count_of(uint32_t clause) {
-    const std::byte* at = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
-    return reinterpret_cast<const inside::Arena*>(at)->counts[clause];
+  uint64_t count_of(uint32_t clause) { return first_arena().counts[clause]; }
+  // The first word of the state of the only entry, which has no key.
+  uint64_t state_of_entry() {
+    return reinterpret_cast<const uint64_t*>(reinterpret_cast<const inside::ArenaEntry*>(&first_arena() + 1) + 1)[0];
   }
   std::vector<std::byte> arena() const {
     const std::byte* begin = data_ + inside::arenas_at(kLanes, kRing);

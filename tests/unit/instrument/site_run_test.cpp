@@ -401,9 +401,9 @@ TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
     agent.header().clock_number = number;
     const uint64_t before = inside::time_on(line, __rdtsc());
     agent.fire({});
-    EXPECT_GE(agent.count_of(1), before);
-    EXPECT_LE(agent.count_of(1), inside::time_on(line, __rdtsc()));
-    EXPECT_EQ(agent.lane().time, agent.count_of(1));
+    EXPECT_GE(agent.state_of_entry(), before);
+    EXPECT_LE(agent.state_of_entry(), inside::time_on(line, __rdtsc()));
+    EXPECT_EQ(agent.lane().time, agent.state_of_entry());
   }
   const uint64_t last = agent.lane().time;
   agent.header().clock[1].time = 100'000'000;  // before the last one
