@@ -189,6 +189,11 @@ double Translations::ns_per_tick() const {
   return static_cast<double>(read_clock(CLOCK_MONOTONIC) - began_) / std::max(ticks, 1.0);
 }
 
+bool Translations::pays(const EcbPlan& plan, const EcbRuns& runs) const {
+  if (config_.translates_at_once) return runs.firings > 0;
+  return runs.cost(clock_ticks_) * ns_per_tick() > price_.of(plan);
+}
+
 void Translations::ask_for_costly() {
   add_up_runs();
   costs_.assign(enabling_.plans().size(), {});
@@ -196,7 +201,7 @@ void Translations::ask_for_costly() {
   is_asked_for_.resize(costs_.size());
   for (size_t clause = 0; clause < costs_.size(); clause++) {
     const EcbPlan& plan = enabling_.plans()[clause];
-    if (!is_asked_for_[clause] && costs_[clause].cost(clock_ticks_) * ns_per_tick() > price_.of(plan)) ask_for(plan);
+    if (!is_asked_for_[clause] && pays(plan, costs_[clause])) ask_for(plan);
   }
 }
 

@@ -54,6 +54,7 @@ class Translations {
   void take_made();
   void add_up_runs();
   void note_firings(const EcbPlan& plan);
+  bool pays(const EcbPlan& plan, const EcbRuns& runs) const;
   void ask_for_costly();
   void ask_for(const EcbPlan& plan);
   bool start_thread(const EcbPlan& plan);

@@ -76,6 +76,10 @@ class Session {
     EXPECT_TRUE(config_.options.set("quiet", "off"));
     return *this;
   }
+  Session& translate_at_once() {
+    config_.translates_at_once = true;
+    return *this;
+  }
   Session& show_end(std::function<std::shared_ptr<void>()> show) {
     config_.show_end = std::move(show);
     return *this;
@@ -120,6 +124,9 @@ class Session {
     dif::Program program;
     program.clauses = std::move(clauses);
     program.aggregations = std::move(aggregations);
+    return start(program);
+  }
+  std::string start(const dif::Program& program) {
     if (Status status = handle().enable(program); !status) return status.error().message;
     std::vector<Refused> refused;
     if (Status status = handle().go(refused); !status) return status.error().message;

@@ -74,6 +74,7 @@ struct HandleConfig {
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
   LateReads* late_reads = nullptr;                  // takes late reads for a recording; null: none
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: its own
+  bool translates_at_once = false;                  // engine=auto: clauses that have fired, whatever they cost; for tests
 };
 
 // The backend and engine of a clause on some of its probes.
