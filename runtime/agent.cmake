@@ -13,6 +13,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
 dvm_library(agent
   agent/address_space.cpp
   agent/agent_process.cpp
+  agent/agent_site.cpp
   agent/detach.cpp
   agent/guard.cpp
   agent/inside_code.cpp

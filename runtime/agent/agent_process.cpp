@@ -26,7 +26,6 @@
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
-#include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
@@ -74,18 +73,18 @@ uint64_t counted_firers(const AgentSite& site) {
 
 // A code mapping and the sites that it serves. It is filled from the beginning on:
 //
-//   CodeHeader (a page) | remote calls | agent_enter ... | programs | sites and stubs | patches
+//   CodeHeader (a page) | agent_enter ... | programs | sites and stubs | patches
 struct AgentProcess::Area {
   std::vector<AgentSite*> sites{};
   AddressRange near{}, range{};
   uint64_t wanted = 0;
-  std::vector<std::byte> content;  // behind the remote calls
+  std::vector<std::byte> content;  // behind the header
   uint64_t table = 0, table_size = 0;
   std::vector<SitePatch> patches;
   std::vector<Stub> stubs;          // of the patches
   std::vector<AgentSite*> patched;  // their sites
 
-  uint64_t begin() const { return range.begin + kPageBytes + kRemoteRoom; }
+  uint64_t begin() const { return range.begin + kPageBytes; }
   uint64_t here() const { return begin() + content.size(); }
   uint64_t add(std::span<const std::byte> bytes) {
     content.resize(align(content.size(), 16));
@@ -114,13 +113,6 @@ struct AgentProcess::Area {
     return made.empty() ? 0 : add(std::as_bytes(std::span(made)));
   }
 };
-
-size_t AgentStep::bytes() const {
-  size_t all =
-      sizeof step + sizeof aggregation.clause + 16 + align(code.bytes.size(), 16) + align(aggregation.value.bytes.size(), 16);
-  for (const AgentKey& key : aggregation.keys) all += align(key.code.bytes.size(), 16);
-  return all;
-}
 
 Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
   if (Status fit = check_target(pid); !fit) return fit.error();
@@ -154,8 +146,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
-    const uint64_t fixed =
-        kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16);
+    const uint64_t fixed = align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16);
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});

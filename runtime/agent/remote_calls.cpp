@@ -101,12 +101,15 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   const auto room = find_remote_room(process.pid(), memory, size);
   if (!room) return Error{"no executable file of the process has room for the code that begins the tracing"};
   const RemoteCode code = make_remote_code(calls, *room, back, *mask);
-  if (!memory.write(*room, std::as_bytes(std::span(code.bytes)))) return Error{"the code of the process cannot be written"};
+  std::vector<std::byte> before(code.bytes.size());
+  if (!memory.read(*room, before) || !memory.write(*room, std::as_bytes(std::span(code.bytes))))
+    return Error{"the code of the process cannot be written"};
   user_regs_struct begin = back;
   begin.rip = *room + kRemoteEntry;
   begin.orig_rax = UINT64_MAX;
   const RemoteRun run{begin, back, *mask, {*room, *room + code.bytes.size()}, code.last_wait};
   if (!process.run_through(thread, run, is_done)) return Error{"a thread of the process could not be led into the tracing"};
+  if (thread.registers.rip == back.rip && thread.registers.rsp == back.rsp) memory.write(*room, before);
   return {};
 }
 

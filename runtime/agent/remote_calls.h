@@ -4,8 +4,8 @@
 // One PTRACE_SETREGS leads a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then it
 // restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask and
 // registers back at once, so the program does not go on before dvm wants it to. If dvm is killed at any moment, the wait ends
-// after a second, and the thread does all of it by itself. Room for the code is never used twice, because a signal frame may
-// still lead back into it.
+// after a second, and the thread does all of it by itself. The code is removed only if dvm has set the thread back: of another
+// one, a signal frame may still lead into it.
 
 #include <cstdint>
 #include <functional>

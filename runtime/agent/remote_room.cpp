@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/agent/address_space.h"
-#include "runtime/symbol/maps.h"
 #include "runtime/symbol/needed.h"
 
 namespace dvm::runtime {
@@ -29,17 +27,14 @@ uint64_t end_of_piece(const std::vector<std::byte>& content, uint64_t at) {
   return words[0] == kRemoteMark ? at + std::min<uint64_t>(words[1], content.size()) : 0;
 }
 
-// Rooms are taken from the beginning on, so the last mark says what is still free behind it.
-std::optional<uint64_t> free_part(const AgentMemory& memory, AddressRange room, size_t bytes) {
-  room.begin = (room.begin + kStep - 1) & ~(kStep - 1);
-  if (room.begin >= room.end) return std::nullopt;
+// From the beginning to the end of its last piece. Rooms are taken from the beginning on, so what is behind that is free.
+// Nothing: it cannot be read.
+std::optional<AddressRange> used_part(const AgentMemory& memory, const AddressRange& room) {
   std::vector<std::byte> content(room.end - room.begin);
   if (!memory.read(room.begin, content)) return std::nullopt;
-  uint64_t free = 0;
-  for (uint64_t at = 0; at + kStep <= content.size(); at += kStep) free = std::max(free, end_of_piece(content, at));
-  free = (free + kStep - 1) & ~(kStep - 1);
-  if (free + bytes > content.size()) return std::nullopt;
-  return room.begin + free;
+  uint64_t used = 0;
+  for (uint64_t at = 0; at + kStep <= content.size(); at += kStep) used = std::max(used, end_of_piece(content, at));
+  return AddressRange{room.begin, room.begin + used};
 }
 
 // Where the code of a file ends in the last page of each executable segment.
@@ -57,7 +52,7 @@ std::vector<AddressRange> paddings(const MappedObject& object) {
     const uint64_t end = segment.p_offset + segment.p_filesz;
     if (!is_code || end < object.offset || segment.p_offset > object.offset + kPageBytes) continue;
     const uint64_t address = object.address + (end - object.offset);
-    found.push_back({address, page_end(address)});
+    found.push_back({(address + kStep - 1) & ~(kStep - 1), page_end(address)});
   }
   return found;
 }
@@ -66,22 +61,34 @@ bool is_code(const std::vector<AddressRange>& code, const AddressRange& room) {
   return has_address(code, room.begin) && has_address(code, room.end - 1);
 }
 
-}  // namespace
-
-std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes) {
-  for (const FoundAgent& agent : find_agents(pid, memory)) {
-    const uint64_t begin = agent.range.begin + kPageBytes;
-    if (auto found = free_part(memory, {begin, std::min(begin + kRemoteRoom, agent.range.end)}, bytes)) return found;
-  }
+// Other threads run, and one may close a library; hardly one that the program needs. These come first.
+std::vector<AddressRange> rooms_of(pid_t pid) {
+  std::vector<AddressRange> found;
   const auto code = mapped_code(pid);
-  if (!code) return std::nullopt;
-  // Other threads run, and one may close a library; hardly one that the program needs.
+  if (!code) return found;
   for (const std::vector<MappedObject>& objects : {needed_objects(code->objects), code->objects})
     for (const MappedObject& object : objects)
       for (const AddressRange& room : paddings(object))
-        if (room.begin < room.end && is_code(code->ranges, room))
-          if (auto found = free_part(memory, room, bytes)) return found;
+        if (room.begin < room.end && is_code(code->ranges, room)) found.push_back(room);
+  return found;
+}
+
+}  // namespace
+
+std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes) {
+  for (const AddressRange& room : rooms_of(pid)) {
+    const auto used = used_part(memory, room);
+    const uint64_t free = used ? (used->end + kStep - 1) & ~(kStep - 1) : room.end;
+    if (free + bytes <= room.end) return free;
+  }
   return std::nullopt;
+}
+
+std::vector<AddressRange> remote_pieces(pid_t pid, const AgentMemory& memory) {
+  std::vector<AddressRange> found;
+  for (const AddressRange& room : rooms_of(pid))
+    if (const auto used = used_part(memory, room); used && used->begin < used->end) found.push_back(*used);
+  return found;
 }
 
 }  // namespace dvm::runtime

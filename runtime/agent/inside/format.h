@@ -2,7 +2,7 @@
 // The memory that dvm adds to a traced process, and its layout. dvm writes it, the code in fire.cpp runs on it inside of the
 // process. Only fixed-size fields and addresses of the process; nothing else is included here.
 //
-//   code mapping   readable, executable. CodeHeader | slots for stubs of remote calls | fire.cpp | sites, programs, stubs ...
+//   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
 //                  arenas for each lane | a table of thread-local variables for each lane | TailCalls of each lane
