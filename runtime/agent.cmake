@@ -28,6 +28,7 @@ dvm_library(agent
   agent/record_code.cpp agent/remote_calls.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp
+  agent/signal_frames.cpp
   agent/site_code.cpp
   agent/site_groups.cpp
   agent/site_needs.cpp
