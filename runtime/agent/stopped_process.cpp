@@ -142,10 +142,14 @@ void StoppedProcess::let_go(const HeldThread& thread) {
   if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) stragglers().push_back(thread.tid);
 }
 
-void StoppedProcess::let_go_but_one() {
+void StoppedProcess::prefer_waiting() {
   const auto waiting = std::find_if(threads_.begin(), threads_.end(),
                                     [](const HeldThread& one) { return static_cast<int64_t>(one.registers.orig_rax) >= 0; });
   if (waiting != threads_.end()) std::swap(threads_.front(), *waiting);
+}
+
+void StoppedProcess::let_go_but_one() {
+  prefer_waiting();
   for (size_t i = 1; i < threads_.size(); i++) let_go(threads_[i]);
   threads_.resize(std::min<size_t>(threads_.size(), 1));
 }

@@ -46,6 +46,8 @@ class StoppedProcess {
   pid_t pid() const { return pid_; }
   std::vector<HeldThread>& threads() { return threads_; }
   const std::vector<HeldThread>& threads() const { return threads_; }
+  // The first thread is one that waits in a system call, if any does.
+  void prefer_waiting();
   // Lets all threads go on but one, which waits in a system call if any does.
   void let_go_but_one();
   // Leads one thread through the code. Where it waits, it is led on once is_done(), which is called
