@@ -38,7 +38,8 @@ dvm_library(agent
   agent/suspects.cpp
   agent/tail_code.cpp
   agent/target_check.cpp
-  agent/text_code.cpp)
+  agent/text_code.cpp
+  agent/unmap.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
 dvm_alone(agent/agent_process.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp agent/remote_calls.cpp

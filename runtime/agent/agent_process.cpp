@@ -351,7 +351,12 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
                               .tracer = getpid(),
                               .patches = area.table_size,
                               .tracer_began = start_time(getpid()),
-                              .table = area.table};
+                              .table = area.table,
+                              .table_size = area.table_size,
+                              .bytes = area.range.end - area.range.begin,
+                              .data = context_.data,
+                              .data_bytes = data_bytes(),
+                              .lanes = context_.lanes};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
                             memory_.write_object(area.range.begin, header) && memory_.write_object(context_.own, own_);
     if (!is_written) return Error{"the mapped memory cannot be written"};

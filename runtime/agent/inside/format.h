@@ -310,12 +310,18 @@ struct CodeEntries {
 // At the begin of a code mapping.
 struct CodeHeader {
   uint64_t magic = kCodeMagic;
-  uint64_t armed = 0;  // the address of the armed word
-  int32_t pid = 0;     // the process that is traced, not a child that it has forked
-  int32_t tracer = 0;  // the process that traces
-  uint64_t patches = 0;
+  uint64_t armed = 0;         // the address of the armed word
+  int32_t pid = 0;            // the process that is traced, not a child that it has forked
+  int32_t tracer = 0;         // the process that traces
+  uint64_t patches = 0;       // 0: they were taken off
   uint64_t tracer_began = 0;  // when that was started, as the kernel counts
   uint64_t table = 0;         // the address of the patches
+  uint64_t table_size = 0;    // as long as the mapping lasts
+  uint64_t bytes = 0;         // of the code mapping; 0: written by a dvm that unmapped nothing
+  uint64_t data = 0;          // the address of the data mapping
+  uint64_t data_bytes = 0;
+  uint32_t lanes = 0;
+  uint32_t reserved = 0;
 };
 
 // A replaced instruction sequence. `before` is put back as long as `after` is there. Relays come after all that jump to them.

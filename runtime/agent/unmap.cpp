@@ -1,0 +1,88 @@
+// Tested by tests/unit/instrument/detach_test.cpp and tests/runtime/scenarios/test_agent_memory.py.
+
+#include "runtime/agent/unmap.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/agent/remote_calls.h"
+#include "runtime/agent/remote_room.h"
+#include "runtime/agent/signal_frames.h"
+#include "runtime/agent/target_check.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096, kMunmap = 11;
+constexpr uint32_t kMostLanes = 1 << 16;
+constexpr std::string_view kDataName = "/memfd:dvm-agent-";
+
+AddressRange range_at(uint64_t begin, uint64_t bytes) { return {begin, begin + bytes}; }
+
+bool is_mapped(const std::vector<MemoryMapping>& mappings, const AddressRange& range, bool is_executable, std::string_view name) {
+  return std::any_of(mappings.begin(), mappings.end(), [&](const MemoryMapping& one) {
+    return one.range.begin == range.begin && one.range.end == range.end && one.is_executable == is_executable &&
+           (name.empty() ? one.path.empty() : one.path.starts_with(name));
+  });
+}
+
+// Code comes last: its header leads to the rest.
+std::vector<AddressRange> ranges_of(pid_t pid, std::span<const FoundAgent> agents) {
+  std::vector<AddressRange> found;
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return found;
+  const auto add = [&](const AddressRange& range, bool is_code, std::string_view name) {
+    const bool is_known = std::any_of(found.begin(), found.end(), [&](auto& one) { return one.begin == range.begin; });
+    if (!is_known && is_mapped(*mappings, range, is_code, name)) found.push_back(range);
+  };
+  for (const FoundAgent& agent : agents) add(range_at(agent.header.data, agent.header.data_bytes), false, kDataName);
+  for (const FoundAgent& agent : agents) add(range_at(agent.header.armed, kPageBytes), false, "");
+  for (const FoundAgent& agent : agents) add(range_at(agent.range.begin, agent.header.bytes), true, "");
+  return found;
+}
+
+// A handler that has interrupted a firing may have left its stack, and the firing goes on later.
+bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, const inside::CodeHeader& header) {
+  std::vector<inside::Lane> lanes(std::min(header.lanes, kMostLanes));
+  if (!memory.read(header.data + sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes)))) return false;
+  const auto lives = [&](uint64_t tid) {
+    return std::any_of(process.threads().begin(), process.threads().end(),
+                       [&](const HeldThread& one) { return static_cast<uint64_t>(one.tid) == tid; });
+  };
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [&](const inside::Lane& lane) { return lane.turns % 2 != 0 && lives(lane.owner); });
+}
+
+// Code that a killed dvm has led a thread into. That thread may be about to unmap the same.
+bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory) {
+  const std::vector<AddressRange> pieces = remote_pieces(process.pid(), memory);
+  if (pieces.empty()) return true;
+  if (may_execute(process, memory, pieces)) return false;
+  return std::all_of(pieces.begin(), pieces.end(), [&](const AddressRange& one) {
+    return memory.write(one.begin, std::vector<std::byte>(one.end - one.begin));
+  });
+}
+
+}  // namespace
+
+bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
+
+bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
+  std::vector<FoundAgent> known(agents.begin(), agents.end());
+  std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
+  const std::vector<AddressRange> ranges = ranges_of(process.pid(), known);
+  if (ranges.empty()) return true;
+  if (shares_memory(process.pid()) || restricts_calls(process.pid())) return false;
+  const auto is_used = [&](const FoundAgent& one) { return has_taken_lane(process, memory, one.header); };
+  if (std::any_of(known.begin(), known.end(), is_used) || may_execute(process, memory, ranges)) return false;
+  if (!clear_remote_code(process, memory)) return false;
+  std::vector<RemoteCall> calls;
+  for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
+  process.prefer_waiting();
+  return make_remote_calls(process, memory, calls, [] { return false; }) && ranges_of(process.pid(), known).empty();
+}
+
+}  // namespace dvm::runtime

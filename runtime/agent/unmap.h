@@ -1,0 +1,20 @@
+#pragma once
+// Unmaps what agents have mapped in a process, once their patches are off it.
+//
+// Memory stays as long as a thread may use it: one executes code there, or is in a signal handler that has interrupted such code;
+// its lane is taken; a jump still leads there; another process has the same memory. Then it can be tried again.
+
+#include <span>
+
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+
+// What an agent has mapped, as its header says. Only what is still mapped like that is unmapped.
+bool has_mappings(const FoundAgent& agent);
+// All threads stand still. False: something stays.
+bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
+
+}  // namespace dvm::runtime
