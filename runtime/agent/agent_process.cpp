@@ -483,9 +483,9 @@ bool AgentProcess::is_muted() const {
   return !memory_.read_object(context_.armed + offsetof(inside::ArmedPage, muted), muted) || muted != 0;
 }
 
-Status AgentProcess::disable() {
-  if (!is_on_) return {};
-  const auto detached = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, getpid());
+Status AgentProcess::disable(Mappings mappings) {
+  if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
+  const auto detached = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, getpid(), mappings);
   if (context_.follows != 0) detach_forked(getpid());
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();
   is_on_ = false;

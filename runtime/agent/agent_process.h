@@ -5,11 +5,11 @@
 //   stop, map by remote calls, go on         mappings that nothing refers to
 //   write code, stubs, table of patches      still nothing runs it
 //   stop, write the jumps, arm, go on        the process fires
-//   disarm, stop, write the bytes back       no jump is left; the mappings stay
+//   disarm, stop, write the bytes back       no jump is left
+//   unmap by remote calls, go on             nothing is left
 //
 // After each of these steps, and in the middle of each, the process is correct, should dvm be killed there. The guard is started
-// before the first jump is written. Mappings stay until the process ends or executes another program: a thread, or a signal
-// frame, may still be in a stub.
+// before the first jump is written. Mappings stay as long as a thread, or a signal frame, may be in a stub (unmap.h).
 //
 // Consumer context, and the thread of dvm that is the tracer of a program that it has started.
 
@@ -24,6 +24,7 @@
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/agent_site.h"
+#include "runtime/agent/detach.h"
 #include "runtime/agent/guard.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/lasting_memory.h"
@@ -47,7 +48,7 @@ class AgentProcess {
   Status enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock = {});
   void place_variables(inside::VariablesIn where);
   // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
-  Status disable();
+  Status disable(Mappings mappings);
   // After that: the guard tries it again, also once dvm has ended.
   void leave_to_guard() {
     if (guard_) guard_->hand_over();

@@ -3,6 +3,7 @@
 #include "runtime/agent/detach.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/agent/code_pages.h"
@@ -18,12 +20,14 @@
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/suspects.h"
+#include "runtime/agent/unmap.h"
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kMostPatches = 1 << 20;
+constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;  // between attempts to unmap
 
 bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
   if (which == WhichAgents::all) return true;
@@ -36,7 +40,7 @@ void disarm(const AgentMemory& memory, const FoundAgent& agent) {
 }
 
 std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgent& agent) {
-  std::vector<inside::Patch> patches(std::min(agent.header.patches, kMostPatches));
+  std::vector<inside::Patch> patches(std::min(std::max(agent.header.patches, agent.header.table_size), kMostPatches));
   if (!memory.read(agent.header.table, std::as_writable_bytes(std::span(patches)))) patches.clear();
   for (inside::Patch& one : patches)
     if (one.length == 0) one.length = kJumpBytes;  // a dvm that knew no relays left its length out
@@ -73,6 +77,48 @@ size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, con
   return restored;
 }
 
+// A jump, or what is left of one whose opcode something else has replaced, and may put back.
+bool may_lead_on(CodePages& code, const inside::Patch& patch) {
+  return code.holds(patch.address + 1, bytes_after(patch).subspan(1)) && !code.holds(patch.address, bytes_before(patch));
+}
+
+// One stop puts the code back. Threads that are in a stub then leave it, so that a later one can unmap it.
+class Removal {
+ public:
+  Removal(const AgentMemory& memory, std::vector<FoundAgent>& agents) : memory_(memory), agents_(agents) {
+    for (const FoundAgent& agent : agents) {
+      const std::vector<inside::Patch> its = patches_of(memory, agent);
+      patches_.insert(patches_.end(), its.begin(), its.end());
+    }
+  }
+
+  // False: mappings stay.
+  Result<bool> attempt(pid_t pid, bool may_unmap) {
+    auto stopped = StoppedProcess::stop_or_join(pid);
+    if (!stopped) return stopped.error();
+    restored_ += restore_all(*stopped, memory_, patches_);
+    note_restored();
+    return may_unmap && !stopped->has_joined() && !leads_on() && unmap_agents(*stopped, memory_, agents_);
+  }
+  size_t restored() const { return restored_; }
+
+ private:
+  void note_restored() {
+    for (FoundAgent& agent : agents_) {
+      if (std::exchange(agent.header.patches, 0) != 0) memory_.write_object(agent.range.begin, agent.header);
+    }
+  }
+  bool leads_on() const {
+    CodePages code(memory_);
+    return std::any_of(patches_.begin(), patches_.end(), [&](const inside::Patch& one) { return may_lead_on(code, one); });
+  }
+
+  const AgentMemory& memory_;
+  std::vector<FoundAgent>& agents_;
+  std::vector<inside::Patch> patches_;
+  size_t restored_ = 0;
+};
+
 // A word of /proc/PID/stat, counted behind the name, which may have spaces. 0: the process does not exist.
 uint64_t stat_number(pid_t pid, int number) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -104,25 +150,27 @@ std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agen
   return found;
 }
 
-Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer) {
+Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
   Detached detached;
-  std::vector<inside::Patch> patches;
+  bool has_work = false;
   for (const FoundAgent& agent : agents) {
     disarm(memory, agent);
-    if (agent.header.patches == 0) continue;
-    detached.agents++;
-    const std::vector<inside::Patch> its = patches_of(memory, agent);
-    patches.insert(patches.end(), its.begin(), its.end());
+    detached.agents += agent.header.patches != 0;
+    has_work |= agent.header.patches != 0 || (mappings == Mappings::unmap && has_mappings(agent));
   }
-  if (patches.empty()) return detached;
-  auto stopped = StoppedProcess::stop_or_join(pid);
-  if (!stopped) return stopped.error();
-  detached.restored = restore_all(*stopped, memory, patches);
-  for (FoundAgent& agent : agents) {
-    agent.header.patches = 0;
-    memory.write_object(agent.range.begin, agent.header);
+  if (!has_work) return detached;
+  const bool may_unmap = mappings == Mappings::unmap;
+  Removal removal(memory, agents);
+  const auto removed = removal.attempt(pid, may_unmap);
+  if (!removed) return removed.error();
+  detached.restored = removal.restored();
+  bool stays = may_unmap && !*removed;
+  for (useconds_t pause = kFirstPause; stays && pause <= kLastPause; pause *= 2) {
+    usleep(pause);
+    const auto again = removal.attempt(pid, may_unmap);
+    stays = again && !*again;
   }
   return detached;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Takes the patches of agents off a process, by the tables that they have left in it. The same for a run that ends, a guard whose
-// dvm was killed, and `dvm detach` when both were.
+// Takes the patches of agents off a process, by the tables that they have left in it, and unmaps what they have mapped. The same
+// for a run that ends, a guard whose dvm was killed, and `dvm detach` when both were.
 
 #include <sys/types.h>
 
@@ -19,6 +19,7 @@ struct Detached {
 };
 
 enum class WhichAgents : uint8_t { of_dead_tracers, of_this_tracer, all };
+enum class Mappings : uint8_t { unmap, keep };
 
 // When a process was started, in the kernel's ticks; 0: it does not exist.
 uint64_t start_time(pid_t pid);
@@ -29,8 +30,9 @@ bool is_traced(const FoundAgent& agent);
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 
 // The process is stopped for it, unless there is nothing to restore. tracer: of of_this_tracer. An error leaves code that is
-// correct but slower.
-Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer = 0);
+// correct but slower. Mappings that a thread still uses stay, for the next call.
+Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer = 0,
+                               Mappings mappings = Mappings::unmap);
 
 // Whether that tracer's lanes are mapped in a process.
 bool has_lanes_of(pid_t pid, pid_t tracer);

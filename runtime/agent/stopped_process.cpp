@@ -132,7 +132,7 @@ Result<StoppedProcess> StoppedProcess::stop(pid_t pid, bool joins) {
 }
 
 StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept
-    : pid_(other.pid_), joins_(other.joins_), threads_(std::exchange(other.threads_, {})) {}
+    : pid_(other.pid_), joins_(other.joins_), has_joined_(other.has_joined_), threads_(std::exchange(other.threads_, {})) {}
 
 StoppedProcess::~StoppedProcess() {
   for (const HeldThread& thread : threads_) let_go(thread);
@@ -206,8 +206,9 @@ Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
   if (came == Came::group_stop && !joins_) return refusal("a signal has stopped it; continue it first");
-  if (came == Came::group_stop) return read_registers(thread);  // a call that ended was ended by the signal
-  return read_registers(thread) && repair(thread);
+  if (came != Came::group_stop) return read_registers(thread) && repair(thread);
+  has_joined_ = true;
+  return read_registers(thread);  // a call that ended was ended by the signal
 }
 
 bool StoppedProcess::read_registers(HeldThread& thread) { return ptrace(PTRACE_GETREGS, thread.tid, 0, &thread.registers) == 0; }

@@ -44,6 +44,8 @@ class StoppedProcess {
   ~StoppedProcess();
 
   pid_t pid() const { return pid_; }
+  // A signal has stopped it.
+  bool has_joined() const { return has_joined_; }
   std::vector<HeldThread>& threads() { return threads_; }
   const std::vector<HeldThread>& threads() const { return threads_; }
   // The first thread is one that waits in a system call, if any does.
@@ -71,6 +73,7 @@ class StoppedProcess {
   bool set_back(HeldThread& thread, const RemoteRun& run);
   pid_t pid_;
   bool joins_;  // the stop of a signal
+  bool has_joined_ = false;
   std::vector<HeldThread> threads_;
 };
 

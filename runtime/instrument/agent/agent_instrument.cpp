@@ -198,9 +198,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   void disable() override {
+    if (follows_)
+      for (const pid_t pid : processes_of(getpid())) had_lanes_.insert(pid);
     for (auto& [pid, process] : processes_) {
       if (process->has_crashed()) notes_.push_back(crash_text(pid));
-      const Status off = process->agent.disable();
+      const Status off = process->agent.disable(Mappings::unmap);
       if (off || kill(pid, 0) != 0) continue;
       process->agent.leave_to_guard();
       notes_.push_back(fmt::format(
@@ -343,7 +345,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   // Those that are about to take away memory which the jumps lead to.
   void leave_processes() {
     for (auto& [pid, process] : processes_) {
-      if (!process->lanes || !process->lanes->is_left() || !process->agent.is_on() || !process->agent.disable()) continue;
+      if (!process->lanes || !process->lanes->is_left() || !process->agent.is_on()) continue;
+      if (!process->agent.disable(Mappings::keep)) continue;  // it may be about to do something with them
       notes_.push_back(
           fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there", pid));
     }
@@ -407,7 +410,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   // A process that has ended meanwhile is believed to have been one; nothing can be read of it.
   bool is_forked(const AgentTarget& process, int32_t pid) const {
     if (!follows_ || pid <= 0) return false;
-    if (start_time(pid) == 0 || has_lanes_of(pid, getpid())) return true;
+    if (start_time(pid) == 0 || had_lanes_.contains(pid) || has_lanes_of(pid, getpid())) return true;
     return process.owns(parent_of(pid));
   }
 
@@ -439,14 +442,15 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::map<pid_t, std::unique_ptr<AgentTarget>> processes_;
   std::vector<std::string> notes_;
   bool follows_ = false;
-  uint64_t looked_ = 0;              // for processes that were forked
-  AgentTarget* earliest_ = nullptr;  // whose record find_earliest() has found, and
-  LaneRecord record_;                // that record
-  bool uses_time_ = false;           // a clause that runs in threads does
-  bool has_stacks_ = false;          // likewise, as keys
-  SeenAddresses addresses_;          // of these stacks, which are to be named
-  uint64_t found_ = 0;               // bytes, by the last poll()
-  uint64_t foreign_ = 0;             // records that no stub of dvm's writes
+  std::unordered_set<pid_t> had_lanes_;  // when the probes were taken off
+  uint64_t looked_ = 0;                  // for processes that were forked
+  AgentTarget* earliest_ = nullptr;      // whose record find_earliest() has found, and
+  LaneRecord record_;                    // that record
+  bool uses_time_ = false;               // a clause that runs in threads does
+  bool has_stacks_ = false;              // likewise, as keys
+  SeenAddresses addresses_;              // of these stacks, which are to be named
+  uint64_t found_ = 0;                   // bytes, by the last poll()
+  uint64_t foreign_ = 0;                 // records that no stub of dvm's writes
   uint64_t freed_ = 0;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
 };

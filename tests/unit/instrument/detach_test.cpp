@@ -65,6 +65,10 @@ class DetachTest : public testing::Test {
     return memory_->read(table_[patch].address, std::as_writable_bytes(std::span(now))) &&
            std::memcmp(now, table_[patch].before, kBytes) == 0;
   }
+  bool is_header_mapped() const {
+    inside::CodeHeader header;
+    return memory_->read_object(reinterpret_cast<uint64_t>(header_), header);
+  }
   uint64_t armed() const {
     uint64_t armed = 0;
     EXPECT_TRUE(memory_->read_object(header_->armed, armed));
@@ -155,6 +159,64 @@ TEST_F(DetachTest, LeavesWhatSomethingElseHasChanged) {
   ASSERT_TRUE(detached);
   EXPECT_EQ(detached->restored, kPatches - 1);
   EXPECT_FALSE(is_restored(1));
+}
+
+TEST_F(DetachTest, UnmapsWhatNoJumpLeadsTo) {
+  header_->bytes = kPage, header_->table_size = kPatches;
+  start();
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_FALSE(is_header_mapped());
+  EXPECT_TRUE(is_restored(0));
+  EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(DetachTest, UnmapsNothingThatHasAnotherSize) {
+  header_->bytes = 2 * kPage, header_->table_size = kPatches;
+  start();
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_TRUE(is_header_mapped());
+}
+
+TEST_F(DetachTest, KeepsMappingsIfItIsToldTo) {
+  header_->bytes = kPage, header_->table_size = kPatches;
+  start();
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all, 0, Mappings::keep));
+  EXPECT_TRUE(is_header_mapped());
+  EXPECT_TRUE(is_restored(0));
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_FALSE(is_header_mapped());
+}
+
+// Its first byte may be put back, by a tracer that has put a breakpoint there.
+TEST_F(DetachTest, KeepsMappingsThatAJumpMayLeadTo) {
+  header_->bytes = kPage, header_->table_size = kPatches;
+  code_[16] = 0xcc;
+  start();
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_TRUE(is_header_mapped());
+  ASSERT_TRUE(memory_->write(table_[1].address, std::as_bytes(std::span(table_[1].before).first(kBytes))));
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_FALSE(is_header_mapped());
+}
+
+// Of a thread that lives.
+TEST_F(DetachTest, KeepsMappingsWhileALaneIsTaken) {
+  struct {
+    inside::DataHeader header;
+    inside::Lane lanes[2];
+  } data;
+  header_->bytes = kPage, header_->table_size = kPatches, header_->lanes = 2;
+  header_->data = reinterpret_cast<uint64_t>(&data);
+  data.lanes[1].turns = 1;
+  start();
+  data.lanes[1].owner = static_cast<uint64_t>(child_->pid());
+  ASSERT_TRUE(memory_->write_object(reinterpret_cast<uint64_t>(&data), data));
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_TRUE(is_header_mapped());
+  data.lanes[1].turns++;
+  ASSERT_TRUE(memory_->write_object(reinterpret_cast<uint64_t>(&data), data));
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_FALSE(is_header_mapped());
 }
 
 TEST_F(DetachTest, LeavesAgentsOfLivingTracers) {
