@@ -1,0 +1,75 @@
+"""An agent leaves no memory in a process, whatever ends its tracer, and however busy the process is."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import Text, program
+from scenarios.test_agent import LIBRARY, PATIENCE, AgentTest, guards_of
+
+CYCLES = int(os.environ.get("DVM_MEMORY_CYCLES", "4"))
+BUSY = ("pid$target:torture:fibonacci:entry { self->t = timestamp; @[probefunc] = count(); }"
+        "pid$target:torture:fibonacci:return /self->t/ { @r = quantize(timestamp - self->t); self->t = 0; }")
+
+
+class MemoryLeft(AgentTest):
+    def setUp(self):
+        super().setUp()
+        self.target = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.target.communicate)
+        self.addCleanup(self.target.kill)
+        self.assertEqual(self.target.stdout.readline(), "ready\n")
+        self.texts = [Text(self.target.pid, part) for part in ("torture", "libc.so", "libstdc++.so")]
+
+    def mappings(self):
+        """What agents have mapped: lanes, and code, which no file of this program has."""
+        maps = pathlib.Path(f"/proc/{self.target.pid}/maps").read_text()
+        return re.findall(r"(?m)^.* (?:r-xp 00000000 00:00 0 *|.*/memfd:dvm-agent-.*)$", maps)
+
+    def assert_nothing_is_left(self, attempt=lambda: None):
+        """A thread may be in the code for long where the machine is busy: then a later attempt unmaps it."""
+        self.assertTrue(dvmtest.eventually(lambda: attempt() or not self.mappings()), self.mappings())
+        for text in self.texts:
+            self.assertFalse(text.changed(), text.path)
+        results, _ = self.target.communicate("\n", timeout=4 * PATIENCE)
+        self.assertEqual(len(results.split()), 2, results)  # all rounds had one result
+        self.assertIn("done", results)
+
+    def detach(self):
+        detached = dvmtest.dvm("detach", "-p", str(self.target.pid))
+        self.assertEqual((detached.returncode, detached.stderr), (0, ""))
+
+    def start_tracer(self):
+        tracer = dvmtest.start_tracer(self, BUSY, "-x", "backend=agent", "-p", str(self.target.pid))
+        self.assertTrue(self.mappings())
+        return tracer
+
+    def test_by_runs_that_end(self):
+        for _ in range(CYCLES):
+            result = self.run_dvm(BUSY + " tick-50ms { exit(0); }", "-p", str(self.target.pid))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertLess(len(self.mappings()), 4)  # of one run, if a thread was in its code
+        self.assert_nothing_is_left(self.detach)
+
+    def test_by_one_that_is_killed(self):
+        self.start_tracer().kill()
+        self.assertTrue(dvmtest.eventually(lambda: not guards_of(self.target.pid)))
+        self.assert_nothing_is_left(self.detach)
+
+    def test_by_one_that_is_killed_with_its_guard(self):
+        tracer = self.start_tracer()
+        self.assertTrue(dvmtest.eventually(lambda: guards_of(self.target.pid)))
+        for guard in guards_of(self.target.pid):
+            os.kill(guard, signal.SIGKILL)
+        tracer.kill()
+        tracer.wait()
+        self.assertTrue(self.mappings())
+        self.assert_nothing_is_left(self.detach)
+
+
+if __name__ == "__main__":
+    unittest.main()
