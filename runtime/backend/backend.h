@@ -48,7 +48,7 @@ struct Answer {
 struct Polled {
   uint64_t firings = 0;
   double backlog = 0;       // as a fraction of the target (pace.h)
-  bool is_partial = false;  // it stopped at full buffers, and continues once they are empty
+  bool is_partial = false;  // it stopped at full buffers, or to look at the clock, and continues
   bool is_urgent = false;   // clauses read memory late, so poll again soon
 };
 
@@ -110,6 +110,8 @@ class Backend {
   // is asked then. An error means that none is on.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   virtual Result<Polled> poll() = 0;
+  // Fires what should have fired by time and is late. Also called while the consumer reads records.
+  virtual Status fire_overdue(MonotonicTime) { return {}; }
   // Does what is due by time, between two polls.
   virtual void work_at_rate(MonotonicTime now) = 0;
   // Takes all probes off. What has arrived already can still be polled.

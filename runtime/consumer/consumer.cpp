@@ -19,6 +19,8 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr size_t kRecordsOfAPart = 64;
+
 struct ActionRecord {
   const ActionPlan& action;
   const Ecb& ecb;
@@ -205,7 +207,8 @@ const Ecb* Consumer::next_ecb(std::span<const std::byte> records) const {
 
 void Consumer::consume(std::vector<RecordLane> lanes) {
   RecordMerge merge(std::move(lanes), options_[dif::Option::temporal] > 0);
-  while (merge.next()) {
+  for (size_t count = 1; merge.next(); count++) {
+    if (count % kRecordsOfAPart == 0) between_();
     if (const Ecb* ecb = enabling_.ecb(header_of(merge.record()).epid)) {
       consume_record({*ecb, merge.cpu(), next_ecb(merge.following())}, merge.record());
     } else {

@@ -7,6 +7,7 @@
 // Nothing is written before flush().
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ class Consumer {
   // True if records may print or change aggregations, which must then be taken before records are consumed.
   bool uses_aggregations() const { return uses_aggregations_; }
 
+  // Called every so many records, since printing those of a flood takes long.
+  void between_records(std::function<void()> work) { between_ = std::move(work); }
   void consume(std::vector<RecordLane> lanes);
   void take(AggregationSource& source);
   // The end of the session: every aggregation that no printa() has printed.
@@ -109,6 +112,7 @@ class Consumer {
   StepCounts* counts_ = nullptr;
   std::FILE* copy_ = nullptr;
   bool copies_stacks_only_ = false;
+  std::function<void()> between_ = [] {};
 };
 
 }  // namespace dvm::runtime

@@ -84,6 +84,7 @@ struct Pacing {
   uint64_t deadline = UINT64_MAX;  // at the latest then, in ns of CLOCK_MONOTONIC
   int descriptor = -1;             // at once when it becomes readable; -1: there is none
   double backlog = 0;              // found by the last poll(), as a fraction of what should wait at most (pace.h)
+  bool fires_then = false;         // it fires at the deadline, so a later poll() makes it late
 };
 
 class Instrument {

@@ -13,6 +13,11 @@ inline constexpr double kLongestWait = 4e6, kShortestWait = 1e6;
 inline constexpr double kWantedBytes = 65536;
 inline constexpr double kWantedPart = 1.0 / 16;
 
+// ns that a tick may be late so that what fired before it is handled first.
+inline constexpr uint64_t kMostLate = 10'000'000;
+// Firings that are handled between two looks at the clock.
+inline constexpr uint64_t kFiringsOfAPart = 4096;
+
 inline constexpr double kTooMuch = 8;  // times the target: dvm polls again without sleep
 
 // Bytes that should wait in a ring of this size.

@@ -45,7 +45,7 @@ class Timers final : public TimerInstrument {
   }
 
   Pacing pacing() const override {
-    Pacing pacing;
+    Pacing pacing{.deadline = UINT64_MAX, .descriptor = -1, .backlog = 0, .fires_then = true};
     for (const Tick& tick : ticks_) pacing.deadline = std::min(pacing.deadline, tick.due);
     return pacing;
   }

@@ -17,6 +17,7 @@ Handle::Impl::Impl(HandleConfig c)
                config.named_rows),
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
+  consumer.between_records([this] { fire_overdue(); });
   if (c.shows_source) consumer.show_source();
   if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
   if (c.trace_events) consumer.copy_records(std::make_shared<TraceEvents>(c.trace_events, enabling));

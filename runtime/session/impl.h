@@ -70,6 +70,7 @@ struct Handle::Impl {
   void fail(const Status& status);
   uint64_t poll();
   Polled poll(Backend& backend);
+  void fire_overdue();
   bool look();
   void wait(MonotonicTime until);
   void work_at_rates(MonotonicTime now);

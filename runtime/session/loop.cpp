@@ -30,12 +30,17 @@ Polled Handle::Impl::poll(Backend& backend) {
     const Result<Polled> polled = backend.poll();
     if (!polled) return fail(polled.error()), all;
     all.firings += polled->firings, all.backlog += polled->backlog, all.is_urgent |= polled->is_urgent;
-    goes_on = polled->is_partial && (is_stopped || !wake.is_interrupted());  // drain() takes the rest
+    goes_on = polled->is_partial && !has_ended() && (is_stopped || !wake.is_interrupted());  // drain() takes the rest
     translations.take_up();
     if (const std::string problem = translations.take_problem(); !problem.empty()) tell_interpreted(problem);
     if (goes_on) late.take_up_changes();
   }
   return all;
+}
+
+void Handle::Impl::fire_overdue() {
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
+  for (const auto& backend : backends) fail(backend->fire_overdue(now));
 }
 
 uint64_t Handle::Impl::poll() {

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "runtime/instrument/own_firing.h"
+#include "runtime/instrument/pace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -44,6 +45,7 @@ const ProbeEcbs* FiringPath::find(uint32_t probe_id) const noexcept {
 void FiringPath::begin_poll(MonotonicTime now) {
   polled_at_ = now;
   ends_poll_ = false;
+  part_ends_ = firings_ + kFiringsOfAPart;
   if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
 }
 
@@ -63,7 +65,7 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (probe == nullptr) return true;
   firings_++;
   deliver(*probe, firing);
-  ends_poll_ |= context_.level->cpu->principal.wants_reading() || context_.aggregations.wants_reading();
+  ends_poll_ |= context_.level->cpu->principal.wants_reading() || context_.aggregations.wants_reading() || firings_ >= part_ends_;
   return !ends_poll_;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // From an instrument, or from dvm itself, to the ECB loop. During a poll it is probe context: a firing that leaves a buffer
-// nearly full ends the poll, so that consumer context can empty it.
+// nearly full ends the poll, so that consumer context can empty it, and so does every 4096th.
 
 #include <cstdint>
 #include <optional>
@@ -72,6 +72,7 @@ class FiringPath final : public EventSink {
   int32_t new_cpu_ = -1;  // that fires next and has no buffers yet; -1: none
   std::vector<ProcessChange> changes_;
   uint64_t firings_ = 0, ticks_ = 0;
+  uint64_t part_ends_ = 0;  // with this firing, so that dvm looks at the clock
 };
 
 }  // namespace dvm::runtime

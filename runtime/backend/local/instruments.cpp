@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/instrument/pace.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -132,6 +134,14 @@ uint64_t Instruments::next_poll(uint64_t until, std::vector<int>& descriptors) c
     if (pacing.descriptor >= 0) descriptors.push_back(pacing.descriptor);
   }
   return until;
+}
+
+Instrument* Instruments::overdue(uint64_t now) const {
+  const auto found = std::find_if(active_.begin(), active_.end(), [now](const Instrument* one) {
+    const Pacing pacing = one->pacing();
+    return pacing.fires_then && pacing.deadline < now && now - pacing.deadline > kMostLate;
+  });
+  return found == active_.end() ? nullptr : *found;
 }
 
 void Instruments::disable() {

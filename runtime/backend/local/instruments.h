@@ -34,6 +34,8 @@ class Instruments final : public FollowsProcesses,
   void preview(std::span<const EnabledProbe> probes);
   // Those that have a probe enabled or watch a process.
   const std::vector<Instrument*>& active() const { return active_; }
+  // One of them that should have fired by time, and is too late already; or null.
+  Instrument* overdue(uint64_t now) const;
   // What the last of them keeps back, if there are several.
   Merges* merges() const;
   uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) const;

@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr unsigned kMostParts = 64;  // of one poll: an instrument faster than dvm must not keep it from the others
+constexpr uint64_t kLongestTurn = 1 << 20;  // firings: an instrument faster than dvm must not keep it from the others
 
 // Hands the firings of other instruments over, and before each of them the earlier ones that were kept back.
 class MergedSink final : public EventSink {
@@ -112,17 +112,32 @@ Result<uint64_t> LocalBackend::deliver(Instrument& instrument) {
 // What is kept back has fired before the other instruments are polled, so they know all that was earlier.
 void LocalBackend::begin_merge() {
   Merges* kept = instruments_.merges();
-  if (kept == nullptr || next_ != 0 || parts_ != 0) return;
+  if (kept == nullptr || next_ != 0 || turn_ != 0) return;
   kept->collect();
   merged_until_ = read_clock(CLOCK_MONOTONIC);
+}
+
+// They fire ahead of others that are not handled yet.
+Result<uint64_t> LocalBackend::poll_overdue(MonotonicTime now) {
+  Instrument* late = instruments_.overdue(now);
+  return late == nullptr ? Result<uint64_t>(0) : poll(*late);
+}
+
+Status LocalBackend::fire_overdue(MonotonicTime now) {
+  const Result<uint64_t> fired = poll_overdue(now);
+  return fired ? Status() : fired.error();
 }
 
 // A poll that a firing has ended goes on with the same instrument, so firings keep their order.
 Result<Polled> LocalBackend::poll() {
   Polled polled;
   const uint64_t late_reads = host_.late_reads();
-  path_.begin_poll(read_clock(CLOCK_MONOTONIC));
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
+  path_.begin_poll(now);
   begin_merge();
+  const Result<uint64_t> late = poll_overdue(now);
+  if (!late) return late.error();
+  polled.firings = *late;
   while (next_ < instruments_.active().size() && !polled.is_partial) {
     Instrument& instrument = *instruments_.active()[next_];
     const Result<uint64_t> count = poll(instrument);
@@ -130,9 +145,10 @@ Result<Polled> LocalBackend::poll() {
     polled.firings += *count;
     polled.backlog += instrument.pacing().backlog;
     polled.is_partial = path_.ends_poll();
-    if (polled.is_partial && ++parts_ < kMostParts) break;
+    turn_ += 1 + *count;
+    if (polled.is_partial && turn_ < kLongestTurn) break;
     path_.stop_if_filled();
-    next_++, parts_ = 0;
+    next_++, turn_ = 0;
   }
   if (!polled.is_partial) next_ = 0;
   polled.is_urgent = host_.late_reads() != late_reads;

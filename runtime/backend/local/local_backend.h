@@ -52,6 +52,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     return instruments_.enable(probes, refused);
   }
   Result<Polled> poll() override;
+  Status fire_overdue(MonotonicTime now) override;
   // In a replay, speculations are cleaned by the times of its firings.
   void work_at_rate(MonotonicTime now) override {
     if (!config_.is_replay) path_.clean_at_rate(now);
@@ -82,6 +83,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
  private:
   Result<uint64_t> poll(Instrument& instrument);
   Result<uint64_t> deliver(Instrument& instrument);
+  Result<uint64_t> poll_overdue(MonotonicTime now);
   void begin_merge();
 
   const HandleConfig& config_;
@@ -91,7 +93,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   Instruments instruments_;
   JoinedAggregations aggregations_{memory_.context().aggregations, instruments_};
   size_t next_ = 0;            // of the active instruments, in a poll that goes on
-  unsigned parts_ = 0;         // in which that one has been polled
+  uint64_t turn_ = 0;          // firings of that one since its turn began, and parts
   uint64_t merged_until_ = 0;  // firings that are kept back go up to this time
 };
 

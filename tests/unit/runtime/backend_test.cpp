@@ -144,6 +144,63 @@ TEST(LocalBackend, BuffersAreEmptiedBeforeTheyAreFull) {
   EXPECT_EQ(session.handle().drops(), 0U);
 }
 
+// Takes tick probes, and is late whenever it is asked. Fires once a poll.
+class LateClock final : public Instrument, public Replays {
+ public:
+  explicit LateClock(uint64_t& polls) : polls_(polls) {}
+  std::string_view name() const override { return "late clock"; }
+  std::string_view refusal(const Probe& probe) const override {
+    return std::holds_alternative<TimerSite>(probe.site) ? "" : "no tick";
+  }
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
+    return id_ = probes[0].probe->id, Status();
+  }
+  Result<uint64_t> poll(EventSink& sink) override {
+    if (!is_on_) return uint64_t{0};
+    vm::Firing firing;
+    firing.probe_id = id_;
+    return polls_++, sink.fire(firing), uint64_t{1};
+  }
+  Pacing pacing() const override {
+    return {.deadline = is_on_ ? 1 : UINT64_MAX, .descriptor = -1, .backlog = 0, .fires_then = true};
+  }
+  uint64_t drops() const override { return 0; }
+  void disable() override { is_on_ = false; }
+  bool finished() const override { return true; }
+  Abilities abilities() override { return {.replays = this}; }
+
+ private:
+  uint64_t& polls_;
+  uint32_t id_ = 0;
+  bool is_on_ = true;
+};
+
+// Runs a flood of firings beside a tick that is always late. Returns the output: a dot for each, and '!' for the tick.
+std::string flooded(std::string_view bufsize, uint64_t& polls) {
+  Session session;
+  session.set("bufsize", bufsize);
+  const uint32_t id = session.add_probe("f", "entry");
+  session.handle().catalog().add({0, "profile", "", "", "tick-1", TimerSite{1, false}});
+  session.handle().add_instrument(std::make_unique<LateClock>(polls));
+  for (int i = 0; i < 20000; i++) session.fire(id);
+  return session.run({clause("entry", {print(".")}), clause("tick-1", {print("!")})}).out();
+}
+
+TEST(LocalBackend, ALateTickWaitsForAPartOfTheFirings) {
+  uint64_t polls = 0;
+  const std::string out = flooded("4m", polls);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '.'), 20000);
+  EXPECT_EQ(out.find(std::string(4097, '.')), std::string::npos);
+  EXPECT_GE(polls, 4U);
+}
+
+TEST(LocalBackend, ALateTickFiresBetweenRecordsThatArePrinted) {
+  uint64_t polls = 0;
+  const std::string out = flooded("64k", polls);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '.'), 20000);
+  EXPECT_GT(polls, 200U);
+}
+
 TEST(Placements, AreOneForAllProbesOfTheSameAnswer) {
   Session session;
   session.add_probe("f", "entry"), session.add_probe("g", "entry");

@@ -29,7 +29,7 @@ class ManualInstrument final : public Instrument, public Replays, public Watches
   int settled = 0;
   std::string_view name() const override { return "manual"; }
   std::string_view refusal(const Probe& probe) const override {
-    return std::holds_alternative<InternalSite>(probe.site) ? "it fires in dvm itself" : "";
+    return std::holds_alternative<UprobeSite>(probe.site) ? "" : "another kind of site";
   }
   Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
   Result<uint64_t> poll(EventSink& sink) override {
