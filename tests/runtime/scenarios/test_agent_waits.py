@@ -1,0 +1,54 @@
+"""Threads that wait in system calls while an agent is attached and detached: no call ends because of it."""
+
+import random
+import subprocess
+import time
+import unittest
+
+from dvmtest import DVM, ENV, program
+from scenarios.test_agent import AgentTest
+
+TIMES = 6
+# Those that the kernel ends with EINTR for a stop without a signal. dvm makes them again, unless it is killed before.
+ENDED_BY_A_STOP = {"epoll_wait", "epoll_wait-for", "recv-for", "accept-for", "sigtimedwait", "semop", "semtimedop", "io_getevents"}
+
+
+class Waits(AgentTest):
+    SCRIPT = "pid$target:waits:begins:entry { @ = count(); } tick-20ms { exit(0); }"
+
+    def setUp(self):
+        super().setUp()
+        self.target = subprocess.Popen([program("waits")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(self.target.communicate)
+        self.assertEqual(self.target.stdout.readline(), "ready\n")
+
+    def ended(self):
+        """Calls and errors, and how often."""
+        self.target.stdin.write("\n")
+        rows = []
+        while (line := self.target.stdout.readline()) != "over\n":
+            self.assertNotEqual(line, "", "the program has ended")
+            rows.append(line.split())
+        return rows
+
+    def test_none_ends(self):
+        for _ in range(TIMES):
+            result = self.run_dvm(self.SCRIPT, "-v", "-p", str(self.target.pid))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertEqual(self.ended(), [])
+
+    def test_of_a_killed_tracer(self):
+        chance = random.Random(3)
+        for _ in range(2 * TIMES):
+            tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", self.SCRIPT, "-p", str(self.target.pid)], env=ENV,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, 0.4))
+            tracer.kill()
+            tracer.wait()
+        for name, error, _ in self.ended():
+            self.assertEqual((name in ENDED_BY_A_STOP, error), (True, "EINTR"), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
