@@ -26,6 +26,7 @@ namespace {
 constexpr uint64_t kStopsWithin = 300'000'000;  // ns
 constexpr uint64_t kRunsWithin = 3'000'000'000;
 constexpr useconds_t kPause = 50;
+constexpr char kUninterruptible = 'D';
 constexpr int64_t kRestart = 512, kRestartNoInterrupt = 513, kRestartNoHandler = 514,
                   kRestartBlock = 516;  // errors of the kernel
 constexpr uint64_t kRestartSyscall = 219, kSyscallBytes = 2, kPpoll = 271;
@@ -39,10 +40,12 @@ bool has_signal(pid_t pid, pid_t tid) {
   return (pending & ~signals(pid, tid, "SigBlk:")) != 0;
 }
 
-bool is_over(pid_t pid, pid_t tid) {
+char state_of(pid_t pid, pid_t tid) {
   const std::string state = status_field(pid, tid, "State:");
-  return state.empty() || state[0] == 'Z' || state[0] == 'X';
+  return state.empty() ? 'X' : state[0];
 }
+
+bool is_over(pid_t pid, pid_t tid) { return state_of(pid, tid) == 'Z' || state_of(pid, tid) == 'X'; }
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> found;
@@ -55,15 +58,6 @@ std::vector<pid_t> threads_of(pid_t pid) {
 std::vector<pid_t>& stragglers() {
   static std::vector<pid_t> waiting;
   return waiting;
-}
-
-// A signal that a straggler was about to take is not lost.
-bool is_released(pid_t tid) {
-  int status = 0;
-  const pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
-  if (found == 0) return false;
-  if (found == tid && WIFSTOPPED(status)) ptrace(PTRACE_DETACH, tid, 0, status >> 16 == 0 ? WSTOPSIG(status) : 0);
-  return true;
 }
 
 enum class Came : uint8_t { nothing, interrupted, group_stop, signal, end };
@@ -111,6 +105,26 @@ user_regs_struct made_again(user_regs_struct registers) {
   return registers;
 }
 
+bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
+  return is_interrupted_call(registers) && !has_signal(pid, tid);
+}
+
+// A signal that a straggler was about to take is not lost, and its call does not end.
+bool is_released(pid_t tid) {
+  int status = 0;
+  const pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+  if (found == 0) return false;
+  if (found != tid || !WIFSTOPPED(status)) return true;
+  const Came came = as_coming(status);
+  user_regs_struct registers{};
+  if (came == Came::interrupted && ptrace(PTRACE_GETREGS, tid, 0, &registers) == 0 && is_ended_by_stop(tid, tid, registers)) {
+    registers = made_again(registers);
+    ptrace(PTRACE_SETREGS, tid, 0, &registers);
+  }
+  ptrace(PTRACE_DETACH, tid, 0, came == Came::signal ? WSTOPSIG(status) : 0);
+  return true;
+}
+
 }  // namespace
 
 user_regs_struct resumed(user_regs_struct registers) {
@@ -139,7 +153,7 @@ StoppedProcess::~StoppedProcess() {
 }
 
 void StoppedProcess::let_go(const HeldThread& thread) {
-  if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) stragglers().push_back(thread.tid);
+  if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) release_later(thread.tid);
 }
 
 void StoppedProcess::prefer_waiting() {
@@ -154,6 +168,7 @@ void StoppedProcess::let_go_but_one() {
   threads_.resize(std::min<size_t>(threads_.size(), 1));
 }
 
+void release_later(pid_t tid) { stragglers().push_back(tid); }
 void release_stragglers() { std::erase_if(stragglers(), is_released); }
 
 // Until no thread is new: one that stands still makes none. All are asked to stop before any is waited for, so that the first one
@@ -201,7 +216,9 @@ Status StoppedProcess::ask(pid_t tid) {
 // False: it has ended.
 Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (thread.was_held) return true;
-  const Came came = wait_for(thread.tid, deadline);
+  Came came = wait_for(thread.tid, deadline);
+  if (came == Came::nothing && state_of(pid_, thread.tid) != kUninterruptible)
+    came = wait_for(thread.tid, deadline + kRunsWithin);
   if (came == Came::end) return false;
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
@@ -215,7 +232,7 @@ bool StoppedProcess::read_registers(HeldThread& thread) { return ptrace(PTRACE_G
 
 // A system call that the stop has ended, rather than a signal, is made again. False: the thread is gone.
 bool StoppedProcess::repair(HeldThread& thread) {
-  if (!is_interrupted_call(thread.registers) || has_signal(pid_, thread.tid)) return true;
+  if (!is_ended_by_stop(pid_, thread.tid, thread.registers)) return true;
   return set_registers(thread, made_again(thread.registers));
 }
 

@@ -79,6 +79,8 @@ class StoppedProcess {
 
 // Threads that did not stop in time come to their stop later, and are let go then: to be called now and then while dvm lives.
 void release_stragglers();
+// Of a thread that has been asked to stop.
+void release_later(pid_t tid);
 
 // The registers with which a thread that was stopped in a system call makes it again, as the kernel would have it do.
 user_regs_struct resumed(user_regs_struct registers);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/remote_room.h"
@@ -33,13 +34,14 @@ const HeldThread& running_thread(const StoppedProcess& process) {
 }
 
 // Threads in epoll_wait().
-ptrdiff_t waiting(pid_t pid) {
+std::vector<pid_t> waiting(pid_t pid) {
+  std::vector<pid_t> found;
   std::error_code error;
-  const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", error);
-  return std::count_if(begin(tasks), end(tasks), [](const auto& task) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
     std::string call;
-    return static_cast<bool>(std::ifstream(task.path() / "syscall") >> call) && call == "232";
-  });
+    if (std::ifstream(task.path() / "syscall") >> call && call == "232") found.push_back(std::stoi(task.path().filename()));
+  }
+  return found;
 }
 
 TEST(StoppedProcess, AllThreadsStandStillUntilItsEnd) {
@@ -86,6 +88,20 @@ TEST(StoppedProcess, CallsOfOneThatIsRefusedAreNotInterruptedEither) {
   waitpid(tracer, nullptr, 0);
 }
 
+TEST(StoppedProcess, CallsOfStragglersAreNotInterrupted) {
+  ThreadedChild child;
+  for (int i = 0; i < 10'000 && waiting(child.pid()).size() != 2; i++) usleep(1000);
+  for (const pid_t task : waiting(child.pid()))
+    for (int i = 0; i < 5; i++) {
+      ASSERT_EQ(ptrace(PTRACE_SEIZE, task, 0, 0), 0);
+      ptrace(PTRACE_INTERRUPT, task, 0, 0);
+      release_later(task);
+      for (int wait = 0; wait < 10'000 && status_field(task, "TracerPid:") != "0"; wait++) release_stragglers(), usleep(1000);
+      ASSERT_EQ(status_field(task, "TracerPid:"), "0");
+    }
+  EXPECT_EQ(child.shared().interrupted, 0);
+}
+
 TEST(StoppedProcess, LetsAllGoButOneThatWaits) {
   ThreadedChild child;
   auto stopped = StoppedProcess::stop(child.pid());
@@ -114,7 +130,7 @@ TEST(StoppedProcess, OneThatASignalHasStoppedIsRefusedAndStaysSo) {
 // Its calls end as they do without dvm: once each, by SIGCONT.
 TEST(StoppedProcess, JoinsTheStopOfASignalWhichGoesOn) {
   ThreadedChild child;
-  for (int i = 0; i < 10'000 && waiting(child.pid()) != 2; i++) usleep(1000);
+  for (int i = 0; i < 10'000 && waiting(child.pid()).size() != 2; i++) usleep(1000);
   kill(child.pid(), SIGSTOP);
   ASSERT_EQ(waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
   const uint64_t turns = child.shared().turns;
