@@ -99,19 +99,24 @@ bool record_values(FireLevel& level, const ActionCode& action, std::byte* record
   return true;
 }
 
+// The result is that of the last value.
 template <class Policy>
-bool record_expression(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
-  uint64_t result = 0;
+bool evaluate_all(FireLevel& level, const ActionCode& action, uint64_t& result) noexcept {
   for (const ValueCode& value : action.values)
     if (!evaluate<Policy>(level, value, result)) return false;
   return true;
 }
 
 template <class Policy>
+bool record_expression(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
+  uint64_t result = 0;
+  return evaluate_all<Policy>(level, action, result);
+}
+
+template <class Policy>
 bool record_exit(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t status = 0;
-  for (const ValueCode& value : action.values)
-    if (!evaluate<Policy>(level, value, status)) return false;
+  if (!evaluate_all<Policy>(level, action, status)) return false;
   level.context.exit_status = static_cast<int>(status);
   level.context.activity = Activity::draining;
   return true;
@@ -121,8 +126,7 @@ bool record_exit(FireLevel& level, const ActionCode& action, std::byte*) noexcep
 template <class Policy>
 bool speculation_of(FireLevel& level, const ActionCode& action, uint64_t& id) noexcept {
   id = 0;
-  for (const ValueCode& value : action.values)
-    if (!evaluate<Policy>(level, value, id)) return false;
+  if (!evaluate_all<Policy>(level, action, id)) return false;
   if (level.context.speculations.has(id)) return true;
   level.state.set_fault(dif::Fault::illop);
   return false;
