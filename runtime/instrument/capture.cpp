@@ -44,7 +44,7 @@ class DifoReader {
     const dif::OpcodeInfo& row = dif::info(in.opcode());
     needs_.thread |= row.scope == dif::Scope::thread;
     use_operands(row, in);
-    use_tuple(row, in);
+    dif::use_tuple(state_->tuple, in, [&] { return get(in.rd()); });
   }
   void join(KnownState& into, const KnownState& from, size_t) const { known::join(into, from); }
 
@@ -84,24 +84,6 @@ class DifoReader {
       case dif::Format::branch:
       case dif::Format::store:
       case dif::Format::pushv:
-        return;
-    }
-  }
-
-  void use_tuple(const dif::OpcodeInfo& row, Instruction in) {
-    std::vector<KnownValue>& tuple = state_->tuple;
-    switch (row.tuple) {
-      case dif::TupleUse::push:
-        if (tuple.size() < dif::kTupleDepth) tuple.push_back(get(in.rd()));
-        return;
-      case dif::TupleUse::pop:
-        if (!tuple.empty()) tuple.pop_back();
-        return;
-      case dif::TupleUse::clear:
-      case dif::TupleUse::arguments:
-        return tuple.clear();
-      case dif::TupleUse::none:
-      case dif::TupleUse::key:
         return;
     }
   }

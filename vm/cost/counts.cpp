@@ -22,21 +22,7 @@ class PushedBytes {
   void step(EntryBytes& stack, dif::Instruction in, size_t pc) {
     if (!dif::is_opcode(in.number())) return;
     bytes_[pc] = std::accumulate(stack.begin(), stack.end(), 0.0);
-    switch (info(in.opcode()).tuple) {
-      case dif::TupleUse::push:
-        stack.push_back(has_format(in, dif::Format::pushts) ? bytes_at(pc) : 0);
-        return;
-      case dif::TupleUse::pop:
-        if (!stack.empty()) stack.pop_back();
-        return;
-      case dif::TupleUse::clear:
-      case dif::TupleUse::arguments:
-        stack.clear();
-        return;
-      case dif::TupleUse::none:
-      case dif::TupleUse::key:
-        return;
-    }
+    dif::use_tuple(stack, in, [&] { return has_format(in, dif::Format::pushts) ? bytes_at(pc) : 0; });
   }
   void join(EntryBytes& into, const EntryBytes& from, size_t) const { into = from; }
 

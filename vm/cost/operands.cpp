@@ -66,21 +66,7 @@ class Following {
 
   void follow(Known& known, Instruction in) const {
     if (const auto loaded = this->loaded(known, in)) known.set(in.rd(), *loaded);
-    switch (info(in.opcode()).tuple) {
-      case TupleUse::push:
-        known.stack.push_back(pushed(known, in));
-        return;
-      case TupleUse::pop:
-        if (!known.stack.empty()) known.stack.pop_back();
-        return;
-      case TupleUse::clear:
-      case TupleUse::arguments:
-        known.stack.clear();
-        return;
-      case TupleUse::none:
-      case TupleUse::key:
-        return;
-    }
+    dif::use_tuple(known.stack, in, [&] { return pushed(known, in); });
   }
 
   static std::optional<StringOperand> pushed(const Known& known, Instruction in) {

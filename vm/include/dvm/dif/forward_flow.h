@@ -18,6 +18,27 @@
 
 namespace dvm::dif {
 
+// What an instruction does to the tuple stack. pushed(): the entry, if it pushes one. What does not fit or is not there is
+// ignored.
+template <class Entries, class Pushed>
+void use_tuple(Entries& entries, Instruction in, Pushed pushed) {
+  switch (info(in.opcode()).tuple) {
+    case TupleUse::push:
+      if (entries.size() < kTupleDepth) entries.push_back(pushed());
+      return;
+    case TupleUse::pop:
+      if (!entries.empty()) entries.pop_back();
+      return;
+    case TupleUse::clear:
+    case TupleUse::arguments:
+      entries.clear();
+      return;
+    case TupleUse::none:
+    case TupleUse::key:
+      return;
+  }
+}
+
 template <class State, class Analysis>
 void flow_forward(const Difo& difo, State start, Analysis& analysis) {
   State here = std::move(start);
