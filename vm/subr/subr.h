@@ -1,9 +1,6 @@
 #pragma once
 // Subroutines: one function subr_<name> for each supported row of subroutines.def, in the file of its family:
-//   string  strchr strjoin strlen strrchr strstr strtok substr index rindex toupper tolower     path  basename cleanpath dirname
-//   copy    alloca bcopy copyin copyinstr copyinto copyout copyoutstr
-//   number  lltostr strtoll rand getmajor getminor progenyof
-//   net     htons .. ntohll inet_*                      json    json      speculation  speculation
+//   string  copy  number  path  net  json  speculation
 // All engines call the same functions. Arguments lie on the tuple stack; the verifier has proved
 // their number. A fault is set in the state; the value then means nothing. Probe context.
 
