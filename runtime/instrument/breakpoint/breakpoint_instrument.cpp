@@ -31,6 +31,13 @@ struct TracedThread {
   pid_t pid = 0;
   std::vector<DebugRegister> at_sites;
   Calls calls;
+  uint64_t seen = 0;  // hits at sites
+
+  bool has_unseen() const {
+    uint64_t hits = 0;
+    for (const DebugRegister& one : at_sites) hits += one.hits();
+    return hits > seen;
+  }
 
   bool has(uint64_t address) const {
     return calls.watches(address) ||
@@ -191,6 +198,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     const bool hit = is_hit(stop);
     if (stop.is_call) fire_call(stop.tid, sink);
     if (hit) fire(stop.tid, sink);
+    if (!hit && signal_of(stop) == SIGURG && has_hit(stop.tid)) return step_over(stop, sink);
     go_on(stop, hit ? 0 : signal_of(stop), pace_of(stop.tid));
   }
 
@@ -241,6 +249,34 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
            info.si_code == POLL_IN;
   }
 
+  // The thread stands at a site, the hit of which was seen or came with this signal, before the instruction is executed.
+  bool has_hit(pid_t tid) const {
+    constexpr size_t kFlags = saved::rip + 2;
+    constexpr uint64_t kResumes = 1 << 16;  // the breakpoint does not hit again
+    const StoppedThread now = look_at(tid);
+    const auto& sites = threads_.at(tid).at_sites;
+    return now.tid != 0 && (now.words[kFlags] & kResumes) != 0 &&
+           std::any_of(sites.begin(), sites.end(), [&](const DebugRegister& one) { return one.address() == now.counter(); });
+  }
+
+  // Go's handler of this signal leads the goroutine elsewhere, and later back to the instruction, where the breakpoint would hit
+  // once more. So the instruction is executed before the signal is handed on.
+  void step_over(const ThreadStop& stop, EventSink& sink) {
+    if (threads_[stop.tid].has_unseen()) fire(stop.tid, sink);
+    siginfo_t info{};
+    ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info);
+    const auto next = step(stop.tid);
+    if (!next) return;
+    if (next->event == 0 && next->signal == SIGTRAP) {
+      ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &info);
+      return go_on(*next, SIGURG, pace_of(stop.tid));
+    }
+    tgkill(threads_[stop.tid].pid, stop.tid, SIGURG);
+    const bool hit = is_hit(*next);
+    if (hit) fire(stop.tid, sink);
+    go_on(*next, hit ? 0 : signal_of(*next), pace_of(stop.tid));
+  }
+
   StoppedThread look_at(pid_t tid) const {
     StoppedThread now{.pid = threads_.at(tid).pid, .tid = tid, .time = read_clock(CLOCK_MONOTONIC)};
     if (!read_registers(now)) now.tid = 0;
@@ -256,6 +292,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     const auto& sites = processes_[thread.pid].sites;
     const auto site = sites.find(now.counter());
     if (site == sites.end()) return;
+    thread.seen++;
     for (const FiredProbe& firer : site->second)
       if (firer.kind != FiredProbe::Kind::call)
         deliver(firer.cookie, now, 0, sink);

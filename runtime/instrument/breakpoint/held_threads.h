@@ -44,6 +44,9 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 // another. Of a process that is stopped by a signal, the thread stays so until
 // it is continued.
 void go_on(const ThreadStop& stop, int signal, Pace pace);
+// Lets a thread that stands still execute one instruction, and returns the stop behind it, or another one that comes before;
+// none: it has ended.
+std::optional<ThreadStop> step(pid_t tid);
 // Stops the thread and detaches from it. A thread that waits in a system call, and will not stop at its end, is left alone,
 // since a stop might end the call; the kernel releases it when dvm ends. The signal of the stop is handed to `keep`, which
 // decides what signal the thread gets.

@@ -148,6 +148,12 @@ class Entries(GoTest):
         self.assertRegex(out, r"main\.work +200")
         self.assertNotRegex(out, r"main\.huge\+0x")
 
+    def test_interrupted_goroutines_fire_once(self):
+        """By breakpoints: the runtime's signals come where the instruction of a firing is not executed yet."""
+        result = dvm("run", "-q", "-x", "backend=breakpoint", "-n", "pid$target:a.out:main.tick:entry { @ = count(); }", "-c", program("go_preempted"))
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["calls", "80000", "80000"]), result.stderr)
+        self.assertNotIn("drop", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
