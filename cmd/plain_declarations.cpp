@@ -54,9 +54,10 @@ class Dropper {
     if (c == '#' && (at_ == 0 || text_[at_ - 1] == '\n')) return directive();
     if (c == '"' || c == '\'') return literal(c);
     if (c == '{') open();
-    if (c == '}' && depth_ > 0 && --depth_ == 0) close();
-    const bool ends = c == ';' && depth_ == 0;
-    if (ends) end_declaration();
+    const bool ends_function = c == '}' && depth_ > 0 && --depth_ == 0 && is_function_;
+    if (ends_function) end_function();
+    const bool ends = ends_function || (c == ';' && depth_ == 0);
+    if (c == ';' && ends) end_declaration();
     if (!ends && !std::isspace(static_cast<unsigned char>(c))) last_ = c;
     at_++;
   }
@@ -88,9 +89,9 @@ class Dropper {
     is_table_ |= is_included_ && last_ == '=';
   }
 
-  void close() {
-    if (is_function_) blank();
-    if (is_function_) begin(at_ + 1);
+  void end_function() {
+    blank();
+    begin(at_ + 1);
     is_function_ = false;
   }
 

@@ -42,8 +42,10 @@ std::string read_all(std::FILE* file) {
 
 // GCC's spellings of C's words, which mean the same in headers that do not look for GCC.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"__extension__", ""},        {"__inline", "inline"}, {"__inline__", "inline"},     {"__restrict", "restrict"},
-    {"__restrict__", "restrict"}, {"__const", "const"},   {"__volatile__", "volatile"}, {"__volatile", "volatile"},
+    {"__extension__", ""},        {"__inline", "inline"},       {"__inline__", "inline"},
+    {"__restrict", "restrict"},   {"__restrict__", "restrict"}, {"__const", "const"},
+    {"__volatile__", "volatile"}, {"__volatile", "volatile"},   {"__thread", ""},
+    {"_Thread_local", ""},
 };
 
 // The macros that DTrace defines. The platform's macros that are not reserved names (linux, unix) are left undefined. Without

@@ -75,6 +75,8 @@ class Preprocessor(dvmtest.FolderTest):
                           "struct words { char *string; int self; int counter;; unsigned import : 3; } __attribute__((aligned (32)));\n"
                           "typedef void handler_t(int);\ntypedef handler_t *pointer_t;\n"
                           "enum large { LARGE = 0x80000000, HUGE_ONE = 1L << 40 };\n"
+                          "extern __thread struct words *own; extern _Thread_local int self_too;\n"
+                          "static inline int g(int a)\n{ return a; }\n# 30 \"c.h\"\nstatic inline\nint h(int);\n"
                           "struct holds { __extension__ char c; __int128_t wide; char pad[__alignof__(long)]; };\n")
         script = self.write("a.d", '#include "c.h"\nstruct words w;\nBEGIN { w.string = NULL; w.counter = 2; '
                                    'printf("%d %d %d %u %d", sizeof (w), w.counter, sizeof (struct holds), LARGE, HUGE_ONE >> 38); exit(0); }\n')
