@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -16,12 +17,14 @@
 #include "export/listen.h"
 #include "export/prometheus_protobuf.h"
 #include "export/prometheus_text.h"
+#include "export/request_deadline.h"
 
 namespace dvm::exporting {
 namespace {
 
 constexpr unsigned kMostConnections = 256;
 constexpr unsigned kIdleSeconds = 10;  // until a connection that makes no progress is closed
+constexpr std::chrono::seconds kRequestTime{20};
 
 using Text = std::shared_ptr<const std::string>;
 
@@ -55,6 +58,19 @@ std::string accepted(MHD_Connection* connection) {
   return all;
 }
 
+int socket_of(MHD_Connection* connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+void on_connection(void* deadline, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
+  auto& its = *static_cast<RequestDeadline*>(deadline);
+  what == MHD_CONNECTION_NOTIFY_STARTED ? its.begins(socket_of(connection)) : its.closed(socket_of(connection));
+}
+
+void on_completed(void* deadline, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+  static_cast<RequestDeadline*>(deadline)->begins(socket_of(connection));
+}
+
 // The last snapshot that was asked for in a format.
 struct Page {
   std::string (*format)(const runtime::Snapshot&);
@@ -74,6 +90,7 @@ struct Page {
 struct MetricsServer::Impl {
   MHD_Daemon* daemon = nullptr;
   int socket = -1;
+  RequestDeadline deadline{kRequestTime};
   std::mutex mutex;
   std::shared_ptr<const runtime::Snapshot> snapshot;  // by mutex
   // Of the server's thread: a snapshot in each format, for all who ask before the next.
@@ -93,6 +110,7 @@ struct MetricsServer::Impl {
   }
 
   MHD_Result handle(MHD_Connection* connection, std::string_view path, std::string_view method) {
+    deadline.answers(socket_of(connection));
     constexpr const char* kPlain = "text/plain; charset=utf-8";
     const auto say = [&](unsigned status, const char* message) {
       return answer(connection, status, std::make_shared<const std::string>(message), kPlain);
@@ -128,9 +146,11 @@ Status MetricsServer::open(const std::string& address) {
   const Result<int> socket = listen_at(address);
   if (!socket) return socket.error();
   impl_->socket = *socket;
-  impl_->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, on_request<Impl>, impl_.get(),
-                                   MHD_OPTION_LISTEN_SOCKET, static_cast<MHD_socket>(*socket), MHD_OPTION_CONNECTION_LIMIT,
-                                   kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_END);
+  impl_->daemon =
+      MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, on_request<Impl>, impl_.get(),
+                       MHD_OPTION_LISTEN_SOCKET, static_cast<MHD_socket>(*socket), MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
+                       MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_NOTIFY_CONNECTION, on_connection, &impl_->deadline,
+                       MHD_OPTION_NOTIFY_COMPLETED, on_completed, &impl_->deadline, MHD_OPTION_END);
   if (impl_->daemon == nullptr) return Error{fmt::format("cannot serve metrics at '{}': the server did not start", address)};
   return {};
 }

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -238,6 +239,25 @@ class PrometheusTest(unittest.TestCase):
             self.assertEqual(tracer.returncode, 0)
             for connection in hanging:
                 connection.close()
+
+    def test_scrapers_that_drip_make_room(self):
+        """As many as the server takes, each of which sends a byte every second, so that none is idle."""
+        with traced("tick-1ms { @c = count(); }") as tracer:
+            scrape_when(tracer, "dvm_agg_c_total")
+            address = urllib.parse.urlsplit(tracer.url)
+            with contextlib.ExitStack() as stack:
+                dripping = [stack.enter_context(socket.create_connection((address.hostname, address.port), timeout=PATIENCE)) for _ in range(256)]
+
+                def is_answered():
+                    for connection in dripping:
+                        with contextlib.suppress(OSError):
+                            connection.sendall(b"G")
+                    return select.select(dripping[:1], [], [], 1)[0]
+                wait_for(is_answered)
+                self.assertRegex(dripping[0].recv(100), b"^HTTP/1.1 408 ")
+                first = max(tracer.scrape().of("dvm_agg_c_total").values())
+                scrape_when(tracer, "dvm_agg_c_total", first)
+        self.assertEqual(tracer.returncode, 0)
 
     def test_bad_addresses_end_the_run_before_it_begins(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
