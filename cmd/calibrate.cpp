@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/command.h"
 #include "cmd/profiles.h"
 #include "cmd/progress.h"
 #include "common/run_program.h"
@@ -33,7 +34,7 @@ namespace {
 class PassProgress {
  public:
   explicit PassProgress(size_t pass) : pass_(pass) {}
-  void say(std::string_view what, size_t done, size_t all) const {
+  void say(std::string_view what, size_t done, size_t all) {
     progress_.say(fmt::format("calibrating, pass {}, {}", pass_, what), done, all);
   }
 
@@ -66,7 +67,7 @@ bool measures(const lab::Meter& meter, std::string_view only) {
 }
 
 // On a machine that allows no probes, the profile has the other prices only.
-Status run_meters(lab::Bench& bench, const PassProgress& progress, std::string_view only, vm::Profile& profile) {
+Status run_meters(lab::Bench& bench, PassProgress& progress, std::string_view only, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
   for (const lab::Meter* meter : lab::meters()) {
     if (!measures(*meter, only)) continue;
@@ -113,7 +114,7 @@ Result<vm::Profile> base_profile(const CalibrateOptions& options) {
 }
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& bench) {
-  const PassProgress progress(std::max(options.pass, 1u));
+  PassProgress progress(std::max(options.pass, 1u));
   Result<vm::Profile> base = base_profile(options);
   if (!base) return base;
   vm::Profile profile = *std::move(base);
@@ -234,6 +235,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   if (options.pass != 0) return make_pass(options);
   if (!options.only.empty())  // said once, not by a pass
     if (Result<vm::Profile> base = base_profile(options); !base) return base;
+  tell("calibrating takes about a minute");
   Passes passes(options);
   do
     if (Status made = passes.make(); !made) return made.error();

@@ -156,7 +156,7 @@ unsigned samples_of(const ValidateCommand& given) { return given.quick ? 3 : 9; 
 
 Status sample_scripts(const ValidateCommand& given, std::vector<lab::ProgramValidation>& scripts) {
   const uint64_t firings = given.quick ? 2'000 : 50'000;
-  const Progress progress;
+  Progress progress;
   size_t round = 0;  // in each a sample of those that want more
   for (bool again = true; again; round++) {
     again = false;

@@ -98,7 +98,7 @@ void print_json(std::FILE* out, const Check& check) {
 
 void measure(const std::vector<const SimulationPoint*>& points, const std::string& workload, const lab::CheckSettings& settings,
              Check& check) {
-  const Progress progress;  // gone before results are printed
+  Progress progress;  // gone before results are printed
   for (const SimulationPoint* point : points) {
     progress.say(fmt::format("measuring {}", point->name), check.points.size(), points.size());
     check.points.push_back(lab::check_point(*point, check.profile, open_traced, workload, settings));

@@ -38,7 +38,7 @@ Validation validate(const std::vector<const lab::LiveRow*>& rows, const vm::Prof
   if (given.quick) settings = {2, 0.1, 0.05};
   lab::LiveValidation meter(profile, open_traced, workload, settings);
   Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
-  const Progress progress;
+  Progress progress;
   for (size_t i = 0; i < rows.size(); i++) {
     progress.say(fmt::format("validating {}", rows[i]->name), i, rows.size());
     validation.rows.push_back(meter.measure(*rows[i]));

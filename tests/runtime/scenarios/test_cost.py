@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -347,6 +349,17 @@ class Ledger(unittest.TestCase):
 
 
 class Calibrate(unittest.TestCase):
+    def test_it_says_how_long_it_takes_and_how_far_it_is(self):
+        """Also where standard error is no terminal, such as in a log."""
+        with subprocess.Popen([dvmtest.DVM, "cost", "calibrate", "-o", "/dev/null"], stderr=subprocess.PIPE, text=True, env=dvmtest.ENV,
+                              start_new_session=True) as calibration:
+            try:
+                self.assertEqual(calibration.stderr.readline(), "dvm: calibrating takes about a minute\n")
+                is_progress = re.compile(r"dvm: calibrating, pass \d, .+: \d+ of \d+\n").fullmatch
+                self.assertTrue(any(is_progress(line) for line in calibration.stderr))
+            finally:
+                os.killpg(calibration.pid, signal.SIGKILL)
+
     def test_a_profile_of_this_machine_prices_a_script(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "here.json")
