@@ -2,13 +2,18 @@
 
 #include "cmd/command.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cmd/lsp/server.h"
 
@@ -18,15 +23,71 @@ namespace {
 constexpr size_t kMostBytes = 64 << 20;  // of a message
 constexpr size_t kMostHeader = 4096;     // of a line of its head
 
+// Standard input, of which can be asked whether more has arrived.
+class Input {
+ public:
+  bool is_ready(std::chrono::milliseconds within) const {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return at_ < end_ || poll(&input, 1, static_cast<int>(within.count())) > 0;
+  }
+  // Nothing: the input has ended.
+  std::optional<char> get() {
+    if (at_ == end_ && !fill()) return std::nullopt;
+    return bytes_[at_++];
+  }
+  // So many bytes, or fewer where the input ends.
+  std::string get(size_t count) {
+    std::string text;
+    while (text.size() < count && (at_ < end_ || fill())) {
+      const size_t part = std::min(count - text.size(), end_ - at_);
+      text.append(&bytes_[at_], part);
+      at_ += part;
+    }
+    return text;
+  }
+
+ private:
+  bool fill() {
+    const ssize_t got = read(STDIN_FILENO, bytes_.data(), bytes_.size());
+    at_ = 0, end_ = static_cast<size_t>(std::max<ssize_t>(got, 0));
+    return end_ > 0;
+  }
+
+  std::vector<char> bytes_ = std::vector<char>(1 << 16);
+  size_t at_ = 0, end_ = 0;
+};
+
+// Checks what has changed once the editor pauses as long as the last check took, but no later than a second after the change.
+class Checks {
+ public:
+  using Clock = std::chrono::steady_clock;
+  void check_if_idle(lsp::Server& server, const Input& input) {
+    const Clock::time_point now = Clock::now();
+    if (!is_waiting_) waits_since_ = now;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waits_since_ + kLongest - now);
+    is_waiting_ = server.has_changes() && left.count() > 0 && input.is_ready(std::min(pause_, left));
+    if (is_waiting_ || !server.has_changes()) return;
+    const Clock::time_point begin = Clock::now();
+    server.check_changes();
+    pause_ = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin), kLongestPause);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kLongestPause{300}, kLongest{1000};
+  std::chrono::milliseconds pause_{0};
+  bool is_waiting_ = false;
+  Clock::time_point waits_since_;
+};
+
 // A line of the head without its end; nothing: the input has ended.
-std::optional<std::string> read_line(std::FILE* in) {
+std::optional<std::string> read_line(Input& in) {
   std::string line;
-  for (int c; (c = std::fgetc(in)) != EOF;) {
-    if (c == '\n') {
+  while (const auto c = in.get()) {
+    if (*c == '\n') {
       if (line.ends_with('\r')) line.pop_back();
       return line;
     }
-    if (line.size() < kMostHeader) line += static_cast<char>(c);
+    if (line.size() < kMostHeader) line += *c;
   }
   return line.empty() ? std::nullopt : std::optional(line);
 }
@@ -41,7 +102,7 @@ std::optional<size_t> length_in(std::string_view line) {
 }
 
 // The next message; empty: the input has ended. An error: what follows cannot be found.
-Result<std::string> read_message(std::FILE* in) {
+Result<std::string> read_message(Input& in) {
   std::optional<size_t> length;
   for (bool has_begun = false;; has_begun = true) {
     const std::optional<std::string> line = read_line(in);
@@ -52,9 +113,7 @@ Result<std::string> read_message(std::FILE* in) {
   }
   if (!length || *length == 0) return Error{"a message has no Content-Length"};
   if (*length > kMostBytes) return Error{fmt::format("a message has {} bytes; at most {} are read", *length, kMostBytes)};
-  std::string text(*length, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), in));
-  return text;
+  return in.get(*length);
 }
 
 void write_message(std::FILE* out, const lsp::Json& message) {
@@ -68,10 +127,16 @@ int serve(const ScriptOptions& given) {
   if (!language) return fail("{}", language.error().message);
   if (isatty(STDIN_FILENO) != 0) tell("waiting for messages of an editor on standard input; --help says more");
   lsp::Server server(**language, [](const lsp::Json& message) { write_message(stdout, message); });
+  Input input;
+  Checks checks;
   while (!server.has_ended()) {
-    const Result<std::string> text = read_message(stdin);
+    checks.check_if_idle(server, input);
+    const Result<std::string> text = read_message(input);
     if (!text) return fail("{}", text.error().message);
-    if (text->empty()) break;
+    if (text->empty()) {
+      server.check_changes();
+      break;
+    }
     const lsp::Json message = lsp::Json::parse(*text, nullptr, false);
     if (message.is_discarded())
       server.refuse("the message is no JSON");

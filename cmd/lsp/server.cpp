@@ -86,6 +86,7 @@ void Server::handle(const Json& message) {
     if (message.contains("id")) send_(error(id, code, problem));
     return;
   }
+  if (method != "textDocument/didChange") check_changes();
   const auto found = known.find(method);
   if (found == known.end()) {
     if (message.contains("id")) send_(error(id, kMethodNotFound, fmt::format("there is no {}", method)));
@@ -141,7 +142,9 @@ Json Server::exit(const Json&) {
 }
 
 Json Server::did_open(const Json& parameters) {
-  take(uri_of(parameters), Document(parameters.at("textDocument").at("text").get<std::string>(), in_bytes_));
+  const std::string uri = uri_of(parameters);
+  take(uri, Document(parameters.at("textDocument").at("text").get<std::string>(), in_bytes_));
+  check_changes();
   return {};
 }
 
@@ -160,15 +163,27 @@ Json Server::did_close(const Json& parameters) {
 }
 
 void Server::take(const std::string& uri, Document document) {
-  Checked checked = language_.check(uri, document.text());
+  if (const auto open = documents_.find(uri); open != documents_.end())
+    open->second.document = std::move(document);
+  else
+    documents_.emplace(uri, Open{std::move(document), {}});
+  changed_.insert(uri);
+}
+
+void Server::check_changes() {
+  for (const std::string& uri : changed_) check(uri, documents_.at(uri));
+  changed_.clear();
+}
+
+void Server::check(const std::string& uri, Open& open) {
+  Checked checked = language_.check(uri, open.document.text());
   Json list = Json::array();
-  for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(document, one));
+  for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(open.document, one));
   // While a clause is typed, it has an error, and declares nothing. Names that it declared before stay known.
-  const auto before = documents_.find(uri);
-  if (before != documents_.end() && !checked.diagnostics.empty())
-    for (compiler::NameDesc& one : before->second.checked.names)
+  if (!checked.diagnostics.empty())
+    for (compiler::NameDesc& one : open.checked.names)
       if (find_name(checked.names, one.name) == nullptr) checked.names.push_back(std::move(one));
-  documents_.insert_or_assign(uri, Open{std::move(document), std::move(checked)});
+  open.checked = std::move(checked);
   send_({{"jsonrpc", "2.0"}, {"method", "textDocument/publishDiagnostics"}, {"params", {{"uri", uri}, {"diagnostics", list}}}});
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,10 @@ class Server {
   void handle(const Json& message);
   // Takes a text that is no message.
   void refuse(const std::string& problem);
+  // Whether a document has changed since it was checked.
+  bool has_changes() const { return !changed_.empty(); }
+  // Checks such documents and sends what is wrong in them. handle() does so before any message but another change.
+  void check_changes();
   // Whether the editor has said exit, and if it had not said shutdown before, the exit status is 1.
   bool has_ended() const { return has_ended_; }
   int status() const { return is_shut_down_ ? 0 : 1; }
@@ -51,6 +56,7 @@ class Server {
   // The error code of a method at a wrong time; 0: the time is right.
   std::pair<int, const char*> misplaced(const std::string& method) const;
   void take(const std::string& uri, Document document);
+  void check(const std::string& uri, Open& open);
   Open* find(const Json& parameters);
   Json range(const Document& document, size_t begin, size_t end) const;
   Json diagnostic(const Document& document, const compiler::Diagnostic& one) const;
@@ -62,6 +68,7 @@ class Server {
   const Language& language_;
   Send send_;
   std::map<std::string, Open> documents_;  // by URI
+  std::set<std::string> changed_;          // of these
   bool in_bytes_ = false, is_initialized_ = false, is_shut_down_ = false, has_ended_ = false;
 };
 

@@ -357,6 +357,19 @@ class LanguageServer(unittest.TestCase):
         diagnostic, = editor.edit((2, 7, 2, 10, "pod"))
         self.assertEqual(diagnostic["range"]["start"], {"line": 2, "character": 7})
 
+    def test_changes_that_come_together_are_checked_together(self):
+        """Only the last of them has an error."""
+        editor = self.editor()
+        editor.open(SCRIPT)
+        texts = [SCRIPT + f"BEGIN {{ n = {i}; }}\n" for i in range(50)] + ["BEGIN { nosuch(); }"]
+        messages = [json.dumps({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
+            "textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": text}]}}).encode() for text in texts]
+        editor.send_bytes(b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(text), text) for text in messages))
+        told = [editor.diagnostics()]
+        while not told[-1]:
+            told.append(editor.diagnostics())
+        self.assertLess(len(told), 10)
+
     def test_several_documents(self):
         editor = self.editor()
         editor.open("BEGIN { self->first = 1; }")
