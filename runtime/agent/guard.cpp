@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -25,8 +27,22 @@ namespace {
 constexpr unsigned kAttempts = 200;
 constexpr useconds_t kPause = 50'000;
 
-// All but two descriptors are closed: a pipe that dvm's output went to must see its end.
-void leave_session(int& dismissal, int& traced) {
+void close_between(int first, int last) {
+  if (first <= last) syscall(SYS_close_range, first, last, 0);
+}
+
+// All but two descriptors are closed: a pipe that dvm's output went to must see its end. The two stay where they are, since no
+// other number may be free below the limit.
+void close_others(int a, int b) {
+  const auto [low, high] = std::minmax(a, b);
+  close_between(0, low - 1);
+  close_between(low + 1, high - 1);
+  close_between(high + 1, INT_MAX);
+  for (int i = 0; i <= STDERR_FILENO; i++)
+    if (open("/dev/null", O_RDWR) < 0) return;
+}
+
+void leave_session(int dismissal, int traced) {
   setsid();
   prctl(PR_SET_NAME, "dvm-guard");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) {
@@ -34,13 +50,7 @@ void leave_session(int& dismissal, int& traced) {
     action.sa_handler = signal == SIGCHLD ? SIG_DFL : SIG_IGN;
     sigaction(signal, &action, nullptr);
   }
-  constexpr int kFree = 3;
-  const int a = fcntl(dismissal, F_DUPFD_CLOEXEC, 64), b = fcntl(traced, F_DUPFD_CLOEXEC, 64);
-  const int null = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < kFree; fd++) dup2(null, fd);
-  dismissal = dup2(a, kFree);
-  traced = dup2(b, kFree + 1);
-  syscall(SYS_close_range, kFree + 2, ~0U, 0);
+  close_others(dismissal, traced);
   if (chdir("/") != 0) return;
 }
 

@@ -10,6 +10,7 @@ import unittest
 
 import dvmtest
 from dvmtest import program
+from scenarios.test_agent import without_paddings
 
 PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
@@ -39,6 +40,13 @@ class Hostile(unittest.TestCase):
     def ask(self, target):
         target.stdin.write("\n")
         self.assertEqual(target.stdout.readline(), "calls 1000\n")
+
+
+def code_of(pid):
+    """Without what begins the tracing, which stays."""
+    text = dvmtest.Text(pid, "unmapper")
+    text.original = without_paddings(text)
+    return text
 
 
 def guard_of(pid):
@@ -165,6 +173,35 @@ class Pointers(Hostile):
         result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("hostile") + " blockless 1000")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.split(), ["1", "2000", "1", "2000"])
+
+
+class FewFiles(Hostile):
+    """A dvm that may open few files."""
+
+    def trace_with(self, most, pid):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        try:
+            return self.trace(pid)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    def test_its_guard_takes_the_jumps_off_and_ends(self):
+        for most in (24, 64):
+            for is_killed in (False, True):
+                with self.subTest(most=most, is_killed=is_killed):
+                    self.check(most, is_killed)
+
+    def check(self, most, is_killed):
+        target = self.start("lines")
+        code = code_of(target.pid)
+        tracer = self.trace_with(most, target.pid)
+        self.assertTrue(code.changed())
+        tracer.kill() if is_killed else tracer.terminate()
+        tracer.wait()
+        self.assertTrue(dvmtest.eventually(lambda: not code.changed()))
+        self.assertTrue(dvmtest.eventually(lambda: guard_of(target.pid) is None))
+        self.ask(target)
 
 
 class Leftovers(Hostile):
