@@ -119,17 +119,25 @@ class Removal {
   size_t restored_ = 0;
 };
 
-// A word of /proc/PID/stat, counted behind the name, which may have spaces. 0: the process does not exist.
-uint64_t stat_number(pid_t pid, int number) {
+// A word of /proc/PID/stat, counted behind the name, which may have spaces. Empty: the process does not exist.
+std::string stat_word(pid_t pid, int number) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
   std::getline(file, text);
   const size_t end = text.rfind(')');
-  if (end == std::string::npos) return 0;
+  if (end == std::string::npos) return {};
   std::istringstream words(text.substr(end + 1));
   std::string word;
   for (int i = 0; i < number; i++) words >> word;
-  return std::strtoull(word.c_str(), nullptr, 10);
+  return word;
+}
+
+uint64_t stat_number(pid_t pid, int number) { return std::strtoull(stat_word(pid, number).c_str(), nullptr, 10); }
+
+// Its parent may not wait for it for a long time, or never.
+bool has_ended(pid_t pid) {
+  const std::string state = stat_word(pid, 1);
+  return state.empty() || state == "Z" || state == "X";
 }
 
 }  // namespace
@@ -139,7 +147,7 @@ pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_number(pid, 2)); }
 
 bool is_traced(const FoundAgent& agent) {
   const uint64_t began = start_time(agent.header.tracer);
-  return began != 0 && began == agent.header.tracer_began;
+  return began != 0 && began == agent.header.tracer_began && !has_ended(agent.header.tracer);
 }
 
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent) {

@@ -204,6 +204,24 @@ class FewFiles(Hostile):
         self.ask(target)
 
 
+class Zombies(Hostile):
+    """A tracer that was killed with its guard, and for which nobody has waited yet."""
+
+    def test_have_ended(self):
+        target = self.start("lines")
+        code = code_of(target.pid)
+        tracer = self.trace(target.pid)
+        os.kill(guard_of(target.pid), signal.SIGKILL)
+        tracer.kill()
+        state = pathlib.Path(f"/proc/{tracer.pid}/stat")
+        self.assertTrue(dvmtest.eventually(lambda: ") Z " in state.read_text()))
+        self.assertTrue(code.changed())
+        detached = dvmtest.dvm("detach", "-p", str(target.pid))
+        self.assertRegex(detached.stdout, r"[1-9]\d* probes? taken off")
+        self.assertFalse(code.changed())
+        self.ask(target)
+
+
 class Leftovers(Hostile):
     """Kernel uprobes where jumps of an agent lie."""
 
