@@ -131,9 +131,12 @@ class Writer {
 
 }  // namespace
 
+// The kernel has set the resume flag for the debug exception; no program sets it.
 bool read_registers(StoppedThread& thread) noexcept {
+  constexpr unsigned long long kResumes = 1 << 16;
   user_regs_struct registers;
   if (ptrace(PTRACE_GETREGS, thread.tid, 0, &registers) != 0) return false;
+  registers.eflags &= ~kResumes;
   std::memcpy(thread.words.data(), &registers, sizeof thread.words);
   return true;
 }

@@ -145,6 +145,10 @@ class Firings(Unprivileged):
         result = self.traced("-n", text, "-c", f"{self.looper} 50")
         self.assertRegex(result.stdout, r"1 +1 +1 +looper +50\n", result.stderr)
 
+    def test_flags_are_those_of_the_program(self):
+        rows, _ = self.counted("-n", "pid$target:looper:func:entry { @[uregs[R_RFL] >> 16] = count(); }", "-c", f"{self.looper} 10")
+        self.assertEqual(rows, {"0": "10"})
+
     def test_exceptions_of_a_program(self):
         returns = self.copy(program("returns"))
         text = "libstdcxx$target:libstdc*::throw { @[copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))] = count(); }"
