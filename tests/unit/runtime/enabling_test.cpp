@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/probe/prepare.h"
+#include "tests/support/engine.h"
 #include "tests/unit/runtime/session.h"
 
 namespace dvm::runtime::test {
@@ -146,6 +148,61 @@ TEST(Going, ARecordMustFitTheBuffer) {
 TEST(Going, BadFormatsAreRefused) {
   Session session;
   EXPECT_EQ(session.start({clause("BEGIN", {print("%q", {text("x")})})}), "a format has no conversion '%q'");
+}
+
+TEST_F(Fixture, VariablesOfOneNumberAreApartByTheirScope) {
+  dif::Program program;
+  program.variables.resize(2);
+  program.variables[0].id = program.variables[1].id = 500;
+  program.variables[1].scope = dif::Scope::thread;
+  const auto none = [](const dif::ProbeDesc&) { return std::vector<const Probe*>(); };
+  for (int i = 0; i < 2; i++) ASSERT_TRUE(enabling_.add(program, none, options_, vm::CostPolicy::none));
+  EXPECT_EQ(enabling_.variables().size(), 2u);
+}
+
+TEST_F(Fixture, ProgramsShareTheirAggregations) {
+  const auto counting = [] { return std::vector{clause("BEGIN", {aggregate(Action::agg_count, 1, {constant(7, kLong)}, 1)})}; };
+  const std::vector<dif::AggregationDesc> counts = {declare(1, Action::agg_count, {kLong})};
+  ASSERT_TRUE(add(counting(), counts));
+  ASSERT_TRUE(add(counting(), counts));
+  EXPECT_EQ(enabling_.aggregations().size(), 1u);
+  EXPECT_EQ(enabling_.largest_entry(), enabling_.largest_key() + sizeof(uint64_t));
+}
+
+TEST_F(Fixture, KeysOfAStackHaveItsType) {
+  dif::ActDesc counting = aggregate(Action::agg_count, 1, {constant(2)}, 1);
+  counting.args[0].made_by = Action::ustack;
+  counting.args[0].frames = 2;
+  ASSERT_TRUE(add({clause("BEGIN", {counting})}, {declare(1, Action::agg_count, {kLong})}));
+  const dif::AggregationDesc& desc = enabling_.aggregation(1)->desc;
+  EXPECT_EQ(desc.key_makers.at(0), Action::ustack);
+  EXPECT_NE(desc.keys.at(0).kind, dif::TypeKind::integer);
+}
+
+TEST_F(Fixture, AProbeNeedsAMachineIfOneOfItsClausesDoes) {
+  ASSERT_TRUE(add({clause("BEGIN", {print("%d", {constant(1)})}), clause("BEGIN", {})}));
+  EXPECT_TRUE(enabling_.ecb(1)->plan->needs_machine);
+  EXPECT_FALSE(enabling_.ecb(2)->plan->needs_machine);
+  EXPECT_TRUE(enabling_.find(1)->needs_machine);
+}
+
+TEST_F(Fixture, OnlyTheEndOfDvmItselfOutlivesExit) {
+  probe_.name = "END";
+  probe_.site = UprobeSite{"a.out", 1, false, 1};
+  ASSERT_TRUE(add({clause("END", {})}));
+  EXPECT_FALSE(enabling_.find(1)->outlives_exit);
+  probe_.id = 2, probe_.site = InternalSite{};
+  ASSERT_TRUE(add({clause("END", {})}));
+  EXPECT_TRUE(enabling_.find(2)->outlives_exit);
+}
+
+TEST_F(Fixture, MachineCodeTakesTheShorterWay) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  ASSERT_TRUE(add({clause("BEGIN", {aggregate(Action::agg_count, 1, {}, 0)})}, {declare(1, Action::agg_count)}));
+  EXPECT_EQ(enabling_.find(1)->enter, nullptr);
+  const auto find = [this](uint32_t id) { return enabling_.aggregation(id); };
+  enabling_.replace_code(0, prepare_code(enabling_.plans()[0], find, vm::CostPolicy::none, vm::kEngines[1]));
+  EXPECT_NE(enabling_.find(1)->enter, nullptr);
 }
 
 }  // namespace
