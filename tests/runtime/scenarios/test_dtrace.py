@@ -199,6 +199,34 @@ class Builds(Link):
             self.run_tool(compiler[0], "main.o", "-L.", "-lsell", "-o", "program")
         self.by_each_compiler(build)
 
+    def test_link_time_optimization(self):
+        """Objects hold the compiler's own code, into which -G does not look. clang's needs a linker that reads it."""
+        for compiler, linker in ((["gcc"], []), (["g++", "-x", "c++"], []), (["clang-16"], ["-fuse-ld=mold"]), (["clang++-16", "-x", "c++"], ["-fuse-ld=mold"])):
+            if shutil.which(compiler[0]) and (not linker or shutil.which("mold")):
+                with self.subTest(compiler=compiler):
+                    self.compile(compiler, "-flto")
+                    self.run_tool(compiler[0], "-flto", "-O2", *linker, "main.o", "sell.o", "shop.o", "-o", "program")
+                    self.check()
+
+    def test_probes_in_inline_functions(self):
+        """Each place where a function is inlined has its own marker; all are one probe."""
+        self.write("inline.cpp", """#include "shop.h"
+template <class T> inline void sell(T count, const char* what) { if (SHOP_SOLD_ITEM_ENABLED()) SHOP_SOLD_ITEM((int)count, (char*)what); }
+inline void twice(int count) { sell(count, "int"); sell((long)count, "long"); }
+int main() { for (int i = 0; i < 3; i++) twice(i); twice(7); }
+""")
+        for compiler in ("g++", "clang++-16"):
+            if shutil.which(compiler):
+                with self.subTest(compiler=compiler):
+                    self.succeeds("-h", "-s", "shop.d", "-o", "shop.h")
+                    self.run_tool(compiler, "-O2", "-c", "inline.cpp", "-o", "inline.o")
+                    self.succeeds("-G", "-s", "shop.d", "-o", "shop.o", "inline.o")
+                    self.run_tool(compiler, "inline.o", "shop.o", "-o", "program")
+                    if reason := dvmtest.missing_privilege():
+                        dvmtest.skip_or_fail(self, reason)
+                    result = self.succeeds("-q", "-n", 'shop$target:::sold-item { @[copyinstr(arg1)] = sum(arg0); }', "-c", "./program")
+                    self.assertEqual(result.stdout.split(), ["int", "10", "long", "10"], result.stderr)
+
     def test_is_enabled_probes_of_systemtap_headers(self):
         """SystemTap's header declares the semaphore; the object of -G defines it."""
         self.write("main.c", "extern unsigned short shop_sold__item_semaphore;\nint main(void) { return shop_sold__item_semaphore; }\n")
