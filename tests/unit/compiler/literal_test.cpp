@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "compiler/sema/fold_constants.h"
 #include "compiler/sema/format.h"
 #include "compiler/sema/tables.h"
@@ -32,6 +34,15 @@ TEST_F(Literal, Integers) {
   EXPECT_EQ(integer("10ULL"), 10u);
   EXPECT_EQ(integer("18446744073709551615"), UINT64_MAX);
   EXPECT_EQ(tag(), "");
+}
+
+TEST_F(Literal, SuffixesSayTheType) {
+  for (const auto& [text, is_unsigned, is_long] :
+       {std::tuple{"1", false, false}, {"1u", true, false}, {"1L", false, true}, {"1ul", true, true}, {"1ll", false, true}}) {
+    const auto made = parse_integer(text, {}, diagnostics_);
+    EXPECT_EQ(made->is_unsigned, is_unsigned) << text;
+    EXPECT_EQ(made->is_long, is_long) << text;
+  }
 }
 
 TEST_F(Literal, BadIntegers) {
@@ -70,6 +81,7 @@ TEST(Unescape, Strings) {
   EXPECT_EQ(unescape("\"a\\xb\""), "a\v");
   EXPECT_EQ(unescape("\"a\\xg\""), "a");
   EXPECT_EQ(unescape("\"\\1018\""), "A8");
+  EXPECT_EQ(unescape("\"\\1011\""), "A1");
   EXPECT_EQ(unescape("\"\?\?/\""), "\?\?/");
   EXPECT_EQ(unescape("\"\""), "");
 }
