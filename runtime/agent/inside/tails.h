@@ -14,6 +14,10 @@ namespace dvm::runtime::inside {
   return *reinterpret_cast<const volatile uint64_t*>(stack_pointer);
 }
 
+// A uprobe at the entry of the function that was jumped to may put the kernel's trampoline in place of the return address, at the
+// begin of a page. Hardly any call is followed by the begin of a page.
+[[gnu::always_inline]] inline bool is_same_return(uint64_t noted, uint64_t now) { return noted == now || now % kPage == 0; }
+
 [[gnu::always_inline]] inline uint64_t count_of(const TailCalls& all) {
   const uint64_t count = all.count;  // the process may have written anything there
   return count < kMostTailCalls ? count : kMostTailCalls;
@@ -40,7 +44,7 @@ DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pi
     const uint64_t at = all.calls[i].stack_pointer;
     const bool is_read =
         at < stack_pointer && read_memory(pid, at, reinterpret_cast<uint64_t>(&word), sizeof word) == sizeof word;
-    if (is_read && word != all.calls[i].return_address) remove_tail(all, count, i);
+    if (is_read && !is_same_return(all.calls[i].return_address, word)) remove_tail(all, count, i);
   }
   if (count < kMostTailCalls) return 0;
   uint64_t lowest = 0;
@@ -58,7 +62,7 @@ DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pi
   for (uint64_t i = count; i-- != 0;) {
     const TailCall& one = all.calls[i];
     if (one.stack_pointer != stack_pointer) continue;
-    if (one.return_address != address || one.function == function) remove_tail(all, count, i);
+    if (!is_same_return(one.return_address, address) || one.function == function) remove_tail(all, count, i);
   }
   if (count == kMostTailCalls)
     lost = make_room(all, count, static_cast<int32_t>(armed_page(context).pid), stack_pointer, !is_muted(context));
@@ -70,7 +74,8 @@ DVM_RARELY inline uint64_t make_room(TailCalls& all, uint64_t& count, int32_t pi
 [[gnu::always_inline]] inline bool has_tail(const TailCalls& all, uint64_t function, uint64_t stack_pointer) {
   for (uint64_t i = count_of(all); i-- != 0;) {
     const TailCall& one = all.calls[i];
-    if (one.stack_pointer == stack_pointer && one.function == function && one.return_address == return_address_at(stack_pointer))
+    if (one.stack_pointer == stack_pointer && one.function == function &&
+        is_same_return(one.return_address, return_address_at(stack_pointer)))
       return true;
   }
   return false;
