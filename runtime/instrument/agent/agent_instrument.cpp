@@ -53,6 +53,20 @@ bool has_stack(const AgentSite& site) {
   });
 }
 
+// A probe may have several sites, all of which are refused. What takes it then shall take it once.
+class RefusedOnce {
+ public:
+  explicit RefusedOnce(std::vector<Refused>& refused) : refused_(refused) {}
+  void add(const AgentPlannedSite& site, std::string_view why) {
+    for (const Probe* probe : site.probes)
+      if (known_.insert(probe).second) refused_.push_back({probe, std::string(why)});
+  }
+
+ private:
+  std::vector<Refused>& refused_;
+  std::unordered_set<const Probe*> known_;
+};
+
 // What threads have aggregated since the last visit.
 class ThreadAggregations final : public AggregationSource {
  public:
@@ -109,8 +123,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     for (auto& [pid, sites] : *planned) {
       const Status enabled = enable_in(pid, sites, refused);
       if (enabled) continue;
-      for (const AgentPlannedSite& site : sites)
-        for (const Probe* probe : site.probes) refused.push_back({probe, enabled.error().message});
+      RefusedOnce once(refused);
+      for (const AgentPlannedSite& site : sites) once.add(site, enabled.error().message);
     }
     for (auto& [pid, process] : processes_) place_variables(pid, *process);
     return {};
@@ -232,10 +246,10 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       for (const AgentFirer& firer : sites[i].firers)
         for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
           if (cookie != 0) (*process)->cookies.insert(cookie);
+    RefusedOnce once(refused);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
-      if (!sites[i].refusal.empty())
-        for (const Probe* probe : planned[i].probes) refused.push_back({probe, sites[i].refusal});
+      if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     return {};
   }

@@ -142,5 +142,28 @@ class Tails(AgentTest):
                 self.assertEqual(target.returncode, 0)
 
 
+class BesideUprobes(dvmtest.PrivilegedTest):
+    """A uprobe of another dvm lies in a function, or in the one that it jumps to."""
+
+    def counts_beside(self, probe):
+        target = subprocess.Popen([program("leaves"), "10"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        other = dvmtest.start_tracer(self, probe + " { @ = count(); }", "-x", "backend=uprobe", "-p", str(target.pid))
+        tracer = dvmtest.start_tracer(self, "pid$target:leaves:recurs:entry, pid$target:leaves:recurs:return { @[probename] = count(); }",
+                                      "-x", "backend=agent", "-p", str(target.pid))
+        self.assertEqual(target.communicate(b"\n", timeout=60)[0], b"70\n")
+        other.communicate(timeout=60)
+        out, err = tracer.communicate(timeout=60)
+        self.assertEqual(err, "")
+        return sorted(line.split() for line in out.splitlines() if line.split())
+
+    def test_each_return_is_seen_once(self):
+        for function in ("recurs", "rest_of_recurs"):
+            for name in ("entry", "return"):
+                with self.subTest(f"{function}:{name}"):
+                    self.assertEqual(self.counts_beside(f"pid$target:leaves:{function}:{name}"), [["entry", "80"], ["return", "80"]])
+
+
 if __name__ == "__main__":
     unittest.main()
