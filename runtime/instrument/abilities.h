@@ -101,6 +101,8 @@ class Aggregates {
  public:
   using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
   virtual AggregationSource& aggregations() = 0;
+  // BEGIN has fired. What was aggregated before is left out, and what threads have assigned to their variables is forgotten.
+  virtual void begin() = 0;
   // Calls a function for each address that is in a key for the first time since the last call.
   virtual void take_addresses(const VisitAddress& visit) = 0;
 

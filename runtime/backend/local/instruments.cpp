@@ -247,6 +247,11 @@ std::vector<std::string> Instruments::take_notes() {
   return all;
 }
 
+void Instruments::begin() {
+  for (Instrument* instrument : active_)
+    if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->begin();
+}
+
 void Instruments::take_addresses(const Aggregates::VisitAddress& visit) const {
   for (Instrument* instrument : active_)
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->take_addresses(visit);

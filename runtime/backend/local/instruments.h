@@ -57,6 +57,7 @@ class Instruments final : public FollowsProcesses,
   std::vector<std::string> take_notes() override;
   // Visits the aggregations of clauses that instruments run where they fire.
   void visit(const Visit& each) const override;
+  void begin();  // once BEGIN has fired
   void take_addresses(const Aggregates::VisitAddress& visit) const;
   void clear() noexcept override {}
   bool empty() const noexcept override;

@@ -73,7 +73,10 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   Abilities abilities() override;
 
   OwnProbes* own_probes() override { return this; }
-  void fire_begin() override { path_.fire_begin(instruments_.moment()); }
+  void fire_begin() override {
+    path_.fire_begin(instruments_.moment());
+    instruments_.begin();
+  }
   // With the room that is set apart for END.
   void fire_end() override;
   RunsCode* runs_code() override { return this; }

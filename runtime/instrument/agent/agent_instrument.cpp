@@ -185,6 +185,10 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
   Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this, .merges = this}; }
   AggregationSource& aggregations() override { return aggregations_; }
+  void begin() override {
+    for (auto& [pid, process] : processes_)
+      if (process->arenas) process->arenas->forget();
+  }
   void take_addresses(const VisitAddress& visit) override {
     addresses_.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
   }
@@ -242,11 +246,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     tell_if_muted(pid, **process, sites);
+    RefusedOnce once(refused);
     for (size_t i = 0; i < sites.size(); i++) {
       for (const AgentFirer& firer : sites[i].firers)
         for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
           if (cookie != 0) (*process)->cookies.insert(cookie);
-    RefusedOnce once(refused);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
@@ -399,6 +403,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
     if (head >> 32 == inside::kUpdateMark) {
+      if (is_before_begin(clock_.time_of(record.ticks), sink.begun())) return true;
       foreign_ += !late_.add(record.bytes, planner_.clauses(), check_of(process));
       return !late_.wants_reading();
     }

@@ -123,11 +123,29 @@ void ArenaReader::settle() {
     if (is_sent(used_[number])) used_[number].state = Used::State::pending, used_[number].turns = lane(number).turns;
 }
 
+void ArenaReader::swap_used() {
+  for (uint32_t number = 0; number < lanes_; number++)
+    if (used_[number].state == Used::State::idle && !contents(number, used_[number].arena).is_empty()) swap(number);
+  settle();
+}
+
+void ArenaReader::forget() {
+  swap_used();
+  for (uint32_t number = 0; number < lanes_; number++) {
+    used_[number].is_stale = used_[number].state == Used::State::pending;
+    if (lane(number).owner != 0) forget_variables(number);
+  }
+}
+
+void ArenaReader::forget_variables(uint32_t number) const {
+  const inside::ThreadVariables none;
+  const uint64_t at = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
+  [[maybe_unused]] const ssize_t written = pwrite(file_, &none, sizeof none, static_cast<off_t>(at));
+}
+
 void ArenaReader::collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last) {
   for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
-    for (uint32_t number = 0; number < lanes_; number++)
-      if (used_[number].state == Used::State::idle && !contents(number, used_[number].arena).is_empty()) swap(number);
-    settle();
+    swap_used();
     for (uint32_t number = 0; number < lanes_; number++) {
       if (used_[number].state != Used::State::pending || !has_left(number, is_last)) continue;
       take(number, clauses, visit);
@@ -144,6 +162,7 @@ void ArenaReader::take(uint32_t number, const std::vector<KnownClause>& clauses,
   if (!read(at + sizeof(inside::Arena), copy_.data(), found.used)) return;
   const inside::Arena empty;
   if (pwrite(file_, &empty, sizeof empty, static_cast<off_t>(at)) != sizeof empty) return;
+  if (std::exchange(used_[number].is_stale, false)) return;
   tell_counts(found.counts, clauses, visit);
   tell(found.used, clauses, visit);
 }

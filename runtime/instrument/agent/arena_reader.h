@@ -54,6 +54,8 @@ class ArenaReader {
 
   // is_last: no thread fires any more, so one that seems to be in the midst of a firing is not waited for long.
   void collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last);
+  // What threads have aggregated so far, and their variables, do not count.
+  void forget();
   uint64_t nonsense() const { return nonsense_; }
 
  private:
@@ -62,7 +64,8 @@ class ArenaReader {
     enum class State : uint8_t { idle, sent, pending };
     uint32_t arena = 0;  // that the thread may use now
     State state = State::idle;
-    uint64_t turns = 0;  // of the lane, when the thread was sure to go to this one
+    uint64_t turns = 0;     // of the lane, when the thread was sure to go to this one
+    bool is_stale = false;  // the pending one does not count
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
@@ -77,6 +80,8 @@ class ArenaReader {
   Contents contents(uint32_t number, uint32_t arena) const;
   bool has_left(uint32_t number, bool is_last) const;
   void swap(uint32_t number);
+  void swap_used();
+  void forget_variables(uint32_t number) const;
   void settle();
   void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   bool tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,

@@ -2,11 +2,12 @@
 
 import os
 import re
+import subprocess
 import unittest
 
 import dvmtest
 from dvmtest import program
-from scenarios.test_agent import AgentTest
+from scenarios.test_agent import LIBRARY, AgentTest
 
 
 class InThread(AgentTest):
@@ -136,6 +137,26 @@ class InThread(AgentTest):
                              "-c", program("looper") + " 1000")
         self.assertNotIn("(agent, in the traced thread)", result.stderr)
         self.assertIn("7", result.stdout.split())
+
+
+class Begin(AgentTest):
+    """With -p, the threads of a process fire as soon as their code is replaced."""
+
+    SCRIPT = """BEGIN { printf("%d\\n", timestamp); }
+                pid$target:torture:fibonacci:entry { self->was = 1; }
+                pid$target:torture:fibonacci:entry { @ = min(timestamp); @n = count(); } tick-200ms { exit(0); }
+                pid$target:torture:fibonacci:return /self->was/ { @m = min(timestamp); self->was = 0; }"""
+
+    def test_nothing_counts_before_it(self):
+        target = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        for _ in range(3):
+            result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", self.SCRIPT, "-p", str(target.pid))
+            begun, first, _, first_return = (int(word) for word in result.stdout.split())
+            self.assertGreaterEqual(first, begun)
+            self.assertGreaterEqual(first_return, begun)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,16 @@ TEST_F(Arenas, AreReadToTheLast) {
   EXPECT_EQ(collect(true), (Totals{{{8, 9}, 2}}));
 }
 
+TEST_F(Arenas, HoldNothingOfWhatIsForgotten) {
+  for (const uint32_t number : {0, 1}) count(number, 0, 5);
+  lane(1).turns++;
+  reader_->forget();
+  count(0, 0, 6);
+  lane(1).turns++;  // the firing of before ends
+  count(1, 0, 7);
+  EXPECT_EQ(collect(true), (Totals{{{7, 6}, 1}, {{7, 7}, 1}}));
+}
+
 TEST_F(Arenas, AreBounded) {
   uint64_t key = 0;
   while (count(0, 0, key)) key++;
