@@ -74,14 +74,20 @@ std::optional<ToolOption> parse_option(std::string_view line) {
   return option;
 }
 
-// "Rows: pid comm", "Rows of @calls: name count".
+bool is_column(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// "Rows: pid comm", "Rows of @calls: name count". Prose that begins so is a note.
 bool take_rows(Tool& tool, const std::string& line) {
   const size_t colon = line.find(": ");
   if (!line.starts_with("Rows") || colon == std::string::npos) return false;
-  runtime::NamedRow& row = tool.rows.emplace_back();
+  runtime::NamedRow row;
   if (const size_t at = line.find('@'); at < colon) row.aggregation = line.substr(at, colon - at);
   std::string_view rest = std::string_view(line).substr(colon + 1);
   for (std::string word = take_word(rest); !word.empty(); word = take_word(rest)) row.columns.push_back(word);
+  if (!std::all_of(row.columns.begin(), row.columns.end(), is_column)) return false;
+  tool.rows.push_back(std::move(row));
   return true;
 }
 
@@ -183,6 +189,14 @@ std::vector<std::string> passed_on(const Tool& tool) {
     if (name != "-p" && name != "-c")
       all.push_back(fmt::format("{}{}", name, name == "-o" ? " FILE" : name == "-x" ? " NAME[=VALUE]" : ""));
   return all;
+}
+
+// Which rows have the columns, as " of waits"; empty: all.
+std::string part_of(const Tool& tool, const runtime::NamedRow& row) {
+  if (row.aggregation.size() > 1) return " of " + row.aggregation.substr(1);
+  const auto is_other = [&row](const runtime::NamedRow& one) { return one.aggregation.empty() != row.aggregation.empty(); };
+  if (std::none_of(tool.rows.begin(), tool.rows.end(), is_other)) return "";
+  return row.aggregation.empty() ? " of the lines above the table" : " of the table";
 }
 
 class ToolArguments {
@@ -287,8 +301,7 @@ std::string tool_page(const Tool& tool) {
     text += fmt::format("  {:<14}{}{}\n", spelled(option), option.text, limits_of(option));
   text += fmt::format("  {}: as of dvm run\n", fmt::join(passed_on(tool), ", "));
   for (const runtime::NamedRow& row : tool.rows)
-    text += fmt::format("\nColumns{} with --json: {}\n", row.aggregation.size() > 1 ? " of " + row.aggregation.substr(1) : "",
-                        fmt::join(row.columns, ", "));
+    text += fmt::format("\nColumns{} with --json: {}\n", part_of(tool, row), fmt::join(row.columns, ", "));
   if (!tool.notes.empty()) text += "\n";
   for (const std::string& line : tool.notes) text += line + "\n";
   return text;

@@ -5,7 +5,7 @@
  *   -w NS        $1 = 1000  Count only waits of at least this many nanoseconds
  *   -d SECONDS   $2 = 0     Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * Rows: calls, total nanoseconds, address of the mutex, caller. The longest times are last.
+ * Each row holds calls, total nanoseconds, the address of the mutex and the caller. The longest times are last.
  * Traced are pthread_mutex_lock and pthread_mutex_unlock of libc.
  *
  * Rows of @waits: mutex caller count time_ns

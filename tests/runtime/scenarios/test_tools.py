@@ -120,7 +120,11 @@ class Pages(unittest.TestCase):
 
     def test_columns_are_named(self):
         for name in NAMES:
-            self.assertRegex(dvm("tool", name, "--help").stdout, r"(?m)^Columns( of \w+)? with --json: \w+", name)
+            columns = re.findall(r"(?m)^Columns( of [\w ]+)? with --json: (.*)", dvm("tool", name, "--help").stdout)
+            self.assertTrue(columns, name)
+            self.assertEqual(len({of for of, _ in columns}), len(columns), columns)
+            for _, names in columns:
+                self.assertRegex(names, r"^\w+(, \w+)*$", name)
 
 
 class OnWorkloads(dvmtest.PrivilegedTest):
