@@ -18,7 +18,28 @@ namespace dvm::runtime {
 
 namespace {
 constexpr size_t kMostCodeSegments = 64;
+
+uint64_t end_of(uint64_t address, uint64_t size) { return size > UINT64_MAX - address ? UINT64_MAX : address + size; }
+
+// Of symbols that at(0), at(1), ... has by address: the one around an address that begins last, by its first name.
+// reach: of each, the farthest end of it and all before.
+template <typename At>
+auto innermost(const std::vector<uint64_t>& reach, uint64_t address, At at) -> decltype(at(0)) {
+  const auto has = [&](size_t i) { return address - at(i)->address < at(i)->size; };
+  size_t after = 0;
+  for (size_t end = reach.size(); after < end;) {
+    const size_t middle = after + (end - after) / 2;
+    const bool is_behind = at(middle)->address > address;
+    (is_behind ? end : after) = is_behind ? middle : middle + 1;
+  }
+  for (size_t i = after; i-- > 0 && reach[i] > address;) {
+    if (!has(i)) continue;
+    while (i > 0 && at(i - 1)->address == at(i)->address && has(i - 1)) i--;
+    return at(i);
+  }
+  return nullptr;
 }
+}  // namespace
 
 class ElfLoader {
  public:
@@ -32,8 +53,9 @@ class ElfLoader {
     for (size_t i = 0; i < count && i < 65536; i++) {
       GElf_Phdr segment;
       if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) return Error{"its program headers are corrupt"};
-      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-        object_->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
+      if (segment.p_type != PT_LOAD) continue;
+      object_->loaded_.push_back({segment.p_vaddr, segment.p_offset, segment.p_memsz});
+      if ((segment.p_flags & PF_X) != 0) object_->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
     }
     if (object_->segments_.size() > kMostCodeSegments)  // each symbol is looked up in them
       return Error{fmt::format("it has more than {} segments of code", kMostCodeSegments)};
@@ -119,7 +141,7 @@ class ElfLoader {
   void find_reach() {
     uint64_t farthest = 0;
     for (const ElfFunction& one : object_->functions_) {
-      farthest = std::max(farthest, one.size > UINT64_MAX - one.address ? UINT64_MAX : one.address + one.size);
+      farthest = std::max(farthest, end_of(one.address, one.size));
       object_->reach_.push_back(farthest);
     }
   }
@@ -130,6 +152,24 @@ class ElfLoader {
     std::sort(all.begin(), all.end(), [&](const ElfData& a, const ElfData& b) { return rank(a) < rank(b); });
     auto same = [](const ElfData& a, const ElfData& b) { return a.name == b.name && a.address == b.address; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    order_data();
+  }
+
+  void order_data() {
+    std::vector<ElfData>& all = object_->data_;
+    std::vector<uint32_t>& order = object_->data_by_address_;
+    for (uint32_t i = 0; i < all.size(); i++)
+      if (!all[i].is_thread_local) order.push_back(i);
+    auto rank = [&](uint32_t i) {
+      const ElfData& d = all[i];
+      return std::tuple(d.address, d.size == 0, !d.is_global, leading_underscores(d.name), d.name.size(), i);
+    };
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+    uint64_t farthest = 0;
+    for (const uint32_t i : order) {
+      all[i].size = std::max<uint64_t>(all[i].size, 1);
+      object_->data_reach_.push_back(farthest = std::max(farthest, end_of(all[i].address, all[i].size)));
+    }
   }
 
   void add(Elf* elf, const GElf_Sym& symbol, std::string_view names) {
@@ -140,8 +180,10 @@ class ElfLoader {
     if (name.empty()) return;
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
     if (type == STT_FUNC || type == STT_GNU_IFUNC) return add_function(elf, symbol, name);
+    if (name.starts_with(".L")) return;  // a label of the compiler's, which some linkers keep
     if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
-      object_->data_.push_back({name, symbol.st_value, GELF_ST_BIND(symbol.st_info) != STB_LOCAL, type == STT_TLS});
+      object_->data_.push_back(
+          {name, symbol.st_value, symbol.st_size, GELF_ST_BIND(symbol.st_info) != STB_LOCAL, type == STT_TLS});
   }
 
   // Hand-written code often says not how long it is.
@@ -163,16 +205,17 @@ class ElfLoader {
 };
 
 const ElfFunction* ElfObject::function_at(uint64_t address) const {
-  const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                      [](uint64_t wanted, const ElfFunction& one) { return wanted < one.address; });
-  for (auto i = static_cast<size_t>(after - functions_.begin()); i-- > 0 && reach_[i] > address;) {
-    if (address - functions_[i].address >= functions_[i].size) continue;
-    while (i > 0 && functions_[i - 1].address == functions_[i].address &&
-           address - functions_[i].address < functions_[i - 1].size)
-      i--;
-    return &functions_[i];
-  }
-  return nullptr;
+  return innermost(reach_, address, [this](size_t i) { return &functions_[i]; });
+}
+
+const ElfData* ElfObject::data_at(uint64_t address) const {
+  return innermost(data_reach_, address, [this](size_t i) { return &data_[data_by_address_[i]]; });
+}
+
+bool ElfObject::is_loaded(uint64_t address) const {
+  return std::any_of(loaded_.begin(), loaded_.end(), [address](const Segment& segment) {
+    return address >= segment.address && address - segment.address < segment.size;
+  });
 }
 
 std::optional<uint64_t> ElfObject::bias(uint64_t mapped_at, uint64_t offset) const {

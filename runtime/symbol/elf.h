@@ -31,6 +31,7 @@ struct ElfFunction {
 struct ElfData {
   std::string_view name;  // in its ElfObject
   uint64_t address = 0;   // as the file has it
+  uint64_t size = 0;
   bool is_global = false;
   bool is_thread_local = false;  // the address is none: each thread has its own
 };
@@ -44,10 +45,14 @@ class ElfObject {
   // first, then those with fewer underscores at the beginning, then the shortest. One whose symbol has no size
   // reaches to the next, at most to the end of its section.
   const std::vector<ElfFunction>& functions() const { return functions_; }
-  // The first name of the function that an address of the file lies in, of several the one that begins last; null: in none.
+  // The best name of the function that an address of the file lies in, of several the one that begins last; null: in none.
   const ElfFunction* function_at(uint64_t address) const;
+  // The same of variables; one whose symbol has no size is its first byte.
+  const ElfData* data_at(uint64_t address) const;
   // Defined variables by name; of one name the global first.
   const std::vector<ElfData>& data() const { return data_; }
+  // True if a process that has mapped the file has an address of the file in memory, code or data.
+  bool is_loaded(uint64_t address) const;
   // Difference between an address of the file and the address in a process that has mapped the file's code from `offset` on
   // there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
@@ -64,7 +69,10 @@ class ElfObject {
   std::vector<ElfFunction> functions_;
   std::vector<uint64_t> reach_;  // of each function: the farthest end of it and all before
   std::vector<ElfData> data_;
+  std::vector<uint32_t> data_by_address_;       // indices of data_, none of them thread-local
+  std::vector<uint64_t> data_reach_;            // as reach_, in that order
   std::vector<Segment> segments_;               // with code
+  std::vector<Segment> loaded_;                 // all, as large as in memory
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 
