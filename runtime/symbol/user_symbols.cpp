@@ -1,4 +1,4 @@
-// From an address to its function. Tested by tests/unit/instrument/user_symbols_test.cpp.
+// From an address to its function or variable. Tested by tests/unit/instrument/user_symbols_test.cpp.
 
 #include "runtime/symbol/user_symbols.h"
 
@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostAnswers = 1 << 18;
 constexpr size_t kMostUnnamed = 1 << 12;
 constexpr size_t kMostBefore = 1 << 10;
+constexpr uint64_t kFarthestData = 1ULL << 31;  // from code, as x86-64 addresses it
 constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
 constexpr int64_t kReadForOne = 10'000'000;  // ns after which it is read for an address that is not in it
 constexpr int64_t kRestAfterReading = 20;    // times as long as that took
@@ -36,6 +37,11 @@ void keep_closed(std::vector<MappedObject>& before, std::vector<MappedObject>& o
 
 std::optional<uint64_t> address_in(const ElfObject* file, const MappedObject& object, uint64_t address) {
   return file != nullptr ? file->address_of(address - object.address + object.offset) : std::nullopt;
+}
+
+template <typename Symbol>
+UserSymbol symbol_of(const MappedObject& object, const Symbol& symbol, uint64_t address, uint64_t in_file) {
+  return {object.name, std::string(symbol.name), address - (in_file - symbol.address), object.address};
 }
 
 }  // namespace
@@ -112,6 +118,7 @@ const ElfObject* UserSymbols::elf(const MappedObject& object) {
 std::optional<UserSymbol> UserSymbols::find_in(const KnownProcess& process, uint64_t address) {
   for (const auto* objects : {&process.objects, &process.before})
     if (auto symbol = find_in_file(*objects, address)) return symbol;
+  if (auto symbol = find_data(process.objects, address)) return symbol;
   const GeneratedFunction* function = process.generated.find(address);
   if (!function) return std::nullopt;
   return UserSymbol{process.generated.name(), std::string(function->name), function->address, process.generated.first_address()};
@@ -126,9 +133,26 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   const UserSymbol module{object.name, "", address, object.address};
   // A mapping begins at a page, a segment anywhere in it. The first address stands for the object as a key of umod().
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
-  const ElfFunction* function = file->function_at(*in_file);
-  if (!function) return module;
-  return UserSymbol{object.name, std::string(function->name), address - (*in_file - function->address), object.address};
+  if (const ElfFunction* function = file->function_at(*in_file)) return symbol_of(object, *function, address, *in_file);
+  if (const ElfData* data = file->data_at(*in_file)) return symbol_of(object, *data, address, *in_file);
+  return module;
+}
+
+// Data lies behind the code of its file or, such as constants, before it, where code can address it. Only files that are mapped now count: where one was,
+// the process may by now have anything of its own.
+std::optional<UserSymbol> UserSymbols::find_data(const std::vector<MappedObject>& objects, uint64_t address) {
+  const MappedObject* before = object_at(objects, address);
+  const size_t first = before == nullptr ? 0 : static_cast<size_t>(before - objects.data());
+  for (size_t i = first; i < objects.size() && i < first + 2; i++) {
+    const MappedObject& object = objects[i];
+    if (std::max(address, object.address) - std::min(address, object.address) > kFarthestData) continue;
+    const ElfObject* file = elf(object);
+    const std::optional<uint64_t> bias = file != nullptr ? file->bias(object.address, object.offset) : std::nullopt;
+    if (!bias || !file->is_loaded(address - *bias)) continue;
+    if (const ElfData* data = file->data_at(address - *bias)) return symbol_of(object, *data, address, address - *bias);
+    return UserSymbol{object.name, "", address, object.address};
+  }
+  return std::nullopt;
 }
 
 // The file that elf() has opened.

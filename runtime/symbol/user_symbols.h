@@ -1,8 +1,8 @@
 #pragma once
-// Addresses of a process as modules and functions, for people: what ustack(), usym() and kin print. kKernelPid stands for the
-// kernel (kernel_symbols.h).
+// Addresses of a process as modules, functions and variables, for people: what ustack(), usym() and kin print. kKernelPid stands
+// for the kernel (kernel_symbols.h).
 //
-//   pid, address -> the object that is mapped there -> its function -> its name, demangled
+//   pid, address -> the object that is mapped there -> its function or variable -> its name, demangled
 //
 // The map of a process is read when the process is first met (learn()), preferably before it can end. It is read again for an
 // address that is not in it or is new, because libraries may have been opened or closed; such reading takes at most a twentieth
@@ -27,8 +27,8 @@ class SourcePlaces;
 
 struct UserSymbol {
   std::string module;
-  std::string function;         // empty: the module has none there
-  uint64_t address = 0;         // where the function begins, or what was asked for
+  std::string function;         // or variable; empty: the module has none there
+  uint64_t address = 0;         // where that begins, or what was asked for
   uint64_t module_address = 0;  // of its code
 };
 
@@ -87,6 +87,7 @@ class UserSymbols {
   std::optional<UserSymbol> find_in_kernel(uint64_t address);
   std::optional<UserSymbol> find_in(const KnownProcess& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
+  std::optional<UserSymbol> find_data(const std::vector<MappedObject>& objects, uint64_t address);
   std::optional<UserSymbol> find_symbol(int32_t pid, uint64_t address);
   const std::string& readable(const std::string& symbol);
   const ElfObject* elf(const MappedObject& object);

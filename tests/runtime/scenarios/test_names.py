@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,27 @@ NAMED = f"""
     for i in range(1000): os.getppid()
     time.sleep(2)
     os.remove(f"/tmp/perf-{{os.getpid()}}.map")
+"""
+
+
+# Calls target() with addresses of data: in an array, in zeroes, in the C library, in a constant, on the heap.
+DATA = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+int table[10] = {1};
+static long zeroes[10];
+const int constant = 7;
+__attribute__((noinline)) void target(const void *data) { __asm__ volatile("nop; nop; nop; nop; nop; nop" :: "r"(data) : "memory"); }
+int main(void) {
+  target(&table[0]);
+  target(&table[3]);
+  target(&zeroes[9]);
+  target(&constant);
+  target(dlsym(RTLD_DEFAULT, "in6addr_any"));
+  target(malloc(10));
+  return 0;
+}
 """
 
 
@@ -59,6 +81,27 @@ class LateNames(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", "-Z", "-n", script, "-c", f"{program('late')} {LIBRARY} 1")
         self.assertRegex(result.stdout, r"\n  liblate_library\.so +1\n")
         self.assertRegex(result.stdout, r"\n +liblate_library\.so`late_function\n +1\n")
+
+
+class DataNames(dvmtest.PrivilegedTest):
+    def traced(self, key, program, *options):
+        script = f'pid$target:a.out:target:entry {{ @[{key}(arg0)] = count(); }} END {{ printa("%A %@d\\n", @); }}'
+        result = dvm("run", "-q", *options, "-n", script, "-c", str(program))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return sorted(re.sub(r"0x[0-9a-f]{5,}", "HEAP", line) for line in result.stdout.splitlines() if line)
+
+    def test_variables_have_names_as_functions_have(self):
+        for kind in "-pie", "-no-pie":
+            program = dvmtest.own_folder(self) / "data"
+            subprocess.run(["gcc", "-O1", f"-f{kind[1:]}", kind, "-x", "c", "-", "-o", program], input=DATA, text=True, check=True)
+            for backend in "uprobe", "agent":
+                options = "-x", f"backend={backend}"
+                self.assertEqual(self.traced("usym", program, *options),
+                                 ["HEAP 1", "data`constant 1", "data`table 2", "data`zeroes 1", "libc.so.6`in6addr_any 1"])
+                self.assertEqual(self.traced("umod", program, *options), ["HEAP 1", "data 4", "libc.so.6 1"])
+                self.assertEqual(self.traced("uaddr", program, *options),
+                                 ["HEAP 1", "data`constant 1", "data`table 1", "data`table+0xc 1", "data`zeroes+0x48 1",
+                                  "libc.so.6`in6addr_any 1"])
 
 
 class ControlCharacters(dvmtest.PrivilegedTest):

@@ -1,4 +1,4 @@
-// Addresses of this very process and of recorded ones as modules and functions.
+// Addresses of this very process and of recorded ones as modules, functions and variables.
 
 #include "runtime/symbol/user_symbols.h"
 
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -22,6 +23,10 @@
 namespace dvm::runtime {
 
 __attribute__((noinline)) int function_of_the_test(int value) { return value + 1; }
+extern const int table_of_the_test[4];
+const int table_of_the_test[4] = {1, 2, 3, 4};
+long variable_of_the_test = 1;
+long zeroes_of_the_test[4];
 
 namespace {
 
@@ -37,9 +42,37 @@ TEST(UserSymbols, NamesAFunctionAndWhereItBegins) {
   EXPECT_LE(symbol->module_address, address_of_function());
 }
 
+TEST(UserSymbols, NamesAVariableAndWhereItBegins) {
+  UserSymbols symbols;
+  const auto expect = [&](const void* variable, uint64_t offset, std::string_view module, std::string_view name) {
+    const auto address = reinterpret_cast<uint64_t>(variable);
+    const auto symbol = symbols.find(getpid(), address + offset);
+    ASSERT_TRUE(symbol) << name;
+    EXPECT_EQ(symbol->module, module) << name;
+    EXPECT_EQ(symbol->function, name);
+    EXPECT_EQ(symbol->address, address) << name;
+  };
+  expect(&table_of_the_test, 4, "user_symbols_test", "dvm::runtime::table_of_the_test");
+  expect(&variable_of_the_test, 7, "user_symbols_test", "dvm::runtime::variable_of_the_test");
+  expect(&zeroes_of_the_test, 31, "user_symbols_test", "dvm::runtime::zeroes_of_the_test");
+  expect(dlsym(RTLD_DEFAULT, "in6addr_any"), 3, "libc.so.6", "in6addr_any");
+}
+
+TEST(UserSymbols, KnowsTheModuleOfDataWithoutAName) {
+  UserSymbols symbols;
+  const auto text = symbols.find(getpid(), reinterpret_cast<uint64_t>("a string without a symbol"));
+  const auto code = symbols.find(getpid(), address_of_function());
+  ASSERT_TRUE(text && code);
+  EXPECT_EQ(text->module, "user_symbols_test");
+  EXPECT_EQ(text->function, "");
+  EXPECT_EQ(text->module_address, code->module_address);  // one key of umod()
+}
+
 TEST(UserSymbols, KnowsNothingWhereNoFileIsMapped) {
   UserSymbols symbols;
   int local = 0;
+  const auto allocated = std::make_unique<int>(1);
+  EXPECT_FALSE(symbols.find(getpid(), reinterpret_cast<uint64_t>(allocated.get())));
   EXPECT_FALSE(symbols.find(getpid(), reinterpret_cast<uint64_t>(&local)));
   EXPECT_FALSE(symbols.find(getpid(), 8));
   EXPECT_FALSE(symbols.find(INT32_MAX, address_of_function()));
