@@ -5,46 +5,139 @@
  *   -w NS        $1 = 1000  Count only waits of at least this many nanoseconds
  *   -d SECONDS   $2 = 0     Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * Each row holds calls, total nanoseconds, the address of the mutex and the caller. The longest times are last.
- * Traced are pthread_mutex_lock and pthread_mutex_unlock of libc.
+ * Each row holds calls, total nanoseconds, the mutex and the caller. The longest times are last. A mutex is shown by its name if
+ * it is a variable of the program or of a library, and by its address otherwise.
+ *
+ * Traced are the mutexes of libc. A hold ends at pthread_cond_wait and its kin, and another begins when they return; the time
+ * inside them is neither hold nor wait. Locking a recursive mutex again is part of the outer hold.
  *
  * Rows of @waits: mutex caller count time_ns
  * Rows of @holds: mutex caller count time_ns
  * Needs: pid$target:libc*:pthread_mutex_lock:entry pid$target:libc*:pthread_mutex_unlock:entry
  */
 #pragma D option quiet
+#pragma D option zdefs
 #pragma D option aggsortpos=1
 #pragma D option dynvarsize=16m
 
-pid$target:libc*:pthread_mutex_lock:entry
+self int depth[int64_t];            /* of locks that the thread holds */
+self uint64_t held[int64_t];        /* since when; without a depth: if a timed lock has succeeded */
+self uint64_t by[int64_t];
+
+/* At offset 16 of a mutex lies its kind: 1 is recursive. */
+pid$target:libc*:pthread_mutex_lock:entry,
+pid$target:libc*:pthread_mutex_trylock:entry,
+pid$target:libc*:pthread_mutex_timedlock:entry,
+pid$target:libc*:pthread_mutex_clocklock:entry
 {
 	self->mutex = arg0;
 	self->caller = ucaller;
+	self->is_recursive = (*(int *)copyin(arg0 + 16, 4) & 3) == 1;
+}
+
+pid$target:libc*:pthread_mutex_lock:entry,
+pid$target:libc*:pthread_mutex_timedlock:entry,
+pid$target:libc*:pthread_mutex_clocklock:entry
+{
 	self->begin = timestamp;
 }
 
-pid$target:libc*:pthread_mutex_lock:return
+pid$target:libc*:pthread_mutex_lock:return,
+pid$target:libc*:pthread_mutex_timedlock:return,
+pid$target:libc*:pthread_mutex_clocklock:return
 /self->begin != 0 && timestamp - self->begin >= $1/
 {
-	@waits[self->mutex, self->caller] = count();
-	@waited[self->mutex, self->caller] = sum(timestamp - self->begin);
+	@waits[uaddr(self->mutex), uaddr(self->caller)] = count();
+	@waited[uaddr(self->mutex), uaddr(self->caller)] = sum(timestamp - self->begin);
 }
 
-pid$target:libc*:pthread_mutex_lock:return
-/self->begin != 0/
+/* Its result is not known here. If it has failed, the thread locks the mutex before it unlocks it. */
+pid$target:libc*:pthread_mutex_timedlock:return,
+pid$target:libc*:pthread_mutex_clocklock:return
+/self->mutex != 0 && self->depth[self->mutex] == 0/
 {
 	self->held[self->mutex] = timestamp;
 	self->by[self->mutex] = self->caller;
+}
+
+/* 130 is EOWNERDEAD: a robust mutex whose owner has died is taken all the same. */
+pid$target:libc*:pthread_mutex_trylock:return
+/arg1 != 0 && arg1 != 130/
+{
+	self->mutex = 0;
+}
+
+/* The hold ends while the thread waits for the condition. */
+pid$target:libc*:pthread_cond_wait:entry,
+pid$target:libc*:pthread_cond_timedwait:entry,
+pid$target:libc*:pthread_cond_clockwait:entry
+{
+	this->released = arg1;
+	self->mutex = arg1;
+	self->caller = ucaller;
+	self->is_recursive = 1;
+}
+
+pid$target:libc*:pthread_mutex_lock:return,
+pid$target:libc*:pthread_mutex_trylock:return,
+pid$target:libc*:pthread_cond_wait:return,
+pid$target:libc*:pthread_cond_timedwait:return,
+pid$target:libc*:pthread_cond_clockwait:return
+/self->mutex != 0 && self->depth[self->mutex] == 0/
+{
+	self->held[self->mutex] = timestamp;
+	self->by[self->mutex] = self->caller;
+}
+
+pid$target:libc*:pthread_mutex_lock:return,
+pid$target:libc*:pthread_mutex_trylock:return,
+pid$target:libc*:pthread_cond_wait:return,
+pid$target:libc*:pthread_cond_timedwait:return,
+pid$target:libc*:pthread_cond_clockwait:return
+/self->mutex != 0/
+{
+	self->depth[self->mutex] = self->is_recursive ? self->depth[self->mutex] + 1 : 1;
+}
+
+pid$target:libc*:pthread_mutex_lock:return,
+pid$target:libc*:pthread_mutex_trylock:return,
+pid$target:libc*:pthread_mutex_timedlock:return,
+pid$target:libc*:pthread_mutex_clocklock:return,
+pid$target:libc*:pthread_cond_wait:return,
+pid$target:libc*:pthread_cond_timedwait:return,
+pid$target:libc*:pthread_cond_clockwait:return
+{
+	self->mutex = 0;
+	self->caller = 0;
+	self->is_recursive = 0;
 	self->begin = 0;
 }
 
 pid$target:libc*:pthread_mutex_unlock:entry
-/self->held[arg0] != 0/
 {
-	@holds[arg0, self->by[arg0]] = count();
-	@held[arg0, self->by[arg0]] = sum(timestamp - self->held[arg0]);
-	self->held[arg0] = 0;
-	self->by[arg0] = 0;
+	this->released = arg0;
+}
+
+pid$target:libc*:pthread_mutex_unlock:entry,
+pid$target:libc*:pthread_cond_wait:entry,
+pid$target:libc*:pthread_cond_timedwait:entry,
+pid$target:libc*:pthread_cond_clockwait:entry
+/self->held[this->released] != 0 && self->depth[this->released] <= 1/
+{
+	@holds[uaddr(this->released), uaddr(self->by[this->released])] = count();
+	@held[uaddr(this->released), uaddr(self->by[this->released])] = sum(timestamp - self->held[this->released]);
+	self->held[this->released] = 0;
+	self->by[this->released] = 0;
+	self->depth[this->released] = 0;
+}
+
+pid$target:libc*:pthread_mutex_unlock:entry,
+pid$target:libc*:pthread_cond_wait:entry,
+pid$target:libc*:pthread_cond_timedwait:entry,
+pid$target:libc*:pthread_cond_clockwait:entry
+/self->depth[this->released] > 1/
+{
+	self->depth[this->released]--;
 }
 
 tick-1s
@@ -55,8 +148,8 @@ tick-1s
 
 dtrace:::END
 {
-	printf("Mutex wait\n%10s %14s %-18s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");
-	printa("%@10d %@14d 0x%-16x %A\n", @waits, @waited);
-	printf("\nMutex hold\n%10s %14s %-18s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");
-	printa("%@10d %@14d 0x%-16x %A\n", @holds, @held);
+	printf("Mutex wait\n%10s %14s %-28s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");
+	printa("%@10d %@14d %-28A %A\n", @waits, @waited);
+	printf("\nMutex hold\n%10s %14s %-28s %s\n", "COUNT", "TIME(ns)", "MUTEX", "CALLER");
+	printa("%@10d %@14d %-28A %A\n", @holds, @held);
 }

@@ -100,8 +100,8 @@ ROWS = [
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
         r"(?m)^ *\d+ +(\d+)  \S+$(?=[^B]*\n *DEPTH +BLOCKS)", "LIVE", "live bytes", 0.02),
-    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ 0x", r"@: (\d+)", "holds"),
-    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) 0x",
+    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ \S+ ", r"@: (\d+)", "holds"),
+    Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) \S+ ",
         r"@: (\d+)", "ns held", 0.05),
     Row("ugc", "collections", ["-p", "PID"], "usdt:PYTHON:python:gc__done /pid == PID/ { @ = count(); }", r"(?m)^\d+ +(python) +\d+$", r"@: (\d+)",
         "collections"),

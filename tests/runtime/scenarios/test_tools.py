@@ -37,6 +37,52 @@ int main(void) {
 }
 """
 
+# Holds of a mutex with a wait for a condition in between, by trylock (and one that fails), and of a recursive mutex.
+HOLDS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+#include <time.h>
+pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER, tried = PTHREAD_MUTEX_INITIALIZER, timed = PTHREAD_MUTEX_INITIALIZER, late = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+struct timespec soon(int clock, int ms) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  t.tv_nsec += ms * 1000000L;
+  return t.tv_sec += t.tv_nsec / 1000000000, t.tv_nsec %= 1000000000, t;
+}
+__attribute__((noinline)) void waits(void) {
+  pthread_mutex_lock(&plain);
+  struct timespec t = soon(CLOCK_REALTIME, 300);
+  pthread_cond_timedwait(&condition, &plain, &t);
+  t = soon(CLOCK_MONOTONIC, 300);
+  pthread_cond_clockwait(&condition, &plain, CLOCK_MONOTONIC, &t);
+  usleep(2000);
+  pthread_mutex_unlock(&plain);
+}
+__attribute__((noinline)) void tries(void) {
+  for (int i = 0; i < 5; i++)
+    if (!pthread_mutex_trylock(&tried)) { pthread_mutex_trylock(&tried); usleep(1000); pthread_mutex_unlock(&tried); }
+  struct timespec t = soon(CLOCK_REALTIME, 0);
+  pthread_mutex_lock(&late);
+  pthread_mutex_timedlock(&late, &t);  // times out
+  usleep(1000);
+  pthread_mutex_unlock(&late);
+  pthread_mutex_timedlock(&timed, &t);
+  usleep(1000);
+  pthread_mutex_unlock(&timed);
+}
+__attribute__((noinline)) void repeats(void) {
+  pthread_mutex_lock(&again);
+  pthread_mutex_lock(&again);
+  pthread_mutex_unlock(&again);
+  usleep(50000);
+  pthread_mutex_unlock(&again);
+}
+int main(void) { waits(); tries(); repeats(); return 0; }
+"""
+
 # Two queries with the markers of a PostgreSQL server, the second slow.
 QUERIES = """
 #include <unistd.h>
@@ -312,8 +358,21 @@ class OnWorkloads(dvmtest.PrivilegedTest):
     def test_plockstat(self):
         output = self.tool("plockstat", "-c", self.build(LOCKS))
         waits, holds = output.split("Mutex hold\n")
-        self.assertRegex(waits, r"(?m)^ +\d+ +\d{6,} 0x[0-9a-f]+ +program`worker\+0x")
-        self.assertRegex(holds, r"(?m)^ +40 +\d{8,} 0x[0-9a-f]+ +program`worker\+0x")
+        self.assertRegex(waits, r"(?m)^ +\d+ +\d{6,} program`lock +program`worker\+0x")
+        self.assertRegex(holds, r"(?m)^ +40 +\d{8,} program`lock +program`worker\+0x")
+
+    def test_holds_of_plockstat_end_when_the_mutex_is_free(self):
+        holds = self.tool("plockstat", "-c", self.build(HOLDS)).partition("Mutex hold\n")[2]
+        rows = {}
+        for count, time, function in re.findall(r"(?m)^ +(\d+) +(\d+) \S+ +program`(\w+)\+0x\w+$", holds):
+            rows.setdefault(function, []).append((int(count), int(time)))
+        self.assertEqual(sorted(count for count, _ in rows["waits"]), [1, 1, 1], holds)  # before, between and behind two waits
+        self.assertLess(sum(time for _, time in rows["waits"]), 300_000_000, holds)
+        self.assertGreater(max(time for _, time in rows["waits"]), 2_000_000, holds)
+        self.assertEqual(sorted(count for count, _ in rows["tries"]), [1, 1, 5], holds)
+        self.assertGreater(min(time for _, time in rows["tries"]), 1_000_000, holds)
+        self.assertEqual([count for count, _ in rows["repeats"]], [1], holds)
+        self.assertGreater(rows["repeats"][0][1], 50_000_000, holds)
 
     def test_threadsnoop(self):
         output = self.tool("threadsnoop", "-c", self.build(LOCKS))
