@@ -92,6 +92,7 @@ target_link_libraries(dvm_instrument PUBLIC dvm_catalog dvm_symbol)
 
 # Records and sites. The instrument itself needs libbpf.
 dvm_library(uprobe
+  instrument/uprobe/delivery.cpp
   instrument/uprobe/record.cpp
   instrument/uprobe/return_plan.cpp
   instrument/uprobe/site_plan.cpp

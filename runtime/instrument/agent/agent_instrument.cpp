@@ -206,7 +206,10 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     return std::any_of(all.begin(), all.end(), [&](pid_t pid) { return !processes_.contains(pid); });
   }
   bool passes_on() const override { return true; }
-  std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
+  std::vector<std::string> take_notes() override {
+    delivery_.note_cut_stacks(notes_);
+    return std::exchange(notes_, {});
+  }
 
   uint64_t drops() const override {
     uint64_t lost = foreign_;

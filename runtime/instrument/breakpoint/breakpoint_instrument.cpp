@@ -85,7 +85,10 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   Abilities abilities() override { return {.holds = this, .notes = this}; }
   bool holds(int32_t pid) const override { return processes_.contains(pid); }
   uint64_t drops() const override { return dropped_; }
-  std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
+  std::vector<std::string> take_notes() override {
+    delivery_.note_cut_stacks(notes_, "32k");
+    return std::exchange(notes_, {});
+  }
 
   void disable() override {
     uint64_t in_flight = 0;

@@ -12,7 +12,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kStackBytes = 16384;
+constexpr uint32_t kLeastStackBytes = 16384;
 
 // Address of this place of a file in the process; none if the process has not mapped it as code.
 std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const UprobeSite& site) {
@@ -105,7 +105,10 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
   CaptureNeeds needs = enabled.needs;
   needs.memory.clear(), needs.any_file = false;
   needs.thread = true;
-  if (needs.frames != 0) needs.stack_bytes = kStackBytes, delivery_.unwinder().learn(pid);
+  if (needs.frames != 0) {
+    needs.stack_bytes = needs.stack_bytes == kWhereNeeded ? kLeastStackBytes : std::max(kLeastStackBytes, needs.stack_bytes);
+    delivery_.unwinder().learn(pid);
+  }
   const size_t group = delivery_.add(make_layout(possible_needs(needs, shape), shape), pid);
   return make_cookie(delivery_.number(fired), static_cast<uint16_t>(group));
 }

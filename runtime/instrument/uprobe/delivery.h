@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/instrument/instrument.h"
@@ -111,6 +113,9 @@ class Delivery final : vm::StackWalk {
   }
 
   Unwinder& unwinder() { return unwinder_; }
+  // Adds a line on stacks that have ended with their captured part since the last call, if there are any.
+  // more: a size above the default. Consumer context.
+  void note_cut_stacks(std::vector<std::string>& notes, std::string_view more = "16k");
   TracerFrames& tracer_frames() { return tracer_frames_; }
 
  private:

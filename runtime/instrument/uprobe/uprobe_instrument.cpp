@@ -129,11 +129,7 @@ class UprobeInstrument final : public CountingInstrument,
   }
 
   std::vector<std::string> take_notes() override {
-    const uint64_t cut = delivery_.unwinder().take_cut();
-    if (cut != 0)
-      notes_.push_back(
-          fmt::format("{} stack{} where the captured part of {} does; -x ustackunwind=16k captures more, 64k the most", cut,
-                      cut == 1 ? " ends" : "s end", cut == 1 ? "it" : "them"));
+    delivery_.note_cut_stacks(notes_);
     return std::exchange(notes_, {});
   }
 

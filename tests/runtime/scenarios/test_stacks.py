@@ -43,6 +43,19 @@ class Stacks(dvmtest.PrivilegedTest):
         self.assertTrue(all(functions[:1] == ["bottom"] for functions in part))
         self.assertLessEqual(len(part[-1]), len(whole[-1]))
 
+    def test_cut_stacks_are_reported_however_they_are_captured(self):
+        for backend, more in (("uprobe", "16k"), ("agent", "16k"), ("breakpoint", "32k")):
+            for action in ("@[ustack(40)] = count();", "@ = max(ustackdepth);"):
+                words = ["run", "-q", "-x", f"backend={backend}", "-n", f"pid$target:stacks_large:bottom:entry {{ {action} }}",
+                         "-c", program("stacks_large")]
+                cut, whole = dvm(*words), dvm(*words, "-x", "ustackunwind=64k")
+                notes = [re.sub(r"dvm: without BPF: .*\n", "", result.stderr) for result in (cut, whole)]
+                self.assertEqual(notes, ["dvm: 3 stacks end where the captured part of them does; "
+                                 f"-x ustackunwind={more} captures more, 64k the most\n", ""], words)
+                depths = [result.stdout.count("`") or int(result.stdout) for result in (cut, whole)]
+                self.assertLess(depths[0], depths[1], words)
+                self.assertGreaterEqual(depths[1], 24, words)
+
     def test_a_stack_that_no_clause_asks_for_is_not_walked(self):
         script = ("BEGIN { self->never = 0; } pid$target:stacks_bare:bottom:entry /self->never/ { ustack(); } "
                   "pid$target:stacks_bare:bottom:entry { @ = count(); }")
