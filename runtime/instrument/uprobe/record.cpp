@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 #include "runtime/instrument/uprobe/tracer_frames.h"
@@ -22,6 +23,13 @@ uint64_t word_at(std::span<const std::byte> record, uint32_t at) {
   uint64_t word;
   std::memcpy(&word, record.data() + at, sizeof word);
   return word;
+}
+
+// Where a signal interrupts a system call, the kernel returns codes of its own, from ERESTARTSYS to ERESTARTNOHAND and
+// ERESTART_RESTARTBLOCK, until it knows if it begins the call anew. If not, the program sees EINTR.
+int32_t error_of(uint64_t code) {
+  constexpr uint64_t kFirst = 512, kLast = 514, kRestartBlock = 516;
+  return static_cast<int32_t>((code >= kFirst && code <= kLast) || code == kRestartBlock ? EINTR : code);
 }
 
 // The most bytes that this record's slot can hold.
@@ -249,7 +257,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
     const auto n = static_cast<size_t>(std::countr_zero(left));
     firing.args[n] = word_at(record, layout.args[n]);
   }
-  if (layout.error) firing.error_number = static_cast<int32_t>(word_at(record, layout.error));
+  if (layout.error) firing.error_number = error_of(word_at(record, layout.error));
   if (layout.registers) firing.registers = decode_registers(layout, record);
   if (layout.stack && !layout.stack_bytes) firing.stack = decode_stack(layout, record, room.stack);
   if (layout.kernel_stack) firing.kernel_stack = decode_kernel_stack(layout, record);

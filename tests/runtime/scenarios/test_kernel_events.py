@@ -9,6 +9,30 @@ import unittest
 import dvmtest
 from dvmtest import dvm, numbers
 
+# Each call waits for longer than a second, and is interrupted after 50 ms.
+INTERRUPTED = """
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static void handle(int number) { (void)number; }
+static void interrupt(void) { setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 50000}}, 0); }
+int main(void) {
+  int pipes[2];
+  char c;
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = handle}, 0);
+  if (pipe(pipes) != 0) return 1;
+  interrupt();
+  nanosleep(&(struct timespec){.tv_sec = 9}, 0);
+  interrupt();
+  if (read(pipes[0], &c, 1) != -1) return 1;
+  interrupt();
+  poll(0, 0, 9000);
+  return 0;
+}
+"""
+
 
 class SystemCalls(dvmtest.PrivilegedTest):
     def run_script(self, script, command, *options):
@@ -32,6 +56,14 @@ class SystemCalls(dvmtest.PrivilegedTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("read 300000\n", result.stderr)
             self.assertIn("wrote 300000\n", result.stderr)
+
+    def test_an_interrupted_call_fails_with_eintr(self):
+        folder = dvmtest.own_folder(self)
+        subprocess.run(["gcc", "-x", "c", "-", "-o", folder / "interrupted"], input=INTERRUPTED, text=True, check=True)
+        script = "syscall:::return /pid == $target && errno == EINTR/ { printf(\"%s %d\\n\", probefunc, (int)arg0); }"
+        for backend in "uprobe", "breakpoint":
+            shown = self.run_script(script, f"{folder}/interrupted", "-x", f"backend={backend}")
+            self.assertEqual(shown.strip().split("\n"), ["clock_nanosleep -1", "read -1", "poll -1"], backend)
 
     def test_find_looks_into_each_folder_once(self):
         with tempfile.TemporaryDirectory() as top:
