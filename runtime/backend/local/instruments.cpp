@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "runtime/instrument/pace.h"
@@ -161,18 +162,16 @@ uint64_t Instruments::lost_firings() const {
   return lost;
 }
 
-// Those that are asked later may lack the permission, and are not needed then.
+// The first must be able to. The others may lack the permission, and are not needed then.
 Status Instruments::follow(int32_t pid) {
-  Status first_problem;
-  bool any = false;
+  std::optional<Status> first;
   for (const ListedInstrument& one : all_) {
     FollowsProcesses* follows = one.instrument->abilities().follows;
     if (follows == nullptr) continue;
-    const Status status = follows->follow(pid);
-    any |= static_cast<bool>(status);
-    if (!status && first_problem) first_problem = status;
+    Status status = follows->follow(pid);
+    if (!first) first = std::move(status);
   }
-  return any ? Status() : first_problem;
+  return first.value_or(Status());
 }
 
 bool Instruments::has_descendants() {

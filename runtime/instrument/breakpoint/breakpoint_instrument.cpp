@@ -45,19 +45,23 @@ struct TracedThread {
   }
 };
 
+constexpr std::string_view kFollowsNone = "breakpoints do not follow forks";
+
 // proc has probes at system calls too, but those tell what only the kernel knows.
 bool is_system_calls(const Probe& probe) {
   return std::holds_alternative<TracepointSite>(probe.site) && (probe.provider == "syscall" || probe.provider == "lx-syscall");
 }
 
-class BreakpointInstrument final : public Instrument, public HoldsThreads, public TellsNotes {
+class BreakpointInstrument final : public Instrument, public HoldsThreads, public FollowsProcesses, public TellsNotes {
  public:
   ~BreakpointInstrument() override { BreakpointInstrument::disable(); }
 
   std::string_view name() const override { return "breakpoint"; }
 
   std::string_view refusal(const Probe& probe) const override {
-    const bool is_taken = std::holds_alternative<UprobeSite>(probe.site) || is_system_calls(probe);
+    const bool is_in_process = std::holds_alternative<UprobeSite>(probe.site);
+    if (is_in_process && must_follow_) return kFollowsNone;
+    const bool is_taken = is_in_process || is_system_calls(probe);
     return is_taken ? "" : "it fires at instructions and system calls only";
   }
 
@@ -82,7 +86,12 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   Pacing pacing() const override { return {.descriptor = signal_ ? signal_->descriptor() : -1}; }
-  Abilities abilities() override { return {.holds = this, .notes = this}; }
+  Abilities abilities() override { return {.follows = this, .holds = this, .notes = this}; }
+  Status follow(int32_t) override {
+    must_follow_ = true;
+    return Error{std::string(kFollowsNone)};
+  }
+  bool has_descendants() override { return false; }
   bool holds(int32_t pid) const override { return processes_.contains(pid); }
   uint64_t drops() const override { return dropped_; }
   std::vector<std::string> take_notes() override {
@@ -330,7 +339,8 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   std::vector<uint64_t> room_;  // for a record
   std::vector<std::string> notes_;
   bool is_price_told_ = false;
-  bool wants_more_ = true;  // the sink, in this poll
+  bool must_follow_ = false;  // forks
+  bool wants_more_ = true;    // the sink, in this poll
   uint64_t fired_ = 0, dropped_ = 0;
   uint64_t hits_ = 0, seen_ = 0;  // of breakpoints: all that were, and those
                                   // that stopped their thread

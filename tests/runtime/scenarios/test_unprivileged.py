@@ -267,6 +267,14 @@ class Refusal(Unprivileged):
             for word in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "setcap cap_bpf,cap_perfmon+ep", self.dvm]:
                 self.assertIn(word, errors)
 
+    def test_breakpoints_follow_no_forks(self):
+        words = "-x", "backend=breakpoint", "-x", "followfork"
+        text = "pid$target:looper:func:entry { @ = count(); }"
+        self.assertRegex(self.refused(text, *words), r"breakpoints do not follow forks\n$")
+        if not dvmtest.missing_privilege():  # uprobes, which could follow, do not stand in for them
+            self.assertRegex(self.run_as((), "run", "-q", *words, "-n", text, "-c", f"{self.looper} 1").stderr,
+                             r"breakpoints do not follow forks\n$")
+
     def test_more_places_than_registers(self):
         if not self.users_may:
             dvmtest.skip_or_fail(self, "users have no breakpoints here")
