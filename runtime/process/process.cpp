@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "runtime/process/target_memory.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -75,6 +76,13 @@ std::optional<Ending> waiting_ending(pid_t pid) {
 
 constexpr std::string_view kHasExited = "it has exited";
 
+// EINVAL, since Linux 6.11 ENOENT: the id of a thread that is not the first of its process.
+std::string watch_problem(pid_t pid, int error) {
+  const std::string process = status_field(pid, "Tgid:");
+  if (!process.empty() && process != std::to_string(pid)) return fmt::format("it is a thread of process {}", process);
+  return error == ESRCH || error == EINVAL || error == ENOENT ? "no such process" : std::strerror(error);
+}
+
 Error cannot_grab(pid_t pid, std::string_view why) { return Error{fmt::format("failed to grab process {}: {}", pid, why)}; }
 
 // A process of another user, or one that runs with more rights than its user, is root's affair. Being allowed to see its maps is
@@ -91,9 +99,14 @@ std::string describe_ending(pid_t pid, const std::optional<Ending>& ending) {
                          : fmt::format("pid {} terminated by signal {}", pid, ending->signal);
 }
 
+bool has_lost_first_thread(pid_t pid) {
+  const std::string threads = status_field(pid, "Threads:");
+  return status_field(pid, "State:").starts_with('Z') && threads != "1" && !threads.empty();
+}
+
 bool is_gone(pid_t pid) {
   const auto state = state_of(pid);
-  return !state || state->state == 'Z' || state->state == 'X';
+  return !state || state->state == 'X' || (state->state == 'Z' && !has_lost_first_thread(pid));
 }
 
 Result<Process> Process::grab(pid_t pid) {
@@ -102,9 +115,9 @@ Result<Process> Process::grab(pid_t pid) {
   Process process;
   process.pid_ = pid;
   process.pidfd_ = open_pidfd(pid);
-  // EINVAL: the id of a thread that is not the first of its process.
-  if (process.pidfd_ < 0) return cannot_grab(pid, errno == ESRCH || errno == EINVAL ? "no such process" : std::strerror(errno));
+  if (process.pidfd_ < 0) return cannot_grab(pid, watch_problem(pid, errno));
   if (process.has_exited()) return cannot_grab(pid, kHasExited);
+  if (has_lost_first_thread(pid)) return cannot_grab(pid, kLostFirstThread);
   if (!may_trace(pid))
     return cannot_grab(pid, geteuid() == 0 ? "permission denied (this container or sandbox withholds it from root)"
                                            : "permission denied (it is another user's: that needs root or CAP_SYS_PTRACE)");

@@ -34,6 +34,11 @@ std::string describe_ending(pid_t pid, const std::optional<Ending>& ending);
 // True if there is no such process, or it has exited and only waits for its parent.
 bool is_gone(pid_t pid);
 
+// True if only other threads are left of the process. The kernel then shows none of its memory under the id of the process.
+bool has_lost_first_thread(pid_t pid);
+inline constexpr std::string_view kLostFirstThread =
+    "its first thread has ended, and the kernel shows the memory of such a process under its other threads only";
+
 class Process {
  public:
   // Fails if there is no such process or it may not be traced.

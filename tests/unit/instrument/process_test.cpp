@@ -10,11 +10,14 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "runtime/process/thread_status.h"
 #include "tests/support/skip.h"
@@ -295,6 +298,34 @@ TEST(Grab, SaysWhyNot) {
   EXPECT_THAT(reason(0), HasSubstr("no such process"));
   EXPECT_THAT(reason(-1), HasSubstr("no such process"));
   EXPECT_THAT(reason(getpid()), HasSubstr("itself"));
+}
+
+TEST(Grab, AThreadIsNoProcess) {
+  std::atomic<pid_t> tid = 0;
+  std::jthread thread([&](const std::stop_token& stop) {
+    tid = gettid();
+    while (!stop.stop_requested()) usleep(1000);
+  });
+  while (tid == 0) usleep(1000);
+  const auto process = Process::grab(tid);
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().message,
+            fmt::format("failed to grab process {}: it is a thread of process {}", tid.load(), getpid()));
+}
+
+TEST(Grab, AProcessWithoutItsFirstThreadIsRefusedButNotGone) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // ends this thread alone
+  }
+  for (int i = 0; i < 1000 && state_of(pid) != "Z"; i++) usleep(10'000);
+  EXPECT_FALSE(is_gone(pid));
+  const auto process = Process::grab(pid);
+  ASSERT_FALSE(process);
+  EXPECT_THAT(process.error().message, HasSubstr("its first thread has ended"));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
 TEST(Grab, AnotherUsersProcessIsRefused) {
