@@ -5,7 +5,7 @@ usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle
 
 Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
 while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
-dvm's CPU time is per second, in %, and how many firings were lost. Locks: four threads of a C++ program that contend for a mutex;
+dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost. Locks: four threads of a C++ program that contend for a mutex;
 their time untraced, and with the times that each lock is waited for and held. The program is on while it waits for its input.
 """
 
@@ -19,7 +19,7 @@ import time
 
 from measuring import compiled, spread
 
-FUNCTIONS, CALLS = 2000, 20_000_000
+FUNCTIONS, MEASURED = 2000, 3  # s
 FAST_THREADS = ("-O1", "-pthread")
 PAUSES = r"""
 #include <pthread.h>
@@ -119,14 +119,29 @@ def pause(dvm, program, threads):
         return float(process.communicate()[0])
 
 
+def cpu_time(pid):
+    """Of all threads of a process that lives, in s."""
+    texts = [open(f"/proc/{pid}/task/{thread}/schedstat").read() for thread in os.listdir(f"/proc/{pid}/task")]
+    return sum(int(text.split()[0]) for text in texts) / 1e9
+
+
 def firing(dvm, program, clause, rate):
-    """The CPU time of dvm, in % of one CPU, and the lost firings."""
-    with subprocess.Popen([program, str(rate), str(CALLS)]) as process:
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        result = subprocess.run([dvm, "run", "-q", "-x", "backend=agent", "-n", f"pid$target:a.out:hit:entry {clause}", "-p", str(process.pid)], capture_output=True, text=True)
+    """The CPU time of dvm while it traces, in % of one CPU; that of its start and end, in ms; the lost firings."""
+    script = f"BEGIN {{ printf(\"on\\n\"); }} pid$target:a.out:hit:entry {clause}"
+    with subprocess.Popen([program, str(rate), str(2 * MEASURED * rate)]) as process:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with subprocess.Popen([dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-p", str(process.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tracer:
+            if tracer.stdout.readline() != "on\n":
+                sys.exit("dvm does not trace the program")
+            time.sleep(0.2)
+            early, begin = cpu_time(tracer.pid), time.monotonic()
+            time.sleep(MEASURED)
+            share = (cpu_time(tracer.pid) - early) / (time.monotonic() - begin)
+            process.kill()
+            errors = tracer.communicate()[1]
         used, length = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begin
-    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    return 100 * cpu / length, sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", result.stderr))
+    whole = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return 100 * share, 1e3 * (whole - share * length), sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", errors))
 
 
 def locking(dvm, program):
@@ -157,7 +172,8 @@ def main():
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
-            print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _ in results], 2)} % of a CPU, {sum(lost for _, lost in results)} lost", flush=True)
+            print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _, _ in results], 2)} % of a CPU, "
+                  f"start and end {spread([rest for _, rest, _ in results], 0)} ms, {sum(lost for _, _, lost in results)} lost", flush=True)
 
 
 if __name__ == "__main__":
