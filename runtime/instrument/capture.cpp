@@ -148,6 +148,12 @@ class DifoReader {
       case FiringPart::error:
         needs_.error = true;
         return;
+      case FiringPart::owner:
+        needs_.owner = true;
+        return;
+      case FiringPart::parent:
+        needs_.parent = true;
+        return;
       case FiringPart::caller:
         needs_.frames = std::max<uint16_t>(needs_.frames, 2);
         return;

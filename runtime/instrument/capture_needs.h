@@ -68,6 +68,8 @@ struct CaptureNeeds {
   bool cpu = false;       // the cpu variable, or anything that is kept in the buffers of a CPU
   bool comm = false;      // execname
   bool error = false;     // errno
+  bool owner = false;     // uid and gid
+  bool parent = false;    // ppid
   bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;         // of the user stack, at most kMostFrames

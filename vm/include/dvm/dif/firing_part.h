@@ -20,7 +20,9 @@ enum class FiringPart : uint16_t {
   stack = 1 << 9,           // all of its frames
   registers = 1 << 10,      // uregs[N]
   kernel_caller = 1 << 11,  // two frames of the kernel stack
-  kernel_stack = 1 << 12    // all of its frames
+  kernel_stack = 1 << 12,   // all of its frames
+  owner = 1 << 13,          // uid and gid of the process
+  parent = 1 << 14          // of the process
 };
 
 constexpr FiringPart operator|(FiringPart a, FiringPart b) {
