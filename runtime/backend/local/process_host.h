@@ -39,6 +39,7 @@ class ProcessHost final : public vm::Host {
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid, tid_ = firing.tid, cpu_ = firing.cpu;
+    uid_ = firing.uid, gid_ = firing.gid, ppid_ = firing.ppid;
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
@@ -77,11 +78,12 @@ class ProcessHost final : public vm::Host {
     return false;
   }
   int32_t ppid() noexcept override {
+    if (ppid_ >= 0) return ppid_;
     const int32_t parent = memory_.ids(pid_).ppid;
     return parent >= 0 ? parent : known_parent(pid_);
   }
-  int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
-  int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
+  int64_t uid() noexcept override { return uid_ >= 0 ? uid_ : memory_.ids(pid_).uid; }
+  int64_t gid() noexcept override { return gid_ >= 0 ? gid_ : memory_.ids(pid_).gid; }
   int64_t process_number(uint64_t number) noexcept override {
     const ProcessIds ids = memory_.ids(pid_);
     const int64_t numbers[] = {
@@ -126,6 +128,8 @@ class ProcessHost final : public vm::Host {
   bool is_replay_;
   int32_t own_pid_ = getpid(), target_;
   int32_t pid_ = 0, tid_ = 0, cpu_ = 0;  // that fired
+  int64_t uid_ = -1, gid_ = -1;          // of the firing; -1: not captured
+  int32_t ppid_ = -1;                    // likewise
   int32_t memory_of_ = 0;                // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own is of no use
   bool is_late_ = false;                 // what is read now
   uint64_t late_reads_ = 0, late_values_ = 0;

@@ -162,6 +162,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(), 0));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
+  if (shape.thread.is_given()) needs.owner = needs.parent = false;
   if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
@@ -184,6 +185,8 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   if (possible.thread) layout.thread = take(layout, 8);
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   if (possible.error) layout.error = take(layout, 8);
+  if (possible.owner) layout.owner = take(layout, 16);
+  if (possible.parent) layout.parent = take(layout, 8);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
@@ -258,6 +261,11 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
     firing.args[n] = word_at(record, layout.args[n]);
   }
   if (layout.error) firing.error_number = error_of(word_at(record, layout.error));
+  if (layout.owner) {
+    firing.uid = static_cast<uint32_t>(word_at(record, layout.owner));
+    firing.gid = static_cast<uint32_t>(word_at(record, layout.owner + 8));
+  }
+  if (layout.parent) firing.ppid = static_cast<int32_t>(word_at(record, layout.parent));
   if (layout.registers) firing.registers = decode_registers(layout, record);
   if (layout.stack && !layout.stack_bytes) firing.stack = decode_stack(layout, record, room.stack);
   if (layout.kernel_stack) firing.kernel_stack = decode_kernel_stack(layout, record);

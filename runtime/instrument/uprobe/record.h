@@ -61,6 +61,8 @@ struct RecordLayout {
   SiteShape shape = SiteKind::entry;
   bool cpu = false;
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, error = 0, stack = 0;
+  uint32_t owner = 0;          // uid, then gid, a word each
+  uint32_t parent = 0;         // a process id; negative: not known
   uint32_t frames = 0;         // frames that the stack has room for
   uint32_t kernel_stack = 0;   // offset
   uint32_t kernel_frames = 0;  // frames that the kernel stack has room for

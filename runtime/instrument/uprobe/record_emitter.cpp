@@ -6,6 +6,9 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
+
+#include "runtime/instrument/uprobe/task_name.h"
 
 namespace dvm::runtime {
 namespace {
@@ -25,6 +28,27 @@ void RecordEmitter::thread_and_time() {
   } else if (layout_.comm) {
     this_name(r7, at16(layout_.comm));
   }
+  if (layout_.owner) owner();
+  if (layout_.parent) parent();
+}
+
+// The helper returns both, 32 bits each.
+void RecordEmitter::owner() {
+  call(BPF_FUNC_get_current_uid_gid);
+  mov(r1, r0);
+  shift_left(r1, 32);
+  shift_right(r1, 32);
+  store(r7, at16(layout_.owner), r1);
+  shift_right(r0, 32);
+  store(r7, at16(layout_.owner + 8), r0);
+}
+
+// The kernel has its number in the initial namespace only.
+void RecordEmitter::parent() {
+  const std::optional<Operand> number = pids_.inode ? std::nullopt : parent_of_this_thread();
+  if (!number) return store(r7, at16(layout_.parent), -1);
+  kernel_operand(*number);
+  store(r7, at16(layout_.parent), r1);
 }
 
 void RecordEmitter::thread() {

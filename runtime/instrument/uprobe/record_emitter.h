@@ -51,6 +51,8 @@ class RecordEmitter : protected KernelEmitter {
 
  private:
   void thread();
+  void owner();
+  void parent();
   void kernel_name(const Operand& address);
   void cpu_time_of_other();
   void read_cpu_time();

@@ -20,11 +20,23 @@ int16_t read_offset() {
   return 0;
 }
 
+std::optional<Operand> find_parent() {
+  const auto types = KernelTypes::load();
+  if (!types) return std::nullopt;
+  auto found = (*types)->resolve("sched_process_exit", {Operand::handed(kThisThread), "real_parent.tgid"});
+  return found ? std::optional(*found) : std::nullopt;
+}
+
 }  // namespace
 
 int16_t task_name_offset() {
   static const int16_t offset = read_offset();
   return offset;
+}
+
+std::optional<Operand> parent_of_this_thread() {
+  static const std::optional<Operand> parent = find_parent();
+  return parent;
 }
 
 }  // namespace dvm::runtime

@@ -47,7 +47,9 @@ struct Firing {
   uint64_t walltimestamp = 0;  // ns since 1970
   uint64_t vtimestamp = 0;     // ns of the thread's CPU time, 0 where it was not captured
   int32_t pid = 0, tid = 0, cpu = 0;
-  int32_t error_number = 0;  // errno
+  int32_t error_number = 0;    // errno
+  int64_t uid = -1, gid = -1;  // of the process; -1: not captured, the Host tells them
+  int32_t ppid = -1;           // likewise
   // Memory that the clauses read has not changed since the firing: the thread waits until they have run, or dvm itself has fired.
   bool reads_in_time = false;
   std::array<uint64_t, 11> args{};  // of the probe, and the number of the goroutine
