@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/process/target_memory.h"
 
 namespace dvm::runtime {
 namespace {
@@ -101,7 +102,15 @@ class Writer {
     std::array<char, 64> text;
     if (layout_.time) put(layout_.time, thread_.time);
     if (layout_.vtime) put(layout_.vtime, first_number(read_file(thread_, "schedstat", text)));
+    if (layout_.owner || layout_.parent) ids();
     if (layout_.thread) put(layout_.thread, static_cast<uint64_t>(thread_.pid) << 32 | static_cast<uint32_t>(thread_.tid));
+  }
+
+  void ids() noexcept {
+    ProcessIds ids;
+    read_process_ids(thread_.pid, ids);
+    if (layout_.owner) put(layout_.owner, static_cast<uint64_t>(ids.uid)), put(layout_.owner + 8, static_cast<uint64_t>(ids.gid));
+    if (layout_.parent) put(layout_.parent, static_cast<uint64_t>(int64_t{ids.ppid}));
   }
 
   void registers() noexcept {
