@@ -160,6 +160,8 @@ struct ThreadFiring {
       read_counters(firing, *step);
     } else if (step->kind == RecordStep::Kind::name) {
       name_thread(firing.record + step->at);
+    } else if (step->kind == RecordStep::Kind::answer) {
+      to = static_cast<uint64_t>(call(step->value));
     } else {
       to = time_of_thread();
     }

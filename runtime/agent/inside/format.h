@@ -212,7 +212,7 @@ struct UpdateRecord {
 };
 
 struct RecordStep {
-  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, frames, slot };
+  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, frames, slot, answer };
   Kind kind = Kind::constant;
   uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
   uint8_t size = 8, shift = 0;             // of saved, memory: bytes, and bits up
@@ -221,8 +221,8 @@ struct RecordStep {
   uint32_t from = 0;  // of a slot: where the word lies in the record that its address starts from; of a chain: the stack's bytes
   uint32_t by = 0;    // of a slot: where the word lies that gives its size; 0: none
   uint32_t most = 0;  // of a slot, a stack: bytes; of a chain, frames: how many
-  // The constant; the distance of memory; of a stack, a chain: where in the record the stack's length lies; of frames: return_at
-  // as in SiteKey.
+  // The constant; of an answer: the number of a system call without arguments, which gives it; the distance of memory; of a
+  // stack, a chain: where in the record the stack's length lies; of frames: return_at as in SiteKey.
   int64_t value = 0;
 };
 static_assert(sizeof(RecordStep) == 32);

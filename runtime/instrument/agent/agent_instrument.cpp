@@ -344,10 +344,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
                       "library, which may restrict its system calls, cannot be watched",
                       pid));
     if (makes_calls && process.agent.is_on() && process.agent.is_muted())
-      notes_.push_back(fmt::format(
-          "process {}: firings that capture memory, execname or vtimestamp are dropped, because the functions prctl and "
-          "syscall of its C library, which may restrict its system calls, cannot be watched",
-          pid));
+      notes_.push_back(
+          fmt::format("process {}: firings that capture memory, execname, uid, gid, ppid or vtimestamp are dropped, because the "
+                      "functions prctl and "
+                      "syscall of its C library, which may restrict its system calls, cannot be watched",
+                      pid));
   }
 
   Result<AgentTarget*> process_of(pid_t pid) {

@@ -2,6 +2,8 @@
 
 #include "runtime/instrument/agent/record_program.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -41,11 +43,15 @@ class Steps {
   }
   void add_constant(uint32_t at, int64_t value) { add(RecordStep::Kind::constant, at).value = value; }
 
+  void add_answer(uint32_t at, int64_t call) { add(RecordStep::Kind::answer, at).value = call; }
+
   void add_thread() {
     if (layout_.time != 0) add_constant(layout_.time, 0);
     if (layout_.vtime != 0) add(RecordStep::Kind::time_of_thread, layout_.vtime);
     if (layout_.thread != 0) add(RecordStep::Kind::thread, layout_.thread);
     if (layout_.comm != 0) add(RecordStep::Kind::name, layout_.comm);
+    if (layout_.owner != 0) add_answer(layout_.owner, SYS_getuid), add_answer(layout_.owner + 8, SYS_getgid);
+    if (layout_.parent != 0) add_answer(layout_.parent, SYS_getppid);
   }
 
   // Those of kernel events do not occur at instructions.
