@@ -239,6 +239,8 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   process_count_++;
   new_processes_.push_back(*place);
   read_process_ids(firing.pid, process.ids);
+  if (firing.uid >= 0) process.ids.uid = firing.uid, process.ids.gid = firing.gid;
+  if (firing.ppid >= 0) process.ids.ppid = firing.ppid;
   firing.execname.copy(process.name.data(), process.name.size() - 1);  // the rest of the name is 0 already
 }
 
