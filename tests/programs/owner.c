@@ -1,0 +1,29 @@
+// Calls mark(n) as one user after another: after each call it sets its real user to 1000 + n and its group to 2000 + n. With an
+// argument, so many children do this one after another.
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) int mark(int n) {
+  __asm__ volatile("" ::: "memory");
+  return n + 1;
+}
+
+static int work(void) {
+  for (int n = 0; n < 3; n++) {
+    mark(n);
+    if (syscall(SYS_setresgid, 2000 + n, -1, 0) != 0 || syscall(SYS_setresuid, 1000 + n, -1, 0) != 0) return 1;
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return work();
+  for (int left = atoi(argv[1]); left > 0; left--) {
+    const pid_t child = fork();
+    if (child == 0) _exit(work());
+    if (child < 0 || waitpid(child, 0, 0) != child) return 1;
+  }
+  return 0;
+}
