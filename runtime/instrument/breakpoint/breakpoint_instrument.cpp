@@ -4,9 +4,11 @@
 #include <linux/audit.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -263,11 +265,11 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
   // The thread stands at a site, the hit of which was seen or came with this signal, before the instruction is executed.
   bool has_hit(pid_t tid) const {
-    constexpr size_t kFlags = saved::rip + 2;
-    constexpr uint64_t kResumes = 1 << 16;  // the breakpoint does not hit again
+    constexpr long kResumes = 1 << 16;  // the breakpoint does not hit again; read_registers() leaves it out
+    if ((ptrace(PTRACE_PEEKUSER, tid, offsetof(user, regs.eflags), 0) & kResumes) == 0) return false;
     const StoppedThread now = look_at(tid);
     const auto& sites = threads_.at(tid).at_sites;
-    return now.tid != 0 && (now.words[kFlags] & kResumes) != 0 &&
+    return now.tid != 0 &&
            std::any_of(sites.begin(), sites.end(), [&](const DebugRegister& one) { return one.address() == now.counter(); });
   }
 
