@@ -27,7 +27,7 @@ class RequestDeadline {
   void closed(int socket);
 
  private:
-  struct Request {
+  struct Connection {
     Clock::time_point begun;
     bool is_answered = false;
   };
@@ -36,7 +36,7 @@ class RequestDeadline {
   const std::chrono::milliseconds most_, look_;
   std::mutex mutex_;
   std::condition_variable ending_;
-  std::map<int, Request> requests_;  // by socket
+  std::map<int, Connection> requests_;  // by socket
   bool is_ending_ = false;
   std::thread thread_;  // the last member: it uses the others
 };
