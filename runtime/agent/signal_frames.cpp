@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMostStack = uint64_t{16} << 20;  // bytes of one that are looked at
 constexpr size_t kMostStacks = 16;                   // of one thread, with those that handlers have left
-constexpr uint64_t kPieceBytes = 64 * 1024;
+constexpr uint64_t kReadAtOnce = 64 * 1024;
 
 // Part of a signal frame, as the kernel writes it.
 struct SavedRegisters {
@@ -69,7 +69,7 @@ class FrameSearch {
     constexpr uint64_t kWord = sizeof(uint64_t);
     const uint64_t end = std::min(stack.end, stack.begin + kMostStack);
     for (uint64_t at = stack.begin & ~(kWord - 1); at < end;) {
-      const uint64_t next = std::min(end, at + kPieceBytes);
+      const uint64_t next = std::min(end, at + kReadAtOnce);
       words_.resize((std::min(end, next + sizeof(SavedRegisters)) - at) / kWord);
       if (!memory_.read(at, std::as_writable_bytes(std::span(words_)))) return true;
       if (has_frame()) return true;
