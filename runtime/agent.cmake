@@ -39,6 +39,7 @@ dvm_library(agent
   agent/tail_code.cpp
   agent/target_check.cpp
   agent/text_code.cpp
+  agent/unfit_sites.cpp
   agent/unmap.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)

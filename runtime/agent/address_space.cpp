@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -35,10 +36,18 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
     if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) continue;
     mapping.is_executable = parsed.executable;
     mapping.is_constant = parsed.is_constant;
+    mapping.is_shared = parsed.is_shared;
     mapping.path = parsed.path;
     found.push_back(std::move(mapping));
   }
   return found;
+}
+
+const MemoryMapping* mapping_at(const std::vector<MemoryMapping>& mappings, uint64_t address) {
+  const auto after = std::upper_bound(mappings.begin(), mappings.end(), address,
+                                      [](uint64_t a, const MemoryMapping& one) { return a < one.range.begin; });
+  if (after == mappings.begin() || std::prev(after)->range.end <= address) return nullptr;
+  return &*std::prev(after);
 }
 
 // The nearest gap; of that the upper end, since the heap grows from below. Not below a stack, which grows downward.

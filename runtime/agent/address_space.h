@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -19,9 +21,15 @@ struct MemoryMapping {
   bool is_executable = false;
   std::string path;
   bool is_constant = false;  // readable, and not writable
+  bool is_shared = false;    // what is written there reaches the file
 };
 // By address.
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);
+// The one, of mappings by address, that an address lies in; null: none.
+const MemoryMapping* mapping_at(const std::vector<MemoryMapping>& mappings, uint64_t address);
+// Why nothing is put into code of a mapping that is shared.
+inline constexpr std::string_view kSharedCode =
+    "its code is mapped as shared: what is written there would change the file, and other processes";
 
 // The furthest that a jump of five bytes reaches, less what lies at both ends.
 inline constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);

@@ -30,6 +30,7 @@
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/target_check.h"
+#include "runtime/agent/unfit_sites.h"
 #include "runtime/agent/text_code.h"
 
 namespace dvm::runtime {
@@ -334,8 +335,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
 }
 
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
-  for (AgentSite& site : sites)
-    if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
+  if (Status looked = refuse_unfit(sites, context_.pid); !looked) return looked;
   SiteGroups groups(sites);
   groups.refuse_together();
   auto placed = place(sites, clock);

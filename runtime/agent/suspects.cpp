@@ -15,14 +15,6 @@ constexpr uint64_t kPieceBytes = 4096;  // a page: what follows it may not be re
 
 bool is_inside(const AddressRange& window, uint64_t address) { return address > window.begin && address < window.end; }
 
-// Sorted by address.
-const MemoryMapping* find_mapping(const std::vector<MemoryMapping>& mappings, uint64_t address) {
-  const auto after = std::upper_bound(mappings.begin(), mappings.end(), address,
-                                      [](uint64_t a, const MemoryMapping& one) { return a < one.range.begin; });
-  if (after == mappings.begin() || std::prev(after)->range.end <= address) return nullptr;
-  return &*std::prev(after);
-}
-
 auto find_moved(std::span<const MovedInstruction> moved, uint64_t offset) {
   return std::find_if(moved.begin(), moved.end(), [&](const MovedInstruction& one) { return one.from == offset; });
 }
@@ -36,7 +28,7 @@ Suspects::Suspects(const StoppedProcess& process, const AgentMemory& memory, std
   for (const HeldThread& thread : process.threads()) {
     AddressRange stack{thread.registers.rsp, thread.registers.rsp + kMostStack};
     if (mappings)
-      if (const MemoryMapping* its = find_mapping(*mappings, stack.begin)) stack.end = std::min(stack.end, its->range.end);
+      if (const MemoryMapping* its = mapping_at(*mappings, stack.begin)) stack.end = std::min(stack.end, its->range.end);
     look(memory, stack);
     counters_.push_back(thread.registers.rip);
   }

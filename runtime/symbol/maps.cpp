@@ -138,6 +138,7 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
     return false;
   out.executable = access[2] == 'x';
   out.is_constant = access.starts_with("r-");
+  out.is_shared = access[3] == 's';
   size_t path = line.find_first_not_of(' ');
   if (path != std::string_view::npos) out.path = unescape(line.substr(path));
   return true;

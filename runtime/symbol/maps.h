@@ -53,6 +53,7 @@ struct MapsLine {
   std::string range;  // "55d0-55e0", the name under map_files
   bool executable = false;
   bool is_constant = false;  // readable, and not writable
+  bool is_shared = false;    // what is written there reaches the file
   uint64_t offset = 0;
   uint64_t device = 0;  // as makedev() has it
   uint64_t inode = 0;

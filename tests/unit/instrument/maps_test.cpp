@@ -20,6 +20,13 @@ TEST(MapsLine, IsTakenApart) {
   EXPECT_EQ(line.device, makedev(0xfd, 1));
   EXPECT_EQ(line.inode, 1234U);
   EXPECT_EQ(line.path, "/usr/lib/libc.so.6");
+  EXPECT_FALSE(line.is_shared);
+}
+
+TEST(MapsLine, TellsWhetherItIsShared) {
+  MapsLine line;
+  ASSERT_TRUE(parse_maps_line("7f00-7fff rwxs 00028000 fd:01 1234                       /usr/lib/libc.so.6", line));
+  EXPECT_TRUE(line.is_shared);
 }
 
 TEST(MapsLine, PathsMayHoldBlanksAndNewlines) {

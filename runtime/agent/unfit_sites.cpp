@@ -1,0 +1,32 @@
+// Tested by tests/unit/instrument/unfit_sites_test.cpp and tests/runtime/scenarios/test_shared_code.py.
+
+#include "runtime/agent/unfit_sites.h"
+
+#include <string_view>
+
+#include "runtime/agent/patches.h"
+
+namespace dvm::runtime {
+namespace {
+
+std::string_view unfit(const AgentSite& site, const std::vector<MemoryMapping>& mappings) {
+  if (crosses_page(site)) return "its first five bytes lie in two pages, and could be half replaced";
+  const MemoryMapping* mapping = mapping_at(mappings, site.window_address);
+  return mapping != nullptr && mapping->is_shared ? kSharedCode : std::string_view();
+}
+
+}  // namespace
+
+void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& mappings) {
+  for (AgentSite& site : sites)
+    if (site.refusal.empty()) site.refusal = unfit(site, mappings);
+}
+
+Status refuse_unfit(std::span<AgentSite> sites, pid_t pid) {
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return mappings.error();
+  refuse_unfit(sites, *mappings);
+  return {};
+}
+
+}  // namespace dvm::runtime
