@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/agent/address_space.h"
 #include "runtime/symbol/needed.h"
 
 namespace dvm::runtime {
@@ -57,19 +58,22 @@ std::vector<AddressRange> paddings(const MappedObject& object) {
   return found;
 }
 
-bool is_code(const std::vector<AddressRange>& code, const AddressRange& room) {
-  return has_address(code, room.begin) && has_address(code, room.end - 1);
+// And not that of other processes as well.
+bool is_own_code(const std::vector<MemoryMapping>& mappings, const AddressRange& room) {
+  const MemoryMapping* its = mapping_at(mappings, room.begin);
+  return its != nullptr && its->is_executable && !its->is_shared && room.end <= its->range.end;
 }
 
 // Other threads run, and one may close a library; hardly one that the program needs. These come first.
 std::vector<AddressRange> rooms_of(pid_t pid) {
   std::vector<AddressRange> found;
-  const auto code = mapped_code(pid);
-  if (!code) return found;
-  for (const std::vector<MappedObject>& objects : {needed_objects(code->objects), code->objects})
-    for (const MappedObject& object : objects)
+  const auto objects = mapped_objects(pid);
+  const auto mappings = mappings_of(pid);
+  if (!objects || !mappings) return found;
+  for (const std::vector<MappedObject>& some : {needed_objects(*objects), *objects})
+    for (const MappedObject& object : some)
       for (const AddressRange& room : paddings(object))
-        if (room.begin < room.end && is_code(code->ranges, room)) found.push_back(room);
+        if (room.begin < room.end && is_own_code(*mappings, room)) found.push_back(room);
   return found;
 }
 
