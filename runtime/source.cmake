@@ -118,6 +118,7 @@ if(DVM_BPF)
     instrument/uprobe/record_emitter.cpp
     instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp
+    instrument/uprobe/shared_code.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/task_name.cpp
     instrument/uprobe/tracepoints.cpp

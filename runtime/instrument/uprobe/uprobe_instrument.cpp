@@ -23,6 +23,7 @@
 #include "runtime/instrument/uprobe/load_watch.h"
 #include "runtime/instrument/uprobe/return_losses.h"
 #include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/shared_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
@@ -182,7 +183,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (only_counts_ && !count_map_)
       if (Status made = make_counters(); !made) return made;
     UprobeSets sets;
-    for (const PlannedSite& place : free_of_jumps(plan_sites(probes, refused), refused))
+    for (const PlannedSite& place : possible(plan_sites(probes, refused), refused))
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
@@ -205,12 +206,15 @@ class UprobeInstrument final : public CountingInstrument,
   };
 
   // A probe of which one place is refused has none.
-  std::vector<PlannedSite> free_of_jumps(std::vector<PlannedSite> places, std::vector<Refused>& refused) const {
+  std::vector<PlannedSite> possible(std::vector<PlannedSite> places, std::vector<Refused>& refused) const {
     if (places.empty()) return places;
     Jumps jumps(followed_ != nullptr);
+    std::map<int32_t, SharedCode> shared;
     std::map<const Probe*, std::string_view> refusals;
     for (const PlannedSite& place : places) {
-      const std::string_view refusal = jumps.refusal(place.site->pid, place.site->path, place.offset);
+      const UprobeSite& site = *place.site;
+      const bool is_shared = shared.try_emplace(site.pid, site.pid).first->second.has(site.path, place.offset);
+      const std::string_view refusal = is_shared ? kNoUprobe : jumps.refusal(site.pid, site.path, place.offset);
       if (!refusal.empty()) refusals.try_emplace(place.enabled->probe, refusal);
     }
     for (const auto& [probe, refusal] : refusals) refused.push_back({probe, std::string(refusal)});

@@ -38,6 +38,25 @@ class SharedCode(dvmtest.FolderTest):
         tracer.wait()
         self.ask(target, 3)
 
+    def test_a_uprobe_is_refused_in_words(self):
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        for access in "rw":
+            for backend in ("uprobe", "agent"):
+                with self.subTest(access=access, backend=backend):
+                    target = self.start(access)
+                    result = dvmtest.dvm("run", "-q", "-x", f"backend={backend}", "-n", PROBE + " tick-100ms { exit(0); }", "-p", str(target.pid))
+                    self.assertIn("mapped as shared, where the kernel places no uprobes", result.stderr)
+
+    def test_a_uprobe_is_placed_where_the_code_is_private_as_well(self):
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        target = self.start("p")
+        tracer = dvmtest.start_tracer(self, PROBE, "-x", "backend=uprobe", "-p", str(target.pid))
+        self.ask(target, 2)
+        tracer.terminate()
+        self.assertEqual(tracer.communicate()[0].split(), ["1"])
+
 
 if __name__ == "__main__":
     unittest.main()
