@@ -60,15 +60,16 @@ struct ThreadFiring {
   return 0;
 }
 
-// Length of the string, with its NUL, which is put there if there was none in so many bytes.
+// Length of the string, with its NUL, which is put there if there was none in so many bytes. Of one that cannot be read as a
+// whole, how many bytes could be.
 [[gnu::noinline]] uint64_t read_string(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
   uint64_t done = 0;
   for (uint64_t part = kFirstPart; done < most; part = most) {
     const uint64_t want = most - done < part ? most - done : part;
     const uint64_t got = read_memory(pid, from + done, to + done, want);
     if (const uint64_t length = length_of(to, done, done + got)) return length;
-    if (got < want) return kAbsent;
     done += got;
+    if (got < want) return done != 0 ? done : kAbsent;  // a clause may want no more than these
   }
   if (most == 0) return kAbsent;
   *reinterpret_cast<char*>(to + most - 1) = 0;

@@ -156,14 +156,38 @@ class CaptureProgram : RecordEmitter {
     read_memory(slot);
     const Label ok = jump_if(BPF_JSGE, r0, 0);
     if (can_sleep(layout_.shape.kind)) to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
-    if (is_last(slot) && slot.sized_by) mov(r8, 0);
-    const Label absent = jump();
+    std::vector<Label> absent;
+    if (slot.need.is_string)
+      read_part(slot, absent);
+    else if (is_last(slot) && slot.sized_by)
+      mov(r8, 0);
+    absent.push_back(jump());
     land(ok);
     if (is_larger_elsewhere(slot) && slot.need.is_string)
       to_larger_.push_back(jump_if(BPF_JGE, r0, static_cast<int32_t>(slot.need.size)));
     slot_length(slot);
-    land(absent);
+    for (const Label one : absent) land(one);
     land(null);
+  }
+
+  // A string that cannot be read as a whole: its bytes up to the end of the page. A clause may want no more than those.
+  void read_part(const MemorySlot& slot, std::vector<Label>& absent) {
+    slot_address(r3, slot, r1);
+    mov(r2, 0);
+    minus(r2, r3);
+    bits_and(r2, kPage - 1);
+    if (is_last(slot)) mov(r1, r8), mov(r8, 0);
+    absent.push_back(jump_if(BPF_JEQ, r2, 0));
+    absent.push_back(jump_if(BPF_JGE, r2, static_cast<int32_t>(slot.need.size)));
+    if (slot.sized_by) absent.push_back(jump_if(BPF_JGE, r2, is_last(slot) ? r1 : r8));
+    mov(r8, r2);
+    record_address(r1, slot.at + 8);
+    call(BPF_FUNC_probe_read_user);
+    const Label read = jump_if(BPF_JSGE, r0, 0);
+    mov(r8, 0);
+    absent.push_back(jump());
+    land(read);
+    store(r7, at16(slot.at), r8);
   }
 
   void read_file(const MemorySlot& slot) {

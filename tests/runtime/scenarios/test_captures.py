@@ -57,6 +57,19 @@ class Captures(dvmtest.PrivilegedTest):
             self.assertEqual(self.run_on(text, f"sizes {ROUNDS}", "-x", f"strsize={size}"),
                              ([[str(size - 1), "-1", str(9 * ROUNDS)]], ""))
 
+    def test_a_short_string_at_the_end_of_memory(self):
+        """A longer string at the same address, which another clause may want, cannot be read there."""
+        command = """python3 -S -c "import ctypes
+c = ctypes.CDLL(None); c.mmap.restype = ctypes.c_void_p
+memory = c.mmap(None, ctypes.c_size_t(8192), 3, 0x22, -1, ctypes.c_size_t(0)); c.munmap(ctypes.c_void_p(memory + 4096), ctypes.c_size_t(4096))
+text = ctypes.c_void_p(memory + 4091)
+ctypes.memmove(text, b'WORLD', 5); c.rmdir(text); ctypes.memmove(text, b'later', 5)" """
+        clauses = """pid$target:libc.so.6:rmdir:entry { trace(copyinstr(arg0, 5)); }
+                     pid$target:libc.so.6:rmdir:entry /arg0 == 1/ { trace(copyinstr(arg0)); }"""
+        for backend in ["uprobe", "agent"]:
+            result = dvm("run", "-q", "-x", "backend=" + backend, "-n", clauses, "-c", command)
+            self.assertEqual((result.returncode, result.stdout.split(), result.stderr), (0, ["WORL"], ""), backend)
+
     def test_what_a_system_call_writes(self):
         """Nothing can wait for memory there; short and long ones are of different layouts."""
         text = ('syscall::write:entry /pid == $target/ { @[arg2, strlen(stringof(copyin(arg1, arg2)))] = count(); }')
