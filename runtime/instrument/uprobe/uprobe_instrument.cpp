@@ -18,6 +18,7 @@
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/exec_watch.h"
 #include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/load_watch.h"
@@ -131,6 +132,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
+    note_execs();
     return std::exchange(notes_, {});
   }
 
@@ -286,12 +288,30 @@ class UprobeInstrument final : public CountingInstrument,
     if (!group) return group.error();
     if (!*group) return {};
     UprobeSet& set = sets[{site.path, **group}];
+    watch_execs(site.pid);
     set.path = site.path;
     set.pid = followed_ ? 0 : site.pid;
     set.is_return = place.is_return;
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
     return place.is_return && !only_counts_ ? count_losses(place) : Status{};
+  }
+
+  void note_execs() {
+    for (const auto& [pid, watch] : execs_)
+      if (watch && watch->has_lost_uprobes())
+        notes_.push_back(
+            fmt::format("process {} executed a program in a thread that was not its first: uprobes have not fired in it "
+                        "since; -x followfork keeps them",
+                        pid));
+    std::erase_if(execs_, [](const auto& one) { return one.second && one.second->has_lost_uprobes(); });
+  }
+
+  // Without the watch nothing but its notice is missing.
+  void watch_execs(int32_t pid) {
+    const auto [entry, is_new] = execs_.try_emplace(pid);
+    if (!is_new || followed_) return;
+    if (auto watch = ExecWatch::make(pid)) entry->second = std::move(*watch);
   }
 
   uint32_t number_of(const PlannedSite& place) {
@@ -395,9 +415,10 @@ class UprobeInstrument final : public CountingInstrument,
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
-  std::set<int32_t> named_;                          // by predicates of probes that fire in any process
-  bool walks_ = false;                               // such a probe captures stacks
-  std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
+  std::map<int32_t, std::unique_ptr<ExecWatch>> execs_;  // by process
+  std::set<int32_t> named_;                              // by predicates of probes that fire in any process
+  bool walks_ = false;                                   // such a probe captures stacks
+  std::unique_ptr<SchedulerClock> scheduler_clock_;      // once vtimestamp is wanted
 };
 
 }  // namespace

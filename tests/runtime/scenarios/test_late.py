@@ -69,6 +69,15 @@ class Late(dvmtest.PrivilegedTest):
                                       late("exec", program("looper"), "2000000000"), "-Z")
         self.assertEqual(out.strip(), "looper")
 
+    def test_a_program_that_another_thread_executes(self):
+        """Uprobes of one process end with its first thread."""
+        command = f"python3 -S -c \"import os, threading; threading.Thread(target=lambda: os.execv('{program('looper')}', ['looper', '5'])).start()\""
+        notice = "executed a program in a thread that was not its first: uprobes have not fired in it since"
+        for options, count, is_told in [([], "1", True), (["-x", "followfork"], "6", False)]:
+            result = dvm("run", "-q", *options, "-n", "pid$target:libc.so.6:execv:entry,pid$target:a.out:func:entry { @ = count(); }", "-Z", "-c", command)
+            self.assertEqual((result.returncode, result.stdout.split()[-1]), (0, count), result.stderr)
+            self.assertEqual(notice in result.stderr, is_told, result.stderr)
+
     def test_opening_and_closing_harms_nobody(self):
         result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))
         self.assertEqual(result.returncode, 0, result.stderr)
