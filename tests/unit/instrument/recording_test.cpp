@@ -203,10 +203,10 @@ TEST_F(Recording, KeepsTheNamesOfWhatIsOnAStackAndOfWhatWasAskedFor) {
   vm::Firing firing;
   firing.probe_id = 5;
   firing.pid = 8;
-  const std::array<uint64_t, 3> stack = {0x1020, 0x1020, 0x77};
+  const std::array<uint64_t, 3> stack = {0x10001020, 0x10001020, 0x77};
   firing.stack = stack;
   MappedObject here = UserSymbols().objects(getpid()).front();
-  here.address = 0x1000;
+  here.address = 0x10001000;
   (*writer)->symbols()->use_recorded(8, {here});
   (*writer)->write(firing);
   (*writer)->learn();
@@ -217,7 +217,7 @@ TEST_F(Recording, KeepsTheNamesOfWhatIsOnAStackAndOfWhatWasAskedFor) {
   UserSymbols& symbols = *(*reader)->symbols();
   EXPECT_EQ(symbols.find(9, 0x10)->function, "function");
   EXPECT_EQ(symbols.find(9, 0x10)->module_address, 0x4U);
-  EXPECT_EQ(symbols.find(8, 0x1020)->module, here.name);
+  EXPECT_EQ(symbols.find(8, 0x10001020)->module, here.name);
   EXPECT_FALSE(symbols.find(8, 0x77));
   ASSERT_EQ(symbols.objects(8).size(), 1U);
   EXPECT_EQ(symbols.objects(8)[0].path, here.path);
