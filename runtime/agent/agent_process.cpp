@@ -30,8 +30,8 @@
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/target_check.h"
-#include "runtime/agent/unfit_sites.h"
 #include "runtime/agent/text_code.h"
+#include "runtime/agent/unfit_sites.h"
 
 namespace dvm::runtime {
 namespace {

@@ -18,9 +18,9 @@ constexpr size_t kMostAnswers = 1 << 18;
 constexpr size_t kMostUnnamed = 1 << 12;
 constexpr size_t kMostBefore = 1 << 10;
 constexpr uint64_t kFarthestData = 1ULL << 31;  // from code, as x86-64 addresses it
-constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
-constexpr int64_t kReadForOne = 10'000'000;  // ns after which it is read for an address that is not in it
-constexpr int64_t kRestAfterReading = 20;    // times as long as that took
+constexpr int64_t kReadAgain = 100'000'000;     // ns after which a map may have changed
+constexpr int64_t kReadForOne = 10'000'000;     // ns after which it is read for an address that is not in it
+constexpr int64_t kRestAfterReading = 20;       // times as long as that took
 
 bool is_same(const MappedObject& a, const MappedObject& b) { return a.address == b.address && a.path == b.path; }
 
@@ -138,8 +138,8 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   return module;
 }
 
-// Data lies behind the code of its file or, such as constants, before it, where code can address it. Only files that are mapped now count: where one was,
-// the process may by now have anything of its own.
+// Data lies behind the code of its file or, such as constants, before it, where code can address it. Only files that are mapped
+// now count: where one was, the process may by now have anything of its own.
 std::optional<UserSymbol> UserSymbols::find_data(const std::vector<MappedObject>& objects, uint64_t address) {
   const MappedObject* before = object_at(objects, address);
   const size_t first = before == nullptr ? 0 : static_cast<size_t>(before - objects.data());

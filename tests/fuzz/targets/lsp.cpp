@@ -1,10 +1,9 @@
 // Any bytes as lines, each a message of an editor: every request is answered once, and each answer can be written.
 
-#include "cmd/lsp/server.h"
-
 #include <memory>
 #include <sstream>
 
+#include "cmd/lsp/server.h"
 #include "tests/fuzz/fuzz_support.h"
 
 namespace {
