@@ -16,6 +16,8 @@
  */
 #pragma D option quiet
 #pragma D option dynvarsize=64m
+/* calloc leaves by a jump to memset, so only its return address tells the result. No exception passes these functions. */
+#pragma D option return=uretprobe
 
 dtrace:::BEGIN
 {
