@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 import unittest
 
@@ -59,7 +60,7 @@ class Captures(dvmtest.PrivilegedTest):
 
     def test_a_short_string_at_the_end_of_memory(self):
         """A longer string at the same address, which another clause may want, cannot be read there."""
-        command = """python3 -S -c "import ctypes
+        command = sys.executable + """ -S -c "import ctypes
 c = ctypes.CDLL(None); c.mmap.restype = ctypes.c_void_p
 memory = c.mmap(None, ctypes.c_size_t(8192), 3, 0x22, -1, ctypes.c_size_t(0)); c.munmap(ctypes.c_void_p(memory + 4096), ctypes.c_size_t(4096))
 text = ctypes.c_void_p(memory + 4091)
