@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import unittest
 
 import dvmtest
@@ -71,10 +72,10 @@ class Late(dvmtest.PrivilegedTest):
 
     def test_a_program_that_another_thread_executes(self):
         """Uprobes of one process end with its first thread."""
-        command = f"python3 -S -c \"import os, threading; threading.Thread(target=lambda: os.execv('{program('looper')}', ['looper', '5'])).start()\""
+        command = f"{sys.executable} -S -c \"import os, threading; threading.Thread(target=lambda: os.execv('{program('looper')}', ['looper', '5'])).start()\""
         notice = "executed a program in a thread that was not its first: uprobes have not fired in it since"
         for options, count, is_told in [([], "1", True), (["-x", "followfork"], "6", False)]:
-            result = dvm("run", "-q", *options, "-n", "pid$target:libc.so.6:execv:entry,pid$target:a.out:func:entry { @ = count(); }", "-Z", "-c", command)
+            result = dvm("run", "-q", "-x", "backend=uprobe", *options, "-n", "pid$target:libc.so.6:execv:entry,pid$target:a.out:func:entry { @ = count(); }", "-Z", "-c", command)
             self.assertEqual((result.returncode, result.stdout.split()[-1]), (0, count), result.stderr)
             self.assertEqual(notice in result.stderr, is_told, result.stderr)
 
