@@ -180,7 +180,7 @@ class ElfLoader {
     if (name.empty()) return;
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
     if (type == STT_FUNC || type == STT_GNU_IFUNC) return add_function(elf, symbol, name);
-    if (name.starts_with(".L")) return;  // a label of the compiler's, which some linkers keep
+    if (name.starts_with('.')) return;  // a label of the compiler's, which some linkers keep
     if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
       object_->data_.push_back(
           {name, symbol.st_value, symbol.st_size, GELF_ST_BIND(symbol.st_info) != STB_LOCAL, type == STT_TLS});
