@@ -38,7 +38,7 @@ class Stopped(AgentTest):
     WORK = "pid$target:threads:work:entry "
 
     def start(self):
-        self.target = subprocess.Popen([program("threads"), "4", "300000000"])
+        self.target = subprocess.Popen([program("threads"), "4", "100000000000"])
         self.addCleanup(self.target.wait)
         self.addCleanup(self.target.kill)
         maps = pathlib.Path(f"/proc/{self.target.pid}/maps")
@@ -61,7 +61,8 @@ class Stopped(AgentTest):
 
     def trace(self, text, *options):
         self.start()
-        tracer = dvmtest.start_tracer(self, self.WORK + text, "-x", "backend=agent", *options, "-p", str(self.target.pid))
+        tracer = dvmtest.start_tracer(self, self.WORK + text, "-x", "backend=agent", "-x", "switchrate=10hz", *options, "-p",
+                                      str(self.target.pid))
         self.assertTrue(dvmtest.eventually(lambda: changed(self.text)))
         return tracer
 
@@ -76,12 +77,12 @@ class Stopped(AgentTest):
         self.check_left(tracer)
 
     def test_by_a_user_before_dvm_ends(self):
-        tracer = self.trace("{ @ = count(); } tick-1s { exit(0); }")
+        tracer = self.trace("{ @ = count(); } tick-3s { exit(0); }")
         self.stop()
         self.check_left(tracer)
 
     def test_by_a_clause(self):
-        tracer = self.trace("/!n++/ { stop(); } tick-1s { exit(0); }", "-w")
+        tracer = self.trace("/!n++/ { stop(); } tick-3s { exit(0); }", "-w")
         self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
         self.check_left(tracer)
 
