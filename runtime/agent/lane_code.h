@@ -17,7 +17,7 @@ class LaneCode {
   // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
   // %rax: the number. Returns the jumps of firings that are left to agent_enter.
   std::vector<size_t> take(bool has_variables);
-  // What belongs to the lane. In %rax: thread-local variables, the ring (%rcx is changed). In %rbp, at last: the arena.
+  // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the arena in %rbp, at last.
   void find_variables();
   void find_ring();
   void find_arena();

@@ -19,7 +19,7 @@ void add_plain_count(CodeWriter& code, uint32_t clause);
 // Returns the jumps of keys that have no entry there.
 std::vector<size_t> add_lookup(CodeWriter& code, const inside::ThreadAggregation& clause, uint32_t key_words);
 
-// Where a word of the key lies, from %rbp on.
+// Offset of a word of the key from %rbp.
 int32_t key_at(uint32_t word);
 // Offset of the state of such an entry from %rbp + %rcx.
 size_t state_of_entry(uint32_t key_words);

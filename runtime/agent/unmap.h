@@ -1,8 +1,11 @@
 #pragma once
 // Unmaps what agents have mapped in a process, once their patches are off it.
 //
-// Memory stays as long as a thread may use it: one executes code there, or is in a signal handler that has interrupted such code;
-// its lane is taken; a jump still leads there; another process has the same memory. Then it can be tried again.
+// Memory stays as long as a thread may use it, and a later attempt may succeed. A thread may use it if
+// - it executes code there, or is in a signal handler that has interrupted such code,
+// - its lane is taken,
+// - a jump still leads there, or
+// - another process has the same memory.
 
 #include <span>
 

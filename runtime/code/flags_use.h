@@ -1,5 +1,5 @@
 #pragma once
-// Whether code reads the flags that it finds. Compilers expect none at the entry of a function, but functions written by hand
+// Tells if code reads the flags that it finds. Compilers expect none at the entry of a function, but functions written by hand
 // may. Tested by tests/unit/code/flags_use_test.cpp.
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// JSON as it is written: what most records consist of goes straight into the text, without a tree of objects.
+// Writes the usual parts of records as JSON text, without a tree of objects.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

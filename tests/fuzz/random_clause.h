@@ -87,7 +87,7 @@ class ClauseMaker {
   dif::Difo changing_variables(const dif::DataType& type) {
     return type.kind == dif::TypeKind::integer ? of_variables() : usual(type);
   }
-  // As people write them.
+  // Values as people write them.
   dif::Difo usual(const dif::DataType& type) {
     return type.kind == dif::TypeKind::integer ? runtime::test::built_in(dif::BuiltIn::arg0)
                                                : runtime::test::copyinstr(0x1000 * maker_.below(3));
@@ -99,7 +99,7 @@ class ClauseMaker {
     Make make;
   };
 
-  // Where the DIF of values comes from, with the frequency of each.
+  // The sources of the DIF of values, with the frequency of each.
   static constexpr auto sources() {
     return std::to_array<Feature<dif::Difo (ClauseMaker::*)(const dif::DataType&)>>({{1, &ClauseMaker::of_likely_words},
                                                                                      {1, &ClauseMaker::damaged},

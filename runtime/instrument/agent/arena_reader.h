@@ -69,7 +69,7 @@ class ArenaReader {
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
-  // Of an arena: its first words.
+  // The first words of an arena.
   struct Contents {
     uint64_t used = 0;
     std::array<uint64_t, inside::kPlainCounts> counts{};

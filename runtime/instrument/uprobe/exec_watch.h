@@ -1,5 +1,5 @@
 #pragma once
-// Notices that a process executes a program in a thread other than its first. That thread takes over the id of the process. The
+// Notices that a process executes a program in a thread other than its first. The thread takes over the id of the process. The
 // kernel ties uprobes of one process to its first thread, which is gone then, so they never fire again.
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Where the kernel keeps a thread's name and parent. Loading the name there costs a few ns; the helper of BPF costs 40.
+// Finds where the kernel keeps a thread's name and parent. Loading the name there costs a few ns; the helper of BPF costs 40.
 
 #include <cstdint>
 #include <optional>
