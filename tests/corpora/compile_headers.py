@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Reads the C headers of this system with -C, each in a script of its own.
 
-usage: compile_headers.py [FOLDER ...] [--before FILE]     with DVM=path of dvm
+usage: compile_headers.py [FOLDER ...] [--before FILE] [--keep FILE]     with DVM=path of dvm
 
 Without folders: /usr/include. Headers that cpp and gcc refuse by themselves, or take for C++, are not counted. Prints each refused header
-with the reason. --before names an earlier output: status 1 if a header is refused that was not refused there.
+with the reason. --before names an earlier output: status 1 if a header is refused that was not refused there. --keep names a file of
+verdicts: each is appended as soon as it is known, and headers that the file has are not tried again. Thus an interrupted run goes on.
 """
 
 import argparse
@@ -41,18 +42,43 @@ def names_below(folder):
             yield str(name)
 
 
+def verdict(name):
+    """"c++" if gcc does not take it as C, "ok", or why dvm refuses it."""
+    try:
+        return (refusal(name) or "ok") if is_c(name) else "c++"
+    except subprocess.TimeoutExpired:
+        return "it takes more than 120 s"
+
+
+def known_verdicts(file):
+    if not file or not os.path.exists(file):
+        return {}
+    return dict(line.split("\t", 1) for line in pathlib.Path(file).read_text().splitlines())
+
+
+def verdicts_of(names, keep):
+    """Those of the file, and those of the other headers, which are appended to it."""
+    known = known_verdicts(keep)
+    left = [name for name in names if name not in known]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool, open(keep or os.devnull, "a", encoding="utf-8") as file:
+        for name, said in zip(left, pool.map(verdict, left)):
+            known[name] = said
+            print(f"{name}\t{said}", file=file, flush=True)
+    return {name: known[name] for name in names if known[name] != "c++"}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folders", nargs="*", default=["/usr/include", "/usr/include/x86_64-linux-gnu"])
     parser.add_argument("--before")
+    parser.add_argument("--keep")
     arguments = parser.parse_args()
     names = sorted({name for folder in arguments.folders for name in names_below(pathlib.Path(folder))})
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        names = [name for name, good in zip(names, pool.map(is_c, names)) if good]
-        refused = {name: why for name, why in zip(names, pool.map(refusal, names)) if why}
+    verdicts = verdicts_of(names, arguments.keep)
+    refused = {name: why for name, why in verdicts.items() if why != "ok"}
     for name, why in refused.items():
         print(f"REFUSED {name}: {why}")
-    print(f"{len(names) - len(refused)} of {len(names)} headers")
+    print(f"{len(verdicts) - len(refused)} of {len(verdicts)} headers")
     known = set(re.findall(r"^REFUSED (\S+):", pathlib.Path(arguments.before).read_text(), re.M)) if arguments.before else set(refused)
     return 1 if set(refused) - known else 0
 
