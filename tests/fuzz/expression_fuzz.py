@@ -6,7 +6,7 @@ usage: expression_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm and CC; with
 FEATURES is the table of what the generator makes: a function that returns an Expression. D computes with 64 bits and cuts a value where it
 is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
 does the rest. Statements of one program (STATEMENT_KINDS) print, pass and test values, use them as keys, store them into variables of
-all types, members, bit-fields and elements, and print what they stored.
+all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines, whose C is in STRINGS.
 """
 
 import os
@@ -159,11 +159,63 @@ def comma(g, depth):
     return Expression(f"({first.d}, {second.d})", f"((void)({first.c}), {second.c})", second.type)
 
 
+TEXTS = [f"w_{i}" for i in range(3)] + [f"self->x_{i}" for i in range(2)]
+SHORT = 40  # characters of what is stored
+
+
+class Text(NamedTuple):
+    d: str
+    c: str        # of type const char *
+
+
+def literal(g):
+    letters = "".join(g.rng.choice("aabbc. /") for _ in range(g.rng.randrange(6)))
+    return Text(f'"{letters}"', f'"{letters}"')
+
+
+def text(g, depth):
+    """A string: a literal, a variable, or what a subroutine makes of others."""
+    kind = g.rng.choice(["literal", "variable", "variable"] + ["join", "part", "choice", "number"] * (depth > 0))
+    if kind == "literal":
+        return literal(g)
+    if kind == "variable":
+        name = g.rng.choice(TEXTS)
+        return Text(name, name.replace("self->", ""))
+    one = text(g, depth - 1)
+    if kind == "join":
+        other = text(g, depth - 1)
+        return Text(f"strjoin({one.d}, {other.d})", f"d_join({one.c}, {other.c})")
+    if kind == "part":
+        first, most = g.rng.randrange(-4, 8), g.rng.randrange(0, 6)
+        return Text(f"substr({one.d}, {first}, {most})", f"d_part({one.c}, {first}, {most})")
+    if kind == "number":
+        value = g.any(1)
+        return Text(f"lltostr({value.d})", f"d_number({value.c})")
+    test, other = variable(g, 0), text(g, depth - 1)
+    return Text(f"({test.d} ? {one.d} : {other.d})", f"({test.c} ? {one.c} : {other.c})")
+
+
+def length(g, depth):
+    of = text(g, min(depth, 2))
+    return Expression(f"strlen({of.d})", f"(uint64_t)strlen({of.c})", "unsigned long")
+
+
+def position(g, depth):
+    of, what, name = text(g, min(depth, 2)), literal(g), g.rng.choice(["index", "rindex"])
+    return Expression(f"{name}({of.d}, {what.d})", f"(int64_t)d_{name}({of.c}, {what.c})", "int")
+
+
+def ordered(g, depth):
+    left, right, op = text(g, min(depth, 2)), text(g, min(depth, 2)), g.rng.choice(["<", ">", "<=", ">=", "==", "!="])
+    return Expression(f"({left.d} {op} {right.d})", f"(int64_t)(strcmp({left.c}, {right.c}) {op} 0)", "int")
+
+
 FEATURES = {  # name: how it is made, and whether it contains no other
     "constant": (constant, True), "variable": (variable, True), "element": (element, False), "arithmetic": (arithmetic, False),
     "division": (division, False), "shift": (shift, False), "comparison": (comparison, False), "logical": (logical, False),
     "unary": (unary, False), "conditional": (conditional, False), "cast": (cast, False), "comma": (comma, False),
     "enumerator": (enumerator, True), "size": (size, True), "dereference": (dereference, False),
+    "length": (length, False), "position": (position, False), "ordered": (ordered, False),
 }
 
 
@@ -228,7 +280,16 @@ def assigned(g):
     return f"{d} {shown(place)[0]}", f"{place.c} = {c}; {shown(place)[1]}"
 
 
-STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1}  # with the frequency of each
+def worded(g):
+    """A string is made, stored and printed."""
+    value, name = text(g, 3), g.rng.choice(TEXTS)
+    c = name.replace("self->", "")
+    return (f'{name} = substr({value.d}, 0, {SHORT}); printf("<%s>\\n", {name});',
+            f'{c} = d_part({value.c}, 0, {SHORT}); printf("<%s>\\n", {c});')
+
+
+# With the frequency of each.
+STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1, worded: 1}
 
 
 def statement(g):
@@ -244,19 +305,40 @@ def declarations():
     return f"enum named {{ {enumerators} }};\nstruct all {{ {members} {inner} }} s;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
 
 
+# What D's subroutines do with strings, in C.
+STRINGS = """
+static const char *d_keep(const char *s, long n) { char *t = calloc(1, n + 1); return memcpy(t, s, n); }
+static const char *d_join(const char *a, const char *b) { char *t = malloc(strlen(a) + strlen(b) + 1); return strcat(strcpy(t, a), b); }
+static const char *d_number(long n) { char t[32]; sprintf(t, "%ld", n); return d_keep(t, strlen(t)); }
+static const char *d_part(const char *s, long first, long most) {
+  long n = strlen(s);
+  if (first < 0) { first += n; if (first < 0 && first + most > 0) { most += first; first = 0; } }
+  if (first < 0 || first >= n || most <= 0) return "";
+  return d_keep(s + first, most < n - first ? most : n - first);
+}
+static long d_index(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at - s : -1; }
+static long d_rindex(const char *s, const char *t) {
+  for (long at = (long)strlen(s) - (long)strlen(t); at >= 0; at--) if (strncmp(s + at, t, strlen(t)) == 0) return at;
+  return -1;
+}
+"""
 FILL = "".join(f"a[{i}] = {value};" for i, value in enumerate((0, 1, -1, 255, -32768, 32767, 77, -9)))
+
+WORDS = "".join(f'{name} = "";' for name in TEXTS)  # a variable that is NULL is a fault where it is used
 
 
 def programs(seed):
     g = Generator(random.Random(seed))
     statements = [statement(g) for _ in range(STATEMENTS)]
     own = "".join(f"SELF {name} t_{i};\n" for i, name in enumerate(SIZES)) + "SELF long other;\n"
+    words = [f"SELF string {name[6:]};\n" if name.startswith("self->") else f"string {name};\n" for name in TEXTS]
     keys = "".join(f"long k_{i}[{name}];\n" for i, name in enumerate(SIZES))
-    d = declarations() + keys + own.replace("SELF", "self") + f"BEGIN {{ {FILL} }}\n"
+    d = declarations() + keys + (own + "".join(words)).replace("SELF", "self") + f"BEGIN {{ {FILL} {WORDS} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
     d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
-    c = "#include <stdint.h>\n#include <stdio.h>\n" + declarations() + own.replace("SELF ", "") + "int main(void) {\n" + FILL + "\n"
+    c = "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" + STRINGS + declarations()
+    c += "".join(f'const char *{name.replace("self->", "")} = "";\n' for name in TEXTS) + own.replace("SELF ", "") + "int main(void) {\n" + FILL + "\n"
     c += "\n".join(one for _, one in statements) + "\nreturn 0;\n}\n"
     return statements, d, c
 
