@@ -6,7 +6,8 @@ usage: expression_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm and CC; with
 FEATURES is the table of what the generator makes: a function that returns an Expression. D computes with 64 bits and cuts a value where it
 is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
 does the rest. Statements of one program (STATEMENT_KINDS) print, pass and test values, use them as keys, store them into variables of
-all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines, whose C is in STRINGS.
+all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines, whose C is in STRINGS; memory of
+alloca() is written and read by pointers; structures are copied whole.
 """
 
 import os
@@ -288,8 +289,38 @@ def worded(g):
             f'{c} = d_part({value.c}, 0, {SHORT}); printf("<%s>\\n", {c});')
 
 
+def pointed(g):
+    """Elements of memory of the clause, by a pointer."""
+    name, indexes = g.rng.choice(list(SIZES)), g.rng.sample(range(8), 2)
+    p, values = f"q_{list(SIZES).index(name)}", [g.any(g.rng.randrange(1, 3)) for _ in indexes]
+    d = f"this->{p} = ({name} *)alloca({8 * SIZES[name]}); "
+    d += "".join(f"*(this->{p} + {i}) = {v.d}; " for i, v in zip(indexes, values))
+    c = f"{name} {p}[8]; " + "".join(f"{p}[{i}] = {v.c}; " for i, v in zip(indexes, values))
+    first, last = indexes
+    show, of = ("%u", "uint64_t") if name in UNSIGNED else ("%d", "int64_t")
+    d += f'printf("{show} {show} %d\\n", ({of})this->{p}[{first}], ({of})this->{p}[{last}], &this->{p}[{first}] - &this->{p}[{last}]);'
+    c += f'printf("{show.replace("%", "%l")} {show.replace("%", "%l")} {first - last}\\n", ({of}){p}[{first}], ({of}){p}[{last}]);'
+    return d, "{ " + c + " }"
+
+
+def copied(g):
+    """A structure as a whole: from a variable, by a pointer, through an element of an array."""
+    i = g.rng.randrange(len(SIZES))
+    value, key = g.any(g.rng.randrange(1, 3)), g.rng.randrange(3)
+    by = g.rng.choice(["variable", "pointer", "element"])
+    steps = {"variable": f"s2 = s; s2.m_{i} = {value.d}; ",
+             "pointer": f"this->r = (struct all *)alloca(sizeof (struct all)); *this->r = s; this->r->m_{i} = {value.d}; s2 = *this->r; ",
+             "element": f"rows[{key}] = s; rows[{key}].m_{i} = {value.d}; s2 = rows[{key}]; "}
+    d, c = steps[by], f"s2 = s; s2.m_{i} = {value.c}; "
+    last = Expression(f"s2.m_{i}", f"s2.m_{i}", list(SIZES)[i])
+    kept = Expression("s2.in.u.word", "s2.in.u.word", "long")
+    d_first, c_first = shown(kept)
+    d_last, c_last = shown(last)
+    return d + d_first.replace("\\n", " ") + " " + d_last, c + c_first.replace("\\n", " ") + " " + c_last
+
+
 # With the frequency of each.
-STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1, worded: 1}
+STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1, worded: 1, pointed: 1, copied: 1}
 
 
 def statement(g):
@@ -302,7 +333,7 @@ def declarations():
     variables = "\n".join(f"{name} v_{i};" for i, name in enumerate(SIZES))
     inner = "struct { char c; union { unsigned char bytes[8]; long word; int half; } u; } in;"
     enumerators = ", ".join(f"{name} = {value}" for name, value in ENUMERATORS.items())
-    return f"enum named {{ {enumerators} }};\nstruct all {{ {members} {inner} }} s;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
+    return f"enum named {{ {enumerators} }};\nstruct all {{ {members} {inner} }} s;\nstruct all s2;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
 
 
 # What D's subroutines do with strings, in C.
@@ -333,7 +364,8 @@ def programs(seed):
     own = "".join(f"SELF {name} t_{i};\n" for i, name in enumerate(SIZES)) + "SELF long other;\n"
     words = [f"SELF string {name[6:]};\n" if name.startswith("self->") else f"string {name};\n" for name in TEXTS]
     keys = "".join(f"long k_{i}[{name}];\n" for i, name in enumerate(SIZES))
-    d = declarations() + keys + (own + "".join(words)).replace("SELF", "self") + f"BEGIN {{ {FILL} {WORDS} }}\n"
+    pointers = "".join(f"this {name} *q_{i};\n" for i, name in enumerate(SIZES)) + "this struct all *r;\nstruct all rows[int];\n"
+    d = declarations() + keys + (own + "".join(words)).replace("SELF", "self") + pointers + f"BEGIN {{ {FILL} {WORDS} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
     d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
