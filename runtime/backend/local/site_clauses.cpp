@@ -91,7 +91,10 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
     const bool is_stack = its.made_by == dif::Action::ustack;
     return SiteValue{&plan.difos[difo++].difo(), its.type, is_stack ? its.size / 8 - 1 : 0};  // its first word is the pid
   };
-  if (plan.predicate) to.predicate = value(*plan.predicate);
+  if (plan.predicate) {
+    to.predicate = value(*plan.predicate);
+    to.predicate->type.size = sizeof(uint64_t);  // conditions use all bits
+  }
   if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return InDvm::action;
   for (const ActionPlan& action : plan.actions) {
     const EnabledAggregation* aggregation = enabling_.aggregation(action.aggregation);

@@ -16,7 +16,7 @@ class InThread(AgentTest):
     DEEP = "pid$target:a.out:deep:"  # called with 10000 to 0; returns as many
     BODIES = ["{ @ = count(); }", "{ @[arg1 & 7] = count(); }", "/arg0 == 42/ { @ = sum(arg0); }", "/arg0 < 10 || arg1 > 9990/ { @ = count(); }",
               "{ @[pid == $target, tid == pid, arg0 >> 12] = quantize(arg1); }", "{ @ = min(arg1 * -3); }", "{ @[arg1 > 5000] = max(arg1); }",
-              "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }",
+              "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "/(int)arg1 << 33/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }",
               "{ @ = lquantize(arg1, 100, 9000, 500); @n = lquantize(arg1 - 5000, -20, 20); }", "{ @[arg1 & 1] = llquantize(arg1 - 2000, 10, 0, 4, 20); }", "{ @ = stddev(arg1 * -3); }"]
 
     # Several clauses of one probe, by % after its description: in order, each with its own predicate.
@@ -59,7 +59,7 @@ class InThread(AgentTest):
     def test_false_predicates_leave_no_record(self):
         """Of each clause that needs dvm, as if there were records of all."""
         for body in ('% /arg0 == 42/ { printf("%%d %%d\\n", arg0, arg1 != 0); }', "% /arg0 < 3/ { trace(arg0); } % /arg0 >= 9999/ { @[arg0] = count(); trace(arg0); }",
-                     "% /0/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n++; trace(n); }"):
+                     "% /0/ { trace(1); }", "% /(char)arg0 << 62/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n++; trace(n); }"):
             script = body.replace("%%", "@@").replace("% ", self.DEEP + "entry ").replace("@@", "%")
             with self.subTest(script):
                 run = ["run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", "-c", program("returns"), "-n"]
