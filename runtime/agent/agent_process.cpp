@@ -237,11 +237,8 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
-    const auto is_opened = [&] {
-      if (!is_data_mapped()) open_data_file();
-      return is_data_mapped();
-    };
-    if (Status called = make_remote_calls(*stopped, memory_, calls, is_opened); !called) return called;
+    const auto at_wait = [&] { return open_data_file(), true; };
+    if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait); !called) return called;
   }
   const Mapped mapped = find_mapped(areas);
   const bool is_begun = has_data || begin_data(clock);

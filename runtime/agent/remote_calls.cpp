@@ -17,7 +17,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kSetMask = 14, kSetMaskHow = 2, kMaskBytes = 8, kPpoll = 271;
+constexpr uint64_t kSetMask = 14, kSetMaskHow = 2, kMaskBytes = 8;
 
 // What lies before the first instruction.
 struct Preface {
@@ -77,7 +77,7 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
   CodeWriter code(address + sizeof preface);
   add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
   for (const RemoteCall& call : calls) add_call(code, call, address);
-  add_call(code, {kPpoll, {0, 0, kRemoteTime, 0, kMaskBytes, 0}}, address);
+  add_call(code, kRemoteWait, address);
   const uint64_t last_wait = code.here();
   add_call(code, set_mask(address + offsetof(Preface, mask)), address);
   restore(code, back);
@@ -90,9 +90,9 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 }
 
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
-                         const std::function<bool()>& is_done) {
+                         const std::function<bool()>& at_wait) {
   if (process.threads().empty()) return Error{"the process has ended"};
-  HeldThread& thread = process.threads().front();
+  const HeldThread& thread = process.threads().front();
   const auto mask = signal_mask(thread.tid);
   if (!mask) return Error{"the process has ended"};
   const user_regs_struct back = resumed(thread.registers);
@@ -108,8 +108,10 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   begin.rip = *room + kRemoteEntry;
   begin.orig_rax = UINT64_MAX;
   const RemoteRun run{begin, back, *mask, {*room, *room + code.bytes.size()}, code.last_wait};
-  if (!process.run_through(thread, run, is_done)) return Error{"a thread of the process could not be led into the tracing"};
-  if (thread.registers.rip == back.rip && thread.registers.rsp == back.rsp) memory.write(*room, before);
+  const bool is_through = process.run_through(run, at_wait);
+  const user_regs_struct& now = process.threads().front().registers;  // at_wait() may have added threads
+  if (now.rip == back.rip && now.rsp == back.rsp) memory.write(*room, before);
+  if (!is_through) return Error{"a thread of the process could not be led into the tracing"};
   return {};
 }
 

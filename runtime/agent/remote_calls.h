@@ -32,6 +32,9 @@ struct RemoteCall {
   bool adds_last = false;  // to its second argument: the result of the call before
 };
 
+// A ppoll() in which the thread waits for dvm, for a second at most.
+inline constexpr RemoteCall kRemoteWait{271, {0, 0, kRemoteTime, 0, 8, 0}};
+
 struct RemoteCode {
   std::vector<unsigned char> bytes;
   uint64_t last_wait = 0;  // the program counter while it waits for dvm
@@ -40,9 +43,9 @@ struct RemoteCode {
 // The code at `address`. mask: the signals that the thread blocks.
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask);
 
-// The results are not known: look at what the calls have done. A ppoll() among them ends once is_done(), which is called
-// again and again. Fails if there is no room for the code, or it did not run to its end.
+// The results are not known: look at what the calls have done. In each kRemoteWait the thread waits for at_wait(), which says
+// whether it makes the rest of them. Fails if there is no room for the code, or it did not run to its end.
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
-                         const std::function<bool()>& is_done);
+                         const std::function<bool()>& at_wait);
 
 }  // namespace dvm::runtime

@@ -254,21 +254,23 @@ bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
   return set_registers(thread, run.begin) && ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof kAll, &kAll) == 0;
 }
 
-bool StoppedProcess::run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done) {
-  if (!lead_in(thread, run)) return false;
+bool StoppedProcess::run_through(const RemoteRun& run, const std::function<bool()>& at_wait) {
+  if (!lead_in(threads_.front(), run)) return false;
   const uint64_t deadline = from_now(kRunsWithin);
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
+    HeldThread& thread = threads_.front();
     ptrace(PTRACE_CONT, thread.tid, 0, 0);
     usleep(kPause);
-    const bool ends_wait = is_done();
     ptrace(PTRACE_INTERRUPT, thread.tid, 0, 0);
     if (wait_for(thread.tid, deadline) != Came::interrupted || !read_registers(thread)) return false;
     if (thread.registers.rip < run.code.begin || thread.registers.rip >= run.code.end) return repair(thread);
     if (!is_waiting(thread.registers)) continue;
     if (thread.registers.rip == run.last_wait) return set_back(thread, run);
-    user_regs_struct next = made_again(thread.registers);
-    if (ends_wait) next.rip += kSyscallBytes, next.rax = 0;
-    if (!set_registers(thread, next)) return false;
+    const bool goes_on = at_wait();  // the list of threads may be another one now
+    if (!goes_on) return set_back(threads_.front(), run) && false;
+    user_regs_struct next = threads_.front().registers;
+    next.rax = 0, next.orig_rax = UINT64_MAX;
+    if (!set_registers(threads_.front(), next)) return false;
   }
   return false;
 }

@@ -52,16 +52,16 @@ class StoppedProcess {
   void prefer_waiting();
   // Lets all threads go on but one, which waits in a system call if any does.
   void let_go_but_one();
-  // Leads one thread through the code. Where it waits, it is led on once is_done(), which is called
-  // again and again; where it waits last, its registers and mask are set back. False: that did not happen in time, or the thread
-  // is gone.
-  bool run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done);
+  // Stops all others again. With an error some may run.
+  Status hold_all();
+  // Leads the first thread through the code. Where it waits, at_wait() says whether it is led on, and may call hold_all(). If
+  // not, and where it waits last, its registers and mask are set back. False: it did not wait last in time, or is gone.
+  bool run_through(const RemoteRun& run, const std::function<bool()>& at_wait);
   bool set_registers(HeldThread& thread, const user_regs_struct& registers);
 
  private:
   StoppedProcess(pid_t pid, bool joins) : pid_(pid), joins_(joins) {}
   static Result<StoppedProcess> stop(pid_t pid, bool joins);
-  Status hold_all();
   static void let_go(const HeldThread& thread);
   Status ask_all();
   Status ask(pid_t tid);

@@ -237,7 +237,7 @@ bool has_file(pid_t pid, const std::string& name) {
 }
 
 TEST(RemoteCalls, AreMadeAndLeaveTheThreadAsItWas) {
-  constexpr uint64_t kMemfdCreate = 319, kPpoll = 271, kClose = 3;
+  constexpr uint64_t kMemfdCreate = 319, kClose = 3;
   const std::string name = "/memfd:" + std::string(kRemoteTextBegins) + std::to_string(getpid());
   ThreadedChild child;
   const auto memory = AgentMemory::open(child.pid());
@@ -245,9 +245,8 @@ TEST(RemoteCalls, AreMadeAndLeaveTheThreadAsItWas) {
   ASSERT_TRUE(memory && stopped);
   const user_regs_struct before = stopped->threads().front().registers;
   const std::string mask = status_field(child.pid(), stopped->threads().front().tid, "SigBlk:");
-  const std::vector<RemoteCall> calls = {{kMemfdCreate, {kRemoteText, 1, 0, 0, 0, 0}, true},
-                                         {kPpoll, {0, 0, kRemoteTime, 0, 8, 0}},
-                                         {kClose, {kFirstResult, 0, 0, 0, 0, 0}}};
+  const std::vector<RemoteCall> calls = {
+      {kMemfdCreate, {kRemoteText, 1, 0, 0, 0, 0}, true}, kRemoteWait, {kClose, {kFirstResult, 0, 0, 0, 0, 0}}};
   bool was_there = false;
   const Status made = make_remote_calls(*stopped, *memory, calls, [&] { return was_there |= has_file(child.pid(), name); });
   ASSERT_TRUE(made) << made.error().message;
@@ -271,6 +270,28 @@ TEST(RemoteCalls, AreMadeByOneThreadWhileTheOthersRun) {
     stopped->let_go_but_one();
     const Status made = make_remote_calls(*stopped, *memory, std::vector<RemoteCall>{{kGetPid, {}}}, [] { return true; });
     ASSERT_TRUE(made) << made.error().message;
+  }
+  EXPECT_TRUE(child.runs_on());
+  EXPECT_EQ(child.shared().interrupted, 0);
+}
+
+// One thread waits while dvm stops the others again, and makes the rest of the calls, or none of them.
+TEST(RemoteCalls, GoOnOnceAllOthersStandStill) {
+  constexpr uint64_t kMemfdCreate = 319;
+  ThreadedChild child;
+  const auto memory = AgentMemory::open(child.pid());
+  for (const bool goes_on : {false, true}) {
+    auto stopped = StoppedProcess::stop(child.pid());
+    ASSERT_TRUE(memory && stopped);
+    stopped->let_go_but_one();
+    const std::vector<RemoteCall> calls = {kRemoteWait, {kMemfdCreate, {kRemoteText, 1, 0, 0, 0, 0}}};
+    const Status made = make_remote_calls(*stopped, *memory, calls, [&] { return stopped->hold_all() && goes_on; });
+    EXPECT_EQ(static_cast<bool>(made), goes_on);
+    EXPECT_EQ(stopped->threads().size(), kThreads);
+    const uint64_t turns = child.shared().turns;
+    usleep(20'000);
+    EXPECT_EQ(child.shared().turns, turns);
+    EXPECT_EQ(has_file(child.pid(), "/memfd:"), goes_on);
   }
   EXPECT_TRUE(child.runs_on());
   EXPECT_EQ(child.shared().interrupted, 0);
