@@ -22,7 +22,6 @@
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
-#include "runtime/agent/order_memory.h"
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
@@ -37,7 +36,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kPpoll = 271, kMemfdCreate = 319;
+constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kMemfdCreate = 319;
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
@@ -45,12 +44,12 @@ constexpr const char* kNoThreadNumber = "its threads have no numbers in their me
 constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;
-constexpr uint64_t kSignalBytes = 8;
 
 uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
-RemoteCall map_at(const AddressRange& range, int protection) {
-  return {kMmap, {range.begin, range.end - range.begin, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}};
+RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = false) {
+  const uint64_t bytes = range.end - range.begin;
+  return {kMmap, {range.begin, bytes, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}, false, adds_last};
 }
 
 // Those that its own code may serve. One at a function by which system calls are restricted always goes to agent_enter.
@@ -189,18 +188,18 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
 
 std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) const {
   std::vector<RemoteCall> calls;
-  const AddressRange armed{context_.armed, context_.armed + kPageBytes};
-  const uint64_t bytes = data_bytes();
-  if (!is_data_mapped()) calls.push_back({kMemfdCreate, {kRemoteText, kCloseOnExec, 0, 0, 0, 0}, true});
+  const uint64_t armed = context_.armed, bytes = data_bytes();
   for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
   if (is_data_mapped()) return calls;
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
-  calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}, false, is_ordered_});  // fails with the call before
+  calls.push_back(map_at({armed, armed + 1}, PROT_READ | PROT_WRITE, is_ordered_));  // fails with the call before
+  calls.push_back({kMadvise, {armed, kPageBytes, kWipeOnFork, 0, 0, 0}});
+  calls.push_back(kRemoteWait);  // while dvm stops the other threads, which would see the descriptor
+  calls.push_back({kMemfdCreate, {kRemoteText, kCloseOnExec, 0, 0, 0, 0}, true});
+  calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}});
   calls.push_back({kMmap, {context_.data, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, kFirstResult, 0}});
   calls.push_back({kMadvise, {context_.data, bytes, kDontDump, 0, 0, 0}});  // a core file would hold all lanes, used or not
-  calls.push_back(map_at(armed, PROT_READ | PROT_WRITE));
-  calls.push_back({kMadvise, {armed.begin, kPageBytes, kWipeOnFork, 0, 0, 0}});
-  calls.push_back({kPpoll, {0, 0, kRemoteTime, 0, kSignalBytes, 0}});  // while dvm opens the file
+  calls.push_back(kRemoteWait);                                             // while dvm opens the file
   calls.push_back({kClose, {kFirstResult, 0, 0, 0, 0, 0}});
   return calls;
 }
@@ -237,7 +236,11 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
-    const auto at_wait = [&] { return open_data_file(), true; };
+    bool are_held = false;
+    const auto at_wait = [&] {
+      if (std::exchange(are_held, true)) return open_data_file(), true;
+      return static_cast<bool>(stopped->hold_all());
+    };
     if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait); !called) return called;
   }
   const Mapped mapped = find_mapped(areas);

@@ -26,8 +26,8 @@ class Hostile(unittest.TestCase):
         if not is_machine_able():
             dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
 
-    def start(self, *arguments, **options):
-        target = subprocess.Popen([program("unmapper"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **options)
+    def start(self, *arguments, name="unmapper", **options):
+        target = subprocess.Popen([program(name), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **options)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "ready\n")
@@ -173,6 +173,20 @@ class Pointers(Hostile):
         result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("hostile") + " blockless 1000")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.split(), ["1", "2000", "1", "2000"])
+
+
+class Descriptors(Hostile):
+    """Programs that rely on the numbers of their files."""
+
+    def test_are_those_of_an_untraced_program(self):
+        for limit in ([], ["limit"]):
+            with self.subTest(limit):
+                target = self.start(*limit, name="descriptors")
+                for _ in range(5):
+                    result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-Z", "-n", "pid$target:descriptors:func:entry { @ = count(); } tick-20ms { exit(0); }",
+                                         "-p", str(target.pid))
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(target.communicate("\n", timeout=PATIENCE)[0], "others 0\n")
 
 
 class FewFiles(Hostile):
