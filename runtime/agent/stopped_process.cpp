@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,14 +45,6 @@ char state_of(pid_t pid, pid_t tid) {
 }
 
 bool is_over(pid_t pid, pid_t tid) { return state_of(pid, tid) == 'Z' || state_of(pid, tid) == 'X'; }
-
-std::vector<pid_t> threads_of(pid_t pid) {
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error))
-    if (const int tid = std::atoi(entry.path().filename().c_str()); tid > 0) found.push_back(tid);
-  return found;
-}
 
 std::vector<pid_t>& stragglers() {
   static std::vector<pid_t> waiting;

@@ -50,6 +50,17 @@ std::optional<Ending> reaped_ending(int pidfd) {
   return ending_of(info.status);
 }
 
+bool is_reaped(pid_t pid, int& status) {
+  const pid_t found = waitpid(pid, &status, __WALL | WNOHANG);
+  return found == pid ? !WIFSTOPPED(status) : found < 0 && errno != EINTR;
+}
+
+// A process ends after its last thread, and one that dvm still traces is there until dvm has waited for it.
+void reap_other_threads(pid_t pid) {
+  for (const pid_t tid : threads_of(pid))
+    if (tid != pid) waitpid(tid, nullptr, __WALL | WNOHANG);
+}
+
 // The state, and the status as waitpid() gives it, from /proc/PID/stat; the name before them may hold anything.
 struct ProcessState {
   char state = 0;
@@ -188,12 +199,16 @@ std::optional<Ending> Process::ending() {
 }
 
 void Process::kill() {
+  constexpr int kPause = 1;  // ms
   if (!is_child_ || has_exited()) return;
   is_stopped_ = false;
   // Only until it is reaped does the pid belong to the child for certain; has_exited() has just said that it is not.
   ::kill(pid_, SIGKILL);
   int status = 0;
-  while (waitpid(pid_, &status, __WALL) == pid_ ? WIFSTOPPED(status) : errno == EINTR) {
+  while (!is_reaped(pid_, status)) {
+    reap_other_threads(pid_);
+    pollfd fd{pidfd_, POLLIN, 0};
+    ::poll(&fd, 1, kPause);
   }
   has_exited_ = true;
   ending_ = ending_of(status);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace dvm::runtime {
@@ -18,6 +20,15 @@ std::string field_of(const std::string& path, std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator one(fmt::format("/proc/{}/task", pid), error), end; !error && one != end;
+       one.increment(error))
+    if (const int tid = std::atoi(one->path().filename().c_str()); tid > 0) found.push_back(tid);
+  return found;
+}
 
 std::string status_field(pid_t tid, std::string_view name) { return field_of(fmt::format("/proc/{}/status", tid), name); }
 

@@ -1,12 +1,16 @@
 #pragma once
-// Fields of /proc/PID/status, and why ptrace(2) refuses a thread.
+// Threads of a process, fields of /proc/PID/status, and why ptrace(2) refuses a thread.
 
 #include <sys/types.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dvm::runtime {
+
+// Also those that have ended and are not waited for yet. Empty: the process does not exist.
+std::vector<pid_t> threads_of(pid_t pid);
 
 // "S (sleeping)" for the name "State:"; empty: there is no such field or thread.
 std::string status_field(pid_t tid, std::string_view name);

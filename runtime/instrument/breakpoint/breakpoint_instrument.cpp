@@ -20,6 +20,7 @@
 #include "runtime/instrument/breakpoint/calls.h"
 #include "runtime/instrument/breakpoint/plan.h"
 #include "runtime/instrument/breakpoint/stopped_thread.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {

@@ -2,7 +2,6 @@
 // tests/runtime/scenarios/test_unprivileged.py.
 #include "runtime/instrument/breakpoint/held_threads.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -14,7 +13,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "common/clock.h"
@@ -62,14 +60,6 @@ void on_child(int) {
 }
 
 }  // namespace
-
-std::vector<pid_t> threads_of(pid_t pid) {
-  std::vector<pid_t> threads;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(fmt::format("/proc/{}/task", pid).c_str()), closedir);
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
-    if (const int tid = std::atoi(entry->d_name); tid > 0) threads.push_back(tid);
-  return threads;
-}
 
 pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:").c_str()); }
 

@@ -22,8 +22,6 @@ struct ThreadStop {
   bool is_end = false;
 };
 
-// The threads that a process has now.
-std::vector<pid_t> threads_of(pid_t pid);
 // The process that a thread is of; 0: it is gone.
 pid_t process_of_thread(pid_t tid);
 // How a thread goes on: to the next signal or breakpoint, or also to the next

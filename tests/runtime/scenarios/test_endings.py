@@ -108,6 +108,17 @@ class EndingsOfProcesses(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0)
         self.assertIn("begun\nend\n20\n", result.stdout)
 
+    def test_threads_of_the_program_wait(self):
+        """dvm kills the program, and what it still traces of it is gone."""
+        why_not = dvmtest.privilege_missing_for("breakpoints")
+        for backend in ("uprobe", "agent") if why_not else ("uprobe", "agent", "breakpoint"):
+            with self.subTest(backend):
+                tracer = start("-x", "backend=" + backend, "-n", SCRIPT + " pid$target:waits:begins:entry { } tick-300ms { exit(0); }",
+                               "-c", program("waits"), stdin=subprocess.PIPE)
+                self.addCleanup(tracer.communicate)
+                self.addCleanup(tracer.kill)
+                self.assertEqual(tracer.wait(timeout=60), 0)
+
     def test_process_is_killed(self):
         target = subprocess.Popen([program("looper"), "5", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(target.communicate)
