@@ -153,6 +153,16 @@ bool DynamicVariables::erase(const DynamicKey& key) noexcept {
   return true;
 }
 
+void DynamicVariables::forget_thread(int32_t tid) noexcept {
+  for (uint32_t at = 1; at < fresh_; at++) {
+    const Node& node = nodes_[at];
+    if (node.id == 0 || !node.thread || node.tid != tid) continue;
+    uint32_t* link = &buckets_[node.hash & (buckets_.size() - 1)];
+    while (*link != at) link = &nodes_[*link].next;
+    erase_at(link);
+  }
+}
+
 void DynamicVariables::erase_at(uint32_t* link) noexcept {
   const uint32_t at = *link;
   Node& node = nodes_[at];

@@ -45,6 +45,9 @@ class DynamicVariables {
   // Stores bytes (with_nul adds one zero byte).
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
+  // Frees all that are local to the thread.
+  void forget_thread(int32_t tid) noexcept;
+
   uint64_t drops() const { return drops_; }
   size_t live() const { return live_; }  // how many there are
   std::span<std::byte> memory() noexcept { return data_.memory(); }

@@ -36,4 +36,16 @@ void VariableState::share_strings(std::string_view table) {
 uint64_t VariableState::dynamic_drops() const { return impl_->dynamic.drops(); }
 size_t VariableState::live_dynamic() const { return impl_->dynamic.live(); }
 
+// Arrays have any keys, so each variable is looked at.
+void VariableState::forget_thread(int32_t tid) noexcept {
+  if (impl_->dynamic.live() == 0) return;
+  bool has_arrays = false;
+  for (const dif::Variable& one : impl_->declared) {
+    if (one.scope != dif::Scope::thread) continue;
+    has_arrays |= one.kind == dif::VariableKind::array;
+    impl_->dynamic.store({static_cast<uint16_t>(one.id), true, tid, {}}, 0);
+  }
+  if (has_arrays) impl_->dynamic.forget_thread(tid);
+}
+
 }  // namespace dvm::vm

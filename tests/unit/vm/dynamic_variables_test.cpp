@@ -33,6 +33,19 @@ TEST(DynamicVariables, KeepsKeysApart) {
   for (const DynamicKey& key : keys) EXPECT_EQ(store.load(key), n++);
 }
 
+TEST(DynamicVariables, ForgetsThoseOfAThread) {
+  DynamicVariables store(1 << 16);
+  const TupleEntry one[] = {value(1)}, a[] = {text("a")};
+  const DynamicKey gone[] = {{0x500, true, 7, {}}, {0x500, true, 7, one}, {0x501, true, 7, a}};
+  const DynamicKey kept[] = {{0x500, true, 8, {}}, {0x500, true, 8, one}, {0x502, false, 7, one}};
+  for (const DynamicKey& key : gone) store.store(key, 1);
+  for (const DynamicKey& key : kept) store.store(key, 2);
+  store.forget_thread(7);
+  for (const DynamicKey& key : gone) EXPECT_EQ(store.load(key), 0u);
+  for (const DynamicKey& key : kept) EXPECT_EQ(store.load(key), 2u);
+  EXPECT_EQ(store.live(), std::size(kept));
+}
+
 // The hash of keys, backwards: which word leads from one hash to another. Where the store hashes otherwise, the tests below are
 // as true as before, but find less.
 constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;

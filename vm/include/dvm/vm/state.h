@@ -40,6 +40,8 @@ class VariableState {
   ~VariableState();
   uint64_t dynamic_drops() const;  // dynamic variables dropped for lack of space
   size_t live_dynamic() const;     // dynamic variables that exist
+  // Sets the thread-local variables of a thread to 0. Probe context.
+  void forget_thread(int32_t tid) noexcept;
   // Lets other objects load from this string table. A variable may keep a pointer to one of its strings. Consumer context, before
   // the first firing.
   void share_strings(std::string_view table);
