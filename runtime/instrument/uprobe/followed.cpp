@@ -6,10 +6,8 @@
 
 #include <cerrno>
 
-#include "runtime/instrument/instrument.h"
-#include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/change_emitter.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
-#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 namespace {
@@ -32,9 +30,9 @@ Result<TaskWords> find_words() {
   return TaskWords{*child, *threads};
 }
 
-// Registers: r6 the context, r7 the child's root, r8 the child. Where the stack holds what: fp-8 a key, fp-16 the child's key,
-// from fp-32 on what the map has of it, from fp-56 on a record.
-class ChangeProgram : KernelEmitter {
+// Registers: r6 the context, r7 the child's root and then the process, r8 the child. Where the stack holds what: fp-8 a key,
+// fp-16 the child's key, from fp-32 on what the map has of it, from fp-56 on a record.
+class ChangeProgram : ChangeEmitter {
  public:
   ChangeProgram(const ProgramMaps& maps, const TaskWords& words) : maps_(maps), words_(words) {}
 
@@ -48,7 +46,7 @@ class ChangeProgram : KernelEmitter {
     const Label is_thread = jump_if(BPF_JEQ, r0, r8);
     add_child();
     const Label is_full = jump_if(BPF_JNE, r0, 0);
-    tell(ProcessChange::What::forked);
+    tell_of_this(ProcessChange::What::forked);
     land(is_thread);
     end();
     land(is_full);
@@ -59,7 +57,7 @@ class ChangeProgram : KernelEmitter {
   std::vector<bpf_insn> at_exec() {
     begin();
     mov(r8, 0);
-    tell(ProcessChange::What::execed);
+    tell_of_this(ProcessChange::What::execed);
     end();
     return code();
   }
@@ -81,7 +79,7 @@ class ChangeProgram : KernelEmitter {
   }
 
  private:
-  static constexpr int16_t kKey = -16, kValue = -32, kRecord = -56;
+  static constexpr int16_t kKey = -16, kValue = -32, kRecord = kValue - kRecordBytes;
 
   void begin() {
     mov(r6, r1);
@@ -89,11 +87,6 @@ class ChangeProgram : KernelEmitter {
     const Label is_followed = jump_if(BPF_JNE, r0, 0);
     end();
     land(is_followed);
-  }
-
-  void end() {
-    mov(r0, 0);
-    exit();
   }
 
   // r0: not 0 if there is no room.
@@ -111,20 +104,12 @@ class ChangeProgram : KernelEmitter {
   }
 
   // dvm in a pid namespace does not know the kernel's number of a child; it then learns of it when it fires.
-  void tell(ProcessChange::What what) {
-    load_constant(r1, static_cast<int64_t>(make_cookie(static_cast<uint32_t>(what), kChangesGroup)));
-    store(fp, kRecord, r1);
+  void tell_of_this(ProcessChange::What what) {
     this_thread(pids_);
     shift_right(r0, 32);
-    store(fp, kRecord + 8, r0);
+    mov(r7, r0);
     if (pids_.inode) mov(r8, 0);
-    store(fp, kRecord + 16, r8);
-    load_map(r1, maps_.ring);
-    mov(r2, fp);
-    plus(r2, kRecord);
-    mov(r3, -kRecord - 32);
-    mov(r4, BPF_RB_NO_WAKEUP);
-    call(BPF_FUNC_ringbuf_output);
+    tell(what, maps_.ring, kRecord);
   }
 
   void count_drop() {
