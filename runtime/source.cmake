@@ -122,6 +122,7 @@ if(DVM_BPF)
     instrument/uprobe/shared_code.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/task_name.cpp
+    instrument/uprobe/thread_watch.cpp
     instrument/uprobe/tracepoints.cpp
     instrument/uprobe/tracer_frames.cpp
     instrument/uprobe/uprobe_instrument.cpp)

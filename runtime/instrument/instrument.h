@@ -39,9 +39,13 @@ struct EnabledProbe {
   bool has_thread_variables = false;  // its clauses use some, which others that do may not have elsewhere
 };
 
-// A change of a followed process.
+// A change of a followed process, or of a thread.
 struct ProcessChange {
-  enum class What : uint8_t { forked, execed };
+  enum class What : uint8_t {
+    forked,
+    execed,
+    renumbered,  // the thread `child` has just begun, or has ended: its number is not that of an earlier thread
+  };
 
   What what = What::forked;
   int32_t pid = 0;    // the process
@@ -55,7 +59,7 @@ class EventSink {
   // The instrument fills probe_id, timestamp, walltimestamp and the captured values; the sink fills the names and the EPID. The
   // firing is valid during the call only. False: poll() should return as soon as it can.
   virtual bool fire(vm::Firing& firing) noexcept = 0;
-  // A change of a followed process, in its place among the firings. Returns like fire().
+  // In its place among the firings. Returns like fire().
   virtual bool change(const ProcessChange&) noexcept { return true; }
   // False: no buffers exist for this CPU yet. Firings may come from CPUs of another machine, so an instrument that replays asks
   // before it hands over the first firing of a CPU; on false, poll() returns and offers that firing again.

@@ -71,6 +71,10 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
 
 // A fork is noted at once, since clauses may ask who the parent is.
 bool FiringPath::change(const ProcessChange& change) noexcept {
+  if (change.what == ProcessChange::What::renumbered) {
+    if (context_.variables) context_.variables->forget_thread(change.child);
+    return !ends_poll_;
+  }
   if (change.what == ProcessChange::What::forked) host_.add_child(change.child, change.pid);
   changes_.push_back(change);
   ends_poll_ |= changes_.size() == changes_.capacity();

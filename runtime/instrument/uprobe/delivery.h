@@ -130,7 +130,7 @@ class Delivery final : vm::StackWalk {
                                static_cast<int32_t>(words[2])};
     if (change.what == ProcessChange::What::execed)
       unwinder_.forget(change.pid);
-    else if (change.child != 0)
+    else if (change.what == ProcessChange::What::forked && change.child != 0)
       unwinder_.inherit(change.child, change.pid);
     return sink.change(change);
   }

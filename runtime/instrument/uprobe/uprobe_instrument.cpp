@@ -26,6 +26,7 @@
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/shared_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/instrument/uprobe/thread_watch.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/process/cpu_topology.h"
@@ -146,6 +147,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (followed_) followed_->detach();
     watches_.clear();
     clocks_.clear();
+    thread_watch_.reset();
     is_on_ = false;
     programs_.clear();
     std::fill(group_programs_.begin(), group_programs_.end(), -1);  // no later program is mistaken for one of these
@@ -184,6 +186,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (Status status = make_ring(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0)); !status) return status;
     if (only_counts_ && !count_map_)
       if (Status made = make_counters(); !made) return made;
+    watch_threads(probes);
     UprobeSets sets;
     for (const PlannedSite& place : possible(plan_sites(probes, refused), refused))
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -191,6 +194,17 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status status = plan_other(enabled, refused); !status) return status;
     if (Status status = attach(sets, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
+  }
+
+  // Once a clause has thread-local variables.
+  void watch_threads(std::span<const EnabledProbe> probes) {
+    const auto has_variables = [](const EnabledProbe& one) { return one.has_thread_variables; };
+    if (only_counts_ || thread_watch_ || std::none_of(probes.begin(), probes.end(), has_variables)) return;
+    auto watch = ThreadWatch::make(maps());
+    if (watch)
+      thread_watch_ = std::move(*watch);
+    else
+      notes_.push_back("thread-local variables pass to later threads with the same number: " + watch.error().message);
   }
 
   // Uprobes that follow forks lie in all processes.
@@ -416,6 +430,7 @@ class UprobeInstrument final : public CountingInstrument,
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
   std::map<int32_t, std::unique_ptr<ExecWatch>> execs_;  // by process
+  std::unique_ptr<ThreadWatch> thread_watch_;            // once there are thread-local variables
   std::set<int32_t> named_;                              // by predicates of probes that fire in any process
   bool walks_ = false;                                   // such a probe captures stacks
   std::unique_ptr<SchedulerClock> scheduler_clock_;      // once vtimestamp is wanted

@@ -1,0 +1,24 @@
+#pragma once
+// Tells dvm of every thread that begins on this machine, before it runs, because it may have the number of an earlier one.
+//
+// If dvm is in a pid namespace, the number that it knows a thread by does not exist yet when the thread begins. There dvm is told
+// of threads that end.
+
+#include <memory>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/instrument/uprobe/kernel.h"
+
+namespace dvm::runtime {
+
+class ThreadWatch {
+ public:
+  // Attaches at once; the ring hears of threads.
+  static Result<std::unique_ptr<ThreadWatch>> make(const ProgramMaps& maps);
+
+ private:
+  FileDescriptor program_, link_;
+};
+
+}  // namespace dvm::runtime
