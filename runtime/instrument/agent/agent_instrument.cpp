@@ -23,6 +23,7 @@
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/agent_target.h"
 #include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
 #include "runtime/instrument/agent/record_program.h"
@@ -177,6 +178,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   bool deliver_first(EventSink& sink) override {
+    gone_.tell(record_.ticks, sink);
     const bool wants_more = deliver(*earliest_, record_, sink);
     earliest_->lanes->take_first();
     return wants_more;
@@ -386,7 +388,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (now - freed_ < kFreesEvery) return;
     freed_ = now;
     for (auto& [pid, process] : processes_)
-      if (process->lanes) process->lanes->free_lanes();
+      if (process->lanes) gone_.free_lanes(pid, *process->lanes);
   }
 
   // False: no record has been copied that is known to be the earliest.
@@ -475,6 +477,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   uint64_t found_ = 0;                   // bytes, by the last poll()
   uint64_t foreign_ = 0;                 // records that no stub of dvm's writes
   uint64_t freed_ = 0;
+  GoneThreads gone_;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
 };
 

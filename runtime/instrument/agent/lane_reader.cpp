@@ -176,6 +176,7 @@ void LaneReader::free_lanes() {
     const bool is_same = read(lane_at(number), std::as_writable_bytes(std::span(&now, 1))) && now.owner == lane.owner &&
                          now.head == lane.head && now.turns == lane.turns;
     if (is_same && !free_lane(number, lane)) return;
+    if (is_same) gone_.push_back(static_cast<int32_t>(lane.owner));
     if (!write(number, offsetof(inside::Lane, retiring), retiring + 1)) return;
   }
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/agent/inside/format.h"
@@ -38,6 +39,8 @@ class LaneReader {
   bool is_left() const { return is_left_; }
   // Frees the lanes of threads that the process has no more, once they are empty.
   void free_lanes();
+  // The threads that had the lanes which were freed since the last call.
+  std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }
 
  private:
   struct Copy {
@@ -78,6 +81,7 @@ class LaneReader {
   uint64_t copied_at_ = 0;    // no record is later
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
   bool is_left_ = false;
+  std::vector<int32_t> gone_;  // threads
 };
 
 }  // namespace dvm::runtime

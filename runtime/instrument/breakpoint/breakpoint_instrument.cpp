@@ -207,7 +207,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   void see(const ThreadStop& stop, EventSink& sink) {
-    if (stop.is_end) return forget(stop.tid);
+    if (stop.is_end) return end(stop.tid, sink);
     if (!threads_.contains(stop.tid) && !is_taken_up(stop)) return;
     if (stop.event == PTRACE_EVENT_EXEC) return leave(threads_[stop.tid].pid);
     const bool hit = is_hit(stop);
@@ -241,6 +241,11 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     }
     processes_.erase(pid);
     notes_.push_back(fmt::format("process {} became another program and was traced no further", pid));
+  }
+
+  void end(pid_t tid, EventSink& sink) {
+    wants_more_ &= sink.change({ProcessChange::What::renumbered, threads_[tid].pid, tid});
+    forget(tid);
   }
 
   void forget(pid_t tid) {
