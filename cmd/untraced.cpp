@@ -74,9 +74,7 @@ Status find_sources(const Programs& programs, const ScriptOptions& script, const
   };
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : programs) compiled.push_back(&program.program);
-  for (const dif::Program* program : compiled)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) look_at(description);
+  for (const dif::ProbeDesc* description : runtime::descriptions_of(compiled)) look_at(*description);
   how.sources = runtime::sources_of(matched, runtime::take_stacks(compiled));
   if (!by_agent) return {};
   Result<runtime::AgentWays> ways = runtime::find_agent_ways(compiled, options, matched, how);

@@ -168,18 +168,6 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, Worklo
   return pair;
 }
 
-namespace {
-
-// Whether one of them is so.
-bool any_description(const std::vector<const dif::Program*>& programs, const std::function<bool(const dif::ProbeDesc&)>& is_so) {
-  for (const dif::Program* one : programs)
-    for (const dif::EcbDesc& clause : one->clauses)
-      if (std::any_of(clause.probes.begin(), clause.probes.end(), is_so)) return true;
-  return false;
-}
-
-}  // namespace
-
 Status LiveValidation::try_measure(LiveResult& result) const {
   const LiveRow& row = *result.row;
   auto child = WorkloadChild::start(workload_);
@@ -240,10 +228,11 @@ void LiveValidation::conclude(const std::vector<Pair>& pairs, const Job& job, Li
 // counted while the job runs once more, as --sample does.
 Result<SourcesOfProbes> LiveValidation::find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const {
   const std::vector<const dif::Program*> programs = program.programs();
-  const auto has_several = [&](const dif::ProbeDesc& description) {
-    return program.handle().catalog().match(description).size() > 1;
-  };
-  if (!any_description(programs, has_several)) return find_sources(program.handle(), programs);
+  const std::vector<const dif::ProbeDesc*> descriptions = descriptions_of(programs);
+  const bool has_several = std::any_of(descriptions.begin(), descriptions.end(), [&](const dif::ProbeDesc* description) {
+    return program.handle().catalog().match(*description).size() > 1;
+  });
+  if (!has_several) return find_sources(program.handle(), programs);
   if (Status ordered = child.order({job.name, kSampledRounds, kSampledBurst, kPeriod}); !ordered) return ordered.error();
   std::vector<Refused> refused;
   const auto rates = sample_rates(program.handle(), programs, kSampledSeconds, refused);
@@ -267,12 +256,9 @@ void LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
   how.is_quiet = options[dif::Option::quiet] > 0;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
-  std::set<std::string> descriptions;
-  any_description(program.programs(), [&](const dif::ProbeDesc& description) {
-    descriptions.insert(text_of(description));
-    return false;
-  });
   const std::vector<const dif::Program*> programs = program.programs();
+  std::set<std::string> descriptions;
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) descriptions.insert(text_of(*description));
   if (chooses_agent(options))
     if (Status added = add_agent_ways(program.handle(), programs, how); !added)
       return void(result.problem = added.error().message);

@@ -13,6 +13,20 @@ const MeasuredClause* PredictOptions::measured_of(const dif::EcbDesc& clause) co
   return found == measured.end() ? nullptr : &found->second;
 }
 
+std::vector<const dif::EcbDesc*> clauses_of(std::span<const dif::Program* const> programs) {
+  std::vector<const dif::EcbDesc*> clauses;
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses) clauses.push_back(&clause);
+  return clauses;
+}
+
+std::vector<const dif::ProbeDesc*> descriptions_of(std::span<const dif::Program* const> programs) {
+  std::vector<const dif::ProbeDesc*> descriptions;
+  for (const dif::EcbDesc* clause : clauses_of(programs))
+    for (const dif::ProbeDesc& description : clause->probes) descriptions.push_back(&description);
+  return descriptions;
+}
+
 std::string text_of(const dif::ProbeDesc& description) {
   return fmt::format("{}:{}:{}:{}", description.provider, description.module, description.function, description.name);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -62,6 +63,10 @@ struct PredictOptions {
 
   const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
 };
+
+// The clauses of all programs, and their probe descriptions.
+std::vector<const dif::EcbDesc*> clauses_of(std::span<const dif::Program* const> programs);
+std::vector<const dif::ProbeDesc*> descriptions_of(std::span<const dif::Program* const> programs);
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);

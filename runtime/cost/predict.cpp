@@ -442,10 +442,9 @@ class Predicting {
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
   Predicting predicting(programs, profile, options);
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses) predicting.add_speculated(clause);
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses) predicting.add(clause);
+  const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
+  for (const dif::EcbDesc* clause : clauses) predicting.add_speculated(*clause);
+  for (const dif::EcbDesc* clause : clauses) predicting.add(*clause);
   return predicting.finish();
 }
 

@@ -34,12 +34,11 @@ class SpeculationFlow {
  public:
   SpeculationFlow(std::span<const dif::Program* const> programs, const PredictOptions& options)
       : options_(options), knows_rates_(knows_rates(programs)) {
-    for (const dif::Program* program : programs)
-      for (const dif::EcbDesc& clause : program->clauses)
-        if (begins(clause)) begun_ += weight_of(clause);
+    const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
+    for (const dif::EcbDesc* clause : clauses)
+      if (begins(*clause)) begun_ += weight_of(*clause);
     left_ = begun_ > 0 ? begun_ : std::numeric_limits<double>::infinity();
-    for (const dif::Program* program : programs)
-      for (const dif::EcbDesc& clause : program->clauses) end_by(clause);
+    for (const dif::EcbDesc* clause : clauses) end_by(*clause);
   }
 
   // What is committed in END alone is all printed then.
@@ -50,11 +49,10 @@ class SpeculationFlow {
 
  private:
   bool knows_rates(std::span<const dif::Program* const> programs) const {
-    for (const dif::Program* program : programs)
-      for (const dif::EcbDesc& clause : program->clauses)
-        for (const dif::ProbeDesc& description : clause.probes)
-          if ((begins(clause) || ends(clause)) && !is_own_probe(description) && !options_.rates.contains(text_of(description)))
-            return false;
+    for (const dif::EcbDesc* clause : clauses_of(programs))
+      for (const dif::ProbeDesc& description : clause->probes)
+        if ((begins(*clause) || ends(*clause)) && !is_own_probe(description) && !options_.rates.contains(text_of(description)))
+          return false;
     return true;
   }
 

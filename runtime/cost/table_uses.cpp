@@ -71,8 +71,7 @@ bool has_room(std::span<const DynamicUse> uses, double dynvarsize, size_t thread
 
 std::vector<DynamicUse> dynamic_uses(std::span<const dif::Program* const> programs, const PredictOptions& options) {
   Uses uses;
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses) add_stores(clause, options, uses);
+  for (const dif::EcbDesc* clause : clauses_of(programs)) add_stores(*clause, options, uses);
   std::vector<DynamicUse> all;
   for (const auto& [variable, use] : uses) all.push_back(use);
   return all;
@@ -103,9 +102,8 @@ TableTimes table_times(Prices& prices, const TableRows& rows) {
 
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices) {
   double keys = 0, tuples = 0, firings = 0;
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      keys += rate_of(clause, options) * probability_of(clause, options) * keyed_actions(clause);
+  for (const dif::EcbDesc* clause : clauses_of(programs))
+    keys += rate_of(*clause, options) * probability_of(*clause, options) * keyed_actions(*clause);
   // A variable that a firing looks up again is near by then.
   for (const auto& [description, rate] : options.rates) firings += rate;
   for (const DynamicUse& use : dynamic_uses(programs, options))

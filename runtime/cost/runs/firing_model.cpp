@@ -24,10 +24,8 @@ double rounded(double bytes) { return 8 * std::ceil(bytes / 8); }
 // All rates together are 1, so that what is said of a second is said of a firing.
 void make_shares(std::span<const dif::Program* const> programs, PredictOptions& options) {
   if (options.rates.empty())
-    for (const dif::Program* program : programs)
-      for (const dif::EcbDesc& clause : program->clauses)
-        for (const dif::ProbeDesc& description : clause.probes)
-          if (!is_own_probe(description) && source_of(description) != "tick") options.rates[text_of(description)] = 1;
+    for (const dif::ProbeDesc* description : descriptions_of(programs))
+      if (!is_own_probe(*description) && source_of(*description) != "tick") options.rates[text_of(*description)] = 1;
   double sum = 0;
   for (const auto& [description, rate] : options.rates) sum += rate;
   for (auto& [description, rate] : options.rates) rate = sum > 0 ? rate / sum : 0;

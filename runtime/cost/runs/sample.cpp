@@ -66,14 +66,12 @@ MeasuredClauses measured_clauses(const Account& account) {
 }
 
 void add_timer_rates(std::span<const dif::Program* const> programs, unsigned cpus, PredictOptions& options) {
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) {
-        const std::optional<TimerSite> timer = timer_of(description);
-        if (!timer) continue;
-        const double rate = 1e9 / static_cast<double>(timer->period_ns) * (timer->every_cpu ? cpus : 1);
-        if (options.rates.emplace(text_of(description), rate).second) options.named_rates.insert(text_of(description));
-      }
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
+    const std::optional<TimerSite> timer = timer_of(*description);
+    if (!timer) continue;
+    const double rate = 1e9 / static_cast<double>(timer->period_ns) * (timer->every_cpu ? cpus : 1);
+    if (options.rates.emplace(text_of(*description), rate).second) options.named_rates.insert(text_of(*description));
+  }
 }
 
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
@@ -86,13 +84,11 @@ Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* 
   const double taken = now() - begin;
   SampledRates rates;
   for (const EnabledProbe& probe : counted) rates.of_probes[probe.probe] = rate_of(*probe.probe, *counter, taken);
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) {
-        if (is_own_probe(description)) continue;
-        double& rate = rates.of_descriptions[text_of(description)] = 0;
-        for (const Probe* probe : handle.catalog().match(description)) rate += rate_of(*probe, *counter, taken);
-      }
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
+    if (is_own_probe(*description)) continue;
+    double& rate = rates.of_descriptions[text_of(*description)] = 0;
+    for (const Probe* probe : handle.catalog().match(*description)) rate += rate_of(*probe, *counter, taken);
+  }
   return rates;
 }
 

@@ -97,22 +97,19 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
 bool take_stacks(std::span<const dif::Program* const> programs) {
   const auto is_stack = [](const dif::RecDesc& value) { return value.made_by == dif::Action::ustack; };
   const auto takes = [&](const dif::ActDesc& action) { return std::any_of(action.args.begin(), action.args.end(), is_stack); };
-  return std::any_of(programs.begin(), programs.end(), [&](const dif::Program* program) {
-    return std::any_of(program->clauses.begin(), program->clauses.end(), [&](const dif::EcbDesc& clause) {
-      return std::any_of(clause.actions.begin(), clause.actions.end(), takes);
-    });
+  const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
+  return std::any_of(clauses.begin(), clauses.end(), [&](const dif::EcbDesc* clause) {
+    return std::any_of(clause->actions.begin(), clause->actions.end(), takes);
   });
 }
 
 MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs) {
   MatchedProbes matched;
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) {
-        if (const std::string source = source_of(description); source != "pid" && source != "usdt") continue;
-        const auto probes = handle.catalog().match(description);
-        matched[text_of(description)].assign(probes.begin(), probes.end());
-      }
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
+    if (const std::string source = source_of(*description); source != "pid" && source != "usdt") continue;
+    const auto probes = handle.catalog().match(*description);
+    matched[text_of(*description)].assign(probes.begin(), probes.end());
+  }
   return matched;
 }
 
