@@ -1,4 +1,4 @@
-// Arithmetic of ranges. Tests: tests/unit/compiler/optimize_test.cpp.
+// Arithmetic of ranges. Tests: tests/unit/compiler/range_test.cpp, optimize_test.cpp.
 #include "compiler/lower/range.h"
 
 #include <algorithm>
