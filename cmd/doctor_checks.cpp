@@ -17,6 +17,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/file_descriptor.h"
 #include "dvm/vm/engine.h"
 #include "runtime/instrument/uprobe/bpf_support.h"
 
@@ -26,19 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNewerKernel = "sudo apt-get install -t bookworm-backports linux-image-amd64";
-
-// A file descriptor that closes itself; below 0: the system call failed with `error`.
-struct Descriptor {
-  explicit Descriptor(long result) : fd(static_cast<int>(result)), error(errno) {}
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool is_open() const { return fd >= 0; }
-  int fd, error;
-};
 
 std::string read_line(const char* path) {
   std::ifstream file(path);
@@ -141,8 +129,8 @@ Finding check_profile() {
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = 1'000'000;
-  const Descriptor event(open_event(attributes, -1, 0));
-  return event.is_open() ? Finding{} : refused("no timer on CPU 0", event.error);
+  const Opened event(open_event(attributes, -1, 0));
+  return event.file ? Finding{} : refused("no timer on CPU 0", event.error);
 }
 
 Finding check_lockdown() {
@@ -166,8 +154,8 @@ Finding check_breakpoints() {
   attributes.bp_addr = reinterpret_cast<uint64_t>(&check_breakpoints);
   attributes.bp_len = sizeof(long);
   attributes.exclude_kernel = attributes.exclude_hv = 1;
-  const Descriptor event(open_event(attributes, 0, -1));
-  if (event.is_open()) return {"", "", paranoid_setting()};
+  const Opened event(open_event(attributes, 0, -1));
+  if (event.file) return {"", "", paranoid_setting()};
   if (read_number(kParanoid, 0) > 2) return {paranoid_setting(), "sudo sysctl kernel.perf_event_paranoid=2", ""};
   return {fmt::format("no breakpoint: {}", std::strerror(event.error)), "", ""};
 }

@@ -211,7 +211,7 @@ void AgentProcess::open_data_file() {
   for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", context_.pid), error)) {
     std::error_code unread;
     if (!std::filesystem::read_symlink(entry.path(), unread).string().starts_with(name)) continue;
-    OpenFile file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+    FileDescriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
     struct stat status {};
     if (file && fstat(file.get(), &status) == 0 && static_cast<uint64_t>(status.st_size) == data_bytes())
       data_file_ = std::move(file);
@@ -245,7 +245,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
   }
   const Mapped mapped = find_mapped(areas);
   const bool is_begun = has_data || begin_data(clock);
-  if (!is_begun || !mapped.data) data_file_ = OpenFile();
+  if (!is_begun || !mapped.data) data_file_ = FileDescriptor();
   if (is_data_mapped() && mapped.areas) return {};
   return Error{"the process may not map the memory that the agent needs"};
 }

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/file_descriptor.h"
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/agent_site.h"
@@ -29,7 +30,6 @@
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/memory.h"
-#include "runtime/agent/open_file.h"
 #include "runtime/agent/order_memory.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/site_groups.h"
@@ -91,7 +91,7 @@ class AgentProcess {
 
   AgentMemory memory_;
   inside::Context context_;
-  OpenFile data_file_;
+  FileDescriptor data_file_;
   std::optional<AgentGuard> guard_;
   bool is_on_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that

@@ -11,7 +11,7 @@
 namespace dvm::runtime {
 
 Result<AgentMemory> AgentMemory::open(pid_t pid) {
-  OpenFile file(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  FileDescriptor file(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return Error{fmt::format("the memory of process {} cannot be opened: {}", pid, std::strerror(errno))};
   return AgentMemory(std::move(file));
 }

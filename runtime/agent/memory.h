@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "common/file_descriptor.h"
 #include "dvm/common/result.h"
-#include "runtime/agent/open_file.h"
 
 namespace dvm::runtime {
 
@@ -32,8 +32,8 @@ class AgentMemory {
   }
 
  private:
-  explicit AgentMemory(OpenFile file) : file_(std::move(file)) {}
-  OpenFile file_;
+  explicit AgentMemory(FileDescriptor file) : file_(std::move(file)) {}
+  FileDescriptor file_;
 };
 
 }  // namespace dvm::runtime

@@ -24,7 +24,7 @@ PlacingLock::PlacingLock() {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, kName.data(), kName.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + kName.size());
-  OpenFile made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  FileDescriptor made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   for (int i = 0; made && i < kAttempts; i++, usleep(kPause)) {
     if (bind(made.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) continue;
     socket_ = std::move(made);

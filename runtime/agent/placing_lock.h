@@ -4,7 +4,7 @@
 //
 // The lock is a name of a socket, which users share without a file, and which the kernel gives back when its holder dies.
 
-#include "runtime/agent/open_file.h"
+#include "common/file_descriptor.h"
 
 namespace dvm::runtime {
 
@@ -15,7 +15,7 @@ class PlacingLock {
   bool is_held() const { return static_cast<bool>(socket_); }
 
  private:
-  OpenFile socket_;
+  FileDescriptor socket_;
 };
 
 }  // namespace dvm::runtime

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "common/clock.h"
+#include "common/file_descriptor.h"
 
 namespace dvm::runtime {
 namespace {
@@ -21,28 +22,16 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kIdsLast = 100'000'000;  // ns
 
-class File {
- public:
-  File(int32_t pid, const char* name) noexcept {
-    char path[64];
-    std::snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-    fd_ = open(path, O_RDONLY | O_CLOEXEC);
-  }
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const noexcept { return fd_; }
-
- private:
-  int fd_ = -1;
-};
+FileDescriptor open_file(int32_t pid, const char* name) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  return FileDescriptor(open(path, O_RDONLY | O_CLOEXEC));
+}
 
 bool read_mem_file(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
   if (address > INT64_MAX) return false;
-  File mem(pid, "mem");
-  return mem.fd() >= 0 && pread(mem.fd(), to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
+  const FileDescriptor mem = open_file(pid, "mem");
+  return mem && pread(mem.get(), to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
 }
 
 bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
@@ -68,8 +57,8 @@ int64_t status_number(const char* text, const char* field, int further) noexcept
 
 // A NUL ends each word.
 size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
-  File file(pid, "cmdline");
-  const ssize_t size = file.fd() < 0 ? -1 : ::read(file.fd(), to.data(), to.size());
+  const FileDescriptor file = open_file(pid, "cmdline");
+  const ssize_t size = !file ? -1 : ::read(file.get(), to.data(), to.size());
   if (size <= 0) return 0;
   std::span<char> line = to.first(static_cast<size_t>(size));
   while (!line.empty() && line.back() == '\0') line = line.first(line.size() - 1);
@@ -102,10 +91,10 @@ size_t read_text(int32_t pid, ProcessText which, std::span<char> to) noexcept {
 }  // namespace
 
 bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
-  File status(pid, "status");
-  if (status.fd() < 0) return false;
+  const FileDescriptor status = open_file(pid, "status");
+  if (!status) return false;
   char text[2048];
-  ssize_t size = ::read(status.fd(), text, sizeof text - 1);
+  ssize_t size = ::read(status.get(), text, sizeof text - 1);
   if (size <= 0) return false;
   text[size] = '\0';
 #define DVM_PROCESS_ID(name, type, field, further) ids.name = static_cast<type>(status_number(text, "\n" field ":\t", further));

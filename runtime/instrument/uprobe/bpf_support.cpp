@@ -9,23 +9,13 @@
 #include <cstdint>
 #include <iterator>
 
+#include "common/file_descriptor.h"
+
 namespace dvm::runtime {
 namespace {
 
 // As <linux/bpf.h> of Linux 6.6 has it; Debian 12's is older.
 constexpr uint32_t kTraceUprobeMulti = 48;
-
-// Closes itself; below 0: the system call failed with `error`.
-struct Descriptor {
-  explicit Descriptor(long result) : fd(static_cast<int>(result)), error(fd < 0 ? errno : 0) {}
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int fd, error;
-};
 
 long load_nothing(bpf_prog_type type, uint32_t attach) {
   bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
@@ -47,29 +37,29 @@ struct UprobeMultiLink {
 
 }  // namespace
 
-int try_bpf_program() { return Descriptor(load_nothing(BPF_PROG_TYPE_KPROBE, 0)).error; }
+int try_bpf_program() { return Opened(load_nothing(BPF_PROG_TYPE_KPROBE, 0)).error; }
 
 // As libbpf asks: a kernel that has these links refuses "/" with EBADF, since it is no regular file.
 int try_uprobe_multi() {
-  const Descriptor program(load_nothing(BPF_PROG_TYPE_KPROBE, kTraceUprobeMulti));
+  const Opened program(load_nothing(BPF_PROG_TYPE_KPROBE, kTraceUprobeMulti));
   if (program.error != 0) return program.error;
   const uint64_t offset = 0;
   UprobeMultiLink link;
-  link.program = static_cast<uint32_t>(program.fd);
+  link.program = static_cast<uint32_t>(program.file.get());
   link.path = reinterpret_cast<uint64_t>("/");
   link.offsets = reinterpret_cast<uint64_t>(&offset);
   link.count = 1;
-  const Descriptor made(syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link));
+  const Opened made(syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link));
   return made.error == EBADF ? 0 : made.error;
 }
 
 int try_tracepoint(const char* name) {
-  const Descriptor program(load_nothing(BPF_PROG_TYPE_RAW_TRACEPOINT, 0));
+  const Opened program(load_nothing(BPF_PROG_TYPE_RAW_TRACEPOINT, 0));
   if (program.error != 0) return program.error;
   bpf_attr attributes{};
   attributes.raw_tracepoint.name = reinterpret_cast<uint64_t>(name);
-  attributes.raw_tracepoint.prog_fd = static_cast<uint32_t>(program.fd);
-  return Descriptor(syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attributes, sizeof attributes)).error;
+  attributes.raw_tracepoint.prog_fd = static_cast<uint32_t>(program.file.get());
+  return Opened(syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attributes, sizeof attributes)).error;
 }
 
 }  // namespace dvm::runtime

@@ -120,10 +120,6 @@ bool lacks_uprobe_multi(const std::string& release) {
   return std::sscanf(release.c_str(), "%u.%u", &major, &minor) == 2 && (major < 6 || (major == 6 && minor < 6));
 }
 
-FileDescriptor::~FileDescriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Error kernel_error(std::string_view what, int error_number) {
   return Error{fmt::format("{}: {}", what, kernel_reason(error_number))};
 }

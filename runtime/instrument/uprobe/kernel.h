@@ -7,30 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "common/file_descriptor.h"
 #include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 
 namespace dvm::runtime {
-
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor();
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 // The meaning of an errno, with the remedy if there is one: "needs root or CAP_BPF and CAP_PERFMON; run with sudo".
 std::string kernel_reason(int error_number);
