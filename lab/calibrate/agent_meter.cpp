@@ -170,9 +170,8 @@ class AgentMeter {
 
 // Those that no other meter has.
 std::vector<Row> agent_rows() {
-  std::vector<Row> rows;
-  for (const AgentCase& one : agent_cases())
-    if (one.row.folder().starts_with("agent/")) rows.push_back(one.row);
+  std::vector<Row> rows = rows_of(agent_cases());
+  std::erase_if(rows, [](Row row) { return !row.folder().starts_with("agent/"); });
   return rows;
 }
 

@@ -78,14 +78,13 @@ struct Sides {
 
 // The profile's prediction for a firing.
 Sides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
-  const dif::Program* programs[] = {&program};
   PredictOptions how;
   how.probability = 1;
   how.sizes.expected = std::max(size.letters + 1.0, static_cast<double>(sizeof "dvm"));
   how.sizes.frames = frames_at(size.depth);
   how.stack_bytes = size.stack_bytes;
   how.sources[kProbe] = {{"pid_emulated", 1}};
-  const Prediction prediction = predict(programs, profile, how);
+  const Prediction prediction = predict(program, profile, how);
   if (prediction.probes.empty()) return {};
   const ProbePrediction& probe = prediction.probes.front();
   const double ns = 1e9 / profile.clock_hz;
@@ -180,8 +179,7 @@ class CaptureMeter {
 };
 
 std::vector<Row> capture_rows() {
-  std::vector<Row> rows;
-  for (const CaptureCase& one : kCases) rows.push_back(one.row);
+  std::vector<Row> rows = rows_of(kCases);
   rows.push_back("resume/return"_row);
   return rows;
 }

@@ -178,11 +178,7 @@ Status measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   return {};
 }
 
-std::vector<Row> rest_rows() {
-  std::vector<Row> rows;
-  for (const RestedCase& one : kCases) rows.push_back(one.row);
-  return rows;
-}
+std::vector<Row> rest_rows() { return rows_of(kCases); }
 
 Status measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   for (const RestedCase& one : kCases)

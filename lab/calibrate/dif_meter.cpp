@@ -239,11 +239,7 @@ std::vector<DifCase> cases_of(std::optional<Row> only) {
   return found;
 }
 
-std::vector<Row> dif_case_rows() {
-  std::vector<Row> rows;
-  for (const DifCase& one : dif_cases()) rows.push_back(one.row);
-  return rows;
-}
+std::vector<Row> dif_case_rows() { return rows_of(dif_cases()); }
 
 Status measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<DifCase> cases = cases_of(only);

@@ -292,11 +292,10 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
 vm::Price known_firings(const std::string& script, const Bench& bench, const vm::Profile& profile, double probability) {
   const Result<dif::Program> program = bench.compile(script);
   if (!program) return {};
-  const dif::Program* programs[] = {&*program};
   PredictOptions options;
   options.probability = probability;
   vm::Price clocks;
-  for (const ProbePrediction& probe : predict(programs, profile, options).probes) {
+  for (const ProbePrediction& probe : predict(*program, profile, options).probes) {
     clocks.m += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
     clocks.spread += probe.firing.expected.spread - probe.trigger.spread - probe.capture.spread;
   }

@@ -70,6 +70,15 @@ std::span<const Meter* const> meters();
 // Every row that has a meter, once.
 std::vector<runtime::Row> measured_rows();
 
+// The rows of a table of cases, each once.
+template <class Cases>
+std::vector<runtime::Row> rows_of(const Cases& cases) {
+  std::vector<runtime::Row> rows;
+  for (const auto& one : cases)
+    if (std::find(rows.begin(), rows.end(), one.row) == rows.end()) rows.push_back(one.row);
+  return rows;
+}
+
 // Rows that are not measured, and cost nothing in a calibrated profile.
 struct Uncalibrated {
   runtime::Row row;

@@ -96,10 +96,9 @@ Result<Samples> sample_turns(const Bench& bench) {
 Result<double> known(const Turn& turn, const Bench& bench, const vm::Profile& profile) {
   const Result<dif::Program> program = bench.compile(fmt::format("{} {{ {} }}", kProbe, actions_of(turn)));
   if (!program) return program.error();
-  const dif::Program* programs[] = {&*program};
   PredictOptions how;
   how.sizes.expected = turn.bytes;
-  const Prediction prediction = predict(programs, profile, how);
+  const Prediction prediction = predict(*program, profile, how);
   return prediction.probes.front().clauses.front().cost.actions.expected.clocks;
 }
 

@@ -46,13 +46,12 @@ Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string&
 }
 
 double predicted_firing(const dif::Program& program, const vm::Profile& profile, const Execution& execution, double event_bytes) {
-  const dif::Program* programs[] = {&program};
   PredictOptions options;
   options.execution = execution;
   options.probability = 0;  // the one predicate of the cases is false
   options.sizes.expected = kExecnameBytes;
   options.event_bytes = event_bytes;
-  const Prediction prediction = predict(programs, profile, options);
+  const Prediction prediction = predict(program, profile, options);
   return prediction.probes.empty() ? 0 : prediction.probes.front().firing.expected.clocks;
 }
 
@@ -60,13 +59,12 @@ namespace {
 
 // What the model says of chewing and printing a firing's records.
 double predicted_print(const dif::Program& program, const vm::Profile& profile) {
-  const dif::Program* programs[] = {&program};
   PredictOptions options;
   options.sizes.expected = kExecnameBytes;
   options.wake_ups = 0;
   options.keys = kPrintedKeys;
   options.rates[kCalibratedProbe] = 1;
-  return predict(programs, profile, options).consumer.clocks;
+  return predict(program, profile, options).consumer.clocks;
 }
 
 // Rows without a price count as nothing.
@@ -107,13 +105,6 @@ Status measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile)
   return {};
 }
 
-// A row that is priced by size has two cases.
-std::vector<Row> rows_of(const std::vector<ScriptCase>& cases) {
-  std::vector<Row> rows;
-  for (const ScriptCase& one : cases)
-    if (std::find(rows.begin(), rows.end(), one.row) == rows.end()) rows.push_back(one.row);
-  return rows;
-}
 std::vector<Row> script_rows() { return rows_of(script_cases()); }
 
 Status measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {

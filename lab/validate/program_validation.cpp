@@ -50,8 +50,7 @@ Status ProgramValidation::sample(uint64_t firings) {
 }
 
 Validated ProgramValidation::finish(const vm::Profile& profile) const {
-  const dif::Program* programs[] = {&program_};
-  const Prediction prediction = predict(programs, profile, how_);
+  const Prediction prediction = predict(program_, profile, how_);
   Validated result;
   const double ns = 1e9 / profile.clock_hz;
   for (const ProbePrediction& probe : prediction.probes) {

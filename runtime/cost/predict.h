@@ -88,5 +88,9 @@ struct Prediction {
 };
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);
+inline Prediction predict(const dif::Program& program, const vm::Profile& profile, const PredictOptions& options) {
+  const dif::Program* const one = &program;
+  return predict(std::span(&one, 1), profile, options);
+}
 
 }  // namespace dvm::runtime
