@@ -37,13 +37,10 @@ class ExecProgram : KernelEmitter {
 
 Result<std::unique_ptr<ExecWatch>> ExecWatch::make(pid_t pid) {
   auto watch = std::make_unique<ExecWatch>();
-  auto map = create_shared_map("dvm_execs", sizeof(uint64_t));
-  if (!map) return map.error();
-  watch->map_ = std::move(*map);
-  auto count = Mapping::of(watch->map_.get(), sizeof(uint64_t), false, 0);
+  auto count = SharedMap::make("dvm_execs", sizeof(uint64_t));
   if (!count) return count.error();
   watch->count_ = std::move(*count);
-  auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_execs"}, ExecProgram().make(watch->map_.get(), pid));
+  auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_execs"}, ExecProgram().make(watch->count_.fd(), pid));
   if (!program) return program.error();
   watch->program_ = std::move(*program);
   watch->link_ = FileDescriptor(bpf_raw_tracepoint_open("sched_process_exec", watch->program_.get()));
@@ -51,8 +48,6 @@ Result<std::unique_ptr<ExecWatch>> ExecWatch::make(pid_t pid) {
   return watch;
 }
 
-bool ExecWatch::has_lost_uprobes() const {
-  return __atomic_load_n(reinterpret_cast<const uint64_t*>(count_.data()), __ATOMIC_RELAXED) != 0;
-}
+bool ExecWatch::has_lost_uprobes() const { return count_.word() != 0; }
 
 }  // namespace dvm::runtime

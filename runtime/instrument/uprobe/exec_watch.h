@@ -20,8 +20,8 @@ class ExecWatch {
   bool has_lost_uprobes() const;
 
  private:
-  FileDescriptor map_, program_, link_;
-  Mapping count_;
+  SharedMap count_;
+  FileDescriptor program_, link_;
 };
 
 }  // namespace dvm::runtime

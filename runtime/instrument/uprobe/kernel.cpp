@@ -139,8 +139,6 @@ Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes) {
   return FileDescriptor(fd);
 }
 
-Result<FileDescriptor> create_counter_map() { return create_shared_map("dvm_drops", kCpuCounters * sizeof(uint64_t)); }
-
 // A program that is refused is loaded again for the verifier's reason.
 Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf_insn> code) {
   bpf_prog_load_opts options{};

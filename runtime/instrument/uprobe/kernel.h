@@ -27,7 +27,6 @@ std::string kernel_release();
 bool lacks_uprobe_multi(const std::string& release);
 
 Result<FileDescriptor> create_ring_map(size_t bytes);
-Result<FileDescriptor> create_counter_map();
 // Memory that a program and dvm share, zeros at first.
 Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes);
 

@@ -190,15 +190,12 @@ Status greet(const LinkerWatch& watch) {
 Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed, int bell) {
   std::unique_ptr<LoadWatch> watch(new LoadWatch());
   watch->root_ = linker.pid;
-  auto map = create_shared_map("dvm_loads", sizeof(Shared));
+  auto map = SharedMap::make("dvm_loads", sizeof(Shared), true);
   if (!map) return map.error();
   watch->map_ = std::move(*map);
-  auto mapping = Mapping::of(watch->map_.get(), sizeof(Shared), true, 0);
-  if (!mapping) return mapping.error();
-  watch->mapping_ = std::move(*mapping);
   const auto layout = read_state_layout();
   if (!layout) return layout.error();
-  const LinkerWatch made_for{watch->map_.get(), followed, bell, linker.pid, linker.state, *layout};
+  const LinkerWatch made_for{watch->map_.fd(), followed, bell, linker.pid, linker.state, *layout};
   if (Status status = greet(made_for); !status) return status.error();
   auto program = load_watch_program(made_for);
   if (!program) return program.error();
@@ -213,7 +210,7 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
 }
 
 LoadWatch::~LoadWatch() {
-  if (mapping_.data() != nullptr) let_go();
+  if (map_) let_go();
 }
 
 // A caller that has its number but is not in its place yet comes with the next ones.

@@ -52,12 +52,12 @@ class LoadWatch {
   };
 
   LoadWatch() = default;
-  Shared& shared() const { return *reinterpret_cast<Shared*>(mapping_.data()); }
+  Shared& shared() const { return *reinterpret_cast<Shared*>(map_.data()); }
 
   int32_t root_ = 0;
   uint64_t taken_ = 0;
-  FileDescriptor map_, program_, link_;
-  Mapping mapping_;
+  SharedMap map_;
+  FileDescriptor program_, link_;
 };
 
 }  // namespace dvm::runtime

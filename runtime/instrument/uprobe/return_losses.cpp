@@ -39,10 +39,7 @@ Result<std::unique_ptr<ReturnLosses>> ReturnLosses::make() {
   if (depth->depth != 1 || depth->size != sizeof(uint32_t)) return Error{"this kernel's uprobe_task is of another form"};
   auto losses = std::make_unique<ReturnLosses>();
   losses->task_ = depth->path[0], losses->depth_ = static_cast<int16_t>(depth->value);
-  auto map = create_shared_map("dvm_returns", sizeof(uint64_t));
-  if (!map) return map.error();
-  losses->map_ = std::move(*map);
-  auto counter = Mapping::of(losses->map_.get(), sizeof(uint64_t), false, 0);
+  auto counter = SharedMap::make("dvm_returns", sizeof(uint64_t));
   if (!counter) return counter.error();
   losses->counter_ = std::move(*counter);
   return losses;
@@ -51,14 +48,12 @@ Result<std::unique_ptr<ReturnLosses>> ReturnLosses::make() {
 Result<int> ReturnLosses::program(const ProgramMaps& maps) {
   auto [entry, is_new] = programs_.try_emplace(maps.root);
   if (!is_new) return entry->second.get();
-  auto program = load_sleepable(LossProgram().make(maps, map_.get(), task_, depth_), "dvm_returns");
+  auto program = load_sleepable(LossProgram().make(maps, counter_.fd(), task_, depth_), "dvm_returns");
   if (!program) return program.error();
   entry->second = std::move(*program);
   return entry->second.get();
 }
 
-uint64_t ReturnLosses::count() const {
-  return __atomic_load_n(reinterpret_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED);
-}
+uint64_t ReturnLosses::count() const { return counter_.word(); }
 
 }  // namespace dvm::runtime

@@ -23,8 +23,7 @@ class ReturnLosses {
 
  private:
   int16_t task_ = 0, depth_ = 0;  // where utask lies in a task_struct, and depth in that
-  FileDescriptor map_;
-  Mapping counter_;
+  SharedMap counter_;
   std::map<int32_t, FileDescriptor> programs_;  // by the process whose descendants are meant, 0: of one process
 };
 

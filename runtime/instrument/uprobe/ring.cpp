@@ -23,6 +23,16 @@ Result<Mapping> Mapping::of(int fd, size_t bytes, bool writable, size_t at) {
   return mapping;
 }
 
+Result<SharedMap> SharedMap::make(const char* name, uint32_t bytes, bool writable) {
+  auto map = create_shared_map(name, bytes);
+  if (!map) return map.error();
+  auto mapping = Mapping::of(map->get(), bytes, writable, 0);
+  if (!mapping) return mapping.error();
+  SharedMap shared;
+  shared.map_ = std::move(*map), shared.mapping_ = std::move(*mapping);
+  return shared;
+}
+
 Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   constexpr size_t kMost = 1u << 30;
   auto ring = std::make_unique<Ring>();
@@ -30,7 +40,7 @@ Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   bytes = std::bit_ceil(std::clamp(bytes, page, kMost));
   auto map = create_ring_map(bytes);
   if (!map) return map.error();
-  auto drops = create_counter_map();
+  auto drops = SharedMap::make("dvm_drops", kCpuCounters * sizeof(uint64_t));
   if (!drops) return drops.error();
   ring->ring_ = std::move(*map);
   ring->drops_ = std::move(*drops);
@@ -38,19 +48,12 @@ Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   if (!consumer) return consumer.error();
   auto producer = Mapping::of(ring->ring_fd(), page + 2 * bytes, false, page);
   if (!producer) return producer.error();
-  auto counters = Mapping::of(ring->drops_fd(), kCpuCounters * sizeof(uint64_t), true, 0);
-  if (!counters) return counters.error();
   ring->consumer_ = std::move(*consumer);
   ring->producer_ = std::move(*producer);
-  ring->counters_ = std::move(*counters);
   const std::byte* produced = ring->producer_.data();
   ring->view_ = {reinterpret_cast<uint64_t*>(ring->consumer_.data()), reinterpret_cast<const uint64_t*>(produced),
                  produced + page, bytes};
   return ring;
-}
-
-uint64_t Ring::drops(uint32_t cpu) const {
-  return __atomic_load_n(reinterpret_cast<const uint64_t*>(counters_.data()) + cpu, __ATOMIC_RELAXED);
 }
 
 uint64_t Ring::drops() const {

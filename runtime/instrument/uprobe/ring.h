@@ -33,15 +33,32 @@ class Mapping {
   size_t size_ = 0;
 };
 
+// Memory that a program and dvm share, zeros at first. dvm has it mapped.
+class SharedMap {
+ public:
+  static Result<SharedMap> make(const char* name, uint32_t bytes, bool writable = false);
+
+  int fd() const { return map_.get(); }
+  std::byte* data() const { return mapping_.data(); }
+  uint64_t word(size_t number = 0) const {
+    return __atomic_load_n(reinterpret_cast<const uint64_t*>(data()) + number, __ATOMIC_RELAXED);
+  }
+  explicit operator bool() const { return data() != nullptr; }
+
+ private:
+  FileDescriptor map_;
+  Mapping mapping_;
+};
+
 class Ring {
  public:
   // bytes: rounded up to what the kernel takes.
   static Result<std::unique_ptr<Ring>> make(size_t bytes);
 
   int ring_fd() const { return ring_.get(); }
-  int drops_fd() const { return drops_.get(); }
+  int drops_fd() const { return drops_.fd(); }
   uint64_t drops() const;  // of all CPUs
-  uint64_t drops(uint32_t cpu) const;
+  uint64_t drops(uint32_t cpu) const { return drops_.word(cpu); }
 
   uint64_t consumed() const { return *view_.consumed; }  // bytes, since it was made
   double bytes() const { return static_cast<double>(view_.bytes); }
@@ -52,8 +69,9 @@ class Ring {
   }
 
  private:
-  FileDescriptor ring_, drops_;
-  Mapping consumer_, producer_, counters_;
+  FileDescriptor ring_;
+  SharedMap drops_;
+  Mapping consumer_, producer_;
   RingView view_;
 };
 

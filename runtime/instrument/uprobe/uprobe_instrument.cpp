@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -125,10 +124,7 @@ class UprobeInstrument final : public CountingInstrument,
   uint64_t missed_returns() const override { return losses_ ? losses_->count() : 0; }
 
   uint64_t count_of(const Probe& probe) const override {
-    uint64_t count = 0;
-    if (counts_.data() != nullptr && probe.id < kProbeCounters)
-      std::memcpy(&count, counts_.data() + probe.id * sizeof count, sizeof count);
-    return count;
+    return counts_ && probe.id < kProbeCounters ? counts_.word(probe.id) : 0;
   }
 
   std::vector<std::string> take_notes() override {
@@ -184,7 +180,7 @@ class UprobeInstrument final : public CountingInstrument,
     };
     const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
     if (Status status = make_ring(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0)); !status) return status;
-    if (only_counts_ && !count_map_)
+    if (only_counts_ && !counts_)
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
     UprobeSets sets;
@@ -272,12 +268,9 @@ class UprobeInstrument final : public CountingInstrument,
   }
 
   Status make_counters() {
-    constexpr uint32_t kBytes = kProbeCounters * sizeof(uint64_t);
-    auto map = create_shared_map("dvm_counts", kBytes);
-    if (!map) return map.error();
-    auto mapped = Mapping::of(map->get(), kBytes, false, 0);
-    if (!mapped) return mapped.error();
-    count_map_ = std::move(*map), counts_ = std::move(*mapped);
+    auto counts = SharedMap::make("dvm_counts", kProbeCounters * sizeof(uint64_t));
+    if (!counts) return counts.error();
+    counts_ = *std::move(counts);
     return {};
   }
 
@@ -394,7 +387,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   // Maps for a probe of this process; 0 for a probe of no process.
   ProgramMaps maps(int32_t pid = 0) const {
-    ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, count_map_.get()};
+    ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, counts_ ? counts_.fd() : -1};
     if (followed_ && pid != 0) maps.followed = followed_->map(), maps.root = pid;
     return maps;
   }
@@ -411,8 +404,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   UprobeOptions options_;
   bool only_counts_;
-  FileDescriptor count_map_;
-  Mapping counts_;  // by the probe's id
+  SharedMap counts_;  // by the probe's id
   bool is_on_ = false;
   std::unique_ptr<Ring> ring_;
   uint64_t found_ = 0;               // bytes, by the last poll()
