@@ -10,9 +10,9 @@ using dif::Instruction;
 
 namespace {
 
-class Encoder {
+class DifEncoder {
  public:
-  explicit Encoder(const Code& code)
+  explicit DifEncoder(const Code& code)
       : code_(code),
         places_(code.labels, code.arena()),
         integers_(code.arena()),
@@ -112,7 +112,7 @@ void optimize(Code& code) {
 
 }  // namespace
 
-dif::Difo encode(const Code& code, dif::DataType result) { return Encoder(code).run(std::move(result)); }
+dif::Difo encode(const Code& code, dif::DataType result) { return DifEncoder(code).run(std::move(result)); }
 
 // Values that are kept because they are needed again may be too many; then they are computed again, and spilled only if that does
 // not suffice.

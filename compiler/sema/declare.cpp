@@ -34,7 +34,7 @@ void add_constant(const std::string& name, const Type* type, uint64_t value, Ses
   s.symbols.add(std::move(symbol));
 }
 
-struct Declared {
+struct DeclaredName {
   const Type* type = nullptr;
   std::vector<const Type*> keys;
   bool is_array = false;
@@ -51,10 +51,10 @@ bool same_keys(const std::vector<const Type*>& a, const std::vector<const Type*>
 }
 
 // A variable that is there already may be declared again as what it is.
-void check_redeclaration(const Symbol& known, const Declared& declared, const Declarator& d, Session& s) {
+void check_redeclaration(const Symbol& known, const DeclaredName& declared, const Declarator& d, Session& s) {
   if (known.kind == SymbolKind::built_in)
     return s.error(Tag::D_DECL_IDRED, d.where, fmt::format("built-in identifier redeclared: {}", d.name));
-  const Declared before{known.type, known.keys, known.is_array};
+  const DeclaredName before{known.type, known.keys, known.is_array};
   if (known.kind == SymbolKind::variable && known.is_array == declared.is_array && is_same(known.type, declared.type) &&
       same_keys(known.keys, declared.keys))
     return;
@@ -119,7 +119,7 @@ bool is_free(dif::Scope scope, const Declarator& d, const Type* type, Session& s
   return true;
 }
 
-void declare_variable(dif::Scope scope, const Declarator& d, Declared declared, Session& s) {
+void declare_variable(dif::Scope scope, const Declarator& d, DeclaredName declared, Session& s) {
   if (!is_storable(declared.type, d, s)) return;
   if (declared.is_array && scope == dif::Scope::clause)
     return s.error(Tag::D_DECL_LOCASSC, d.where,
@@ -170,7 +170,7 @@ bool check_class(const Specifiers& specifiers, Session& s) {
 }
 
 void declare(const Specifiers& specifiers, Declarator& d, const Type* base, Session& s) {
-  Declared declared;
+  DeclaredName declared;
   declared.is_array = has_keys(d);
   if (declared.is_array && !specifiers.is_typedef) declared.keys = key_types(d.derivations.front(), d, s);
   declared.type = derive_type(base, d, declared.is_array && !specifiers.is_typedef ? 1 : 0, s);

@@ -9,9 +9,9 @@ namespace {
 
 // Names that no script can spell, unique in the clause by number and over clauses by the place of the clause: the variables keep
 // their values for the clauses of one firing only.
-class Splitter {
+class ConditionSplitter {
  public:
-  explicit Splitter(Clause& clause) : clause_(clause) {}
+  explicit ConditionSplitter(Clause& clause) : clause_(clause) {}
 
   std::vector<PlainClause> run() {
     start("");
@@ -106,7 +106,7 @@ std::vector<PlainClause> split_conditions(Clause& clause) {
   const bool has_condition =
       std::any_of(clause.statements.begin(), clause.statements.end(), [](const Statement& s) { return s.condition != nullptr; });
   if (has_condition) {
-    std::vector<PlainClause> parts = Splitter(clause).run();
+    std::vector<PlainClause> parts = ConditionSplitter(clause).run();
     std::erase_if(parts, [](const PlainClause& p) { return p.statements.empty(); });
     return parts;
   }

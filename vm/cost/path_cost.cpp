@@ -15,10 +15,10 @@ struct Bytes {
 
 Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 
-class Pricing {
+class PathPricing {
  public:
-  Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-          std::span<const InstructionCount> counts, std::string_view engine)
+  PathPricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
+              std::span<const InstructionCount> counts, std::string_view engine)
       : difo_(difo),
         profile_(profile),
         engine_(engine),
@@ -104,7 +104,7 @@ CostRange either(const CostRange& a, const CostRange& b, double share) {
 
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
                      std::span<const InstructionCount> counts, std::string_view engine) {
-  Pricing pricing(difo, profile, sizes, missing, counts, engine);
+  PathPricing pricing(difo, profile, sizes, missing, counts, engine);
   std::vector<CostRange> from(difo.text.size() + 1);  // from there to the end
   for (size_t pc = difo.text.size(); pc-- > 0;) {
     const Instruction in = difo.text[pc];

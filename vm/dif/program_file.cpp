@@ -26,7 +26,7 @@ uint64_t checksum(std::string_view bytes) {
   return hash;
 }
 
-class Writer {
+class ProgramWriter {
  public:
   template <std::integral T>
   void number(T& value, T = 0) {
@@ -320,7 +320,7 @@ std::string check(const ProgramFile& file) {
 
 // By value, since describe() takes what a reader fills.
 std::string to_bytes(ProgramFile file) {
-  Writer payload, head;
+  ProgramWriter payload, head;
   describe(payload, file);
   const std::string bytes = payload.take();
   uint32_t version = kVersion;

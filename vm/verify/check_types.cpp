@@ -31,9 +31,9 @@ void check_built_in(unsigned pc, unsigned id, dif::BuiltInKind kind, Report& rep
 }
 
 // The variable table as a sorted list of what tells two variables apart, so that hostile objects cost no more time than others.
-class Declared {
+class DeclaredVariables {
  public:
-  explicit Declared(const dif::Difo& difo) {
+  explicit DeclaredVariables(const dif::Difo& difo) {
     for (const dif::Variable& v : difo.variables) keys_.push_back(key(v.scope, v.kind, v.id));
     std::sort(keys_.begin(), keys_.end());
   }
@@ -49,7 +49,7 @@ class Declared {
 };
 
 // A variable of the script, or one that an opcode cannot access.
-void check_variable(unsigned pc, const Declared& declared, dif::Instruction in, Report& report) {
+void check_variable(unsigned pc, const DeclaredVariables& declared, dif::Instruction in, Report& report) {
   if (in.index() < dif::kFirstUserVariable)
     return report.add(pc, fmt::format("variable {:#x} cannot be accessed so", in.index()));
   const dif::OpcodeInfo& row = info(in.opcode());
@@ -75,7 +75,7 @@ void check_table(const dif::Difo& difo, Report& report) {
 
 void check_types(const dif::Difo& difo, Report& report) {
   check_table(difo, report);
-  const Declared declared(difo);
+  const DeclaredVariables declared(difo);
   for (unsigned pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     if (const auto id = built_in_of(in))
