@@ -31,9 +31,9 @@ BucketRange drawn(std::span<const uint64_t> state, BucketRange empty) {
   return {first > 0 ? first - 1 : 0, last + 1 < state.size() ? last + 1 : last};
 }
 
-class Drawing {
+class HistogramDrawing {
  public:
-  Drawing(std::string& out, std::span<const uint64_t> state, BucketRange range, int64_t normal, const BarStyle& style)
+  HistogramDrawing(std::string& out, std::span<const uint64_t> state, BucketRange range, int64_t normal, const BarStyle& style)
       : out_(out), state_(state), range_(range), normal_(normal), bars_(style) {
     for (size_t i = range.first; i <= range.last; i++) bars_.add(count(i));
   }
@@ -193,7 +193,7 @@ int64_t normalized(int64_t value, int64_t normal) {
 }
 
 void append_quantize(std::string& out, std::span<const uint64_t> state, int64_t normal, const BarStyle& style) {
-  Drawing(out, state, drawn(state, {kQuantizeZero - 1, kQuantizeZero + 1}), normal, style).draw([](size_t i) {
+  HistogramDrawing(out, state, drawn(state, {kQuantizeZero - 1, kQuantizeZero + 1}), normal, style).draw([](size_t i) {
     return fmt::format("{}", quantize_value(static_cast<unsigned>(i)));
   });
 }
@@ -202,7 +202,7 @@ void append_lquantize(std::string& out, std::span<const uint64_t> state, std::sp
                       const BarStyle& style) {
   int64_t base = parameters[0], step = parameters.size() > 2 ? parameters[2] : 1;
   auto levels = static_cast<int64_t>(state.size()) - 2;
-  Drawing(out, state, drawn(state, {0, 2}), normal, style).draw([&](size_t bucket) {
+  HistogramDrawing(out, state, drawn(state, {0, 2}), normal, style).draw([&](size_t bucket) {
     auto i = static_cast<int64_t>(bucket);
     if (i == 0) return fmt::format("< {}", base);
     if (i == levels + 1) return fmt::format(">= {}", base + levels * step);
@@ -219,7 +219,7 @@ void append_llquantize(std::string& out, std::span<const uint64_t> state, std::s
   auto is_real = [&](size_t i) { return i == zero || labels.is_real(i > zero ? i - zero : zero - i); };
   while (range.first > 0 && !is_real(range.first)) range.first--;
   while (range.last < state.size() - 1 && !is_real(range.last)) range.last++;
-  Drawing(out, state, range, normal, style).draw([&](size_t i) -> std::string {
+  HistogramDrawing(out, state, range, normal, style).draw([&](size_t i) -> std::string {
     if (i == zero) return zero_label(shape, range.first < zero);
     if (!is_real(i)) return "";
     uint64_t distance = i > zero ? i - zero : zero - i;

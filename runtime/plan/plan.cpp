@@ -134,9 +134,9 @@ size_t bytes_as_key(const ValuePlan& value) {
   return value.type.by_ref() ? (value.size + 7) & ~size_t{7} : 8;
 }
 
-class Planner {
+class ClausePlanner {
  public:
-  Planner(const FindAggregation& find, const dif::Options& options) : find_(find), options_(options) {}
+  ClausePlanner(const FindAggregation& find, const dif::Options& options) : find_(find), options_(options) {}
   Status plan(EcbPlan& plan);
 
  private:
@@ -152,7 +152,7 @@ class Planner {
   std::vector<dif::AggregationDesc> aggregations_;
 };
 
-Result<ValuePlan> Planner::value(const dif::Difo& difo) {
+Result<ValuePlan> ClausePlanner::value(const dif::Difo& difo) {
   auto verified = vm::verify(difo);
   if (auto* errors = std::get_if<std::vector<vm::VerifyError>>(&verified)) return unverified(*errors);
   Result<uint32_t> size = size_of_value(difo.result, options_);
@@ -165,7 +165,7 @@ Result<ValuePlan> Planner::value(const dif::Difo& difo) {
   return value;
 }
 
-Result<ValuePlan> Planner::value(const dif::RecDesc& desc) {
+Result<ValuePlan> ClausePlanner::value(const dif::RecDesc& desc) {
   const bool is_stack = dif::is_stack(desc.made_by);
   Result<ValuePlan> made = value(is_stack ? nothing() : desc.difo);
   if (!made || desc.made_by == dif::Action::expression) return made;
@@ -177,7 +177,7 @@ Result<ValuePlan> Planner::value(const dif::RecDesc& desc) {
   return made;
 }
 
-Status Planner::find_aggregation(const dif::ActDesc& desc, ActionPlan& action) {
+Status ClausePlanner::find_aggregation(const dif::ActDesc& desc, ActionPlan& action) {
   const dif::AggregationDesc* aggregation = nullptr;
   for (uint32_t id : desc.aggregations) {
     if (aggregation = find_(id); aggregation == nullptr)
@@ -191,7 +191,7 @@ Status Planner::find_aggregation(const dif::ActDesc& desc, ActionPlan& action) {
   return check_aggregating(desc, *aggregation);
 }
 
-Result<ActionPlan> Planner::action(const dif::ActDesc& desc) {
+Result<ActionPlan> ClausePlanner::action(const dif::ActDesc& desc) {
   ActionPlan action;
   action.kind = desc.kind;
   action.desc = &desc;
@@ -207,7 +207,7 @@ Result<ActionPlan> Planner::action(const dif::ActDesc& desc) {
   return action;
 }
 
-void Planner::sum_up(EcbPlan& plan) const {
+void ClausePlanner::sum_up(EcbPlan& plan) const {
   const auto any = [&](auto&& holds) { return std::any_of(plan.actions.begin(), plan.actions.end(), holds); };
   plan.speculates = any([](const ActionPlan& action) { return action.kind == dif::Action::speculate; });
   plan.needs_machine =
@@ -219,7 +219,7 @@ void Planner::sum_up(EcbPlan& plan) const {
   }
 }
 
-Status Planner::plan(EcbPlan& plan) {
+Status ClausePlanner::plan(EcbPlan& plan) {
   if (plan.desc.predicate) {
     Result<ValuePlan> predicate = value(plan.desc.predicate->difo);
     if (!predicate) return predicate.error();
@@ -275,7 +275,7 @@ Result<EcbPlan> make_plan(unsigned clause, dif::EcbDesc desc, const FindAggregat
   plan.clause = clause;
   plan.desc = std::move(desc);
   plan.strsize = static_cast<uint64_t>(std::max<int64_t>(options[dif::Option::strsize], 0));
-  if (Status made = Planner(find, options).plan(plan); !made) return made.error();
+  if (Status made = ClausePlanner(find, options).plan(plan); !made) return made.error();
   return plan;
 }
 

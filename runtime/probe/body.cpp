@@ -13,20 +13,20 @@ namespace {
 using vm::BodyFrame, vm::Step, vm::StepKind;
 
 // What becomes of the values of an action, as record_* do: the column `record` of actions.def.
-enum class Shape : uint8_t { values, expression, aggregation, called };
+enum class StepShape : uint8_t { values, expression, aggregation, called };
 
-constexpr Shape shape_of(dif::Action kind) {
-  constexpr Shape values = Shape::values, expression = Shape::expression;
-  constexpr Shape none = Shape::called, exit = none, tracemem = none, stop = none, raise = none, chill = none, speculate = none,
-                  commit = none, discard = none;
-  if (dif::find_aggregation(kind)) return Shape::aggregation;
+constexpr StepShape shape_of(dif::Action kind) {
+  constexpr StepShape values = StepShape::values, expression = StepShape::expression;
+  constexpr StepShape none = StepShape::called, exit = none, tracemem = none, stop = none, raise = none, chill = none,
+                      speculate = none, commit = none, discard = none;
+  if (dif::find_aggregation(kind)) return StepShape::aggregation;
   switch (kind) {
 #define DVM_ACTION(number, name, arguments, when, keeps, record, ...) \
   case dif::Action::name:                                             \
     return record;
 #include "vm/dif/actions.def"
     default:
-      return Shape::called;
+      return StepShape::called;
   }
 }
 
@@ -151,13 +151,13 @@ void Builder::add(const ActionCode& action) {
   begin.number = action.number;
   begin.offset = static_cast<uint32_t>(action.number * sizeof(ActionTally) + offsetof(ActionTally, count));
   switch (shape_of(action.kind)) {
-    case Shape::values:
+    case StepShape::values:
       return add_values(action, true);
-    case Shape::expression:
+    case StepShape::expression:
       return add_values(action, false);
-    case Shape::aggregation:
+    case StepShape::aggregation:
       return add_aggregation(action);
-    case Shape::called:
+    case StepShape::called:
       add(StepKind::call, &action);
   }
 }
@@ -194,7 +194,7 @@ vm::BodyRequest Builder::build(vm::CostPolicy policy) && {
 
 }  // namespace
 
-bool is_in_body(dif::Action kind) { return shape_of(kind) != Shape::called; }
+bool is_in_body(dif::Action kind) { return shape_of(kind) != StepShape::called; }
 
 vm::BodyRequest body_of(const EcbCode& code, vm::CostPolicy policy) { return Builder(code).build(policy); }
 

@@ -5,9 +5,9 @@
 namespace dvm::runtime {
 namespace {
 
-class Splitter {
+class CommandSplitter {
  public:
-  explicit Splitter(std::string_view text) : text_(text) {}
+  explicit CommandSplitter(std::string_view text) : text_(text) {}
 
   Result<std::vector<std::string>> split() {
     while (at_ < text_.size()) {
@@ -65,6 +65,6 @@ class Splitter {
 
 }  // namespace
 
-Result<std::vector<std::string>> split_command(std::string_view command) { return Splitter(command).split(); }
+Result<std::vector<std::string>> split_command(std::string_view command) { return CommandSplitter(command).split(); }
 
 }  // namespace dvm::runtime

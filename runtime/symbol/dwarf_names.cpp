@@ -95,7 +95,7 @@ std::optional<unsigned> size_of(unsigned form, unsigned offset_size) {
 bool is_plain_string(unsigned form) { return form == DW_FORM_strp || form == DW_FORM_GNU_strp_alt || form == DW_FORM_string; }
 
 // Position of the name in descriptions of one abbreviation.
-struct Shape {
+struct EntryShape {
   uint64_t code = 0;
   unsigned name_at = 0;  // bytes from behind the code
   bool is_fixed = false;
@@ -115,8 +115,8 @@ bool has_code(const char* at, uint64_t code) {
   return true;
 }
 
-Shape shape_of(Dwarf_Abbrev* abbreviation, unsigned attribute, unsigned offset_size, bool& has_name) {
-  Shape shape;
+EntryShape shape_of(Dwarf_Abbrev* abbreviation, unsigned attribute, unsigned offset_size, bool& has_name) {
+  EntryShape shape;
   shape.code = dwarf_getabbrevcode(abbreviation);
   shape.is_fixed = true;
   size_t count = 0;
@@ -180,10 +180,10 @@ class Search {
     Dwarf_Die first;
     if (die_at(unit, unit.first_die, first) == nullptr) return true;
     bool walk = false;
-    const std::vector<Shape> shapes = shapes_of(first, offset_size, walk);
+    const std::vector<EntryShape> shapes = shapes_of(first, offset_size, walk);
     if (walk) return walk_unit(first, unit);
     for (size_t place : places)
-      for (const Shape& shape : shapes)
+      for (const EntryShape& shape : shapes)
         if (!try_place(unit, place, shape)) return false;
     return true;
   }
@@ -218,8 +218,8 @@ class Search {
   }
 
   // Of the kinds that are looked for. walk: there are some whose name cannot be found by its place.
-  std::vector<Shape> shapes_of(Dwarf_Die& first, unsigned offset_size, bool& walk) const {
-    std::vector<Shape> shapes;
+  std::vector<EntryShape> shapes_of(Dwarf_Die& first, unsigned offset_size, bool& walk) const {
+    std::vector<EntryShape> shapes;
     Dwarf_Off offset = 0;
     for (size_t length = 0;; offset += length) {
       Dwarf_Abbrev* abbreviation = dwarf_getabbrev(&first, offset, &length);
@@ -227,13 +227,13 @@ class Search {
       const int tag = static_cast<int>(dwarf_getabbrevtag(abbreviation));
       if (std::find(tags_.begin(), tags_.end(), tag) == tags_.end()) continue;
       bool has_name = false;
-      const Shape shape = shape_of(abbreviation, attribute_, offset_size, has_name);
+      const EntryShape shape = shape_of(abbreviation, attribute_, offset_size, has_name);
       if (has_name) shapes.push_back(shape);
       walk |= has_name && !shape.is_fixed;
     }
   }
 
-  bool try_place(const DwarfUnit& unit, size_t place, const Shape& shape) const {
+  bool try_place(const DwarfUnit& unit, size_t place, const EntryShape& shape) const {
     const size_t before = shape.name_at + uleb_size(shape.code);
     if (place < unit.first_die + before || !has_code(bytes(unit).data() + place - before, shape.code)) return true;
     Dwarf_Die die;

@@ -17,9 +17,9 @@
 namespace dvm::runtime {
 namespace {
 
-class Pricing {
+class LedgerPricing {
  public:
-  explicit Pricing(const vm::Profile& profile) : prices_(profile), native_prices_(profile, {}, native_execution(profile)) {}
+  explicit LedgerPricing(const vm::Profile& profile) : prices_(profile), native_prices_(profile, {}, native_execution(profile)) {}
 
   // The part of what is added from now on that ran as machine code, from 0 to 1.
   void run_natively(double share) { native_ = share; }
@@ -79,7 +79,7 @@ double native_share(const EcbAccount& ecb) { return native_share({&ecb, 1}); }
 Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table, static_cast<unsigned>(at)}); }
 
 // An instruction that another row prices costs nothing as an opcode.
-void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
+void LedgerPricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
   using Table = vm::DifRow::Table;
   for (size_t i = 1; i < counts.opcodes.size(); i++) {
     const uint64_t own = counts.opcodes[i].count - counts.elsewhere[i];
@@ -101,7 +101,7 @@ std::string action_name(const std::string& name) {
 }
 
 // Of several keys each is waited for, more the more there are: as many as a table had when it was read, on the average.
-void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
+void add_many_keys(LedgerPricing& pricing, vm::Cost& to, const Account& account) {
   const auto build = std::find_if(account.consumer.begin(), account.consumer.end(),
                                   [](const auto& step) { return step.first == "aggregation_build"; });
   if (build == account.consumer.end() || build->second.units == 0) return;
@@ -113,7 +113,7 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
 
 // The same of variables with keys, as many as there are at the end. One that a firing stores to was often looked up by it, and is
 // near.
-void add_many_tuples(Pricing& pricing, vm::Cost& to, const Account& account) {
+void add_many_tuples(LedgerPricing& pricing, vm::Cost& to, const Account& account) {
   uint64_t stored = 0;
   for (const EcbAccount& ecb : account.ecbs)
     for (const dif::OpcodeInfo& row : dif::kOpcodes)
@@ -138,7 +138,7 @@ uint64_t stage_count(const Account& account, std::string_view name) {
   return 0;
 }
 
-vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& replayed) {
+vm::Cost price_source(LedgerPricing& pricing, const Account& account, const Replayed& replayed) {
   vm::Cost cost;
   pricing.add(cost, "source/replay/trigger"_row, replayed.events, replayed.bytes);
   pricing.add(cost, "capture/recorded"_row, replayed.pieces);
@@ -146,7 +146,7 @@ vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& 
   return cost;
 }
 
-vm::Cost price_preparation(Pricing& pricing, const Account& account) {
+vm::Cost price_preparation(LedgerPricing& pricing, const Account& account) {
   vm::Cost cost;
   pricing.run_natively(0);
   pricing.add(cost, "prepare/machine"_row, account.events);  // the shorter way to machine code is one without an account
@@ -164,7 +164,7 @@ vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   return cost;
 }
 
-vm::Cost price_counting(Pricing& pricing, const Account& account) {
+vm::Cost price_counting(LedgerPricing& pricing, const Account& account) {
   vm::Cost cost;
   pricing.add(cost, "account/firing"_row, account.events);
   for (const EcbAccount& ecb : account.ecbs) {
@@ -177,7 +177,7 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
 }
 
 // Adds the consumer's work on the records of a clause.
-void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
+void add_records(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
   const uint64_t head = ecb.records * sizeof(RecordHeader), numbers = ecb.recorded.integers * sizeof(uint64_t);
   pricing.add(cost, "consumer/copy"_row, ecb.records, head + numbers + ecb.recorded.bytes);
   pricing.add(cost, "consumer/record"_row, ecb.records, ecb.recorded.bytes);
@@ -185,7 +185,7 @@ void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool i
 }
 
 // Adds the values that a clause kept, and the records and keyed aggregations that they went to.
-void add_values(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
+void add_values(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
   pricing.add(cost, "record/any"_row, ecb.records);
   pricing.add(cost, "record/integer"_row, ecb.recorded.integers);
   pricing.add(cost, "record/string"_row, ecb.recorded.strings, ecb.recorded.bytes);
@@ -195,7 +195,7 @@ void add_values(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
   for (size_t i = 0; i < ecb.found.size(); i++) pricing.add(cost, row_of(static_cast<vm::StringPlace>(i)), ecb.found[i]);
 }
 
-vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {
+vm::Cost price_consumer(LedgerPricing& pricing, const Account& account, bool is_quiet) {
   vm::Cost cost;
   const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
   pricing.add(cost, "consumer/status_snapshot"_row, switches);
@@ -216,7 +216,7 @@ vm::Cost Ledger::total() const {
 }
 
 Ledger price_account(const Account& account, const Replayed& replayed, const vm::Profile& profile) {
-  Pricing pricing(profile);
+  LedgerPricing pricing(profile);
   vm::Cost dif, actions, kept;
   for (const EcbAccount& ecb : account.ecbs) {
     pricing.run_natively(native_share(ecb));

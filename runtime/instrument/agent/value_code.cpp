@@ -25,7 +25,7 @@ constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of D
 // Their words of struct pt_regs, with that of %rcx in place of %r0.
 constexpr std::array<unsigned, 6> kWords = {saved::rcx, saved::rdx, saved::r8, saved::r9, saved::r10, saved::r11};
 
-class Writer {
+class ValueWriter {
  public:
   std::vector<unsigned char> bytes;
 
@@ -394,7 +394,7 @@ class ValueCoder {
   const dif::Difo& difo_;
   const dif::DataType& type_;
   const ClausePlace& place_;
-  Writer code_;
+  ValueWriter code_;
   MachineCode made_{{}, 0, 1U << saved::rax, false};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;

@@ -84,9 +84,9 @@ uint64_t value_of(const Operand& operand, const StoppedThread& thread) noexcept 
   return read_memory(thread.pid, address, &value, operand.size) == operand.size ? widen(value, operand) : 0;
 }
 
-class Writer {
+class FiringWriter {
  public:
-  Writer(const RecordLayout& layout, const StoppedThread& thread, std::span<uint64_t> room) noexcept
+  FiringWriter(const RecordLayout& layout, const StoppedThread& thread, std::span<uint64_t> room) noexcept
       : layout_(layout), thread_(thread), room_(room) {
     std::fill(room_.begin(), room_.end(), 0);
   }
@@ -153,7 +153,7 @@ bool read_registers(StoppedThread& thread) noexcept {
 std::span<const std::byte> write_record(const RecordLayout& layout, uint64_t cookie, const StoppedThread& thread,
                                         uint64_t function, std::span<uint64_t> room) noexcept {
   room = room.first(layout.size / 8);
-  Writer writer(layout, thread, room);
+  FiringWriter writer(layout, thread, room);
   writer.head(cookie);
   writer.times();
   writer.registers();

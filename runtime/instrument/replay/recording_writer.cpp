@@ -26,9 +26,9 @@ uint32_t crc_of(const void* bytes, size_t size) {
 }
 
 // Writes into a fixed space; once something did not fit, ok() is false.
-class Encoder {
+class EventEncoder {
  public:
-  explicit Encoder(std::span<std::byte> space) : space_(space) {}
+  explicit EventEncoder(std::span<std::byte> space) : space_(space) {}
   void put_bytes(const void* bytes, size_t size) noexcept {
     ok_ = ok_ && size <= space_.size() - used_;
     if (!ok_ || size == 0) return;
@@ -53,7 +53,7 @@ MemoryKind kind_of(const vm::CapturedMemory& memory) noexcept {
   return memory.is_string ? MemoryKind::string : MemoryKind::bytes;
 }
 
-void put_pieces(Encoder& out, std::span<const vm::CapturedMemory> pieces) noexcept {
+void put_pieces(EventEncoder& out, std::span<const vm::CapturedMemory> pieces) noexcept {
   for (const vm::CapturedMemory& memory : pieces) {
     out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), kind_of(memory)});
     out.put_bytes(memory.bytes.data(), memory.bytes.size());
@@ -175,7 +175,7 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   head.execname = static_cast<uint8_t>(execname.empty() ? 0 : execname.size() + 1);
   for (size_t i = 0; i < firing.args.size(); i++) head.args |= static_cast<uint16_t>((firing.args[i] != 0) << i);
 
-  Encoder out{std::span<std::byte>(buffer_).subspan(used_)};
+  EventEncoder out{std::span<std::byte>(buffer_).subspan(used_)};
   out.put(head);
   for (uint64_t arg : firing.args) {
     if (arg != 0) out.put(arg);

@@ -81,9 +81,9 @@ bool kernel_rewrites_nops() {
   return std::sscanf(names.release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 18));
 }
 
-class Planner {
+class SitePlanner {
  public:
-  Planner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused)
+  SitePlanner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused)
       : shows_callers_(any_shows_callers(probes)), refused_(refused) {}
 
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
@@ -173,7 +173,7 @@ void move_in(const ModuleCode& file, const std::vector<PlannedSite*>& places, co
     if (chosen[i].moved != 0 && is_in_order(*places[i], chosen[i], instructions)) move(*places[i], chosen[i]);
 }
 
-void Planner::move_entries() {
+void SitePlanner::move_entries() {
   std::map<std::string, std::vector<PlannedSite*>> by_file;
   Instructions instructions;
   for (PlannedSite& place : places_) {
@@ -205,7 +205,7 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
 }
 
 std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-  Planner planner(probes, refused);
+  SitePlanner planner(probes, refused);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);
     if (!first) continue;
