@@ -97,9 +97,9 @@ class HeldStream {
 };
 
 // Lines in place of those before, which end where the cursor is.
-class Drawing {
+class ScreenDrawing {
  public:
-  explicit Drawing(int terminal) : terminal_(terminal) {}
+  explicit ScreenDrawing(int terminal) : terminal_(terminal) {}
 
   bool is_of(ScreenSize size) const { return size.columns == size_.columns && size.rows == size_.rows; }
 
@@ -168,7 +168,7 @@ struct LiveScreen::Impl {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     LiveView view;
-    Drawing drawing(output->terminal());
+    ScreenDrawing drawing(output->terminal());
     for (std::unique_lock lock(mutex); !is_ending;) {
       changed.wait_for(lock, kLook, [this] { return is_ending || snapshot; });
       const std::shared_ptr<const runtime::Snapshot> next = std::exchange(snapshot, nullptr);

@@ -46,7 +46,7 @@ void append_escaped(std::string& out, std::string_view text, bool is_label) {
   }
 }
 
-class Writer {
+class MetricsWriter {
  public:
   std::string take() { return std::move(out_); }
 
@@ -102,7 +102,7 @@ class Writer {
 }  // namespace
 
 std::string prometheus_text(const runtime::Snapshot& snapshot) {
-  Writer writer;
+  MetricsWriter writer;
   for (const Metric& metric : snapshot.metrics) writer.write(metric);
   return writer.take();
 }

@@ -75,9 +75,9 @@ struct Rest {
 };
 
 // One drawing: the boxes, and what they need to know of the whole.
-class Drawing {
+class FlameDrawing {
  public:
-  Drawing(const FlameStyle& style, const Node& root, bool is_difference)
+  FlameDrawing(const FlameStyle& style, const Node& root, bool is_difference)
       : style_(style), root_(root), is_difference_(is_difference), scale_((style.width - 2 * kSide) / root.weight) {}
 
   std::string draw() {
@@ -255,7 +255,7 @@ Result<std::string> flame_graph(const std::vector<FoldedStack>& stacks, const Fl
   if (before)
     if (Status added = add(root, *before, &Node::before); !added) return added.error();
   if (root.weight <= 0) return Error{"no stack has a weight above 0"};
-  return Drawing(style, root, before != nullptr).draw();
+  return FlameDrawing(style, root, before != nullptr).draw();
 }
 
 }  // namespace dvm::view

@@ -35,7 +35,7 @@ struct Traced {
   bool is_on_heap = false, follows = false;
 };
 
-struct Sides {
+struct AgentSides {
   double thread = 0, dvm = 0;  // ns
   double record_bytes = 0;
 };
@@ -112,7 +112,7 @@ class AgentMeter {
   }
   static const char* probe_of(const AgentCase& one) { return one.is_return ? "calibrated:::return" : "calibrated:::entry"; }
 
-  Result<Sides> predicted(const AgentCase& one, const Traced& traced) const {
+  Result<AgentSides> predicted(const AgentCase& one, const Traced& traced) const {
     const Result<dif::Program> program = bench_.compile(script_of(modelled_probe(one), traced.clauses));
     if (!program) return program.error();
     const dif::Program* programs[] = {&*program};
@@ -131,7 +131,7 @@ class AgentMeter {
     if (prediction.probes.empty() || !prediction.probes.front().agent) return Error{"its script has no probe of a process"};
     const AgentPrediction& agent = *prediction.probes.front().agent;
     const double ns = 1e9 / profile_.clock_hz;
-    return Sides{agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
+    return AgentSides{agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
   }
 
   static std::vector<std::pair<const char*, const char*>> settings(const Traced& traced) {
@@ -149,7 +149,7 @@ class AgentMeter {
   }
 
   // Each in a process of its own: what an agent maps stays there.
-  Result<LiveFigures> run(const AgentCase& one, const Traced& traced, const Sides& said) {
+  Result<LiveFigures> run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
     auto child = LoopingChild::start();
     if (!child) return child.error();
     child_ = *std::move(child);

@@ -72,12 +72,12 @@ std::string clause_of(const CaptureCase& one, const Size& size) {
   return fmt::format("{{ {} }}", fmt::format(fmt::runtime(one.actions), static_cast<unsigned>(size.things)));
 }
 
-struct Sides {
+struct FiringSides {
   double thread = 0, dvm = 0;  // ns
 };
 
 // The profile's prediction for a firing.
-Sides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
+FiringSides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
   PredictOptions how;
   how.probability = 1;
   how.sizes.expected = std::max(size.letters + 1.0, static_cast<double>(sizeof "dvm"));
@@ -144,7 +144,7 @@ class CaptureMeter {
 
   struct Measured {
     LiveFigures figures;
-    Sides predicted;
+    FiringSides predicted;
   };
 
   // Once for each depth, number of calls, and kind of probe.
