@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails when a name of a type has two meanings: a header gives it at namespace level, and it is the name of another type, too.
+"""Fails when a name of a type has two meanings: two types at namespace level have it, in headers or in source files, or one that a
+header gives and a type inside of a class.
 
-Types inside of different classes may share a name, since the class is named with it (`Speculations::State`), and so may those of
-single source files, and aliases of one type. ALLOWED has the others, and why. Types are those that Universal Ctags finds, where it is
+Types inside of different classes may share a name, since the class is named with it (`Speculations::State`), and so may aliases of one
+type, and aliases in single source files. ALLOWED has the others, and why. Types are those that Universal Ctags finds, where it is
 installed.
 """
 
@@ -40,11 +41,17 @@ def meaning(tag):
     return tag.get("typeref") if tag["kind"] == "typedef" else (tag["path"], tag.get("scope"))
 
 
+def several(tags):
+    return tags if len({meaning(tag) for tag in tags}) > 1 else []
+
+
 def ambiguous(tags):
-    """The declarations, if they are of more than one type and a header gives the name to all."""
+    """The declarations, if they are of more than one type."""
     meant = [tag for tag in tags if tag.get("scopeKind") != "function"]
-    is_given = any(tag["path"].endswith(".h") and tag.get("scopeKind", "namespace") == "namespace" for tag in meant)
-    return meant if is_given and len({meaning(tag) for tag in meant}) > 1 else []
+    outer = [tag for tag in meant if tag.get("scopeKind", "namespace") == "namespace"]
+    if any(tag["path"].endswith(".h") for tag in outer):
+        return several(meant)
+    return several([tag for tag in outer if tag["kind"] != "typedef"])
 
 
 def main():
