@@ -45,7 +45,7 @@ class AgentMeter {
   AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
 
   Status measure(const AgentCase& one) {
-    const auto first = rest(one, *one.sizes[0]), second = one.sizes[1] ? rest(one, *one.sizes[1]) : first;
+    const auto first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
     if (!first || !second) return (first ? second : first).error();
     const vm::Price ns = one.sizes[1] ? by_size(first->price, first->things, second->price, second->things - first->things)
                                       : times(first->price, 1 / one.uses);
@@ -54,24 +54,24 @@ class AgentMeter {
   }
 
  private:
-  struct Rest {
+  struct Remainder {
     vm::Price price;
     double things = 0;
   };
 
   // Ns that the model does not say.
-  Result<Rest> rest(const AgentCase& one, const AgentSize& size) {
+  Result<Remainder> remainder(const AgentCase& one, const AgentSize& size) {
     const Traced with{size.with, size, one.is_on_heap, one.follows};
     const auto said = predicted(one, with);
     if (!said) return said.error();
     const Result<LiveFigures> taken = run(one, with, *said);
     if (!taken) return taken.error();
     if (one.is_in_dvm)
-      return Rest{{std::max(taken->handled.median - said->dvm, 0.0), 0, taken->handled.deviation()}, said->record_bytes};
+      return Remainder{{std::max(taken->handled.median - said->dvm, 0.0), 0, taken->handled.deviation()}, said->record_bytes};
     Result<vm::Price> more = one.without[0] == '\0' ? beyond_untraced(one, size, *taken) : beyond(one, size, *taken);
     if (!more) return more.error();
     more->m = std::max(more->m - said->thread, 0.0);
-    return Rest{*more, size.things > 0 ? size.things : instructions(one, size)};
+    return Remainder{*more, size.things > 0 ? size.things : instructions(one, size)};
   }
 
   Result<vm::Price> beyond_untraced(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {

@@ -108,7 +108,7 @@ class CaptureMeter {
   }
 
   Status measure(const CaptureCase& one) {
-    const auto first = rest(one, *one.sizes[0]), second = one.sizes[1] ? rest(one, *one.sizes[1]) : first;
+    const auto first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
     if (!first || !second) return Error{fmt::format("{}: {}", one.row.name(), (first ? second : first).error().message)};
     const double things = one.row == "capture/argument"_row ? kArguments : 1;
     const vm::Price ns = one.sizes[1]
@@ -131,7 +131,7 @@ class CaptureMeter {
   }
 
   // Ns that the profile does not predict.
-  Result<vm::Price> rest(const CaptureCase& one, const Size& size) {
+  Result<vm::Price> remainder(const CaptureCase& one, const Size& size) {
     const auto with = run(clause_of(one, size), size, one.is_system_call), without = counting(size, one.is_system_call);
     if (!with) return with.error();
     if (!without) return without.error();

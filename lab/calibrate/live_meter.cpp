@@ -70,8 +70,8 @@ constexpr SharedSource kShared[] = {{PricedSource::pid_shared, "calibrated:::aga
 
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)].name; }
 
-// The rest, at least 0.
-vm::Price rest_of(const noise::Middle& all, const vm::Price& known) {
+// What is not known yet, at least 0.
+vm::Price remainder_of(const noise::Middle& all, const vm::Price& known) {
   return {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)};
 }
 
@@ -129,7 +129,7 @@ class SourceMeter {
     SourceRows rows(source_.source, profile);
     vm::Price known = known_firings(script, bench_, profile);
     known.m += is_loop ? looking(*traced, profile) : 0;
-    rows.set(FlowStage::handler, rest_of(traced->handled, known));
+    rows.set(FlowStage::handler, remainder_of(traced->handled, known));
     return set_stages(*plain, *traced, rows);
   }
 
@@ -197,7 +197,7 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, Bench& be
   const vm::Price known = known_firings(more, bench, profile);
   // Both firings of a call, less the one and the ECB of the other.
   const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
-  rows.set(FlowStage::handler, rest_of(both->handled, others));
+  rows.set(FlowStage::handler, remainder_of(both->handled, others));
   return {};
 }
 
@@ -244,7 +244,7 @@ Status measure_tick(Bench& bench, vm::Profile& profile) {
   }
   const noise::Middle firing = bench.book.settle_middle("tick", noise::quiet_middle(samples));
   const vm::Price known = known_firings(kTickScript, bench, profile);
-  profile.set("source/tick/handler"_row, times(rest_of(firing, known), clocks_of_ns(profile)));
+  profile.set("source/tick/handler"_row, times(remainder_of(firing, known), clocks_of_ns(profile)));
   return {};
 }
 

@@ -41,17 +41,17 @@ std::vector<TimedScript> replay_scripts(const Bench& bench) {
 // ways: times of kWanted, by engine.
 Status set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, double bytes, vm::Profile& profile) {
   profile.set("source/replay/handler"_row, {});
-  const auto set_rest = [&](Row row, EngineId engine) {
+  const auto set_remainder = [&](Row row, EngineId engine) {
     const noise::Middle& taken = ways[static_cast<size_t>(engine)];
     profile.set(row.in({engine}), {});
     const double known = predicted_firing(counted, profile, {engine}, bytes);
     profile.set(row.in({engine}), {std::max(taken.median - known, 0.0), 0, taken.deviation()});
   };
   profile.set("prepare/machine"_row, {});
-  if (ways.size() == 1) return set_rest("source/replay/handler"_row, {}), Status();
+  if (ways.size() == 1) return set_remainder("source/replay/handler"_row, {}), Status();
   profile.set("prepare/machine"_row.in({EngineId::llvm}), {});
-  set_rest("source/replay/handler"_row, EngineId::llvm);
-  set_rest("prepare/machine"_row, EngineId::interp);
+  set_remainder("source/replay/handler"_row, EngineId::llvm);
+  set_remainder("prepare/machine"_row, EngineId::interp);
   return {};
 }
 

@@ -174,10 +174,10 @@ Result<ScriptSample> time_program(const dif::Program& program, const RunSettings
     reads.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
     if (!probe.starts_quietly()) probe.begin();
   });
-  noise::QuietPiece rest(noise::wait_for_quiet_core());  // what is left to read, at the end
+  noise::QuietPiece last(noise::wait_for_quiet_core());  // what is left to read, at the end
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (Status stopped = settings.is_read ? run.handle().stop() : Status(); !stopped) return stopped.error();
-  const noise::QuietSample end = rest.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+  const noise::QuietSample end = last.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
   if (const uint64_t drops = run.handle().drops(); drops != 0) return Error{fmt::format("{} drops", drops)};
   const auto firings = static_cast<double>(settings.firings);
   for (const noise::QuietSample& read : reads.pieces())

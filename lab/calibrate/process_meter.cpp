@@ -104,17 +104,17 @@ Result<double> known(const Turn& turn, const Bench& bench, const vm::Profile& pr
 
 // Clocks of one use; nothing is known of its row but, of the second turn of two, what the first one has found.
 Result<vm::Price> price_of(const Turn& turn, const Settled& settled, const Bench& bench, const vm::Profile& profile) {
-  const Result<double> rest = known(turn, bench, profile);
-  if (!rest) return rest.error();
+  const Result<double> others = known(turn, bench, profile);
+  if (!others) return others.error();
   const auto at = static_cast<size_t>(&turn - kTurns);
   vm::Price price = times(difference(settled[at], settled[0]), clocks_of_ns(profile) / turn.uses);
-  price.m = std::max(price.m - *rest / turn.uses, 0.0);
+  price.m = std::max(price.m - *others / turn.uses, 0.0);
   return price;
 }
 
-// Of the row's two turns: what many bytes take is known as far as few take it, the rest was found.
-vm::Price with_many(const vm::Price& few, const vm::Price& rest) {
-  return by_size(few, kFew, {few.m + rest.m, 0, rest.spread}, kMany - kFew);
+// Of the row's two turns: what many bytes take is known as far as few take it, the remainder is new.
+vm::Price with_many(const vm::Price& few, const vm::Price& remainder) {
+  return by_size(few, kFew, {few.m + remainder.m, 0, remainder.spread}, kMany - kFew);
 }
 
 std::vector<Row> process_rows() {

@@ -1,6 +1,6 @@
-/* Part of workload.c. A job is done in pieces, and a round of it takes what it took in those before and behind which the core was
- * this process's own, as at one speed of the core (core_share.h). Where these are too few, all count. All do the same, so that
- * the one in the middle says what each takes: a stranger who came in between, an interrupt, make some longer. */
+/* Part of workload.c. A job is done in pieces. The time of a round is that of the pieces with an idle SMT sibling before and after,
+ * scaled to one speed of the core (core_share.h). If these are too few, all count. All pieces do the same, so their median counts: a
+ * neighbour that came in between, or an interrupt, makes some longer. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -96,8 +96,8 @@ static double middle_of_pieces(bool only_quiet) {
   return count > 0 ? of_round[count / 2] : 0;
 }
 
-/* Of a round, where they are not all alike: those behind a rest take longer. Pieces that took three times as long as they should
- * were interrupted, and are left out. */
+/* The mean of a round, if pieces differ: those after a sleep take longer. Pieces that took three times as long as they should were
+ * interrupted, and are left out. */
 static double mean_of_pieces(bool only_quiet) {
   const double most = 3;
   double all = 0, kept = 0, ns = 0, sum = 0;

@@ -107,7 +107,7 @@ class Simulation {
     if (result_.full_after < 0 && records_ > 0) result_.full_after = result_.seconds * room_ / records_;
   }
 
-  // Of a thread's firings those behind a rest; who has no time to rest has none.
+  // The share of a thread's firings after idle time. A thread that is never idle has none.
   double rested_share() const {
     if (machine_.rate <= 0 || machine_.rate * model_.thread_ns >= 1e9) return 0;
     return std::min(machine_.rests, machine_.rate) / machine_.rate;
