@@ -1,0 +1,70 @@
+#pragma once
+// The code of a site that finds the state of an aggregation's key in the arena of the thread, and updates it. Where it cannot, it
+// calls agent_find or agent_aggregate (inside/aggregate.h).
+//
+// Tested by tests/unit/instrument/site_code_test.cpp and site_run_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/agent/site_code_base.h"
+
+namespace dvm::runtime {
+
+class AggregationCode : SiteCodeBase {
+ public:
+  AggregationCode(CodeWriter& code, SiteFrame& frame, const SitePlace& place, const Needs& needs)
+      : SiteCodeBase(code, place, needs), frame_(frame) {}
+
+  // %rbx: the lane, %rbp: the arena.
+  void add(const AgentClause& aggregation, uint64_t address);
+  // Adds the code for what is rare, to which the code before leads.
+  void add_rare();
+  // Jumps of keys that cannot be read, so that agent_enter has to handle the firing.
+  const std::vector<size_t>& failures() const { return failures_; }
+
+ private:
+  void add_update_value(const AgentClause& aggregation);
+  void call_aggregate(uint64_t address);
+  void add_keys(const AgentClause& aggregation, uint64_t address, bool is_last_found);
+  void add_integer();
+  void call_for_key(const AgentKey& key, uint64_t first, uint64_t entry);
+  bool land_lost();
+  void leave_if(unsigned char condition, const AgentKey& key);
+  void add_by_call(const AgentKey& key, uint64_t address);
+  size_t check_found(const AgentClause& aggregation);
+  // A string or a stack that the code of the site does not take is left to agent_find.
+  struct Long {
+    std::vector<size_t> from;
+    size_t back = 0;  // in the code
+    size_t miss = 0;  // the number of that for its aggregation
+  };
+  std::optional<std::vector<size_t>> add_key_code(const AgentClause& aggregation);
+  void add_find(const AgentClause& aggregation, uint64_t address);
+  void add_long(const Long& one);
+  void add_integers(const AgentClause& aggregation);
+  void add_update_of_state(const inside::ThreadAggregation& clause);
+  void call_update(const inside::ThreadAggregation& clause);
+  // Where the entry in the first bucket is another one, there is none yet, or no room for one, agent_aggregate does it.
+  struct Miss {
+    std::vector<size_t> from;
+    size_t back = 0;  // in the code
+    uint64_t address = 0;
+    uint32_t key_words = 0;
+    bool has_value = false;                 // in %rax, or in %r8 if there are keys
+    const AgentClause* unvalued = nullptr;  // the value is yet to be found out, and the key is whole
+  };
+  void add_found(const AgentClause& aggregation, uint64_t address);
+  void add_update(const inside::ThreadAggregation& clause, size_t states);
+  void add_miss(const Miss& miss);
+
+  SiteFrame& frame_;
+  std::vector<size_t> failures_;
+  std::vector<size_t> lost_;  // jumps: of a stack that cannot be read: the aggregation at hand is left out
+  std::vector<Long> longs_;
+  std::vector<Miss> misses_;
+};
+
+}  // namespace dvm::runtime

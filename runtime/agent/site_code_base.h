@@ -1,0 +1,50 @@
+#pragma once
+// The basis of the classes that make the code of a site: values, the workspace in the stack frame (site_frame.h), and calls of
+// the agent's own code (inside/fire.cpp).
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/site_frame.h"
+#include "runtime/agent/site_needs.h"
+#include "runtime/agent/site_place.h"
+
+namespace dvm::runtime {
+
+class SiteCodeBase {
+ protected:
+  using Register = GeneralRegister;
+  static constexpr unsigned char kBelow = 0x82, kEqual = 0x84, kNotEqual = 0x85, kAbove = 0x87;
+
+  // needs: those of all that the code does, when it is made.
+  SiteCodeBase(CodeWriter& code, const SitePlace& place, const Needs& needs) : code_(code), place_(place), all_needs_(needs) {}
+
+  void add_value(const MachineCode& value) {
+    code_.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
+  }
+  void store_workspace(Register reg, size_t offset) { code_.store(reg, Register::rsp, in_workspace(offset)); }
+  static int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + static_cast<int32_t>(offset); }
+  void put_in_workspace(size_t offset, uint32_t value) {  // movq $value, offset(%rsp)
+    code_.add({0x48, 0xc7, 0x84, 0x24}, static_cast<size_t>(in_workspace(offset)));
+    code_.add({}, value);
+  }
+  void clear_workspace(size_t offset) { put_in_workspace(offset, 0); }
+  void load_workspace(Register reg) { code_.add_address(reg, Register::rsp, SiteFrame::kWorkspace); }
+  void call(uint64_t entry) { code_.call(place_.code_at + entry); }
+  // %rdi and %rsi are what values need.
+  void restore_pointers() {
+    if ((all_needs_.changes & kRdi) != 0) code_.add_address(Register::rdi, Register::rsp, 0);
+    if (all_needs_.has_workspace) load_workspace(Register::rsi);
+  }
+  void jump_back(size_t to) { code_.jump(code_.here() - code_.bytes().size() + to); }
+
+  CodeWriter& code_;
+  const SitePlace& place_;
+
+ private:
+  const Needs& all_needs_;
+};
+
+}  // namespace dvm::runtime
