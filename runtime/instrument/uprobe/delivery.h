@@ -1,5 +1,6 @@
 #pragma once
-// Records to firings: each record names its group, whose layout says what lies where in it. Probe context.
+// Records to firings: each record names its group, whose layout says what lies where in it. Probe context, with one exception: the
+// unwinder allocates when it meets a process, and when it reads that process's map or a file (runtime/symbol/unwinder.h).
 
 #include <algorithm>
 #include <array>
