@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/file_bytes.h"
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
@@ -255,7 +256,7 @@ bool AgentProcess::begin_data(const inside::ClockLine& clock) const {
   const inside::DataHeader begin{.clock = {clock, {}}, .mark = read_clock(CLOCK_MONOTONIC)};
   uint64_t found = 0;
   if (!memory_.write_object(context_.data, begin)) return false;
-  return pread(data_file_.get(), &found, sizeof found, offsetof(inside::DataHeader, mark)) == sizeof found && found == begin.mark;
+  return read_value(data_file_.get(), offsetof(inside::DataHeader, mark), found) && found == begin.mark;
 }
 
 // Code, programs, sites and stubs; nothing leads there yet.

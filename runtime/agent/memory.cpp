@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "common/file_bytes.h"
 
 namespace dvm::runtime {
 
@@ -16,24 +17,10 @@ Result<AgentMemory> AgentMemory::open(pid_t pid) {
   return AgentMemory(std::move(file));
 }
 
-bool AgentMemory::read(uint64_t address, std::span<std::byte> to) const noexcept {
-  while (!to.empty()) {
-    const ssize_t size = pread(file_.get(), to.data(), to.size(), static_cast<off_t>(address));
-    if (size <= 0) return false;
-    address += static_cast<uint64_t>(size);
-    to = to.subspan(static_cast<size_t>(size));
-  }
-  return true;
-}
+bool AgentMemory::read(uint64_t address, std::span<std::byte> to) const noexcept { return read_at(file_.get(), address, to); }
 
 bool AgentMemory::write(uint64_t address, std::span<const std::byte> from) const noexcept {
-  while (!from.empty()) {
-    const ssize_t size = pwrite(file_.get(), from.data(), from.size(), static_cast<off_t>(address));
-    if (size <= 0) return false;
-    address += static_cast<uint64_t>(size);
-    from = from.subspan(static_cast<size_t>(size));
-  }
-  return true;
+  return write_at(file_.get(), address, from);
 }
 
 }  // namespace dvm::runtime

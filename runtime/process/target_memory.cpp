@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "common/clock.h"
+#include "common/file_bytes.h"
 #include "common/file_descriptor.h"
 
 namespace dvm::runtime {
@@ -31,7 +32,7 @@ FileDescriptor open_file(int32_t pid, const char* name) noexcept {
 bool read_mem_file(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
   if (address > INT64_MAX) return false;
   const FileDescriptor mem = open_file(pid, "mem");
-  return mem && pread(mem.get(), to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
+  return mem && read_at(mem.get(), address, {static_cast<std::byte*>(to), size});
 }
 
 bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {

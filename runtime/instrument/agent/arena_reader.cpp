@@ -1,7 +1,5 @@
 #include "runtime/instrument/agent/arena_reader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/file_bytes.h"
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/order_memory.h"
 
@@ -77,7 +76,7 @@ ArenaReader::ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes, StackChe
       check_(std::move(check)) {}
 
 bool ArenaReader::read(uint64_t at, void* to, size_t bytes) const {
-  return pread(file_, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+  return read_at(file_, at, {static_cast<std::byte*>(to), bytes});
 }
 
 inside::Lane ArenaReader::lane(uint32_t number) const {
@@ -108,8 +107,7 @@ bool ArenaReader::has_left(uint32_t number, bool is_last) const {
 void ArenaReader::swap(uint32_t number) {
   Used& used = used_[number];
   const uint64_t other = used.arena ^ 1U;
-  const uint64_t at = lane_at(number) + offsetof(inside::Lane, arena);
-  if (pwrite(file_, &other, sizeof other, static_cast<off_t>(at)) != sizeof other) return;
+  if (!write_value(file_, lane_at(number) + offsetof(inside::Lane, arena), other)) return;
   used = {static_cast<uint32_t>(other), Used::State::sent};
 }
 
@@ -139,8 +137,7 @@ void ArenaReader::forget() {
 
 void ArenaReader::forget_variables(uint32_t number) const {
   const inside::ThreadVariables none;
-  const uint64_t at = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
-  [[maybe_unused]] const ssize_t written = pwrite(file_, &none, sizeof none, static_cast<off_t>(at));
+  write_value(file_, inside::variables_at(lanes_, ring_bytes_) + number * sizeof none, none);
 }
 
 void ArenaReader::collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last) {
@@ -160,8 +157,7 @@ void ArenaReader::take(uint32_t number, const std::vector<KnownClause>& clauses,
   Contents found = contents(number, used_[number].arena ^ 1U);
   if (found.used > kEntryRoom) found.used = 0, nonsense_++;
   if (!read(at + sizeof(inside::Arena), copy_.data(), found.used)) return;
-  const inside::Arena empty;
-  if (pwrite(file_, &empty, sizeof empty, static_cast<off_t>(at)) != sizeof empty) return;
+  if (!write_value(file_, at, inside::Arena())) return;
   if (std::exchange(used_[number].is_stale, false)) return;
   tell_counts(found.counts, clauses, visit);
   tell(found.used, clauses, visit);

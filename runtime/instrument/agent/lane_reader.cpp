@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/file_bytes.h"
 #include "runtime/agent/order_memory.h"
 
 namespace dvm::runtime {
@@ -31,9 +32,7 @@ constexpr auto is_later = [](const auto& a, const auto& b) { return a.ticks > b.
 LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes)
     : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes) {}
 
-bool LaneReader::read(uint64_t at, std::span<std::byte> to) const {
-  return pread(file_, to.data(), to.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(to.size());
-}
+bool LaneReader::read(uint64_t at, std::span<std::byte> to) const { return read_at(file_, at, to); }
 
 // Of all lanes at once, then again of those whose threads were writing.
 bool LaneReader::read_heads() {
@@ -104,8 +103,7 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   if (!is_read) made.end = 0;
   if (!makes_sense) nonsense_++;
   bytes_ += made.end * sizeof(uint64_t);
-  const auto tail_at = static_cast<off_t>(lane_at(number) + offsetof(inside::Lane, tail));
-  [[maybe_unused]] const ssize_t written = pwrite(file_, &lane.head, sizeof lane.head, tail_at);
+  write_value(file_, lane_at(number) + offsetof(inside::Lane, tail), lane.head);
   Turn turn{0, &made};
   if (!advance(turn)) return spare_.push_back(&made);
   turns_.push_back(turn);
@@ -185,7 +183,7 @@ void LaneReader::free_lanes() {
 bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
   const inside::ThreadVariables none;
   const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
-  if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return false;
+  if (!write_value(file_, variables, none)) return false;
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
   const uint64_t turns = (lane.turns + 1) & ~uint64_t{1};  // it may have ended in the midst of a firing
   return write(number, offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0) &&
@@ -193,7 +191,7 @@ bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
 }
 
 bool LaneReader::write(uint32_t number, size_t field, uint64_t value) const {
-  return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;
+  return write_value(file_, lane_at(number) + field, value);
 }
 
 }  // namespace dvm::runtime

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "common/clock.h"
+#include "common/file_bytes.h"
 #include "runtime/agent/address_space.h"
 
 namespace dvm::runtime {
@@ -46,18 +47,14 @@ bool StackFinder::wants_answer(uint32_t number) const {
 // The end comes last: a thread believes in the range only with that.
 bool StackFinder::publish(uint32_t number, const inside::MemoryRange& stack) const {
   const uint64_t at = sizeof(inside::DataHeader) + number * sizeof(inside::Lane) + offsetof(inside::Lane, stack);
-  const auto write = [&](size_t field, uint64_t value) {
-    return pwrite(file_, &value, sizeof value, static_cast<off_t>(at + field)) == sizeof value;
-  };
+  const auto write = [&](size_t field, uint64_t value) { return write_value(file_, at + field, value); };
   return write(offsetof(inside::MemoryRange, end), 0) && write(offsetof(inside::MemoryRange, begin), stack.begin) &&
          write(offsetof(inside::MemoryRange, end), stack.end);
 }
 
 void StackFinder::answer() {
   const uint64_t now = read_clock(CLOCK_MONOTONIC);
-  const size_t bytes = lanes_.size() * sizeof(inside::Lane);
-  if (now - looked_ < kLooksEvery ||
-      pread(file_, lanes_.data(), bytes, sizeof(inside::DataHeader)) != static_cast<ssize_t>(bytes))
+  if (now - looked_ < kLooksEvery || !read_at(file_, sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes_))))
     return;
   looked_ = now;
   std::vector<MemoryMapping> mappings;

@@ -1,19 +1,17 @@
 #include "runtime/instrument/agent/thread_clock.h"
 
-#include <unistd.h>
-
 #include <cstddef>
+
+#include "common/file_bytes.h"
 
 namespace dvm::runtime {
 
 void publish(const inside::ClockLine& line, int file) {
-  constexpr off_t kNumber = offsetof(inside::DataHeader, clock_number), kLines = offsetof(inside::DataHeader, clock);
+  constexpr uint64_t kNumber = offsetof(inside::DataHeader, clock_number), kLines = offsetof(inside::DataHeader, clock);
   uint64_t number = 0;
-  if (pread(file, &number, sizeof number, kNumber) != sizeof number) return;
+  if (!read_value(file, kNumber, number)) return;
   number++;
-  const auto at = kLines + static_cast<off_t>((number & 1) * sizeof line);
-  if (pwrite(file, &line, sizeof line, at) != sizeof line) return;
-  [[maybe_unused]] const ssize_t written = pwrite(file, &number, sizeof number, kNumber);
+  if (write_value(file, kLines + (number & 1) * sizeof line, line)) write_value(file, kNumber, number);
 }
 
 }  // namespace dvm::runtime

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/file_bytes.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 #include "runtime/symbol/demangle.h"
@@ -144,16 +145,7 @@ RecordingReader::~RecordingReader() {
 }
 
 bool RecordingReader::read_at(size_t offset, void* to, size_t size) const {
-  auto* into = static_cast<char*>(to);
-  while (size > 0) {
-    ssize_t got = pread(fd_, into, size, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into += got;
-    offset += static_cast<size_t>(got);
-    size -= static_cast<size_t>(got);
-  }
-  return true;
+  return dvm::read_at(fd_, offset, {static_cast<std::byte*>(to), size});
 }
 
 Status RecordingReader::read_header() {
