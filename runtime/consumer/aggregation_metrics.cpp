@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/utf8.h"
+#include "dvm/dif/action.h"
 #include "dvm/dif/variable.h"
 #include "runtime/consumer/floating.h"
 #include "runtime/consumer/json_value.h"
@@ -25,12 +26,8 @@ MetricKind kind_of(dif::Action function) {
       return MetricKind::sum;
     case dif::Action::agg_avg:
       return MetricKind::summary;
-    case dif::Action::agg_min:
-    case dif::Action::agg_max:
-    case dif::Action::agg_stddev:
-      return MetricKind::gauge;
     default:
-      return MetricKind::histogram;
+      return dif::find_aggregation(function)->histogram ? MetricKind::histogram : MetricKind::gauge;
   }
 }
 
