@@ -1,4 +1,4 @@
-// Measuring a profile. Covered by tests/runtime/scenarios/test_cost.py.
+// Measuring a profile. Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include "cmd/calibrate.h"
 

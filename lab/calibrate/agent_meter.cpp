@@ -2,7 +2,7 @@
 // the second script takes beyond the first, less what the model says of the difference; in dvm, what a firing takes beyond what
 // the model says. It works without privileges.
 //
-// Covered by tests/unit/lab/agent_cases_test.cpp and tests/runtime/scenarios/test_cost.py.
+// Covered by tests/unit/lab/agent_cases_test.cpp and tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // that only counts. The profile's prices for the rest of the difference are subtracted. Rows with a price by size are measured
 // with two sizes. The kernel stack is that of a system call of the child, some six frames.
 //
-// Covered by tests/runtime/scenarios/test_cost.py.
+// Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 

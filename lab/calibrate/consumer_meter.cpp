@@ -1,5 +1,5 @@
 // The consumer's steps but printing, which is measured as actions are: the stages of runs that leave nothing, many records or
-// many keys. Covered by tests/runtime/scenarios/test_cost.py.
+// many keys. Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 #include <poll.h>

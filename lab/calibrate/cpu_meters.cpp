@@ -1,5 +1,5 @@
 // Costs that depend on other users of the CPUs: polls, a thread's first firing after idle time, and two CPUs that fire at the
-// same time. Covered by tests/runtime/scenarios/test_cost.py.
+// same time. Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -10,7 +10,7 @@
 //
 // A call that cannot hand over a time has no resume: trigger includes it.
 //
-// Covered by tests/runtime/scenarios/test_cost.py.
+// Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 

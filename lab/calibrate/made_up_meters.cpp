@@ -1,5 +1,5 @@
 // Rows that follow from more than two scripts on made-up firings: of replays, of tables with keys, of commit(), of counting.
-// Covered by tests/runtime/scenarios/test_cost.py.
+// Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // No other process is affected: the looping child ignores the signal, a stop is followed by the signal that ends it, and the
 // bytes that are written stood there already.
 //
-// Covered by tests/runtime/scenarios/test_cost.py.
+// Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
 #include <signal.h>

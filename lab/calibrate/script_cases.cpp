@@ -1,5 +1,5 @@
-// The cases of rows that scripts measure. Covered by tests/runtime/scenarios/test_cost.py, whose quick calibration runs all of
-// them.
+// The cases of rows that scripts measure. Covered by tests/runtime/scenarios/test_calibrate.py, whose quick calibration runs
+// all of them.
 
 #include <fmt/format.h>
 #include <sys/mman.h>

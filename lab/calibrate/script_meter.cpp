@@ -1,4 +1,4 @@
-// Covered by tests/runtime/scenarios/test_cost.py.
+// Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include "lab/calibrate/script_meter.h"
 
