@@ -47,6 +47,7 @@ dvm_library(symbol
   symbol/dwarf_describe.cpp
   symbol/dwarf_file.cpp
   symbol/dwarf_names.cpp
+  symbol/dwarf_scope.cpp
   symbol/elf.cpp
   symbol/exceptions.cpp
   symbol/find_main.cpp

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
+#include "runtime/symbol/dwarf_scope.h"
 #include "runtime/symbol/libdw_files.h"
 
 namespace dvm::runtime {
@@ -162,9 +164,13 @@ class BestType {
   bool operator()(Dwarf_Die& die) {
     if (is_declaration(die)) return keep(declared_, die);
     if (++nested_ > kMostNested) return false;
-    return is_at_top(die) ? (top_ = die, false) : keep(defined_, die);
+    if (is_at_top(die)) return top_ = die, false;
+    if (const std::optional<std::string> scope = scope_of(die)) scopes_.insert(*scope);
+    return keep(defined_, die);
   }
   std::optional<Dwarf_Die> take() const { return top_ ? top_ : defined_ ? defined_ : declared_; }
+  // Those that the type could lie in, if it is not at the top.
+  std::set<std::string> scopes() const { return top_ ? std::set<std::string>() : scopes_; }
 
  private:
   static bool keep(std::optional<Dwarf_Die>& place, const Dwarf_Die& die) {
@@ -172,7 +178,24 @@ class BestType {
     return true;
   }
   std::optional<Dwarf_Die> top_, defined_, declared_;
+  std::set<std::string> scopes_;
   size_t nested_ = 0;
+};
+
+// Chooses among the types of one name that lie in a scope: a definition ends the search.
+class BestTypeOf {
+ public:
+  explicit BestTypeOf(std::string_view scope) : scope_(scope) {}
+  bool operator()(Dwarf_Die& die) {
+    if (scope_of(die) != scope_) return true;
+    best_ = die;
+    return is_declaration(die);
+  }
+  std::optional<Dwarf_Die> take() const { return best_; }
+
+ private:
+  std::string scope_;
+  std::optional<Dwarf_Die> best_;
 };
 
 // The address of a variable that always lies at the same place.
@@ -250,9 +273,16 @@ bool DwarfFile::find(std::string_view name, std::span<const int> tags, unsigned 
   return find_in(*names_) && (!alternate_ || find_in(*alternate_)) && std::all_of(parts().begin(), parts().end(), find_in);
 }
 
-std::optional<Dwarf_Die> DwarfFile::find_type(dif::DescribedAs as, std::string_view name) const {
+std::optional<Dwarf_Die> DwarfFile::find_type(dif::DescribedAs as, std::string_view text, std::set<std::string>* scopes) const {
+  const auto [scope, name] = split_qualified(text);
+  if (!scope.empty()) {
+    BestTypeOf best(scope);
+    find(name, tags_of(as), DW_AT_name, std::ref(best));
+    return best.take();
+  }
   BestType best;
   find(name, tags_of(as), DW_AT_name, std::ref(best));
+  if (scopes != nullptr) *scopes = best.scopes();
   return best.take();
 }
 
@@ -283,10 +313,17 @@ std::optional<Dwarf_Die> DwarfFile::variable_at(uint64_t address) const {
   return found;
 }
 
-std::optional<DwarfFile::Enumerator> DwarfFile::find_enumerator(std::string_view name) const {
+// ns::red and ns::Color::red may be the same.
+std::optional<DwarfFile::Enumerator> DwarfFile::find_enumerator(std::string_view text) const {
+  const QualifiedName wanted = split_qualified(text);
+  const auto is_meant = [&](const Dwarf_Die& enumeration) {
+    const std::optional<std::string> scope = scope_of(enumeration);
+    return scope && (*scope == wanted.scope || qualified(*scope, text_of(enumeration, DW_AT_name)) == wanted.scope);
+  };
   std::optional<Enumerator> found;
-  find(name, kEnumerators, DW_AT_name, [&](Dwarf_Die& die) {
-    if (const std::optional<Dwarf_Die> parent = enumeration_of(die)) found = Enumerator{*parent, die};
+  find(wanted.name, kEnumerators, DW_AT_name, [&](Dwarf_Die& die) {
+    const std::optional<Dwarf_Die> parent = enumeration_of(die);
+    if (parent && (wanted.scope.empty() || is_meant(*parent))) found = Enumerator{*parent, die};
     return !found;
   });
   return found;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,13 +31,14 @@ class DwarfFile {
 
   // Finds a type by name. A structure (or class), union or enumeration is named by its tag. An alias is anything that has the
   // name without a tag: a typedef, a class of C++. Definitions are preferred to declarations, and top-level types to nested
-  // ones.
-  std::optional<Dwarf_Die> find_type(dif::DescribedAs as, std::string_view name) const;
+  // ones. "ns::Class::name" names the scope as well. Of a name without one, the scopes are those that definitions lie in, if none
+  // is at the top: several make it ambiguous.
+  std::optional<Dwarf_Die> find_type(dif::DescribedAs as, std::string_view name, std::set<std::string>* scopes = nullptr) const;
   // The function whose code begins at this address of the file.
   std::optional<Dwarf_Die> find_function(uint64_t address) const;
   // The variable at this address of the file; of those with the name, the only one, if no address is given with it.
   std::optional<Dwarf_Die> find_variable(std::string_view name, uint64_t address) const;
-  // An enumerator by its name; the enumeration is its parent.
+  // An enumerator by its name, which may have a scope; the enumeration is its parent.
   struct Enumerator {
     Dwarf_Die enumeration, enumerator;
   };

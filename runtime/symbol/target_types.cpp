@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/symbol/demangle.h"
+#include "runtime/symbol/dwarf_scope.h"
 #include "runtime/symbol/go_signature.h"
 #include "runtime/symbol/signature.h"
 
@@ -18,7 +20,7 @@ namespace dvm::runtime {
 
 namespace {
 
-constexpr size_t kNamedModules = 4;  // in a message
+constexpr size_t kNamedModules = 4, kNamedTypes = 4;  // in a message
 
 using Data = std::vector<ElfData>::const_iterator;
 
@@ -42,6 +44,14 @@ const ElfData* data_named(const ElfObject& elf, std::string_view name) {
   const auto is_same = [&](const ElfData& data) { return demangle_without_arguments(data.name) == name; };
   const auto found = std::find_if(elf.data().begin(), elf.data().end(), is_same);
   return found == elf.data().end() ? nullptr : &*found;
+}
+
+Error ambiguous(std::string_view name, const std::set<std::string>& scopes) {
+  std::vector<std::string> names;
+  for (const std::string& scope : scopes)
+    if (names.size() < kNamedTypes) names.push_back("`" + qualified(scope, name));
+  return Error{fmt::format("there are several: name one with its scope, as {}{}", fmt::join(names, ", "),
+                           names.size() == scopes.size() ? "" : " ...")};
 }
 
 }  // namespace
@@ -118,8 +128,10 @@ Result<dif::TypeRef> TargetTypes::find_type(std::string_view pattern, dif::Descr
   dif::TypeRef declared = 0;
   for (Module* module : modules) {
     const DwarfFile* dwarf = dwarf_of(*module);
-    const std::optional<Dwarf_Die> die = dwarf == nullptr ? std::nullopt : dwarf->find_type(as, name);
+    std::set<std::string> scopes;
+    const std::optional<Dwarf_Die> die = dwarf == nullptr ? std::nullopt : dwarf->find_type(as, name, &scopes);
     if (!die) continue;
+    if (scopes.size() > 1) return ambiguous(name, scopes);
     const dif::TypeRef type = table_.add(*die);
     if (dvm::runtime::describe(*die, table_).is_complete) return type;
     if (declared == 0) declared = type;

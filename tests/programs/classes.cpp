@@ -39,6 +39,18 @@ int Cat::feed(const Named& keeper, Diet with, bool gladly) {
   return keeper.id + static_cast<int>(with) + legs() + gladly;
 }
 
+namespace aquarium {
+enum Depth { shallow = 7, deep };
+struct Named {
+  int tank = 12;
+  Depth depth = deep;
+};
+struct Fish : Named {
+  int fins = 6;
+};
+Fish nemo;
+}  // namespace aquarium
+
 // Its copy is no copy of its bytes, so it is passed by its address.
 [[gnu::noinline]] int weigh(Cat guest, int stones) { return guest.legs() * stones; }
 

@@ -10,5 +10,7 @@ pid$target:classes:zoo??Cat??feed:entry
 	    stringof(args[0]->friend_of->name), stringof(args[1]->name), args[1]->id);
 	printf("born %d, oldest %d, fed %d, %d; ", classes`zoo::Animal::born, `zoo::oldest, a.out`zoo::fed, `_ZN3zoo6Animal4bornE);
 	printf("with %d, meat %d, gladly %d, Cat %d\n", args[2], `meat, args[3], sizeof (struct Cat));
+	printf("%d %d %d; ", sizeof (struct `zoo::Named), sizeof (struct classes`zoo::aquarium::Named), sizeof (struct Fish));
+	printf("%d %d\n", ((struct `zoo::aquarium::Named *)&`zoo::aquarium::nemo)->tank, `zoo::aquarium::deep);
 	print(args[0]->initials);
 }

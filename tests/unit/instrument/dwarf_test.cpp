@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "runtime/symbol/dwarf_describe.h"
 #include "runtime/symbol/dwarf_file.h"
+#include "runtime/symbol/dwarf_scope.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/signature.h"
 #include "runtime/symbol/target_types.h"
@@ -174,6 +176,30 @@ TEST_F(DwarfTest, ClassesOfCxx) {
   EXPECT_EQ(describe(meat->enumeration, table_).size, 1U);
   EXPECT_EQ(type_of_data("_ZN3zoo6oldestE").size, 2U);
   EXPECT_EQ(type_of_data("_ZN3zooL3fedE").size, 8U);
+}
+
+TEST_F(DwarfTest, ScopesOfCxx) {
+  open("classes");
+  EXPECT_THAT(members(DescribedAs::structure, "zoo::Named"), ElementsAre("name 0", "id 8"));
+  EXPECT_THAT(members(DescribedAs::structure, "zoo::aquarium::Named"), ElementsAre("tank 0", "depth 4"));
+  EXPECT_THAT(members(DescribedAs::alias, "zoo::aquarium::Fish"), ElementsAre(" 0", "fins 8"));
+  EXPECT_THAT(members(DescribedAs::structure, "aquarium::Fish"), ElementsAre("not found"));
+  std::set<std::string> scopes;
+  EXPECT_TRUE(file_->find_type(DescribedAs::structure, "Named", &scopes));
+  EXPECT_THAT(scopes, ElementsAre("zoo", "zoo::aquarium"));
+  EXPECT_TRUE(file_->find_type(DescribedAs::structure, "Fish", &scopes));
+  EXPECT_THAT(scopes, ElementsAre("zoo::aquarium"));
+  for (const char* name : {"deep", "zoo::aquarium::deep", "zoo::aquarium::Depth::deep", "zoo::Diet::meat"})
+    EXPECT_TRUE(file_->find_enumerator(name)) << name;
+  EXPECT_FALSE(file_->find_enumerator("aquarium::deep"));
+}
+
+TEST(QualifiedNames, AreSplitOutsideOfTemplateArguments) {
+  EXPECT_EQ(split_qualified("a::b::c").scope, "a::b");
+  EXPECT_EQ(split_qualified("a::Box<b::c>").name, "Box<b::c>");
+  EXPECT_EQ(split_qualified("Box<b::c>::Inner").scope, "Box<b::c>");
+  EXPECT_EQ(split_qualified("plain").name, "plain");
+  EXPECT_EQ(split_qualified("::").name, "");
 }
 
 TEST_F(DwarfTest, SeparateAndCompressed) {
