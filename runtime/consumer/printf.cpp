@@ -155,12 +155,12 @@ std::string wide_text(std::span<const std::byte> bytes) {
   return text;
 }
 
-// The name of a service, given its port in network order; else the port as a number.
+// The name of a service, else its port as a number.
 std::string port_name(uint16_t port) {
   servent entry{}, *found = nullptr;
   char room[1024];
-  if (getservbyport_r(port, nullptr, &entry, room, sizeof(room), &found) == 0 && found) return found->s_name;
-  return fmt::format("{}", ntohs(port));
+  if (getservbyport_r(htons(port), nullptr, &entry, room, sizeof(room), &found) == 0 && found) return found->s_name;
+  return fmt::format("{}", port);
 }
 
 // The name of the host that the text of an address belongs to; else that text.

@@ -112,7 +112,7 @@ TEST(Printf, FloatingPointHasTheSizeOfItsType) {
 }
 
 TEST(Printf, ServicesAndHostsWithoutAName) {
-  EXPECT_EQ(format("%P", {{0xffff, integer(2, false)}}), "65535");
+  EXPECT_EQ(format("%P", {{0xfffe, integer(2, false)}}), "65534");
   EXPECT_EQ(format("%I", {"no address"}), "no address");
 }
 
