@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
 #include "compiler/sema/check_target.h"
@@ -94,6 +97,25 @@ bool declare_target(ExprContext& c, Assign& e) {
   return declare_first(c, element, scope, name, e.value->type, e.where);
 }
 
+// dtrace checks the keys before the value: x[i++] = i has an i.
+bool check_keys_first(ExprContext& c, const Assign& e) {
+  auto* element = as<Index>(e.target.get());
+  dif::Scope scope;
+  std::string name;
+  if (!element || !names_variable(*element->base, scope, name)) return true;
+  return std::all_of(element->arguments.begin(), element->arguments.end(), [&](ExprPtr& key) { return check_value(c, key); });
+}
+
+// It declares the variable before that, too: in i = i + 1 the value of i is missing, not its name. False after a diagnostic.
+bool check_assigned_value(ExprContext& c, Assign& e) {
+  if (!check_keys_first(c, e)) return false;
+  const auto* name = as<Identifier>(e.target.get());
+  const std::string_view around = std::exchange(c.assigned, name ? std::string_view(name->name) : c.assigned);
+  check(c, e.value);
+  c.assigned = around;
+  return !is_error(e.value->type);
+}
+
 // x[key] = 0 and self->x = 0 give back the memory of a structure.
 bool frees(const Assign& e) {
   const Symbol* symbol = variable_of(*e.target);
@@ -162,8 +184,7 @@ ExprPtr check(ExprContext& c, Assign& e) {
     fail(c, e, Tag::D_AGG_NULL, fmt::format("aggregation @{} may only be assigned in a statement of its own", aggregation->name));
     return nullptr;
   }
-  check(c, e.value);
-  if (is_error(e.value->type) || !declare_target(c, e)) {
+  if (!check_assigned_value(c, e) || !declare_target(c, e)) {
     forget(c, *e.target);
     fail(c, e);
     return nullptr;

@@ -30,6 +30,7 @@ const dif::BuiltInInfo* find_built_in(std::string_view name) {
 }
 
 void undefined(ExprContext& c, Identifier& e) {
+  if (e.name == c.assigned) return unassigned(c, e, dif::Scope::global, e.name);
   if (!c.session.is_new_unknown(dif::Scope::global, e.name)) return fail(c, e);
   if (is_function(e.name))
     return fail(c, e, Tag::D_IDENT_BADREF, fmt::format("function {} may not be referenced as scalar", e.name),

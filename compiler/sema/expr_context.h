@@ -19,6 +19,7 @@ struct ExprContext {
   Session& session;  // the diagnostics, the options and the probes of the clause
   Symbols& symbols;  // the scope
   TypeTable& types;
+  std::string_view assigned;            // the plain global name that the assignment around the expression writes
   const Call* nested_action = nullptr;  // the last action or aggregating function inside the expression, where none belongs
 };
 
