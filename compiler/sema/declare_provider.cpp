@@ -45,7 +45,7 @@ bool argument_types(std::vector<Parameter>& parameters, const ProbeDecl& d, std:
       return s.error(Tag::D_DECL_PROTO_VOID, d.where,
                      fmt::format("probe {} may not have an argument of type {}", d.name, type ? "void" : "...")),
              false;
-    to.push_back({p.name, type, to.size()});
+    to.push_back({p.name, is_array(type) ? s.types.pointer_to(target_of(type)) : type, to.size()});  // as a parameter of C
   }
   return true;
 }
