@@ -20,7 +20,10 @@ typedef struct siginfo {
 translator lwpsinfo_t < struct dvm_task *T > {
 	pr_addr = (uintptr_t)arg4;
 	pr_lwpid = (id_t)arg4;
+	pr_wchan = 0;	/* Linux tells of no thread what it waits for */
+	pr_stype = SOBJ_NONE;
 	pr_pri = (int)arg7;
+	pr_name = stringof((char *)arg6);
 	pr_onpro = (processorid_t)arg3;
 };
 
@@ -31,7 +34,14 @@ translator psinfo_t < struct dvm_task *P > {
 	pr_uid = (uid_t)arg9;
 	pr_fname = stringof((char *)arg6);
 	pr_psargs = stringof((char *)arg6);
+	pr_wstat = 0;
 	pr_dmodel = PR_MODEL_LP64;
+	pr_taskid = 0;
+	pr_projid = 0;
+	pr_nzomb = 0;
+	pr_poolid = 0;
+	pr_zoneid = 0;
+	pr_contract = 0;
 };
 
 translator cpuinfo_t < struct dvm_cpu *C > {

@@ -69,12 +69,14 @@ typedef struct psinfo {
 	timestruc_t pr_start;	/* from the epoch, to a hundredth of a second */
 	string pr_fname;	/* name of the program */
 	string pr_psargs;	/* the command line */
+	int pr_wstat;		/* 0: a process that fires has not ended */
 	int pr_argc;
 	uintptr_t pr_argv;	/* of the arguments at the start */
 	uintptr_t pr_envp;
 	char pr_dmodel;		/* PR_MODEL_LP64 */
 	taskid_t pr_taskid;
 	projid_t pr_projid;
+	int pr_nzomb;		/* threads that have ended and wait to be joined: Linux has none */
 	poolid_t pr_poolid;
 	zoneid_t pr_zoneid;
 	ctid_t pr_contract;
@@ -117,11 +119,13 @@ translator psinfo_t < struct dvm_current P > {
 	pr_addr = pid;
 	pr_ttydev = (dev_t)dvm_process[13];
 	pr_start = xlate <timestruc_t> (P);
+	pr_wstat = 0;
 	pr_argc = (int)dvm_process[16];
 	pr_argv = (uintptr_t)dvm_process[17];
 	pr_envp = (uintptr_t)dvm_process[18];
 	pr_taskid = 0;	/* Linux has one of each for all processes */
 	pr_projid = 0;
+	pr_nzomb = 0;
 	pr_poolid = 0;
 	pr_contract = 0;
 	pr_fname = execname;

@@ -28,6 +28,7 @@ BEGIN = (
     ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
     ("`trace()` prints every string", "trace(\"a\\001b\");", "a\001b"),
     ("`pr_addr`", "printf(\"%d %d\", (long)curlwpsinfo->pr_addr == tid, (long)curpsinfo->pr_addr == pid);", "1 1"),
+    ("`pr_wchan`", "printf(\"%d %d %d %d\", (long)curlwpsinfo->pr_wchan, curlwpsinfo->pr_stype, curpsinfo->pr_wstat, curpsinfo->pr_nzomb);", "0 0 0 0"),
     ("`pr_taskid`", "printf(\"%d %d %d %d\", curpsinfo->pr_taskid, curpsinfo->pr_projid, curpsinfo->pr_poolid, curpsinfo->pr_contract);", "0 0 0 0"),
     ("The kernel's memory", "trace(sizeof (struct vmlinux`task_struct) > 1000);", "1"),
     ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),

@@ -39,7 +39,7 @@ sched:::wakeup
 /slept && args[1]->pr_pid == $target/
 {
 	woken = 1;
-	@wrong["woken under another name"] = sum(args[1]->pr_fname != "sleep");
+	@wrong["woken under another name"] = sum(args[1]->pr_fname != "sleep" || args[0]->pr_name != "sleep" || args[0]->pr_stype != SOBJ_NONE);
 }
 
 END

@@ -4,6 +4,7 @@ BEGIN
 {
 	printf("%d %d %d\n", curlwpsinfo->pr_flag, curlwpsinfo->pr_pri > 0, curlwpsinfo->pr_nice >= 0);
 	printf("%s %d\n", curlwpsinfo->pr_clname, curlwpsinfo->pr_name == execname);
+	printf("%d %d\n", curpsinfo->pr_wstat, curpsinfo->pr_nzomb);
 	c = curcpu;
 	printf("%d %d\n", c != NULL, c->cpu_id == cpu);
 	exit(0);
