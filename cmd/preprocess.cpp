@@ -42,19 +42,28 @@ std::string read_all(std::FILE* file) {
 
 // GCC's spellings of C's words, which mean the same in headers that do not look for GCC.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"__extension__", ""},        {"__inline", "inline"},       {"__inline__", "inline"},
-    {"__restrict", "restrict"},   {"__restrict__", "restrict"}, {"__const", "const"},
-    {"__volatile__", "volatile"}, {"__volatile", "volatile"},   {"__thread", ""},
+    {"__extension__", ""},
+    {"__inline", "inline"},
+    {"__inline__", "inline"},
+    {"__restrict", "restrict"},
+    {"__restrict__", "restrict"},
+    {"__const", "const"},
+    {"__volatile__", "volatile"},
+    {"__volatile", "volatile"},
+    {"__thread", ""},
     {"_Thread_local", ""},
+    {"__signed", "signed"},
+    {"__signed__", "signed"},
+    {"__const__", "const"},
+    {"_Noreturn", ""},
 };
 
 // The macros that DTrace defines. The platform's macros that are not reserved names (linux, unix) are left undefined. Without
 // __GNUC__, system headers use none of GCC's extensions, but for two names, and by plain C99 they define few functions: D can
 // read neither. `wrapped` is the folder of a sys/cdefs.h that comes before the system's.
 std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp, const std::string& wrapped) {
-  std::vector<std::string> words = {
-      cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux",
-      "-Uunix",    "-U__GNUC__",   "-std=c99",        "-D__signed__=signed",           "-D__builtin_va_list=void *"};
+  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux",
+                                    "-Uunix",    "-U__GNUC__",   "-std=c99",        "-D__builtin_va_list=void *"};
   for (const auto& [word, meaning] : kWords) words.push_back(fmt::format("-D{}={}", word, meaning));
   words.insert(words.end(), cpp.arguments.begin(), cpp.arguments.end());
   const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();

@@ -76,6 +76,7 @@ class Preprocessor(dvmtest.FolderTest):
                           "typedef void handler_t(int);\ntypedef handler_t *pointer_t;\n"
                           "enum large { LARGE = 0x80000000, HUGE_ONE = 1L << 40 };\n"
                           "extern __thread struct words *own; extern _Thread_local int self_too;\n"
+                          "typedef __signed char small; extern __const__ int *fixed; extern _Noreturn void end(void);\n"
                           "static inline int g(int a)\n{ return a; }\n# 30 \"c.h\"\nstatic inline\nint h(int);\n"
                           "struct holds { __extension__ char c; __int128_t wide; char pad[__alignof__(long)]; };\n")
         script = self.write("a.d", '#include "c.h"\nstruct words w;\nBEGIN { w.string = NULL; w.counter = 2; '
