@@ -17,11 +17,23 @@ namespace dvm::compiler {
 
 namespace {
 
+// The type that D's documentation gives a variable; DIF has its size and sign only.
+const Type* built_in_type(const dif::BuiltInInfo& row, const TypeTable& types) {
+  struct Named {
+    std::string_view variable, type;
+  };
+  static constexpr Named kNamed[] = {{"pid", "pid_t"}, {"ppid", "pid_t"},  {"tid", "id_t"},          {"uid", "uid_t"},
+                                     {"gid", "gid_t"}, {"errno", "int"},   {"cpu", "processorid_t"}, {"caller", "uintptr_t"},
+                                     {"id", "uint_t"}, {"epid", "uint_t"}, {"ipl", "uint_t"}};
+  const auto it = std::find_if(std::begin(kNamed), std::end(kNamed), [&](const Named& n) { return n.variable == row.name; });
+  return it == std::end(kNamed) ? prototype_type(row.type, types) : types.basic(it->type);
+}
+
 void add_built_in(const dif::BuiltInInfo& row, Session& s) {
   Symbol symbol;
   symbol.kind = SymbolKind::built_in;
   symbol.name = row.name;
-  symbol.type = prototype_type(row.type, s.types);
+  symbol.type = built_in_type(row, s.types);
   symbol.id = static_cast<uint16_t>(row.id);
   symbol.is_array = row.kind == dif::BuiltInKind::array;
   s.symbols.add(std::move(symbol));

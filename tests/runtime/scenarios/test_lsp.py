@@ -282,7 +282,7 @@ class LanguageServer(unittest.TestCase):
 
     def test_what_names_of_the_script_are(self):
         editor = self.editor()
-        for word, declaration in (("self->began", "uint64_t self->began"), ("this->who", "int32_t this->who"), ("@total", "@total[int32_t] = sum()"),
+        for word, declaration in (("self->began", "uint64_t self->began"), ("this->who", "pid_t this->who"), ("@total", "@total[pid_t] = sum()"),
                                   ("pr_fname", "string curpsinfo->pr_fname"), ("curpsinfo", "inline psinfo_t * curpsinfo")):
             self.assertEqual(self.explain(editor, SCRIPT, word)[0], declaration)
         self.assertEqual(self.explain(editor, 'BEGIN { a[1, "x"] = 2; trace(a[1, "x"]); }', "a[")[0], "int a[int, string]")
