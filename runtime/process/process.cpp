@@ -185,8 +185,10 @@ bool Process::has_exited() {
   if (::poll(&fd, 1, 0) != 1) return false;
   if (is_child_) {
     int status = 0;
-    if (waitpid(pid_, &status, WNOHANG | __WALL) != pid_ || !(WIFEXITED(status) || WIFSIGNALED(status))) return false;
-    ending_ = ending_of(status);
+    const pid_t found = waitpid(pid_, &status, WNOHANG | __WALL);
+    const bool is_waited_for = found < 0 && errno == ECHILD;  // by an agent, when it held the threads
+    if (!is_waited_for && (found != pid_ || WIFSTOPPED(status))) return false;
+    ending_ = is_waited_for ? reaped_ending(pidfd_) : ending_of(status);
   }
   has_exited_ = true;
   return true;

@@ -200,6 +200,28 @@ TEST(Process, KillEndsAChild) {
   EXPECT_EQ(how(*process), "terminated by SIGKILL");
 }
 
+TEST(Process, HasExitedAlsoIfSomebodyElseHasWaitedForIt) {
+  auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(process->resume());
+  kill(process->pid(), SIGTERM);
+  EXPECT_EQ(waitpid(process->pid(), nullptr, __WALL), process->pid());
+  EXPECT_TRUE(process->has_exited());
+}
+
+// A thread that dvm traces and has not waited for keeps its process from ending.
+TEST(Process, KillEndsAChildWithTracedThreads) {
+  auto process = Process::spawn({DVM_BINARY_DIR "/tests/programs/threads", "2", "100000000000"});
+  ASSERT_TRUE(process);
+  const pid_t pid = process->pid();
+  ASSERT_TRUE(process->resume());
+  while (threads_of(pid).size() < 3) usleep(1000);
+  for (const pid_t tid : threads_of(pid)) ASSERT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
+  process->kill();
+  EXPECT_EQ(how(*process), "terminated by SIGKILL");
+  EXPECT_FALSE(has_children());
+}
+
 TEST(Process, ASignalThatEndsTheChildIsItsStatus) {
   auto process = Process::spawn({kPrograms + "source_pie", "wait"});
   ASSERT_TRUE(process);
