@@ -68,6 +68,12 @@ Loadable string_region(State& state, uint64_t address) noexcept {
   return {};
 }
 
+// Apart, so that the usual way saves no registers.
+[[gnu::noinline]] size_t copy_found_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept {
+  const auto found = string_at(state, address);
+  return found ? store_in_words(found->substr(0, most), to) : 0;
+}
+
 }  // namespace
 
 std::span<std::byte> storable(State& state, uint64_t address) noexcept {
@@ -84,17 +90,6 @@ Loadable loadable(State& state, uint64_t address) noexcept {
   for (const CapturedMemory& memory : state.firing->memory)
     if (const auto found = from(memory.bytes, address); !found.empty()) return {found, memory.is_string};
   return {names(*state.firing, address), false};
-}
-
-Loadable captured_at(const State& state, uint64_t address) noexcept {
-  Loadable best;
-  if (!state.firing || state.wrote_target) return best;
-  for (const CapturedMemory& memory : state.firing->memory) {
-    const uint64_t at = address - memory.address;
-    if (!memory.is_file && at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
-      best = {memory.bytes.subspan(at), memory.is_string};
-  }
-  return best;
 }
 
 const std::byte* load_bytes(State& state, uint64_t address, uint64_t size) noexcept {
@@ -184,18 +179,6 @@ bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexce
   return true;
 }
 
-// In words, since so it is read again at once: a word that was written in pieces would have to be waited for.
-size_t copy_string_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept {
-  const auto found = string_at(state, address);
-  if (!found) return 0;
-  const std::string_view text = found->substr(0, most);
-  const size_t rest = text.size() % 8, whole = text.size() - rest;
-  for (size_t at = 0; at < whole; at += 8) std::memcpy(to + at, text.data() + at, 8);
-  const uint64_t last = last_word(text, rest);
-  std::memcpy(to + whole, &last, sizeof(last));
-  return whole + sizeof(last);
-}
-
 std::byte* allocate_scratch(State& state, uint64_t size) noexcept {
   std::byte* at = state.scratch.allocate(size);
   if (!at) state.set_fault(dif::Fault::noscratch);
@@ -214,7 +197,10 @@ uint64_t scratch_string(State& state, std::string_view text) noexcept {
 // What MachineState offers of it.
 bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
 size_t MachineState::copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept {
-  return vm::copy_string_in_words(*impl_, value, most, to);
+  const State& state = *impl_;
+  if (state.text != nullptr && value == address_of(state.text)) [[likely]]
+    return store_in_words({state.text, std::min(state.text_size, most)}, to);
+  return copy_found_in_words(*impl_, value, most, to);
 }
 
 bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }

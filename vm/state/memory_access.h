@@ -10,6 +10,7 @@
 
 #include "vm/state/address.h"
 #include "vm/state/state.h"
+#include "vm/state/words.h"
 
 namespace dvm::vm {
 
@@ -35,23 +36,30 @@ inline std::optional<std::string_view> string_at(State& state, uint64_t address)
 // as it leaves room.
 bool copy_bytes(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexcept;
-// As MachineState has it.
-size_t copy_string_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept;
 
 // Memory of the traced process: what was captured, else a late read. False: not readable, or D memory.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 // Copies bytes to the traced process. What was captured of it is not looked at again in this firing.
 bool write_target(State& state, uint64_t address, std::span<const std::byte> from) noexcept;
 // The captured bytes from this address on, the most that any one capture holds; empty if there are none.
-Loadable captured_at(const State& state, uint64_t address) noexcept;
+inline Loadable captured_at(const State& state, uint64_t address) noexcept {
+  Loadable best;
+  if (!state.firing || state.wrote_target) return best;
+  for (const CapturedMemory& memory : state.firing->memory) {
+    const uint64_t at = address - memory.address;
+    if (!memory.is_file && at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
+      best = {memory.bytes.subspan(at), memory.is_string};
+  }
+  return best;
+}
 // A captured string that can be handed out where it lies: it ends where a string of at most `limit` characters would.
-inline std::optional<std::string_view> captured_string(const State& state, uint64_t address, size_t limit) noexcept {
-  const Loadable found = captured_at(state, address);
-  if (found.bytes.empty()) return std::nullopt;
-  const std::string_view text(reinterpret_cast<const char*>(found.bytes.data()), std::min(found.bytes.size(), limit));
-  const size_t nul = text.find('\0');
-  if (nul != std::string_view::npos) return text.substr(0, nul);
-  return text.size() == limit ? std::optional(text) : std::nullopt;
+[[gnu::always_inline]] inline std::optional<std::string_view> captured_string(const State& state, uint64_t address,
+                                                                              size_t limit) noexcept {
+  const std::span<const std::byte> found = captured_at(state, address).bytes;
+  if (found.empty()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(found.data()), std::min(found.size(), limit));
+  const size_t length = length_of(text);
+  return length < text.size() || length == limit ? std::optional(text.substr(0, length)) : std::nullopt;
 }
 // Reads the string now, into scratch, with a NUL behind it.
 std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept;

@@ -1,6 +1,9 @@
 #pragma once
 // Bytes in words of eight. Probe context. Covered by tests/unit/vm/state_test.cpp and dynamic_variables_test.cpp.
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -23,6 +26,36 @@ inline uint64_t last_word(std::string_view text, size_t rest) noexcept {
   const char* begin = end - rest;
   return loaded<uint8_t>(begin) | loaded<uint8_t>(begin + rest / 2) << (8 * (rest / 2)) |
          loaded<uint8_t>(end - 1) << (8 * (rest - 1));
+}
+
+// Where the first NUL is from `at` on, or the size.
+[[gnu::noinline]] inline size_t length_from(std::string_view text, size_t at) noexcept {
+  return std::min(text.size(), text.find('\0', at));
+}
+
+// Bytes of a text before its first NUL, or all. Most texts are so short that a call of memchr() costs more.
+[[gnu::always_inline]] inline size_t length_of(std::string_view text) noexcept {
+  constexpr uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
+  constexpr size_t kShort = 64;
+  const auto first_zero = [](uint64_t word) { return (word - kOnes) & ~word & kTops; };
+  size_t at = 0;
+  for (const size_t end = text.size() / 8 * 8; at < end; at += 8) {
+    if (const uint64_t found = first_zero(loaded<uint64_t>(text.data() + at)); found != 0)
+      return at + static_cast<size_t>(std::countr_zero(found)) / 8;
+    if (at == kShort) return length_from(text, at);
+  }
+  const uint64_t last = last_word(text, text.size() - at);  // has a zero behind the text
+  return at + static_cast<size_t>(std::countr_zero(first_zero(last))) / 8;
+}
+
+// Writes a text with zeros up to a whole word, and at least one; returns the bytes written. In words, since so it is read again
+// at once: a word that was written in pieces would have to be waited for.
+inline size_t store_in_words(std::string_view text, std::byte* to) noexcept {
+  const size_t rest = text.size() % 8, whole = text.size() - rest;
+  for (size_t at = 0; at < whole; at += 8) std::memcpy(to + at, text.data() + at, 8);
+  const uint64_t last = last_word(text, rest);
+  std::memcpy(to + whole, &last, sizeof(last));
+  return whole + sizeof(last);
 }
 
 }  // namespace dvm::vm

@@ -22,7 +22,12 @@ std::byte* request_scratch(State& state, uint64_t size, uint64_t behind) noexcep
   return nullptr;
 }
 
-uint64_t late_copy(State& state, uint64_t address, size_t limit) noexcept {
+// What is cut by a length of its own must end there for every reader.
+[[gnu::noinline]] uint64_t address_of_cut(State& state, std::string_view text) noexcept {
+  return text.size() < state.variables.strsize ? scratch_string(state, text) : address_of(text.data());
+}
+
+[[gnu::noinline]] uint64_t late_copy(State& state, uint64_t address, size_t limit) noexcept {
   const auto text = late_string(state, address, limit);
   if (!text) return 0;
   state.units += text->size() + 1;
@@ -58,9 +63,8 @@ uint64_t subr_copyinstr(State& state) noexcept {
   const auto captured = captured_string(state, address, limit);
   if (!captured) return late_copy(state, address, limit);
   state.units += captured->size() + 1;
-  // What is cut by a length of its own must end there for every reader.
-  if (captured->size() == limit && limit < strsize) return scratch_string(state, *captured);
-  if (captured->size() < limit) state.text = captured->data(), state.text_size = captured->size();
+  if (captured->size() == limit) return address_of_cut(state, *captured);
+  state.text = captured->data(), state.text_size = captured->size();
   return address_of(captured->data());
 }
 

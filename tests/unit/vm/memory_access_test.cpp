@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/conformance/mock_host.h"
 
 namespace dvm::vm {
@@ -197,6 +199,17 @@ TEST_F(MemoryAccessTest, TheLongestCaptureCounts) {
   const std::byte* loaded = load_bytes(state_, 0x1000, 16);
   ASSERT_TRUE(loaded);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(loaded), 16), "what is there no");
+}
+
+// The text lies at the end of its memory, so that nothing behind it can be read unnoticed.
+TEST_F(MemoryAccessTest, AStringIsAsLongAsItsFirstNulSays) {
+  for (size_t size = 0; size <= 90; size++)
+    for (size_t nul = 0; nul <= size; nul++) {
+      std::vector<char> text(size, size % 2 ? '\x80' : '\xff');
+      if (nul < size) text[nul] = 0;
+      if (nul + 2 < size) text[nul + 1] = 1, text[nul + 2] = 0;
+      EXPECT_EQ(length_of({text.data(), size}), nul) << " of " << size;
+    }
 }
 
 TEST_F(MemoryAccessTest, CapturedMemoryMayEndWithTheAddressSpace) {
