@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kMostMemory = size_t{16} << 30;  // entry offsets are 32 bits of 8 bytes
 
-int32_t cpu_behind(const std::byte* key_end) { return static_cast<int32_t>(*reinterpret_cast<const int64_t*>(key_end)); }
-
 }  // namespace
 
 bool AggregationBuffer::allocate(size_t bytes) {
@@ -32,34 +30,42 @@ bool AggregationBuffer::allocate(size_t bytes) {
 
 uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                   uint64_t initial) noexcept {
-  uint64_t hash = hash_key(aggregation ^ (static_cast<uint32_t>(cpu_) << 16), key);
-  auto tag = static_cast<uint32_t>(hash >> 32);
-  for (uint32_t at = static_cast<uint32_t>(hash) & mask_;; at = (at + 1) & mask_) {
-    Slot& slot = index_[at];
-    if (slot.offset == 0) return add(slot, tag, aggregation, key, words, initial);
-    if (slot.tag != tag) continue;
+  const uint64_t hash = hash_of(aggregation, key);
+  for (uint32_t at = first_slot(hash); index_[at].offset != 0; at = next_slot(at)) {
+    const Slot slot = index_[at];
+    if (slot.tag != tag_of(hash)) continue;
     std::byte* entry = arena_ + (slot.offset - 1) * size_t{8};
     const auto& header = *reinterpret_cast<const EntryHeader*>(entry);
     std::byte* its_key = entry + sizeof(EntryHeader);
     if (header.aggregation == aggregation && header.key_bytes == key.size() + extra_ &&
-        is_same_key(its_key, key.data(), key.size()) && (extra_ == 0 || cpu_behind(its_key + key.size()) == cpu_))
+        is_same_key(its_key, key.data(), key.size()) && (extra_ == 0 || cpu_behind(its_key + key.size()) == cpu_)) [[likely]]
       return reinterpret_cast<uint64_t*>(its_key + header.key_bytes);
   }
+  return add(aggregation, key, words, initial);
 }
 
-uint64_t* AggregationBuffer::add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+uint64_t* AggregationBuffer::find_again(RecentEntry& recent, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                                        uint64_t initial) noexcept {
+  uint64_t* const state = find(aggregation, key, words, initial);
+  if (state != nullptr) recent = {state, generation_, static_cast<uint32_t>(key.size())};
+  return state;
+}
+
+uint64_t* AggregationBuffer::add(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                  uint64_t initial) noexcept {
   const size_t key_bytes = key.size() + extra_;
   size_t need = sizeof(EntryHeader) + key_bytes + words * sizeof(uint64_t);
   if (need > size_ - used_ || entries_ >= mask_) return nullptr;  // one slot stays free, so that a search ends
+  const uint64_t hash = hash_of(aggregation, key);
+  uint32_t at = first_slot(hash);
+  while (index_[at].offset != 0) at = next_slot(at);
   std::byte* entry = arena_ + used_;
-  *reinterpret_cast<EntryHeader*>(entry) = {aggregation, static_cast<uint32_t>(&slot - index_), static_cast<uint32_t>(key_bytes),
-                                            words};
+  *reinterpret_cast<EntryHeader*>(entry) = {aggregation, at, static_cast<uint32_t>(key_bytes), words};
   std::byte* behind = std::copy(key.begin(), key.end(), entry + sizeof(EntryHeader));
   if (extra_ != 0) *reinterpret_cast<int64_t*>(behind) = cpu_;
   auto* state = reinterpret_cast<uint64_t*>(behind + extra_);
   std::fill(state, state + words, initial);
-  slot = {tag, static_cast<uint32_t>(used_ / 8 + 1)};
+  index_[at] = {tag_of(hash), static_cast<uint32_t>(used_ / 8 + 1)};
   used_ += need;
   entries_++;
   return state;

@@ -13,10 +13,18 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/buffer/key_words.h"
 #include "runtime/buffer/principal_buffer.h"
 #include "runtime/buffer/sources.h"
 
 namespace dvm::runtime {
+
+// The entry of an aggregation that was found last. Firings often come with the same key again.
+struct RecentEntry {
+  uint64_t* state = nullptr;
+  uint32_t generation = 0;  // in which the address is good
+  uint32_t key_bytes = 0;
+};
 
 class AggregationBuffer final : public AggregationSource {
  public:
@@ -34,6 +42,14 @@ class AggregationBuffer final : public AggregationSource {
   // The state of a key, made with every word `initial` if it is new; null if there is no room, which the caller counts as a drop.
   // key.size() is a multiple of 8. The address is good while generation() stays.
   uint64_t* find(uint32_t aggregation, std::span<const std::byte> key, unsigned words, uint64_t initial) noexcept;
+  // find() for the aggregation that the entry belongs to, which it then holds.
+  uint64_t* find_again(RecentEntry& recent, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                       uint64_t initial) noexcept;
+  // Whether that is the entry of the key.
+  bool is_entry(const RecentEntry& recent, std::span<const std::byte> key) const noexcept {
+    return recent.generation == generation_ && recent.key_bytes == key.size() &&
+           is_same_key(reinterpret_cast<const std::byte*>(recent.state) - extra_ - key.size(), key.data(), key.size());
+  }
 
   // Changes whenever an address that find() returned is no longer that of the state; never 0.
   uint32_t generation() const noexcept { return generation_; }
@@ -56,8 +72,16 @@ class AggregationBuffer final : public AggregationSource {
     uint32_t key_bytes;
     uint32_t words;
   };
-  uint64_t* add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
-                uint64_t initial) noexcept;
+  uint64_t hash_of(uint32_t aggregation, std::span<const std::byte> key) const noexcept {
+    return hash_key(aggregation ^ (static_cast<uint32_t>(cpu_) << 16), key);
+  }
+  static int32_t cpu_behind(const std::byte* key_end) noexcept { return static_cast<int32_t>(key_word(key_end)); }
+  static uint32_t tag_of(uint64_t hash) noexcept { return static_cast<uint32_t>(hash >> 32); }
+  uint32_t first_slot(uint64_t hash) const noexcept { return static_cast<uint32_t>(hash) & mask_; }
+  uint32_t next_slot(uint32_t slot) const noexcept { return (slot + 1) & mask_; }
+  // A key that is not there. Apart from find(), so that the usual way saves fewer registers.
+  [[gnu::noinline, gnu::cold]] uint64_t* add(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                                             uint64_t initial) noexcept;
   void begin_generation() noexcept {
     if (++generation_ == 0) generation_ = 1;
   }

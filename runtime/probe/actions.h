@@ -285,6 +285,18 @@ inline uint64_t* find_keyless_state(FireContext& context, const EnabledAggregati
   return find_keyless_state(context.aggregations, context.keyless[aggregation.number], aggregation);
 }
 
+[[gnu::noinline]] inline uint64_t* find_keyed_again(FireContext& context, const EnabledAggregation& aggregation,
+                                                    std::span<const std::byte> key) noexcept {
+  return context.aggregations.find_again(context.recent[aggregation.number], aggregation.desc.id, key, aggregation.words,
+                                         aggregation.function->initial);
+}
+
+inline uint64_t* find_keyed_state(FireContext& context, const EnabledAggregation& aggregation,
+                                  std::span<const std::byte> key) noexcept {
+  const RecentEntry& recent = context.recent[aggregation.number];
+  return context.aggregations.is_entry(recent, key) ? recent.state : find_keyed_again(context, aggregation, key);
+}
+
 // Every aggregating function: keys, then the value, then the increment; only then is there a state, which changes.
 template <class Policy>
 bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
@@ -298,7 +310,7 @@ bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) 
   }
   FireContext& context = level.context;
   uint64_t* state = action.key_count == 0 ? find_keyless_state(context, *action.aggregation)
-                                          : find_state(context.aggregations, *action.aggregation, {level.key, key_bytes});
+                                          : find_keyed_state(context, *action.aggregation, {level.key, key_bytes});
   if (state == nullptr) return level.cpu->aggregation_drops++, true;
   action.aggregation->function->update(*action.aggregation, state, static_cast<int64_t>(arguments[0]),
                                        static_cast<int64_t>(arguments[1]));

@@ -42,7 +42,7 @@ void prepare(BodyFrame& frame) noexcept {
   prepare_clause<Off>(level, *probe, *level.ecb, *level.entered, is_prepared);
 }
 uint64_t* find_keyed(BodyFrame& frame, const void* object, uint64_t bytes) noexcept {
-  return find_state(level_of(frame).context.aggregations, aggregation_of(object), {frame.key, bytes});
+  return find_keyed_state(level_of(frame).context, aggregation_of(object), {frame.key, bytes});
 }
 void update(const void* object, uint64_t* state, uint64_t value, uint64_t increment) noexcept {
   const EnabledAggregation& aggregation = aggregation_of(object);

@@ -61,6 +61,7 @@ struct FireContext {
   RecordOrder order;
   AggregationBuffer aggregations;
   std::vector<KeylessState> keyless;  // by EnabledAggregation::number
+  std::vector<RecentEntry> recent;    // likewise, of aggregations with keys
   Speculations speculations;
   Activity activity = Activity::active;
   int exit_status = 0;
@@ -87,6 +88,7 @@ struct FireContext {
   }
   // Makes the levels, once there are variables and `keyless` has its size.
   void start(const vm::StateLimits& limits, vm::Host& host, size_t key_size) {
+    recent.resize(keyless.size());
     level.emplace(*this, *variables, limits, host, key_size);
     error_level.emplace(*this, *variables, limits, host, key_size);
     level->error = &*error_level;

@@ -304,6 +304,27 @@ TEST(AggregationBuffer, KeysOfOneHashAreKeptApart) {
   EXPECT_FALSE(is_same_key(longer.data(), std::as_bytes(std::span(high)).data(), 8));
 }
 
+TEST(AggregationBuffer, AnEntryThatWasFoundIsThatOfItsKeyAlone) {
+  AggregationBuffer buffer;
+  ASSERT_TRUE(buffer.allocate(4096));
+  buffer.part_by_cpu();
+  buffer.select(0);
+  const uint64_t both[] = {5, 0}, other[] = {5, 1};
+  const std::span<const std::byte> key = std::as_bytes(std::span(both)), unlike = std::as_bytes(std::span(other));
+  RecentEntry recent;
+  EXPECT_FALSE(buffer.is_entry(recent, key));
+  uint64_t* const state = buffer.find_again(recent, 1, key, 1, 0);
+  EXPECT_TRUE(buffer.is_entry(recent, key));
+  EXPECT_EQ(recent.state, state);
+  EXPECT_FALSE(buffer.is_entry(recent, unlike));
+  EXPECT_FALSE(buffer.is_entry(recent, key.first(8))) << "a key that the entry begins with";
+  buffer.select(1);
+  EXPECT_FALSE(buffer.is_entry(recent, key)) << "that of another CPU";
+  EXPECT_NE(buffer.find_again(recent, 1, key, 1, 0), state);
+  buffer.clear();
+  EXPECT_FALSE(buffer.is_entry(recent, key)) << "the entry is gone";
+}
+
 TEST(AggregationBuffer, OneSlotOfTheIndexStaysFree) {
   AggregationBuffer buffer;
   ASSERT_TRUE(buffer.allocate(64));  // two slots, and room for two entries
@@ -318,7 +339,11 @@ TEST(AggregationBuffer, KeysWithoutRoomHaveNoStateAndKnownOnesGoOn) {
   while (buffer.find(1, key_of(kept), 1, 0)) kept++;
   EXPECT_GT(kept, 2u);
   uint64_t first = 0;
-  EXPECT_NE(buffer.find(1, key_of(first), 1, 0), nullptr);
+  RecentEntry recent;
+  uint64_t* const state = buffer.find_again(recent, 1, key_of(first), 1, 0);
+  EXPECT_NE(state, nullptr);
+  EXPECT_EQ(buffer.find_again(recent, 1, key_of(kept), 1, 0), nullptr);
+  EXPECT_EQ(recent.state, state) << "what has no room replaces nothing";
 }
 
 TEST(AggregationBuffer, EmptyingMakesRoomAndANewGeneration) {
