@@ -227,19 +227,24 @@ inline size_t pad_key(std::byte* key, size_t size) noexcept {
   return padded;
 }
 
-// Writes a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
-inline size_t write_key(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
+// A key that is no string of an expression. Apart, so that strings save no registers.
+[[gnu::noinline]] inline size_t write_made_key(FireLevel& level, const ValuePlan& value, uint64_t result,
+                                               std::byte* to) noexcept {
   if (!value.type.by_ref()) {
     uint64_t word = widen(value.type, result);
     std::memcpy(to, &word, sizeof(word));
     return sizeof(word);
   }
-  if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression && result == 0 && value.may_be_null)
-    return std::memset(to, 0, sizeof(uint64_t)), sizeof(uint64_t);
-  if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression)
-    return level.state.copy_string_in_words(result, value.size - 1, to);
   if (!store_value(level, value, result, to)) return 0;
   return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
+}
+
+// Writes a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
+inline size_t write_key(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
+  if (value.type.kind != dif::TypeKind::string || value.made_by != dif::Action::expression)
+    return write_made_key(level, value, result, to);
+  if (result == 0 && value.may_be_null) return std::memset(to, 0, sizeof(uint64_t)), sizeof(uint64_t);
+  return level.state.copy_string_in_words(result, value.size - 1, to);
 }
 
 template <class Policy>

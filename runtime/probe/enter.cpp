@@ -2,6 +2,8 @@
 
 #include "runtime/probe/enter.h"
 
+#include <utility>
+
 #include "runtime/probe/fire.h"
 
 namespace dvm::runtime {
@@ -25,13 +27,31 @@ bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
 }
 
 // A light body prepares the machine state itself, if it comes to that.
-[[gnu::flatten]] uint64_t enter_light(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+[[gnu::flatten]] uint64_t enter_light_recording(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
   auto& level = static_cast<FireLevel&>(frame);
   if (has_ended(level, probe_of(probe))) return 0;
   level.firing = level.entered = &firing;
   level.unprepared = &probe_of(probe);
   run_ecb<Unaccounted, Off>(level, *probe_of(probe).ecbs.front(), firing);
   level.unprepared = nullptr;
+  return 1;
+}
+
+// Where C++ was called, there may be a fault.
+[[gnu::noinline]] void end_light(FireLevel& level, uint32_t done, const vm::Firing& firing) noexcept {
+  if (done != level.ecb->code->action_count) end_early<Unaccounted, Off>(level, *level.ecb, done, firing);
+}
+
+// Of a light body without a record, mostly nothing is left to do behind it.
+uint64_t enter_light(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+  auto& level = static_cast<FireLevel&>(frame);
+  if (has_ended(level, probe_of(probe))) return 0;
+  level.firing = level.entered = &firing;
+  level.unprepared = &probe_of(probe);
+  level.ecb = probe_of(probe).ecbs.front();
+  const uint32_t done = probe_of(probe).body->run(frame);
+  if (std::exchange(level.unprepared, nullptr) == nullptr) [[unlikely]]
+    end_light(level, done, firing);
   return 1;
 }
 
@@ -60,10 +80,12 @@ void choose_way(ProbeEcbs& probe) {
   if (probe.ecbs.size() != 1 || code.body == nullptr) return;
   probe.gate = code.gate;
   probe.body = code.body.get();
-  if (!code.is_plain)
-    probe.enter = code.is_light ? enter_light : enter_prepared;
-  else
+  if (code.is_plain)
     probe.enter = code.record_size == 0 ? enter_plain : enter_recording;
+  else if (code.is_light)
+    probe.enter = code.record_size == 0 ? enter_light : enter_light_recording;
+  else
+    probe.enter = enter_prepared;
 }
 
 }  // namespace dvm::runtime

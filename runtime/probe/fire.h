@@ -22,7 +22,7 @@
 namespace dvm::runtime {
 
 template <class Accounting>
-void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+[[gnu::always_inline]] inline void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept;
 
 struct Off;  // accounting
 
@@ -131,23 +131,27 @@ void note_fault(FireLevel& level) noexcept {
 }
 
 // A record is made in the principal buffer, whatever becomes of it.
-inline void add_to_speculation(FireLevel& level, std::span<const std::byte> record) noexcept {
+[[gnu::noinline]] inline void add_to_speculation(FireLevel& level, std::span<const std::byte> record) noexcept {
   if (const uint64_t id = std::exchange(level.speculation, 0)) level.context.speculations.add(id, level.firing->cpu, record);
 }
 
-// Accounting is passed on to the ERROR probe.
+// The clause ended before its last action, or its predicate did not hold. Accounting is passed on to the ERROR probe.
+template <class Policy, class Accounting>
+[[gnu::noinline]] void end_early(FireLevel& level, const Ecb& ecb, uint32_t done, const vm::Firing& firing) noexcept {
+  const EcbCode& code = *ecb.code;
+  // Without a prepared state, the fault in it is an earlier one.
+  if (code.is_plain || level.unprepared || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
+  note_fault<Policy>(level);
+  raise_error<Accounting>(level, ecb, done == vm::kNotHeld ? 0 : action_number(code, done), firing);
+}
+
 template <class Policy, class Accounting>
 void run_ecb(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
   const EcbCode& code = *ecb.code;
   level.ecb = &ecb;
   const uint32_t done = run_body<Policy>(level, ecb);
   count_stages<Policy>(level, code, done);
-  if (done != code.action_count) {
-    // Without a prepared state, the fault in it is an earlier one.
-    if (code.is_plain || level.unprepared || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
-    note_fault<Policy>(level);
-    return raise_error<Accounting>(level, ecb, done == vm::kNotHeld ? 0 : action_number(code, done), firing);
-  }
+  if (done != code.action_count) return end_early<Policy, Accounting>(level, ecb, done, firing);
   if (code.speculates) return add_to_speculation(level, {level.record, code.record_size});
   level.cpu->principal.commit(code.record_size);
 }
@@ -157,11 +161,7 @@ struct Off {
     constexpr auto holds = [](vm::BodyFrame&, const void*, vm::Firing&) noexcept { return uint64_t{1}; };
     return code.gate == nullptr || code.gate(level, nullptr, firing, holds) != 0;
   }
-  // Whether the firing has taken the shorter way.
-  static bool enters(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-    if (probe.gate != nullptr) return probe.gate(level, &probe, firing, probe.enter), true;
-    return probe.enter != nullptr && (probe.enter(level, &probe, firing), true);
-  }
+  static constexpr bool has_shorter_way = true;
   static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
     level.state.begin_firing(firing, level.host);
   }
@@ -189,7 +189,7 @@ void prepare_counted(FireLevel& level, vm::Firing& firing) noexcept {
 
 struct On {
   static bool admits(FireLevel&, const EcbCode&, vm::Firing&) noexcept { return true; }
-  static bool enters(FireLevel&, const ProbeEcbs&, vm::Firing&) noexcept { return false; }
+  static constexpr bool has_shorter_way = false;
 };
 
 // Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
@@ -255,8 +255,9 @@ void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) no
   runs.add(vm::read_ticks() - begin);
 }
 
+// Apart from fire_probe(), which then saves no registers.
 template <class Accounting>
-void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+[[gnu::noinline]] void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   level.firing = &firing;
   bool is_prepared = false;
   for (const Ecb* ecb : probe.ecbs) {
@@ -271,9 +272,14 @@ void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noex
   }
 }
 
+// Jumps to what runs the firing, so that a false predicate has no call around it.
 template <class Accounting>
-void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-  if (!Accounting::enters(level, probe, firing)) run_ecbs<Accounting>(level, probe, firing);
+inline void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  if constexpr (Accounting::has_shorter_way) {
+    if (probe.gate != nullptr) return void(probe.gate(level, &probe, firing, probe.enter));
+    if (probe.enter != nullptr) return void(probe.enter(level, &probe, firing));
+  }
+  run_ecbs<Accounting>(level, probe, firing);
 }
 
 }  // namespace dvm::runtime
