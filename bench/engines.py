@@ -20,6 +20,7 @@ from measuring import spread
 # Case, the goal of llvm, and what it measures.
 CASES = [("clause/predicate", "2 ns", "/arg0 == 0/, which does not hold"), ("clause/count", "6 ns", "@ = count()"),
          ("clause/quantize", "8 ns", "@ = quantize(arg0)"), ("clause/string", "30 ns", "@[copyinstr(arg1)] = count(), one key"),
+         ("clause/strings", "", "the same, 64 keys in turn"),
          ("clause/latency", "8 ns", "quantize(timestamp - self->t)"), ("clause/printf", "20 ns", "a record of five integers"),
          ("arithmetic", "1.2 C++", "512 instructions, ns"), ("branches", "1.2 C++", "64 additions behind branches, ns"),
          ("translate/five", "15 ms", "planning and preparing five clauses, CPU time")]
