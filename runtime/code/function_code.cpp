@@ -61,6 +61,10 @@ bool is_misread(const ZydisDecodedInstruction& decoded) {
   return is_branch || decoded.opcode == 0xff || std::find(kOther.begin(), kOther.end(), decoded.opcode) != kOther.end();
 }
 
+bool saves_flags(const ZydisDecodedInstruction& decoded) {
+  return decoded.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || decoded.mnemonic == ZYDIS_MNEMONIC_PUSHF;
+}
+
 // By a prefix that the kernel takes on no probed instruction: LOCK, and those of the segments that are not used any more.
 bool is_refused(const ZydisDecodedInstruction& decoded) {
   constexpr std::array<unsigned char, 5> kRefused = {0x26, 0x2e, 0x36, 0x3e, 0xf0};
@@ -108,7 +112,9 @@ MachineInstruction describe(const ZydisDecodedInstruction& decoded, CodeBytes by
   made.length = decoded.length;
   made.cost = cost_of(bytes);
   made.is_misread = is_misread(decoded);
+  made.saves_flags = saves_flags(decoded);
   made.is_refused = is_refused(decoded);
+  made.is_repeated = (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   made.flow = flow_of(decoded);
   const bool may_have_target = made.flow == Flow::call || made.flow == Flow::branch || made.flow == Flow::jump;
   if (may_have_target && decoded.raw.imm[0].is_relative)

@@ -113,12 +113,14 @@ class SitePlanner {
 
   void move_entries();
 
-  // Why a probe there would harm the process; null: it would not.
+  // Why a probe there would harm the process or tell what is wrong; null: it would not.
   const char* harm_at(const PlannedSite& place) {
     const ModuleCode* file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
     if (instruction->is_misread) return kMisread;
+    if (instruction->saves_flags) return kSavesFlags;
+    if (instruction->is_repeated) return kRepeats;
     const bool is_inside = place.site->inside || place.site->behind != 0;  // choose_entry() knows what moved entries keep
     const bool becomes_call = instruction->cost == FiringCost::rewritten && is_inside && kernel_rewrites_nops();
     return becomes_call ? kOverwrites : nullptr;
@@ -135,6 +137,11 @@ class SitePlanner {
   static constexpr size_t kLongest = 15;  // bytes of an instruction
   static constexpr const char* kMisread =
       "the kernel would mistake this vector instruction for a branch and the process would go wrong";
+  static constexpr const char* kSavesFlags =
+      "the kernel steps this pushf with the trap flag set, which it saves, and the process would end by SIGTRAP; use "
+      "-x backend=breakpoint";
+  static constexpr const char* kRepeats =
+      "the probe would fire at each repetition of this string instruction; with -x backend=breakpoint it fires once";
   static constexpr const char* kOverwrites =
       "from Linux 6.18 on, the kernel turns this nop of five bytes into a call, which overwrites what a leaf function keeps "
       "below its stack pointer; build with one-byte nops, as 'dvm header' makes them";

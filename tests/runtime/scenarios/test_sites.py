@@ -2,8 +2,10 @@
 programs that run, by what is seen there and at the first instruction."""
 
 import bisect
+import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 import dvmtest
@@ -119,6 +121,33 @@ class Firings(dvmtest.PrivilegedTest):
     def test_registers_are_those_of_the_entry(self):
         script = "pid$target:sites:site_*:entry { @[probefunc, uregs[R_RAX], uregs[R_RSP] & 15] = count(); }"
         self.same(script, program("sites"))
+
+
+class Stepped(dvmtest.PrivilegedTest):
+    """Instructions that the kernel cannot step as one: a string instruction with a prefix, and pushf. They are left out."""
+
+    SOURCE = """
+        void fill(char *to, long count) { __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory"); }
+        long flags(void) { long all; __asm__ volatile("pushfq; pop %0; push %0; popfq" : "=r"(all) : : "cc", "memory"); return all & 256; }
+        int main(void) { char bytes[64]; long all = 0; for (int i = 0; i < 10; i++) fill(bytes, 64), all |= flags(); return bytes[0] | all >> 8; }
+    """
+
+    def rows(self, function, *options):
+        result = dvm("run", *options, "-n", f"pid$target:a.out:{function}: {{ @[probename] = count(); }}", "-c", self.path)
+        self.assertNotIn("terminated by", result.stderr)
+        return [line.split() for line in result.stdout.splitlines() if line.strip()], result.stderr
+
+    def test_each_is_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.path = os.path.join(folder, "fill")
+            build = [os.environ["DVM_CC"], "-O1", "-fno-inline", "-mno-red-zone", "-x", "c", "-", "-o", self.path]
+            subprocess.run(build, input=self.SOURCE, text=True, check=True)
+            for function, why in (("fill", "at each repetition of this string instruction"), ("flags", "steps this pushf with the trap flag")):
+                rows, said = self.rows(function, "-x", "backend=uprobe")
+                self.assertRegex(said, r"\d probes? left out")
+                self.assertIn(why, said)
+                self.assertGreater(len(rows), 3)
+                self.assertEqual({count for _, count in rows}, {"10"})
 
 
 class Vectors(dvmtest.PrivilegedTest):

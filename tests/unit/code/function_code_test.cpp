@@ -21,6 +21,8 @@ ASSEMBLED(vectors,
           "vmovdqu %ymm0, (%rdi)\n vzeroupper\n vpbroadcastb %esi, %ymm17\n vpshufd $1, %xmm0, %xmm1\n vpor %ymm0, %ymm1, %ymm2\n"
           "vcmpps $0, %xmm0, %xmm1, %xmm2\n vpaddb %ymm0, %ymm1, %ymm2\n vmovdqu (%rdi), %ymm0\n vpxor %xmm0, %xmm0, %xmm0\n"
           "movdqa %xmm0, (%rdi)\n por %xmm0, %xmm1\n jg . + 2\n ret\n")
+ASSEMBLED(strings, "rep movsb\n repne scasb\n repe cmpsb\n rep stosq\n movsb\n pause\n popcnt %eax, %eax\n rep ret\n")
+ASSEMBLED(flags, "pushfq\n pushfw\n popfq\n lahf\n push %rax\n")
 ASSEMBLED(loop, "xor %eax, %eax\n 1: inc %eax\n cmp %edi, %eax\n jne 1b\n ret\n")
 ASSEMBLED(into_an_instruction, "mov $0x11223344, %eax\n jmp into_an_instruction_begin + 1\n")
 ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
@@ -47,6 +49,18 @@ TEST(FunctionCode, KnowsWhatTheKernelMistakes) {
   std::vector<bool> misread;
   for (const MachineInstruction& one : decode_function(vectors()).instructions) misread.push_back(one.is_misread);
   EXPECT_THAT(misread, ElementsAre(true, true, true, true, true, true, false, false, false, false, false, false, false));
+}
+
+TEST(FunctionCode, KnowsWhatIsRepeated) {
+  std::vector<bool> repeated;
+  for (const MachineInstruction& one : decode_function(strings()).instructions) repeated.push_back(one.is_repeated);
+  EXPECT_THAT(repeated, ElementsAre(true, true, true, true, false, false, false, false));
+}
+
+TEST(FunctionCode, KnowsWhatSavesFlags) {
+  std::vector<bool> saves;
+  for (const MachineInstruction& one : decode_function(flags()).instructions) saves.push_back(one.saves_flags);
+  EXPECT_THAT(saves, ElementsAre(true, true, false, false, false));
 }
 
 TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
