@@ -71,6 +71,7 @@ void UserSymbols::renew(int32_t pid) {
   KnownProcess& known = processes_[pid];
   known.before = std::exchange(known.objects, {});
   learn_anew(pid);
+  forget_doubtful(pid, known);
 }
 
 void UserSymbols::use_recorded(int32_t pid, std::vector<MappedObject> objects) {
@@ -97,8 +98,10 @@ UserSymbols::KnownProcess& UserSymbols::process(int32_t pid, int64_t least_age) 
 void UserSymbols::read(int32_t pid, KnownProcess& known) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (auto objects = mapped_objects(pid); objects && !objects->empty()) {
+    const size_t closed = known.before.size();
     keep_closed(known.before, known.objects, *objects);
     known.objects = std::move(*objects);
+    if (known.before.size() != closed) forget_doubtful(pid, known);
   }
   known.generated.read(pid);
   known.read_at = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
@@ -115,7 +118,20 @@ const ElfObject* UserSymbols::elf(const MappedObject& object) {
   return entry->second.get();
 }
 
+void UserSymbols::forget_doubtful(int32_t pid, const KnownProcess& known) {
+  std::erase_if(answers_,
+                [&](const auto& answer) { return answer.first.first == pid && is_doubtful(known, answer.first.second); });
+}
+
+// Two files have lain there, one after the other.
+bool UserSymbols::is_doubtful(const KnownProcess& process, uint64_t address) {
+  const MappedObject *now = object_at(process.objects, address), *before = object_at(process.before, address);
+  if (now == nullptr || before == nullptr || now->path == before->path) return false;
+  return find_in_file(process.objects, address) && find_in_file(process.before, address);
+}
+
 std::optional<UserSymbol> UserSymbols::find_in(const KnownProcess& process, uint64_t address) {
+  if (is_doubtful(process, address)) return std::nullopt;
   for (const auto* objects : {&process.objects, &process.before})
     if (auto symbol = find_in_file(*objects, address)) return symbol;
   if (auto symbol = find_data(process.objects, address)) return symbol;

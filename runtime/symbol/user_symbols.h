@@ -6,7 +6,8 @@
 //
 // The map of a process is read when the process is first met (learn()), preferably before it can end. It is read again for an
 // address that is not in it or is new, because libraries may have been opened or closed; such reading takes at most a twentieth
-// of the time. Files are read when an address in them is looked up. Consumer context.
+// of the time. Files are read when an address in them is looked up. Where two files have lain at an address, it has no name.
+// Consumer context.
 
 #include <cstdint>
 #include <map>
@@ -83,6 +84,8 @@ class UserSymbols {
   // least_age: ns, of a map that is read again.
   KnownProcess& process(int32_t pid, int64_t least_age);
   void read(int32_t pid, KnownProcess& process);
+  void forget_doubtful(int32_t pid, const KnownProcess& process);
+  bool is_doubtful(const KnownProcess& process, uint64_t address);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in_kernel(uint64_t address);
   std::optional<UserSymbol> find_in(const KnownProcess& process, uint64_t address);

@@ -3,7 +3,9 @@
 #include "runtime/symbol/user_symbols.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +244,33 @@ TEST(UserSymbols, WhatHasBeenClosedIsStillKnown) {
   library.close();
   symbols.learn_anew(getpid());
   EXPECT_EQ(name_of(symbols, address), "liblate_library.so`late_function");
+}
+
+// Maps another file where the library was.
+void* map_another_at(const MappedObject& object) {
+  const int other = open(DVM_BINARY_DIR "/tests/programs/libplain_library.so", O_RDONLY | O_CLOEXEC);
+  void* const at = reinterpret_cast<void*>(object.address);
+  void* const mapped = mmap(at, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, other, 0);
+  close(other);
+  return mapped;
+}
+
+TEST(UserSymbols, WhereTwoFilesHaveLainNothingHasAName) {
+  UserSymbols symbols;
+  LateLibrary library;
+  symbols.learn(getpid());
+  const auto& objects = symbols.objects(getpid());
+  const auto found =
+      std::find_if(objects.begin(), objects.end(), [](const auto& one) { return one.name == "liblate_library.so"; });
+  ASSERT_NE(found, objects.end());
+  const MappedObject object = *found;
+  ASSERT_TRUE(symbols.find(getpid(), object.address));
+  library.close();
+  void* const mapped = map_another_at(object);
+  ASSERT_NE(mapped, MAP_FAILED);
+  symbols.learn_anew(getpid());
+  EXPECT_FALSE(symbols.find(getpid(), object.address));
+  munmap(mapped, 4096);
 }
 
 double seconds(auto&& work) {
