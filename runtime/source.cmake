@@ -148,6 +148,7 @@ dvm_library(instrument_agent
   instrument/agent/agent_watches.cpp
   instrument/agent/arena_reader.cpp
   instrument/agent/clause_code.cpp
+  instrument/agent/division_code.cpp
   instrument/agent/foresee.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
