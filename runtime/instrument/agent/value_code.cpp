@@ -13,6 +13,7 @@
 
 #include "dvm/dif/register_use.h"
 #include "dvm/dif/variable.h"
+#include "runtime/instrument/agent/division_code.h"
 #include "runtime/instrument/agent/value_writer.h"
 
 namespace dvm::runtime {
@@ -67,7 +68,7 @@ class ValueCoder {
       if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
     find_live();
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
-      if (is_target_[pc]) flags_ = Flags::none;
+      if (is_target_[pc]) flags_ = Flags::none, known_.fill({});
       starts_[pc] = code_.bytes.size();
       if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) ? 1 : 0; more != 0) {
         std::fill_n(starts_.begin() + static_cast<ptrdiff_t>(pc), more + 1, starts_[pc]);
@@ -155,6 +156,11 @@ class ValueCoder {
     switch (in.opcode()) {
       case Opcode::mul:
         return operate(in, {0x0f, 0xaf}, true);
+      case Opcode::sdiv:
+      case Opcode::udiv:
+      case Opcode::srem:
+      case Opcode::urem:
+        return divide(in);
       case Opcode::sll:
         return shift(in, 4);
       case Opcode::srl:
@@ -198,6 +204,7 @@ class ValueCoder {
   bool writes(unsigned number) {
     if (number == 0 || !is_register(number)) return false;
     change(number);
+    known_[number].reset();
     return true;
   }
   // Where its value lies; that of %r0 is put into the other one.
@@ -219,6 +226,7 @@ class ValueCoder {
     const auto value = constant_of(in);
     if (!value || !writes(in.rd())) return false;
     code_.load_constant(kRegisters[in.rd()], *value);
+    known_[in.rd()] = value;
     return true;
   }
   // With the first operand in the target, if that is not the second one as well.
@@ -228,6 +236,15 @@ class ValueCoder {
     code_.move(source(in.r1(), kRax), at);
     code_.operate(opcode, reads_rm ? at : second, reads_rm ? second : at);
     code_.move(at, target);
+    return true;
+  }
+  bool divide(Instruction in) {
+    const auto divisor = is_register(in.r2()) ? known_[in.r2()] : std::nullopt;
+    if (divisor.value_or(0) == 0 || !is_register(in.r1()) || !writes(in.rd())) return false;
+    change(0);
+    code_.move(source(in.r1(), kRcx), kRcx);
+    add_division(code_, in.opcode(), *divisor);
+    code_.move(kRax, kRegisters[in.rd()]);
     return true;
   }
   bool shift(Instruction in, unsigned way) {
@@ -358,8 +375,9 @@ class ValueCoder {
   MachineCode made_{{}, 0, 1U << saved::rax, false};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
-  std::vector<size_t> starts_;  // of each instruction
-  std::vector<uint8_t> live_;   // behind each
+  std::array<std::optional<uint64_t>, kRegisters.size()> known_{};  // constants in registers
+  std::vector<size_t> starts_;                                      // of each instruction
+  std::vector<uint8_t> live_;                                       // behind each
   std::vector<bool> is_target_;
   std::vector<std::pair<size_t, unsigned>> jumps_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 // From DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). Simple clauses consist of
-// arithmetic without division, comparisons, constants, pid, tid and timestamp. They read arguments that lie in registers, and
-// scalar variables of the thread and of the clause. Anything else has no code, and dvm runs the clause.
+// arithmetic, comparisons, constants, pid, tid and timestamp. They divide by constants only, and read arguments that lie in
+// registers, and scalar variables of the thread and of the clause. Anything else has no code, and dvm runs the clause.
 //
 //   %rdi  the saved registers, words of struct pt_regs      %rsi  the inside::Workspace
 //   %r1 to %r5 of DIF: %rdx, %r8, %r9, %r10, %r11            %rax, %rcx: for a moment; %rax: the value

@@ -49,6 +49,12 @@ class InThread(AgentTest):
                 with self.subTest(script):
                     self.compare(script, [f"{script} {self.DEEP}{name} /0/ {{ trace(0); }}", "-x", "backend=agent"])
 
+    def test_quotients_are_those_of_dvm(self):
+        for body in ("/arg0 % 3 == 0/ { @[arg0 / 1000] = sum((arg0 - 5000) / -7); }",
+                     "{ @[(arg0 - 5000) % 4, (unsigned)arg0 / 4096u % 3u] = max(arg0 / 10 % 10); }"):
+            with self.subTest(body):
+                self.compare(self.ENTRY + body, [f"{self.ENTRY}{body} {self.ENTRY}/0/ {{ trace(0); }}", "-x", "backend=agent"])
+
     def test_results_are_those_of_uprobes(self):
         if os.geteuid() != 0:
             dvmtest.skip_or_fail(self, "needs root, for uprobes")
@@ -105,7 +111,7 @@ class InThread(AgentTest):
         self.assertLess(early, 0)
 
     def test_a_reason_is_given_where_clauses_run_in_dvm(self):
-        reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / 3); }": "divides",
+        reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / (arg1 + 1)); }": "divides by a value that may be 0",
                    "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 5000); }": "into more than 1,000 buckets",
                    "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "reads a built-in variable other than",
                    "{ self->a = 1; @[copyinstr(arg0)] = count(); }": "has a key that may not be readable"}

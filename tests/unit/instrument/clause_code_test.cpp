@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "dvm/dif/arithmetic.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -170,6 +171,51 @@ TEST(ClauseCode, OperatesWithConstants) {
           if (rd == 4) continue;
           EXPECT_EQ(run(with_constant(opcode, rd, constant, true), a, 0), wanted ^ constant) << static_cast<int>(opcode);
         }
+}
+
+constexpr Opcode kDivisions[] = {Opcode::sdiv, Opcode::udiv, Opcode::srem, Opcode::urem};
+constexpr uint64_t kDivisors[] = {
+    1, 2, 3, 5, 7, 10, 641, 1000, 4096, 1000000007, (uint64_t{1} << 63) + 1, (uint64_t{1} << 62) - 1};
+
+void compare_quotients(Opcode opcode, uint64_t a, uint64_t b) {
+  const uint64_t expected = dif::arithmetic(opcode, a, b).value_or(0);
+  for (const unsigned rd : {1U, 4U, 5U}) EXPECT_EQ(run(with_constant(opcode, rd, b, false), a, 0), expected) << a << " " << b;
+  EXPECT_EQ(run(with_constant(opcode, 3, b, true), a, 0), expected ^ b) << a << " " << b;
+}
+
+TEST(ClauseCode, DividesByConstants) {
+  for (const Opcode opcode : kDivisions)
+    for (const uint64_t a : kValues) {
+      for (const uint64_t b : kDivisors)
+        for (const uint64_t divisor : {b, 0 - b})
+          compare_quotients(opcode, a, divisor), compare_quotients(opcode, a * b - 1, divisor);
+      for (const uint64_t b : kValues)
+        if (b != 0) compare_quotients(opcode, a, b);
+    }
+}
+
+TEST(ClauseCode, DividesByAConstantFromBefore) {
+  for (const Opcode opcode : kDivisions) {
+    dif::Difo difo = with_constant(opcode, 3, 7, false);
+    difo.text.insert(difo.text.end() - 1, {load(BuiltIn::arg1, 5), op(opcode, 5, 4, 5), op(opcode, 4, 4, 4),
+                                           op(Opcode::add, 3, 5, 3), op(Opcode::add, 3, 4, 3)});
+    const auto one = [&](uint64_t a) { return dif::arithmetic(opcode, a, 7).value_or(0); };
+    EXPECT_EQ(run(difo, 1000, 94), one(1000) + one(94) + one(7));
+  }
+}
+
+TEST(ClauseCode, DividesByNothingThatMayBeZero) {
+  for (const Opcode opcode : kDivisions) {
+    EXPECT_TRUE(code_of(binary(opcode)).empty());
+    EXPECT_TRUE(code_of(with_constant(opcode, 3, 0, false)).empty());
+    dif::Difo overwritten = with_constant(opcode, 3, 5, false);
+    overwritten.text.insert(overwritten.text.begin() + 2, load(BuiltIn::arg1, 4));
+    EXPECT_TRUE(code_of(overwritten).empty());
+    dif::Difo entered = with_constant(opcode, 3, 5, false);  // a branch leads behind the constant
+    entered.text.insert(entered.text.begin() + 1,
+                        {load(BuiltIn::arg1, 4), op(Opcode::tst, 4, 0, 0), Instruction::branch(Opcode::be, 5)});
+    EXPECT_TRUE(code_of(entered).empty());
+  }
 }
 
 TEST(ClauseCode, OperatesWithAConstantAndItself) {
