@@ -128,14 +128,10 @@ std::string disturbance(const vm::Profile& profile) {
       100 * profile.disturbed);
 }
 
-namespace {
-
 bool has_folder(const vm::Profile& profile, const std::string& folder) {
   const auto first = profile.prices().lower_bound(folder + "/");
   return first != profile.prices().end() && first->first.starts_with(folder + "/");
 }
-
-}  // namespace
 
 bool prices_engine(const vm::Profile& profile, runtime::EngineId engine) {
   const std::string folder(runtime::engine_folder(engine));

@@ -23,6 +23,8 @@ Result<vm::Profile> read_profile(const std::string& name);
 // "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
 std::string disturbance(const vm::Profile& profile);
 
+// Whether rows of the profile begin with the folder's name.
+bool has_folder(const vm::Profile& profile, const std::string& folder);
 bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 
 // The place where clauses of an engine run, or those of a script with these options. Under `engine=auto` they begin on the

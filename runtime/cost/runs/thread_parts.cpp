@@ -1,0 +1,146 @@
+// Tested by tests/unit/runtime/thread_parts_test.cpp and tests/runtime/scenarios/test_agent_account.py.
+
+#include "runtime/cost/runs/thread_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "runtime/catalog/probe.h"
+#include "runtime/cost/agent_cost.h"
+#include "runtime/cost/runs/agent_ways.h"
+#include "runtime/instrument/capture.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/site_shape.h"
+
+namespace dvm::runtime {
+namespace {
+
+// The clause of each program position, and its description that matches a probe.
+class Clauses {
+ public:
+  Clauses(Handle& handle, std::span<const dif::Program* const> programs) : matched_(matched_in_processes(handle, programs)) {
+    PredictOptions how;
+    how.sources = find_sources(handle, programs);
+    if (Result<AgentWays> ways = find_agent_ways(programs, handle.options(), matched_, how)) ways_ = *std::move(ways);
+    for (const dif::Program* program : programs)
+      for (const dif::EcbDesc& clause : program->clauses)
+        for (const dif::ProbeDesc& description : clause.probes) add(clause, text_of(description));
+  }
+
+  // Adds the clause of an ECB, in the order of ECBs. False: it is not known.
+  bool add(const EcbAccount& ecb, AgentFirings& to) const {
+    const auto [begin, end] = places_.equal_range(position_of(ecb.clause));
+    for (auto one = begin; one != end; ++one) {
+      const auto way = ways_.find(one->second.description);
+      if (way == ways_.end() || !matches(one->second.description, ecb.probe_id)) continue;
+      join(way->second, one->second.number, to);
+      to.clauses.push_back(&ecb);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Place {
+    std::string description;
+    size_t number = 0;  // of the clause, among those of the description
+  };
+
+  void add(const dif::EcbDesc& clause, const std::string& description) {
+    places_.emplace(position_of(clause.position), Place{description, counts_[description]++});
+  }
+  bool matches(const std::string& description, uint32_t id) const {
+    const auto found = matched_.find(description);
+    return found != matched_.end() &&
+           std::any_of(found->second.begin(), found->second.end(), [&](const Probe* probe) { return probe->id == id; });
+  }
+  // All clauses of a probe run on the same side.
+  static void join(const AgentWay& way, size_t number, AgentFirings& to) {
+    SiteUses uses = number < way.clauses.size() ? way.clauses[number] : SiteUses();
+    if (to.clauses.empty()) {
+      to.way = way;
+      to.way.clauses = {std::move(uses)};
+      return;
+    }
+    to.way.is_at_site &= way.is_at_site, to.way.is_gated &= way.is_gated, to.way.is_common |= way.is_common;
+    to.way.clauses.push_back(std::move(uses));
+  }
+
+  MatchedProbes matched_;
+  AgentWays ways_;
+  std::multimap<ClausePosition, Place> places_;
+  std::map<std::string, size_t> counts_;
+};
+
+CaptureNeeds record_needs(const AgentFirings& firings) {
+  const auto& site = std::get<UprobeSite>(firings.probe->site);
+  CaptureNeeds needs = firings.needs;
+  needs.thread = true;
+  needs.stack_bytes = firings.way.stack_bytes;
+  return possible_needs(needs, site.is_return ? exit_shape_of(site) : shape_of(site));
+}
+
+uint64_t count_of(const AgentFirings& firings) {
+  uint64_t most = 0;  // a clause that came later has fewer
+  for (const EcbAccount* clause : firings.clauses) most = std::max(most, clause->firings);
+  return most;
+}
+
+EcbCost shape_of(const SiteUses& uses, const EcbAccount& clause) {
+  EcbCost cost;
+  cost.has_predicate = !uses.predicate.empty();
+  if (cost.has_predicate && clause.firings != 0)
+    cost.probability = static_cast<double>(clause.predicate_hits) / static_cast<double>(clause.firings);
+  return cost;
+}
+
+std::vector<ThreadStage> at_site(const AgentFirings& firings, Prices& agent) {
+  std::vector<EcbCost> shapes;
+  for (size_t i = 0; i < firings.clauses.size(); i++) shapes.push_back(shape_of(firings.way.clauses[i], *firings.clauses[i]));
+  const AgentCost cost = cost_at_site(agent, firings.way, shapes);
+  std::vector<ThreadStage> stages{{"stub and lane", count_of(firings), cost.stub}};
+  for (size_t i = 0; i < cost.clauses.size(); i++) {
+    const EcbAccount& clause = *firings.clauses[i];
+    const bool has_predicate = shapes[i].has_predicate;
+    if (has_predicate)
+      stages.push_back({fmt::format("epid {} predicate", clause.epid), clause.firings, cost.clauses[i].predicate.expected});
+    stages.push_back({fmt::format("epid {} actions", clause.epid), has_predicate ? clause.predicate_hits : clause.firings,
+                      cost.clauses[i].actions.expected});
+  }
+  return stages;
+}
+
+}  // namespace
+
+std::vector<AgentFirings> find_agent_firings(Handle& handle, std::span<const dif::Program* const> programs,
+                                             const Account& account) {
+  std::map<uint32_t, AgentFirings> all;
+  for (const EnabledProbe& enabled : handle.enabled())
+    if (std::holds_alternative<UprobeSite>(enabled.probe->site) && handle.placement(*enabled.probe).by == "agent")
+      all[enabled.probe->id] = {enabled.probe, enabled.needs, {}, {}};
+  if (all.empty()) return {};
+  const Clauses clauses(handle, programs);
+  for (const EcbAccount& ecb : account.ecbs)
+    if (const auto found = all.find(ecb.probe_id); found != all.end()) clauses.add(ecb, found->second);
+  std::vector<AgentFirings> firings;
+  for (auto& [id, one] : all)
+    if (!one.clauses.empty()) firings.push_back(std::move(one));
+  return firings;
+}
+
+ThreadPart price_thread(const AgentFirings& firings, Prices& agent, Prices& dvm) {
+  const uint64_t count = count_of(firings);
+  ThreadPart part{firings.probe, {}, {}};
+  part.paid = {{"stub", count, agent.of(firings.way.stub)},
+               {"lane", count, agent.of("agent/lane/take"_row)},
+               {"record", count, agent.of("agent/lane/record"_row)},
+               {"captures", count, capture_cost(agent, dvm, record_needs(firings)).thread}};
+  if (firings.way.is_at_site) part.otherwise = at_site(firings, agent);
+  return part;
+}
+
+}  // namespace dvm::runtime
