@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cmd/account_threads.h"
 #include "cmd/profiles.h"
 #include "common/printable.h"
 #include "runtime/catalog/probe.h"
@@ -107,7 +108,7 @@ nlohmann::ordered_json json_of(const std::vector<Tallied>& rows) {
   return list;
 }
 
-void print_json(std::FILE* out, const runtime::Account& account) {
+void print_json(std::FILE* out, const runtime::Account& account, const ThreadAccount& threads) {
   nlohmann::ordered_json root = {
       {"firings", account.events}, {"late_reads", account.late_reads}, {"ticks_per_second", account.ticks_per_second}};
   root["ecbs"] = nlohmann::ordered_json::array();
@@ -120,6 +121,7 @@ void print_json(std::FILE* out, const runtime::Account& account) {
     root["ecbs"].push_back(std::move(entry));
   }
   root["stages"] = json_of(rows_of(account));
+  if (!threads.parts.empty()) root["threads"] = json_of(threads);
   fmt::print(out, "{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
@@ -172,11 +174,13 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   std::fflush(out);
 }
 
-void print_account(std::FILE* out, const runtime::Account& account, AccountForm form) {
+void print_account(std::FILE* out, runtime::Handle& handle, std::span<const dif::Program* const> programs, AccountForm form) {
+  const runtime::Account account = handle.account();
+  const ThreadAccount threads = account_threads(handle, programs, account);
   if (form == AccountForm::json)
-    print_json(out, account);
+    print_json(out, account, threads);
   else
-    print_table(out, account);
+    print_table(out, account), print_threads(out, threads);
   std::fflush(out);
 }
 

@@ -2,6 +2,7 @@
 // The ledger for people and machines: what a run executed and what it cost, for each clause on each probe.
 
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "dvm/runtime/handle.h"
@@ -14,7 +15,7 @@ enum class AccountForm { table, json };
 
 // Cycles are TSC cycles. Each row's count is exact; its cycles are the count times the mean of the timed ones, and "timed" says
 // how many those were. A row that was never timed has no cycles.
-void print_account(std::FILE* out, const runtime::Account& account, AccountForm form);
+void print_account(std::FILE* out, runtime::Handle& handle, std::span<const dif::Program* const> programs, AccountForm form);
 
 // The measured time of a replay, and the prices to account for it.
 struct LedgerContext {

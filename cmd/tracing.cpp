@@ -179,14 +179,22 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
   return is_accounted ? vm::CostPolicy::blocks : vm::CostPolicy::none;
 }
 
+std::vector<const dif::Program*> pointers_to(const std::vector<ReadyProgram>& programs) {
+  std::vector<const dif::Program*> pointers;
+  for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
+  return pointers;
+}
+
+using Programs = std::vector<ReadyProgram>;
+
 // For --html.
-std::string account_text(const TracingOptions& given, runtime::Handle& handle) {
+std::string account_text(const TracingOptions& given, runtime::Handle& handle, const Programs& programs) {
   if (given.exports.html.empty()) return "";
   char* text = nullptr;
   size_t size = 0;
   std::FILE* const file = open_memstream(&text, &size);
   if (file == nullptr) return "";
-  print_account(file, handle.account(), AccountForm::json);
+  print_account(file, handle, pointers_to(programs), AccountForm::json);
   std::fclose(file);
   std::string made(text, size);
   std::free(text);
@@ -205,24 +213,18 @@ void print_changes(runtime::Handle& handle) {
 // Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a
 // profile.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
-             const LedgerContext* ledger) {
+             const Programs& programs, const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
     for (const std::string& notice : targets.take_exit_notices(false)) tell("{}", notice);
   if (given.script.verbose) print_changes(handle);
   if (!given.account.empty())
-    print_account(out, handle.account(), given.account == "json" ? AccountForm::json : AccountForm::table);
+    print_account(out, handle, pointers_to(programs), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
   if (!followed) return fail("{}", followed.error().message);
   if (const std::string complaint = given.complaint ? given.complaint(handle) : ""; !complaint.empty())
     return fail("{}", complaint);
   if (given.strict_drops && handle.drops() > 0 && handle.exit_status() == 0) return fail("there were drops");
   return handle.exit_status();
-}
-
-std::vector<const dif::Program*> pointers_to(const std::vector<ReadyProgram>& programs) {
-  std::vector<const dif::Program*> pointers;
-  for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
-  return pointers;
 }
 
 int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
@@ -265,8 +267,8 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
   if (given.ledger.empty()) {
     Status followed = follow(given, handle, source.targets, out, nullptr);
-    return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
-            handle.instrument_drops(), account_text(given, handle)};
+    return {conclude(given, handle, source.targets, followed, out, programs, nullptr), static_cast<bool>(followed),
+            handle.instrument_drops(), account_text(given, handle, programs)};
   }
   lab::measure_as(profile);
   lab::QuietLooks looks(handle, true);
@@ -275,8 +277,8 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
   const LedgerContext ledger{profile, source.replayed, taken, looks};
-  return {conclude(given, handle, source.targets, followed, out, &ledger), static_cast<bool>(followed), handle.instrument_drops(),
-          account_text(given, handle)};
+  return {conclude(given, handle, source.targets, followed, out, programs, &ledger), static_cast<bool>(followed),
+          handle.instrument_drops(), account_text(given, handle, programs)};
 }
 
 Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& outcome) {
