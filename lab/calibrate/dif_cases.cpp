@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <sstream>
 
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
@@ -107,38 +107,35 @@ DifCase alone_case(const dif::OpcodeInfo& opcode) {
   return made;
 }
 
+// How opcodes of a format run. {}: the mnemonic.
+struct FormatCase {
+  Format format;
+  std::string_view setup, more_setup;
+  const char *body, *base = "";
+};
+constexpr FormatCase kFormats[] = {
+    {Format::log, kTwoNumbers, "", "{} %r1, %r2, %r3\n"},
+    {Format::r1rd, kTwoNumbers, "", "{} %r1, %r2\n"},
+    {Format::cmp, kTwoNumbers, "", "{} %r1, %r2\n"},
+    {Format::tst, kTwoNumbers, "", "{} %r1\n"},
+    {Format::branch, kTwoNumbers, "cmp %r1, %r2\n", "{} l{{i}}\nl{{i}}: nop\n", "nop\n"},
+    {Format::load, kScratch, "", "{} [%r4], %r2\n"},
+    {Format::store, kScratch, "setx 7, %r1\n", "{} %r1, [%r4]\n"},
+    {Format::setx, "", "", "{} 9, %r1\n"},
+    {Format::sets, "", "", "{} \"x\", %r1\n"},
+};
+
 DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   static const std::map<Opcode, DifCase> special = special_opcodes();
   if (const auto found = special.find(opcode.opcode); found != special.end()) return found->second;
-  const std::string_view name = opcode.mnemonic;
-  const Row row = row_of(opcode.opcode);
-  const bool of_process = name.starts_with("uld");
-  switch (opcode.format) {
-    case Format::log:
-      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2, %r3\n", name));
-    case Format::r1rd:
-      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
-    case Format::cmp:
-      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
-    case Format::tst:
-      return flat(row, kTwoNumbers, fmt::format("{} %r1\n", name));
-    case Format::branch:
-      return flat(row, std::string(kTwoNumbers) + "cmp %r1, %r2\n", fmt::format("{} l{{i}}\nl{{i}}: nop\n", name), "nop\n");
-    case Format::load:
-      return flat(row, of_process ? fmt::format("setx {}, %r4\n", kCaptured) : std::string(kScratch),
-                  fmt::format("{} [%r4], %r2\n", name));
-    case Format::store:
-      return flat(row, std::string(kScratch) + "setx 7, %r1\n", fmt::format("{} %r1, [%r4]\n", name));
-    case Format::setx:
-      return flat(row, "", "setx 9, %r1\n");
-    case Format::sets:
-      return flat(row, "", "sets \"x\", %r1\n");
-    case Format::ldv:
-    case Format::stv:
-      return variable_case(opcode);
-    default:
-      return flat(row, "", fmt::format("{}\n", name));
-  }
+  if (opcode.format == Format::ldv || opcode.format == Format::stv) return variable_case(opcode);
+  const auto* how =
+      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatCase& one) { return one.format == opcode.format; });
+  const FormatCase one = how == std::end(kFormats) ? FormatCase{opcode.format, "", "", "{}\n"} : *how;
+  DifCase made = flat(row_of(opcode.opcode), one.setup, fmt::format(fmt::runtime(one.body), opcode.mnemonic), one.base);
+  made.setup += one.more_setup;
+  if (opcode.mnemonic.starts_with("uld")) made.setup = fmt::format("setx {}, %r4\n", kCaptured);  // of the process
+  return made;
 }
 
 // DIF that makes %r3 a string in such a place, from the literal in %r1.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "common/clock.h"
@@ -63,29 +64,12 @@ using Function = uint64_t (*)(uint64_t);
 uint64_t system_call(uint64_t argument) { return static_cast<uint64_t>(syscall(SYS_getppid, argument)); }
 uint64_t signal_itself(uint64_t) { return static_cast<uint64_t>(kill(getpid(), SIGURG)); }
 
-Function function_of(StubKind stub) {
-  switch (stub) {
-    case StubKind::emulated:
-      return dvm_stub_emulated;
-    case StubKind::stepped:
-      return dvm_stub_stepped;
-    case StubKind::nop:
-      return dvm_stub_nop;
-    case StubKind::nop5:
-      return dvm_stub_nop5;
-    case StubKind::moved:
-      return dvm_stub_moved;
-    case StubKind::framed:
-      return dvm_stub_framed;
-    case StubKind::system_call:
-      return system_call;
-    case StubKind::signal:
-      return signal_itself;
-    case StubKind::loop:
-      break;
-  }
-  return nullptr;
-}
+// By StubKind; there is none of the loop.
+constexpr Function kFunctions[] = {dvm_stub_emulated, dvm_stub_stepped, dvm_stub_nop,  dvm_stub_nop5, dvm_stub_moved,
+                                   dvm_stub_framed,   system_call,      signal_itself, nullptr};
+static_assert(std::size(kFunctions) == static_cast<size_t>(StubKind::loop) + 1);
+
+Function function_of(StubKind stub) { return kFunctions[static_cast<size_t>(stub)]; }
 
 void rest_until(uint64_t ns) {
   const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};

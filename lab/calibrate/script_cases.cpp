@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
@@ -272,24 +273,13 @@ void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
 
 // An argument of this type; empty: the format asks for it.
 std::string argument_of(dif::ArgumentType type) {
-  switch (type) {
-    case dif::ArgumentType::number:
-      return "2";
-    case dif::ArgumentType::string:
-      return literal(kFewLetters);
-    case dif::ArgumentType::bytes:
-      return "alloca(16)";
-    case dif::ArgumentType::constant:
-      return "16";
-    case dif::ArgumentType::format:
-      return "\"%d\\n\", arg1";
-    case dif::ArgumentType::aggregation:
-      return "@";
-    case dif::ArgumentType::formatted:
-      return "";
-    default:
-      return "arg1";
-  }
+  using Type = dif::ArgumentType;
+  static const std::map<Type, std::string> arguments = {
+      {Type::number, "2"},    {Type::string, literal(kFewLetters)}, {Type::bytes, "alloca(16)"},
+      {Type::constant, "16"}, {Type::format, "\"%d\\n\", arg1"},    {Type::aggregation, "@"},
+      {Type::formatted, ""}};
+  const auto found = arguments.find(type);
+  return found == arguments.end() ? "arg1" : found->second;
 }
 
 // A call with the arguments that must be there, beside a firing without it.
