@@ -41,7 +41,6 @@ class Results {
   const std::vector<std::string>& unfinished() const { return unfinished_; }
 
  private:
-  Status add_line(const std::string& name, const Json& line);
   Status add_aggregation(const Json& line);
   Result<runtime::MergedAggregation*> declare(const Json& described);
   Status add_row(runtime::MergedAggregation& aggregation, const Json& row);
