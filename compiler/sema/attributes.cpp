@@ -19,8 +19,26 @@ std::string_view trim(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
 }
 
-// "unsigned long", "struct tag". Null: there is none.
+// The first such sign that stands outside of parentheses.
+size_t find_outside(std::string_view text, char sign) {
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); at++) {
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth == 0 && text[at] == sign) return at;
+  }
+  return std::string_view::npos;
+}
+
+// Without the parentheses around the whole of it.
+std::string_view unwrapped(std::string_view text) {
+  text = trim(text);
+  while (text.starts_with('(') && find_outside(text, ')') == text.size() - 1) text = trim(text.substr(1, text.size() - 2));
+  return text;
+}
+
+// "unsigned long", "struct tag", "struct tag *". Null: there is none.
 const Type* type_named(std::string_view text, Session& s) {
+  if (text.ends_with('*')) return s.types.pointer_to(s.types.basic("void"));
   const size_t space = text.find(' ');
   const std::string_view keyword = text.substr(0, space);
   if (space == std::string_view::npos || (keyword != "struct" && keyword != "union" && keyword != "enum"))
@@ -41,7 +59,7 @@ uint64_t type_number(std::string_view text, Session& s) {
 }
 
 uint64_t factor(std::string_view text, Session& s) {
-  text = trim(text);
+  text = unwrapped(text);
   uint64_t value = 0;
   const bool is_hex = text.starts_with("0x");
   const auto [end, error] = std::from_chars(text.data() + (is_hex ? 2 : 0), text.data() + text.size(), value, is_hex ? 16 : 10);
@@ -52,7 +70,8 @@ uint64_t factor(std::string_view text, Session& s) {
 }
 
 uint64_t number(std::string_view text, Session& s) {
-  const size_t star = text.find('*');
+  text = unwrapped(text);
+  const size_t star = find_outside(text, '*');
   if (star == std::string_view::npos) return factor(text, s);
   const uint64_t left = factor(text.substr(0, star), s), right = factor(text.substr(star + 1), s);
   return left > kMaxAlignment || right > kMaxAlignment ? 0 : left * right;

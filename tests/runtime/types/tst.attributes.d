@@ -16,6 +16,8 @@ typedef float vector_t __attribute__((__vector_size__ (16)));
 struct of_vector { char c; vector_t v; };
 struct computed { char c; char d __attribute__((aligned(2 * sizeof (long)))); };
 struct by_struct { char c; char d __attribute__ ((aligned (__alignof__(struct of_wide)))); };
+struct by_pointer { char c; char d __attribute__ ((aligned ((__alignof__ (struct by_struct *))))); };
+struct product { char c; char d __attribute__ ((aligned ((2 * sizeof (char *))))); };
 enum small { SMALL = 200 } __attribute__((packed));
 int read_over __attribute__((unused, section("a (b)")));
 extern int f(int) __attribute__((noreturn));
@@ -31,5 +33,6 @@ BEGIN
 	printf("%d ", sizeof (struct bits)); printf("%d ", offsetof(struct bits, d));
 	printf("%d ", sizeof (same_t)); printf("%d ", sizeof (struct of_wide)); printf("%d ", sizeof (struct of_vector)); printf("%d ", offsetof(struct of_vector, v));
 	printf("%d ", sizeof (struct computed)); printf("%d ", sizeof (struct by_struct)); printf("%d ", sizeof (enum small));
+	printf("%d ", sizeof (struct by_pointer)); printf("%d ", sizeof (struct product));
 	exit(0);
 }
