@@ -85,6 +85,14 @@ void restore(pid_t pid, pid_t tracer, int traced) {
   _exit(0);
 }
 
+// One that a signal has ended counts as interrupted.
+int exit_code_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return 0;  // the kernel has forgotten it, where SIGCHLD is ignored
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
 }  // namespace
 
 // Forked twice, so that dvm has no child that it does not know.
@@ -97,16 +105,16 @@ Result<AgentGuard> AgentGuard::start(pid_t pid, bool follows) {
   const pid_t between = fork();
   if (between == 0) {
     close(ends[1]);
-    if (fork() == 0) guard(pid, tracer, ends[0], traced, follows);
-    _exit(0);
+    const pid_t made = fork();
+    if (made == 0) guard(pid, tracer, ends[0], traced, follows);
+    _exit(made < 0 ? errno : 0);
   }
+  const int problem = between < 0 ? errno : exit_code_of(between);
   close(ends[0]);
   close(traced);
-  while (between > 0 && waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  if (between < 0) {
+  if (problem != 0) {
     close(ends[1]);
-    return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};
+    return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(problem))};
   }
   return AgentGuard(ends[1]);
 }

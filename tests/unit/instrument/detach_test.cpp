@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -289,6 +290,21 @@ TEST_F(DetachTest, TheGuardRestoresWhatALivingTracerHandsOver) {
   guard->hand_over();
   EXPECT_TRUE(eventually_restored());
   EXPECT_TRUE(child_->runs_on());
+}
+
+// A user who may have two processes: this one, and the one that would make the guard.
+TEST_F(DetachTest, TheGuardIsMissedWhereItCannotBeMade) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may become another user";
+  constexpr uid_t kNobodyElse = 54'321;
+  constexpr rlimit kTwo = {2, 2};
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    if (setrlimit(RLIMIT_NPROC, &kTwo) != 0 || setuid(kNobodyElse) != 0) _exit(2);
+    _exit(AgentGuard::start(getpid(), false) ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(tracer, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(DetachTest, TheGuardDoesNothingOnceItIsDismissed) {
