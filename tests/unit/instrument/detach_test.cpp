@@ -200,6 +200,16 @@ TEST_F(DetachTest, KeepsMappingsThatAJumpMayLeadTo) {
   EXPECT_FALSE(is_header_mapped());
 }
 
+// The bytes behind the opcode are those of the instruction that it has replaced.
+TEST_F(DetachTest, UnmapsWhatIsRestoredThoughItResemblesTheJump) {
+  header_->bytes = kPage, header_->table_size = kPatches;
+  std::memcpy(table_[1].before + 1, table_[1].after + 1, kBytes - 1);
+  start();
+  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  EXPECT_TRUE(is_restored(1));
+  EXPECT_FALSE(is_header_mapped());
+}
+
 // Of a thread that lives.
 TEST_F(DetachTest, KeepsMappingsWhileALaneIsTaken) {
   struct {
