@@ -160,9 +160,9 @@ std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agen
 
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
+  bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, agents).empty();
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
   Detached detached;
-  bool has_work = false;
   for (const FoundAgent& agent : agents) {
     disarm(memory, agent);
     detached.agents += agent.header.patches != 0;

@@ -2,9 +2,13 @@
 
 #include "runtime/agent/unmap.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +48,8 @@ std::vector<AddressRange> ranges_of(pid_t pid, std::span<const FoundAgent> agent
   return found;
 }
 
+bool is_dead(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
+
 // A handler that has interrupted a firing may have left its stack, and the firing goes on later.
 bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, const inside::CodeHeader& header) {
   std::vector<inside::Lane> lanes(std::min(header.lanes, kMostLanes));
@@ -68,12 +74,26 @@ bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory)
 
 }  // namespace
 
+std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents) {
+  std::vector<AddressRange> found;
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return found;
+  for (const MemoryMapping& one : *mappings) {
+    const auto has_it = [&](const FoundAgent& agent) { return agent.header.data == one.range.begin; };
+    if (!one.path.starts_with(kDataName) || std::any_of(agents.begin(), agents.end(), has_it)) continue;
+    if (is_dead(std::atoi(one.path.c_str() + kDataName.size()))) found.push_back(one.range);
+  }
+  return found;
+}
+
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
   std::vector<FoundAgent> known(agents.begin(), agents.end());
   std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
-  const std::vector<AddressRange> ranges = ranges_of(process.pid(), known);
+  std::vector<AddressRange> ranges = ranges_of(process.pid(), known);
+  const std::vector<AddressRange> orphans = orphaned_data(process.pid(), agents);
+  ranges.insert(ranges.begin(), orphans.begin(), orphans.end());
   if (ranges.empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process.pid())) return false;
   const auto is_used = [&](const FoundAgent& one) { return has_taken_lane(process, memory, one.header); };

@@ -7,7 +7,10 @@
 // - a jump still leads there, or
 // - another process has the same memory.
 
+#include <sys/types.h>
+
 #include <span>
+#include <vector>
 
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/memory.h"
@@ -17,7 +20,9 @@ namespace dvm::runtime {
 
 // What an agent has mapped, as its header says. Only what is still mapped like that is unmapped.
 bool has_mappings(const FoundAgent& agent);
-// All threads stand still. False: something stays.
+// Lanes of tracers that were killed before they could write a header, so that none of the agents of the process refers to them.
+std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents);
+// All threads stand still. Unmaps such lanes as well. False: something stays.
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 
 }  // namespace dvm::runtime

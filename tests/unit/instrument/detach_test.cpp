@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <limits>
+#include <string>
 
+#include "common/file_descriptor.h"
 #include "runtime/agent/guard.h"
 #include "tests/unit/instrument/threaded_child.h"
 
@@ -208,6 +211,23 @@ TEST_F(DetachTest, UnmapsWhatIsRestoredThoughItResemblesTheJump) {
   ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
   EXPECT_TRUE(is_restored(1));
   EXPECT_FALSE(is_header_mapped());
+}
+
+// A dvm that was killed before it could write a header.
+TEST_F(DetachTest, UnmapsTheLanesOfADeadTracerThatNoCodeRefersTo) {
+  for (const pid_t tracer : {getpid(), std::numeric_limits<pid_t>::max()}) {
+    const FileDescriptor file(memfd_create(("dvm-agent-" + std::to_string(tracer)).c_str(), MFD_CLOEXEC));
+    ASSERT_EQ(ftruncate(file.get(), kPage), 0);
+    void* lanes = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    ASSERT_NE(lanes, MAP_FAILED);
+    start();
+    const auto memory = AgentMemory::open(child_->pid());
+    ASSERT_TRUE(memory && detach_agents(child_->pid(), *memory, WhichAgents::of_dead_tracers));
+    uint64_t word = 0;
+    EXPECT_EQ(memory->read_object(reinterpret_cast<uint64_t>(lanes), word), tracer == getpid());
+    EXPECT_TRUE(child_->runs_on());
+    munmap(lanes, kPage);
+  }
 }
 
 // Of a thread that lives.
