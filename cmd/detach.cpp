@@ -16,7 +16,6 @@ namespace {
 
 int detach(int32_t pid) {
   if (runtime::is_gone(pid)) return fail("no process {}", pid);
-  if (runtime::has_lost_first_thread(pid)) return fail("process {}: {}", pid, runtime::kLostFirstThread);
   const auto memory = runtime::AgentMemory::open(pid);
   if (!memory) return fail("{}", memory.error().message);
   for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory))

@@ -2,13 +2,13 @@
 
 #include "runtime/agent/address_space.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
+
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -27,7 +27,7 @@ uint64_t distance(const AddressRange& near, uint64_t at) { return at > near.begi
 }  // namespace
 
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::ifstream maps(memory_folder(pid) + "/maps");
   if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
   std::vector<MemoryMapping> found;
   MapsLine parsed;

@@ -22,6 +22,7 @@
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/unmap.h"
 #include "runtime/code/displaced.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -185,7 +186,7 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
 
 bool has_lanes_of(pid_t pid, pid_t tracer) {
   const std::string name = fmt::format("/memfd:{}{} ", kRemoteTextBegins, tracer);
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::ifstream maps(memory_folder(pid) + "/maps");
   for (std::string line; std::getline(maps, line);)
     if (line.find(name) != std::string::npos) return true;
   return false;

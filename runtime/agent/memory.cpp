@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "common/file_bytes.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 
 Result<AgentMemory> AgentMemory::open(pid_t pid) {
-  FileDescriptor file(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  FileDescriptor file(::open((memory_folder(pid) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return Error{fmt::format("the memory of process {} cannot be opened: {}", pid, std::strerror(errno))};
   return AgentMemory(std::move(file));
 }

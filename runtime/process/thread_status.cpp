@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace dvm::runtime {
 namespace {
@@ -34,6 +35,17 @@ std::string status_field(pid_t tid, std::string_view name) { return field_of(fmt
 
 std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
   return field_of(fmt::format("/proc/{}/task/{}/status", pid, tid), name);
+}
+
+std::string memory_folder(pid_t pid) {
+  const std::string own = fmt::format("/proc/{}", pid);
+  if (!status_field(pid, "State:").starts_with('Z')) return own;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(own + "/task", error))
+    if (const std::string state = field_of(entry.path() / "status", "State:");
+        !state.empty() && state[0] != 'Z' && state[0] != 'X')
+      return entry.path();
+  return own;
 }
 
 std::string hold_problem(pid_t tid) {

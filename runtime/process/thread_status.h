@@ -17,6 +17,9 @@ std::string status_field(pid_t tid, std::string_view name);
 // The same, of a thread that must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
 
+// The folder in /proc that shows the memory of a process: its own, or that of another thread once the first one has ended.
+std::string memory_folder(pid_t pid);
+
 // Why a thread cannot be seized, once PTRACE_SEIZE has failed with EPERM.
 std::string hold_problem(pid_t tid);
 

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "runtime/process/thread_status.h"
 #include "runtime/symbol/started_as.h"
 
 namespace dvm::runtime {
@@ -66,10 +67,10 @@ bool exists(const std::string& path) {
 }
 
 // A name that opens exactly the mapped file: through the process's root if the path still leads to it, else through the mapping.
-std::string open_path_of(int32_t pid, const MapsLine& line, const std::string& path) {
-  std::string through_root = fmt::format("/proc/{}/root{}", pid, path);
+std::string open_path_of(const std::string& folder, const MapsLine& line, const std::string& path) {
+  std::string through_root = fmt::format("{}/root{}", folder, path);
   if (is_same_file(through_root, line)) return through_root;
-  std::string through_mapping = fmt::format("/proc/{}/map_files/{}", pid, line.range);
+  std::string through_mapping = fmt::format("{}/map_files/{}", folder, line.range);
   return exists(through_mapping) ? through_mapping : through_root;
 }
 
@@ -81,7 +82,7 @@ struct FileId {
 
 class ObjectList {
  public:
-  explicit ObjectList(int32_t pid) : pid_(pid), program_(read_link(program_path())) {}
+  explicit ObjectList(int32_t pid) : pid_(pid), folder_(memory_folder(pid)), program_(read_link(program_path())) {}
 
   void add(const MapsLine& line) {
     if (!line.executable || line.path.empty() || line.path[0] != '/' || line.inode == 0) return;
@@ -93,7 +94,7 @@ class ObjectList {
     object.path = line.path.ends_with(kDeleted) ? line.path.substr(0, line.path.size() - kDeleted.size()) : line.path;
     object.name = object.path.substr(object.path.rfind('/') + 1);
     if (object.is_program) take_name_of_link(object);
-    object.open_path = object.is_program ? program_path() : open_path_of(pid_, line, object.path);
+    object.open_path = object.is_program ? program_path() : open_path_of(folder_, line, object.path);
     object.offset = line.offset;
     AddressRange range;
     if (line.addresses(range)) object.address = range.begin;
@@ -103,7 +104,7 @@ class ObjectList {
   std::vector<MappedObject> take() { return std::move(objects_); }
 
  private:
-  std::string program_path() const { return fmt::format("/proc/{}/exe", pid_); }
+  std::string program_path() const { return folder_ + "/exe"; }
 
   // If the user started a link, he knows the program by the link's name, like redis-server, a link to redis-check-rdb. But
   // python3 means python3.11 anyway.
@@ -120,6 +121,7 @@ class ObjectList {
   }
 
   int32_t pid_;
+  std::string folder_;   // of the process in /proc
   std::string program_;  // as maps shows it, with " (deleted)"
   std::vector<FileId> seen_;
   std::vector<MappedObject> objects_;
@@ -172,7 +174,7 @@ bool has_address(const std::vector<AddressRange>& ranges, uint64_t address) {
 }
 
 Result<MappedCode> mapped_code(int32_t pid) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::ifstream maps(memory_folder(pid) + "/maps");
   if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
   ObjectList objects(pid);
   MappedCode code;

@@ -2,16 +2,17 @@
 
 #include "runtime/instrument/uprobe/shared_code.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "runtime/process/thread_status.h"
+
 namespace dvm::runtime {
 
 SharedCode::SharedCode(int32_t pid) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::ifstream maps(memory_folder(pid) + "/maps");
   MapsLine parsed;
   for (std::string line; std::getline(maps, line);)
     if (parse_maps_line(line, parsed) && parsed.executable && parsed.inode != 0) code_.push_back(parsed);
