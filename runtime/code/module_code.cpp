@@ -3,6 +3,7 @@
 #include "runtime/code/module_code.h"
 
 #include <elf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -152,7 +153,9 @@ bool ModuleCode::is_inside_instruction(const Segment& segment, uint64_t offset) 
 }
 
 const ModuleCode* ModuleCodes::open(const std::string& path) {
-  auto [file, is_new] = files_.try_emplace(path);
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return nullptr;
+  auto [file, is_new] = files_.try_emplace({status.st_dev, status.st_ino});
   if (is_new)
     if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
   return file->second.get();

@@ -65,14 +65,14 @@ class ModuleCode {
   bool is_go_ = false;
 };
 
-// Opens each file once; it stays open.
+// Opens each file once; it stays open. A path may lead to another file later.
 class ModuleCodes {
  public:
   // Null: it cannot be read.
   const ModuleCode* open(const std::string& path);
 
  private:
-  std::map<std::string, std::unique_ptr<ModuleCode>> files_;
+  std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<ModuleCode>> files_;  // by device and inode
 };
 
 }  // namespace dvm::runtime
