@@ -159,6 +159,14 @@ std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agen
   return found;
 }
 
+std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
+  std::vector<uint64_t> found;
+  CodePages code(memory);
+  for (const inside::Patch& patch : patches_of(memory, agent))
+    if (may_lead_on(code, patch)) found.push_back(patch.address);
+  return found;
+}
+
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
   bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, agents).empty();

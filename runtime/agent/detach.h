@@ -28,6 +28,8 @@ pid_t parent_of(pid_t pid);
 bool is_traced(const FoundAgent& agent);
 // Addresses of its jumps that lie in the code now.
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
+// The same, with those whose opcode something else has replaced, and may put back.
+std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 
 // The process is stopped for it, unless there is nothing to restore. tracer: of of_this_tracer. An error leaves code that is
 // correct but slower. Mappings that a thread still uses stay, for the next call.

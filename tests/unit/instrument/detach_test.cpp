@@ -284,6 +284,9 @@ TEST_F(DetachTest, TellsJumpsThatLieThere) {
   ASSERT_EQ(agents.size(), 1);
   EXPECT_TRUE(is_traced(agents[0]));
   EXPECT_EQ(jumps_of(*memory_, agents[0]), (std::vector<uint64_t>{table_[1].address, table_[2].address}));
+  EXPECT_EQ(held_jumps_of(*memory_, agents[0]).size(), kPatches);
+  ASSERT_TRUE(memory_->write(table_[2].address, std::as_bytes(std::span(table_[2].before).first(kBytes))));
+  EXPECT_EQ(held_jumps_of(*memory_, agents[0]), (std::vector<uint64_t>{table_[0].address, table_[1].address}));
 }
 
 // In another process, which is the tracer.
