@@ -1,0 +1,43 @@
+#pragma once
+// Where an agent has placed the probes of a process, and which of them are there no more: the process has executed another
+// program, or has unmapped their file, and maybe mapped it again.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/instrument/instrument.h"
+#include "runtime/symbol/file_key.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+struct PlacedProbe {
+  EnabledProbe enabled;
+  FileKey file;  // a path such as /proc/PID/exe may lead to another one later
+  std::vector<uint64_t> addresses;
+  unsigned attempts = 0;  // to place it again
+};
+
+class PlacedProbes {
+ public:
+  // A jump of the probe lies there.
+  void add(const EnabledProbe& enabled, uint64_t address);
+  // Addresses of jumps, one for each module.
+  const std::map<std::string, uint64_t>& samples() const { return samples_; }
+  // Whether it has a probe in that file.
+  bool has_file(const std::string& path) const;
+  // Those of which a jump is not among these addresses, which are sorted. They are forgotten.
+  std::vector<PlacedProbe> take_lost(std::span<const uint64_t> jumps);
+
+ private:
+  std::map<uint32_t, PlacedProbe> probes_;  // by their ids
+  std::map<std::string, uint64_t> samples_;
+};
+
+// Whether the file of a probe is mapped as one of these.
+bool is_mapped(const PlacedProbe& placed, std::span<const MappedObject> objects);
+
+}  // namespace dvm::runtime

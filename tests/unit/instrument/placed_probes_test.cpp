@@ -1,0 +1,38 @@
+// Which probes of an agent are where it has placed them.
+
+#include "runtime/instrument/agent/placed_probes.h"
+
+#include <gtest/gtest.h>
+
+namespace dvm::runtime {
+namespace {
+
+class PlacedProbesTest : public testing::Test {
+ protected:
+  PlacedProbesTest() {
+    one_.id = 1, other_.id = 2;
+    one_.site = other_.site = UprobeSite();
+    placed_.add({.probe = &one_, .needs = {}}, 10);
+    placed_.add({.probe = &one_, .needs = {}}, 20);
+    placed_.add({.probe = &other_, .needs = {}}, 30);
+  }
+  std::vector<uint32_t> lost(std::vector<uint64_t> jumps) {
+    std::vector<uint32_t> ids;
+    for (const PlacedProbe& each : placed_.take_lost(jumps)) ids.push_back(each.enabled.probe->id);
+    return ids;
+  }
+
+  Probe one_, other_;
+  PlacedProbes placed_;
+};
+
+TEST_F(PlacedProbesTest, NoneIsLostWhereAllJumpsLie) { EXPECT_TRUE(lost({5, 10, 20, 30}).empty()); }
+
+TEST_F(PlacedProbesTest, OneOfWhichAJumpIsGoneIsLostOnce) {
+  EXPECT_EQ(lost({20, 30}), std::vector<uint32_t>{1});
+  EXPECT_TRUE(lost({20, 30}).empty());
+  EXPECT_EQ(lost({}), std::vector<uint32_t>{2});
+}
+
+}  // namespace
+}  // namespace dvm::runtime
