@@ -55,6 +55,7 @@ class AgentProcess {
   }
 
   pid_t pid() const { return context_.pid; }
+  const AgentMemory& memory() const { return memory_; }
   const inside::Context& context() const { return context_; }
   // Where the process, or what it was before it has executed another program, leaves firings. Lasts longer than the process.
   int data_file() const { return data_file_.get(); }

@@ -39,21 +39,6 @@ namespace {
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
 
-bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
-  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
-    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
-  });
-}
-
-bool has_stack(const AgentSite& site) {
-  const auto is_stack = [](const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; };
-  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
-    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) {
-      return std::any_of(step.aggregation.keys.begin(), step.aggregation.keys.end(), is_stack);
-    });
-  });
-}
-
 // A probe may have several sites, all of which are refused. What takes it then shall take it once.
 class RefusedOnce {
  public:

@@ -446,6 +446,7 @@ Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPl
   to.site.firers.push_back(std::move(firer));
   to.probes.push_back(candidate.enabled->probe);
   to.in_dvm.push_back(steps.in_dvm);
+  to.enabled.push_back(candidate.enabled);
   return {};
 }
 

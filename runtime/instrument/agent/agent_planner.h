@@ -28,6 +28,7 @@ struct AgentPlannedSite {
   AgentSite site;
   std::vector<const Probe*> probes;  // none: it is only watched
   std::vector<InDvm> in_dvm{};       // of each, why its clauses run there
+  std::vector<const EnabledProbe*> enabled{};
 };
 
 // The aggregations of clauses that run in threads, by their numbers.

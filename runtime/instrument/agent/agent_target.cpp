@@ -1,10 +1,12 @@
 #include "runtime/instrument/agent/agent_target.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "runtime/agent/detach.h"
 #include "runtime/agent/target_check.h"
 
 namespace dvm::runtime {
@@ -30,6 +32,21 @@ LaneSizes sizes_for(pid_t pid, uint32_t ring_bytes) {
 
 }  // namespace
 
+bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
+  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
+    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
+  });
+}
+
+bool has_stack(const AgentSite& site) {
+  const auto is_stack = [](const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; };
+  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
+    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) {
+      return std::any_of(step.aggregation.keys.begin(), step.aggregation.keys.end(), is_stack);
+    });
+  });
+}
+
 uint32_t thread_share(size_t ring_bytes) {
   return static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)));
 }
@@ -49,6 +66,34 @@ bool AgentTarget::has_crashed() {
   if (!agent.is_on() || !process || !process->has_exited()) return false;
   const std::optional<Ending> ending = process->ending();
   return ending && (ending->signal == SIGSEGV || ending->signal == SIGBUS);
+}
+
+bool AgentTarget::is_over() const {
+  uint64_t armed = 0;
+  return agent.context().armed != 0 && !agent.memory().read_object(agent.context().armed, armed);
+}
+
+void AgentTarget::note_jumps() {
+  for (const auto& [module, address] : placed.samples()) agent.memory().read_object(address + 1, samples[address]);
+}
+
+std::vector<PlacedProbe> AgentTarget::take_lost() {
+  const bool are_there = std::all_of(samples.begin(), samples.end(), [&](const auto& one) {
+    uint32_t now = 0;
+    return agent.memory().read_object(one.first + 1, now) && now == one.second;
+  });
+  if (are_there) return {};
+  std::vector<uint64_t> jumps;
+  for (const FoundAgent& one : find_agents(agent.pid(), agent.memory())) {
+    if (one.header.tracer != getpid()) continue;
+    const std::vector<uint64_t> its = held_jumps_of(agent.memory(), one);
+    jumps.insert(jumps.end(), its.begin(), its.end());
+  }
+  std::sort(jumps.begin(), jumps.end());
+  std::vector<PlacedProbe> lost = placed.take_lost(jumps);
+  samples.clear();
+  note_jumps();
+  return lost;
 }
 
 // Most often it is the cookie that was asked for last.

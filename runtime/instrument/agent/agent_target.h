@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/lane_reader.h"
+#include "runtime/instrument/agent/placed_probes.h"
 #include "runtime/instrument/agent/stack_finder.h"
 #include "runtime/process/process.h"
 
@@ -27,6 +29,12 @@ struct AgentTarget {
   bool has_cookie(uint64_t cookie);
   // It has ended by a fault, with jumps in its code.
   bool has_crashed();
+  // The memory that the agent was mapped into is gone: the process has executed another program, or has ended.
+  bool is_over() const;
+  // Remembers what its jumps look like, for take_lost().
+  void note_jumps();
+  // Probes whose jumps have gone with the mapping of their file. They are forgotten.
+  std::vector<PlacedProbe> take_lost();
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
 
   AgentProcess agent;
@@ -34,12 +42,18 @@ struct AgentTarget {
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these
+  PlacedProbes placed{};
+  std::map<uint64_t, uint32_t> samples{};  // of its jumps: the bytes behind the opcode
   std::unordered_set<uint64_t> cookies;
   std::optional<uint64_t> known_cookie;        // one of them
   std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
   std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
   bool has_variables = false;                  // they do
 };
+
+// Whether a clause at the site has such a step, or a stack as a key.
+bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind);
+bool has_stack(const AgentSite& site);
 
 // Size of the ring of one thread, given the size of a process's ring of uprobes.
 uint32_t thread_share(size_t ring_bytes);
