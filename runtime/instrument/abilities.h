@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct LoadedIn {
 class WatchesLoads {
  public:
   virtual Status watch(const LinkerSite& linker) = 0;
+  // Probes that are on may be lost by what a process maps.
+  virtual bool may_lose_probes() const { return false; }
   // The processes that have mapped files since the last call. They wait for settle(), two seconds at most, so that probes can be
   // enabled before the new code runs.
   virtual std::vector<LoadedIn> take_loads() = 0;
@@ -125,6 +128,19 @@ class Merges {
   ~Merges() = default;
 };
 
+struct LostProbe;
+
+// Places probes in the memory of a process, which may take it away, or execute another program.
+class LosesProbes {
+ public:
+  // Those that are there no more since the last call. From now on they are others' to make fire.
+  // loads: what processes have mapped meanwhile.
+  virtual std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) = 0;
+
+ protected:
+  ~LosesProbes() = default;
+};
+
 // Null where the instrument lacks the ability.
 struct Abilities {
   FollowsProcesses* follows = nullptr;
@@ -135,6 +151,7 @@ struct Abilities {
   CountsLosses* losses = nullptr;
   Aggregates* aggregates = nullptr;
   Merges* merges = nullptr;
+  LosesProbes* loses = nullptr;
 };
 
 }  // namespace dvm::runtime

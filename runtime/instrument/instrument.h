@@ -83,6 +83,12 @@ struct Refused {
   std::string reason;
 };
 
+// A probe that an instrument no longer makes fire, and why.
+struct LostProbe {
+  EnabledProbe enabled;
+  std::string reason;
+};
+
 // When poll() should be called next.
 struct Pacing {
   uint64_t deadline = UINT64_MAX;  // at the latest then, in ns of CLOCK_MONOTONIC

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/process/process.h"
 #include "runtime/symbol/linker.h"
@@ -55,26 +56,31 @@ void LateProbes::take_up_changes() {
     }
 }
 
+// Also processes of which only probes that are on may be lost: then it is no news that they cannot be watched.
 void LateProbes::watch_loads() {
-  std::set<int32_t> processes;
-  for (const dif::ProbeDesc* description : enabling_.descriptions())
-    if (const int32_t pid = process_of(description->provider); pid > 0 && may_match_more(*description, catalog_))
-      processes.insert(pid);
+  const bool may_lose = std::any_of(backends_.begin(), backends_.end(), [](const auto& one) {
+    const WatchesLoads* watches = one->abilities().watches;
+    return watches != nullptr && watches->may_lose_probes();
+  });
+  std::map<int32_t, bool> processes;  // and whether more of them may match
+  for (const dif::ProbeDesc* description : enabling_.descriptions()) {
+    const bool may_match = may_match_more(*description, catalog_);
+    if (const int32_t pid = process_of(description->provider); pid > 0 && (may_match || may_lose)) processes[pid] |= may_match;
+  }
   ElfCache files;
-  for (const int32_t pid : processes) {
+  for (const auto& [pid, may_match] : processes) {
     const auto objects = mapped_objects(pid);
     const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
     if (!linker) continue;  // what is linked statically opens no libraries
     for (const auto& backend : backends_)
       if (WatchesLoads* watches = backend->abilities().watches)
-        if (Status status = watches->watch(*linker); !status)
+        if (Status status = watches->watch(*linker); !status && may_match)
           consumer_.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
     watched_.push_back(pid);
   }
 }
 
 void LateProbes::match_loads() {
-  if (watched_.empty()) return;
   std::vector<LoadedIn> loads;
   for (const auto& backend : backends_)
     if (WatchesLoads* watches = backend->abilities().watches) {

@@ -2,6 +2,8 @@
 
 #include "runtime/backend/local/instruments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -69,7 +71,11 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
     else
       shares[static_cast<size_t>(taker - all_.begin())].push_back(probe);
   }
-  for (size_t i = 0; i < all_.size(); i++) {
+  return enable_shares(0, shares, refused);
+}
+
+Status Instruments::enable_shares(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused) {
+  for (size_t i = from; i < all_.size(); i++) {
     if (shares[i].empty()) continue;
     activate(*all_[i].instrument);
     if (merges() != nullptr)
@@ -183,13 +189,38 @@ bool Instruments::has_descendants() {
 
 Status Instruments::watch(const LinkerSite& linker) {
   Status watched;
-  for (const ListedInstrument& one : all_) {
-    WatchesLoads* watches = one.instrument->abilities().watches;
+  for (auto one = all_.rbegin(); one != all_.rend(); ++one) {
+    WatchesLoads* watches = one->instrument->abilities().watches;
     if (watches == nullptr) continue;
-    if (Status status = watches->watch(linker); !status) watched = status;
-    activate(*one.instrument);
+    Status status = watches->watch(linker);
+    activate(*one->instrument);
+    if (status) return status;
+    if (watched) watched = std::move(status);
   }
   return watched;
+}
+
+bool Instruments::may_lose_probes() const {
+  return std::any_of(active_.begin(), active_.end(), [](Instrument* one) { return one->abilities().loses != nullptr; });
+}
+
+void Instruments::move_lost(size_t from, std::span<const LoadedIn> loads) {
+  LosesProbes* loses = all_[from].instrument->abilities().loses;
+  if (loses == nullptr) return;
+  std::vector<std::vector<EnabledProbe>> shares(all_.size());
+  std::vector<Refused> refused;
+  for (LostProbe& one : loses->take_lost(loads)) {
+    refused.push_back({one.enabled.probe, std::move(one.reason)});
+    shares[from].push_back(std::move(one.enabled));
+  }
+  if (refused.empty()) return;
+  const std::vector<Refused> lost = refused;
+  pass_on(from, shares, refused);
+  if (const Status moved = enable_shares(from + 1, shares, refused); !moved)
+    for (refused.clear(); const Refused& one : lost) refused.push_back({one.probe, moved.error().message});
+  if (refused.empty()) return;
+  notes_.push_back(fmt::format("probes whose file was mapped again are lost, {} of {} and others, {} in all: {}",
+                               refused[0].probe->function, refused[0].probe->module, refused.size(), refused[0].reason));
 }
 
 std::vector<LoadedIn> Instruments::take_loads() {
@@ -199,6 +230,7 @@ std::vector<LoadedIn> Instruments::take_loads() {
       const std::vector<LoadedIn> its = watches->take_loads();
       loads.insert(loads.end(), its.begin(), its.end());
     }
+  for (size_t i = 0; i < all_.size(); i++) move_lost(i, loads);
   return loads;
 }
 
@@ -239,7 +271,7 @@ uint64_t Instruments::reading_ns() const {
 }
 
 std::vector<std::string> Instruments::take_notes() {
-  std::vector<std::string> all;
+  std::vector<std::string> all = std::exchange(notes_, {});
   for (Instrument* instrument : active_)
     if (TellsNotes* notes = instrument->abilities().notes)
       for (std::string& note : notes->take_notes()) all.push_back(std::move(note));

@@ -48,6 +48,8 @@ class Instruments final : public FollowsProcesses,
   Status follow(int32_t pid) override;
   bool has_descendants() override;
   Status watch(const LinkerSite& linker) override;
+  bool may_lose_probes() const override;
+  // What instruments have lost by these loads goes to those behind them.
   std::vector<LoadedIn> take_loads() override;
   void settle() override;
   bool holds(int32_t pid) const override;
@@ -69,6 +71,8 @@ class Instruments final : public FollowsProcesses,
     std::string aside;
   };
   void activate(Instrument& instrument);
+  Status enable_shares(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
+  void move_lost(size_t from, std::span<const LoadedIn> loads);
   Status enable_share(size_t number, std::vector<EnabledProbe>& share, std::vector<Refused>& refused);
   void pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
   std::string_view refusal(const Instrument& instrument, const Probe& probe) const;
@@ -76,6 +80,7 @@ class Instruments final : public FollowsProcesses,
   bool is_replay_;
   std::vector<ListedInstrument> all_;
   std::vector<Instrument*> active_;
+  std::vector<std::string> notes_;
   std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;  // on to those behind it, and why
 };
 
