@@ -158,6 +158,7 @@ dvm_library(instrument_agent
   instrument/agent/thread_clock.cpp
   instrument/agent/mapping_watch.cpp
   instrument/agent/placed_probes.cpp
+  instrument/agent/lost_probes.cpp
   instrument/agent/record_program.cpp
   instrument/agent/value_code.cpp)
 target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE fmt::fmt)

@@ -1,0 +1,84 @@
+// Tested by tests/runtime/scenarios/test_lost_probes.py.
+
+#include "runtime/instrument/agent/lost_probes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "runtime/agent/detach.h"
+#include "runtime/process/process.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+namespace {
+
+// One that ends has no files.
+std::vector<MappedObject> files_of(pid_t pid) {
+  auto found = mapped_objects(pid);
+  return found ? *std::move(found) : std::vector<MappedObject>();
+}
+
+}  // namespace
+
+AgentTarget* live_target(const AgentTargets& targets, pid_t pid) {
+  const auto [first, last] = targets.equal_range(pid);
+  const auto found = std::find_if(first, last, [](const auto& one) { return !one.second->is_over(); });
+  return found == last ? nullptr : found->second.get();
+}
+
+void end_earlier(AgentTargets& targets, pid_t pid) {
+  const auto [first, last] = targets.equal_range(pid);
+  for (auto one = first; one != last; ++one)
+    if (one->second->is_over()) (void)one->second->agent.disable(Mappings::keep);
+}
+
+void LostProbes::find(const AgentTargets& targets, uint64_t now) {
+  looked_ = now;
+  for (const auto& [pid, target] : targets)
+    if (target->agent.is_on())
+      if (std::vector<PlacedProbe> its = target->take_lost(); !its.empty() && !is_gone(pid)) wait(pid, std::move(its), now);
+}
+
+void LostProbes::wait(pid_t pid, std::vector<PlacedProbe> lost, uint64_t now) {
+  std::vector<PlacedProbe>& its = waiting_[pid];
+  std::move(lost.begin(), lost.end(), std::back_inserter(its));
+  mappings_.note(pid, now);
+}
+
+std::vector<PlacedProbe> LostProbes::take_mapped(pid_t pid) {
+  std::vector<PlacedProbe> mapped;
+  const auto waiting = waiting_.find(pid);
+  if (waiting == waiting_.end()) return mapped;
+  const std::vector<MappedObject> files = files_of(pid);
+  std::erase_if(waiting->second, [&](PlacedProbe& one) {
+    if (!is_mapped(one, files)) return false;
+    mapped.push_back(std::move(one));
+    return true;
+  });
+  return mapped;
+}
+
+void LostProbes::take_mapped(std::span<const LoadedIn> loads, uint64_t now, ProbesByProcess& mapped) {
+  std::set<pid_t> changed;
+  for (const LoadedIn& load : loads) changed.insert(load.pid);
+  for (const pid_t pid : mappings_.take_settled(now))
+    if (changed.insert(pid).second) loads_.push_back({pid, pid});
+  for (const pid_t pid : changed)
+    for (PlacedProbe& one : take_mapped(pid)) mapped[pid].push_back(std::move(one));
+}
+
+bool LostProbes::has_foreign(const AgentTargets& targets, std::span<const LoadedIn> loads) {
+  return std::any_of(loads.begin(), loads.end(), [&](const LoadedIn& load) {
+    if (targets.contains(load.pid) || has_lanes_of(load.pid, getpid())) return false;
+    const std::vector<MappedObject> files = files_of(load.pid);
+    return std::any_of(targets.begin(), targets.end(), [&](const auto& one) {
+      return std::any_of(files.begin(), files.end(), [&](auto& file) { return one.second->placed.has_file(file.open_path); });
+    });
+  });
+}
+
+}  // namespace dvm::runtime
