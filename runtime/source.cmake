@@ -156,6 +156,7 @@ dvm_library(instrument_agent
   instrument/agent/tail_finder.cpp
   instrument/agent/late_updates.cpp
   instrument/agent/thread_clock.cpp
+  instrument/agent/agent_notes.cpp
   instrument/agent/mapping_watch.cpp
   instrument/agent/placed_probes.cpp
   instrument/agent/lost_probes.cpp

@@ -20,14 +20,16 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/buffer/seen_addresses.h"
 #include "runtime/instrument/agent/agent.h"
+#include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/agent_target.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
-#include "runtime/instrument/agent/record_program.h"
+#include "runtime/instrument/agent/refused_once.h"
 #include "runtime/instrument/agent/stack_finder.h"
+#include "runtime/instrument/agent/thread_aggregations.h"
 #include "runtime/instrument/agent/thread_clock.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/pace.h"
@@ -38,45 +40,6 @@ namespace {
 
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
-
-// A probe may have several sites, all of which are refused. What takes it then shall take it once.
-class RefusedOnce {
- public:
-  explicit RefusedOnce(std::vector<Refused>& refused) : refused_(refused) {}
-  void add(const AgentPlannedSite& site, std::string_view why) {
-    for (const Probe* probe : site.probes)
-      if (known_.insert(probe).second) refused_.push_back({probe, std::string(why)});
-  }
-
- private:
-  std::vector<Refused>& refused_;
-  std::unordered_set<const Probe*> known_;
-};
-
-// What threads have aggregated since the last visit.
-class ThreadAggregations final : public AggregationSource {
- public:
-  using Collect = std::function<void(const Visit&)>;
-  ThreadAggregations(Collect collect, const LateUpdates& late) : collect_(std::move(collect)), late_(late) {}
-  void visit(const Visit& each) const override { collect_(each); }
-  void clear() noexcept override {}
-  bool empty() const noexcept override { return is_empty; }
-  bool wants_reading() const noexcept override { return late_.wants_reading(); }
-
-  bool is_empty = true;  // no clause aggregates there
-
- private:
-  Collect collect_;
-  const LateUpdates& late_;
-};
-
-std::string crash_text(pid_t pid) {
-  return fmt::format(
-      "process {} ended by a fault while jumps of an agent lay in its code; if it does not without dvm, it may have unmapped "
-      "memory "
-      "of dvm's by a system call of its own: -x backend=uprobe and -x backend=breakpoint add none",
-      pid);
-}
 
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
@@ -213,10 +176,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       const Status off = process->agent.disable(Mappings::unmap);
       if (off || kill(pid, 0) != 0) continue;
       process->agent.leave_to_guard();
-      notes_.push_back(fmt::format(
-          "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to take them off, and "
-          "'dvm detach -p {}' does it later",
-          pid, off.error().message, pid));
+      notes_.push_back(kept_text(pid, off.error().message));
     }
   }
 
@@ -235,7 +195,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
-    tell_if_muted(pid, **process, sites);
+    if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
     RefusedOnce once(refused);
     for (size_t i = 0; i < sites.size(); i++) {
       for (const AgentFirer& firer : sites[i].firers)
@@ -303,11 +263,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (process.with_variables.empty()) return;
     const bool are_in_dvm = planner_.has_variables(pid);
     process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
-    if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm)
-      notes_.push_back(
-          fmt::format("process {}: its thread-local variables are empty again, since a probe that came late has a "
-                      "clause which needs them in dvm",
-                      pid));
+    if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm) notes_.push_back(emptied_text(pid));
     if (are_in_dvm)
       for (const Probe* probe : process.with_variables)
         if (in_thread_.erase(probe) != 0) in_dvm_[probe] = InDvm::shared;
@@ -317,25 +273,6 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     for (auto& [pid, process] : processes_)
       if (process->arenas) process->arenas->collect(planner_.clauses(), each, !process->agent.is_on());
     late_.take(planner_.clauses(), each);
-  }
-
-  // A filter could end a process that makes system calls which it does not expect.
-  void tell_if_muted(pid_t pid, AgentTarget& process, const std::vector<AgentSite>& sites) {
-    const bool makes_calls = std::any_of(sites.begin(), sites.end(), [](const AgentSite& site) {
-      return std::any_of(site.firers.begin(), site.firers.end(),
-                         [](const AgentFirer& firer) { return record_makes_calls(firer.program); });
-    });
-    if (follows_ && process.agent.is_on() && process.agent.is_muted())
-      notes_.push_back(
-          fmt::format("process {}: its children are not followed, because the functions prctl and syscall of its C "
-                      "library, which may restrict its system calls, cannot be watched",
-                      pid));
-    if (makes_calls && process.agent.is_on() && process.agent.is_muted())
-      notes_.push_back(
-          fmt::format("process {}: firings that capture memory, execname, uid, gid, ppid or vtimestamp are dropped, because the "
-                      "functions prctl and "
-                      "syscall of its C library, which may restrict its system calls, cannot be watched",
-                      pid));
   }
 
   Result<AgentTarget*> process_of(pid_t pid) {
@@ -356,8 +293,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     for (auto& [pid, process] : processes_) {
       if (!process->lanes || !process->lanes->is_left() || !process->agent.is_on()) continue;
       if (!process->agent.disable(Mappings::keep)) continue;  // it may be about to do something with them
-      notes_.push_back(
-          fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there", pid));
+      notes_.push_back(left_text(pid));
     }
   }
 

@@ -1,0 +1,52 @@
+#include "runtime/instrument/agent/agent_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/instrument/agent/record_program.h"
+
+namespace dvm::runtime {
+
+std::string crash_text(pid_t pid) {
+  return fmt::format(
+      "process {} ended by a fault while jumps of an agent lay in its code; if it does not without dvm, it may have unmapped "
+      "memory of dvm's by a system call of its own: -x backend=uprobe and -x backend=breakpoint add none",
+      pid);
+}
+
+std::string kept_text(pid_t pid, std::string_view why) {
+  return fmt::format(
+      "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to take them off, and "
+      "'dvm detach -p {}' does it later",
+      pid, why, pid);
+}
+
+std::string left_text(pid_t pid) {
+  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there", pid);
+}
+
+std::string emptied_text(pid_t pid) {
+  return fmt::format(
+      "process {}: its thread-local variables are empty again, since a probe that came late has a clause which needs them in dvm",
+      pid);
+}
+
+void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes) {
+  const bool makes_calls = std::any_of(sites.begin(), sites.end(), [](const AgentSite& site) {
+    return std::any_of(site.firers.begin(), site.firers.end(),
+                       [](const AgentFirer& firer) { return record_makes_calls(firer.program); });
+  });
+  if (follows)
+    notes.push_back(
+        fmt::format("process {}: its children are not followed, because the functions prctl and syscall of its C "
+                    "library, which may restrict its system calls, cannot be watched",
+                    pid));
+  if (makes_calls)
+    notes.push_back(
+        fmt::format("process {}: firings that capture memory, execname, uid, gid, ppid or vtimestamp are dropped, because the "
+                    "functions prctl and syscall of its C library, which may restrict its system calls, cannot be watched",
+                    pid));
+}
+
+}  // namespace dvm::runtime

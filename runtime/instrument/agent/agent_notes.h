@@ -1,0 +1,22 @@
+#pragma once
+// What an agent tells the user about a process.
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/agent/agent_site.h"
+
+namespace dvm::runtime {
+
+std::string crash_text(pid_t pid);
+std::string kept_text(pid_t pid, std::string_view why);  // jumps that could not be taken off
+std::string left_text(pid_t pid);
+std::string emptied_text(pid_t pid);  // thread-local variables
+// What its stubs leave out, which may not make system calls: a filter could end a process for one that it does not expect.
+void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes);
+
+}  // namespace dvm::runtime

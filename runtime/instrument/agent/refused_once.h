@@ -1,0 +1,27 @@
+#pragma once
+// Refusals of probes, each once.
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/instrument/agent/agent_planner.h"
+
+namespace dvm::runtime {
+
+// A probe may have several sites, all of which are refused. What takes it then shall take it once.
+class RefusedOnce {
+ public:
+  explicit RefusedOnce(std::vector<Refused>& refused) : refused_(refused) {}
+  void add(const AgentPlannedSite& site, std::string_view why) {
+    for (const Probe* probe : site.probes)
+      if (known_.insert(probe).second) refused_.push_back({probe, std::string(why)});
+  }
+
+ private:
+  std::vector<Refused>& refused_;
+  std::unordered_set<const Probe*> known_;
+};
+
+}  // namespace dvm::runtime
