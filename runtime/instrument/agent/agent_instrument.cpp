@@ -27,6 +27,7 @@
 #include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
+#include "runtime/instrument/agent/lost_probes.h"
 #include "runtime/instrument/agent/refused_once.h"
 #include "runtime/instrument/agent/stack_finder.h"
 #include "runtime/instrument/agent/thread_aggregations.h"
@@ -34,17 +35,25 @@
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
+constexpr unsigned kMostAttempts = 3, kMostRenewals = 256;               // each adds code to the process
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
 
-class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
+class AgentInstrument final : public Instrument,
+                              public FollowsProcesses,
+                              public TellsNotes,
+                              public Aggregates,
+                              public Merges,
+                              public WatchesLoads,
+                              public LosesProbes {
  public:
   AgentInstrument(size_t ring_bytes, bool by_breakpoints)
-      : ring_bytes_(thread_share(ring_bytes)), planner_(delivery_, by_breakpoints) {}
+      : ring_bytes_(thread_share(ring_bytes)), planner_(delivery_, by_breakpoints), losses_(may_use_bpf()) {}
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
@@ -65,18 +74,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
     if (follows_ && !processes_.empty()) return refuse_late(probes, refused);
-    if (std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > kKnownFrames; }))
-      ring_bytes_ = std::max(ring_bytes_, thread_share(kStackRingBytes));
-    auto planned = planner_.plan(probes, refused);
-    if (!planned) return planned.error();
-    for (auto& [pid, sites] : *planned) {
-      const Status enabled = enable_in(pid, sites, refused);
-      if (enabled) continue;
-      RefusedOnce once(refused);
-      for (const AgentPlannedSite& site : sites) once.add(site, enabled.error().message);
-    }
-    for (auto& [pid, process] : processes_) place_variables(pid, *process);
-    return {};
+    const Status placed = place(probes, refused);
+    if (placed && losses_.are_late() && refused.size() < probes.size()) note_late(probes.front());
+    return placed;
   }
 
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
@@ -133,7 +133,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
-  Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this, .merges = this}; }
+  Abilities abilities() override {
+    return {.follows = this, .watches = this, .notes = this, .aggregates = this, .merges = this, .loses = this};
+  }
   AggregationSource& aggregations() override { return aggregations_; }
   void begin() override {
     for (auto& [pid, process] : processes_)
@@ -144,7 +146,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
   // Children inherit the jumps and the lanes, and their stubs say who they are.
   Status follow(int32_t) override {
-    follows_ = true;
+    if (!std::exchange(follows_, true) && !losses_.by_uprobes()) notes_.emplace_back(kFollowsNoPrograms);
     planner_.follow();
     return {};
   }
@@ -159,6 +161,27 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
     return std::exchange(notes_, {});
+  }
+
+  Status watch(const LinkerSite& linker) override {
+    if (losses_.by_uprobes()) return Error{"an agent leaves it to uprobes"};
+    losses_.watch(linker.pid);
+    return {};
+  }
+  std::vector<LoadedIn> take_loads() override { return losses_.take_loads(); }
+  void settle() override {}
+
+  std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
+    const uint64_t now = read_clock(CLOCK_MONOTONIC);
+    const bool is_by_uprobes = losses_.by_uprobes();
+    if (!loads.empty() || losses_.is_due(now)) losses_.find(processes_, now);
+    ProbesByProcess mapped;
+    losses_.take_mapped(loads, now, mapped);
+    if (is_by_uprobes && follows_ && (!mapped.empty() || LostProbes::has_foreign(processes_, loads)))
+      losses_.take_mapped(give_up(now), now, mapped);
+    std::vector<LostProbe> lost;
+    for (auto& [pid, probes] : mapped) is_by_uprobes ? hand_over(pid, probes, lost) : renew(pid, probes, lost);
+    return lost;
   }
 
   uint64_t drops() const override {
@@ -187,6 +210,70 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     return {};
   }
 
+  Status place(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+    if (std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > kKnownFrames; }))
+      ring_bytes_ = std::max(ring_bytes_, thread_share(kStackRingBytes));
+    auto planned = planner_.plan(probes, refused);
+    if (!planned) return planned.error();
+    for (auto& [pid, sites] : *planned) {
+      const Status enabled = enable_in(pid, sites, refused);
+      if (enabled) continue;
+      RefusedOnce once(refused);
+      for (const AgentPlannedSite& site : sites) once.add(site, enabled.error().message);
+    }
+    for (auto& [pid, process] : processes_)
+      if (!process->is_over()) place_variables(pid, *process);
+    return {};
+  }
+
+  void note_late(const EnabledProbe& first) {
+    const pid_t pid = std::get<UprobeSite>(first.probe->site).pid;
+    if (renewed_[pid]++ == 0) notes_.push_back(late_text(pid, first.probe->function));
+  }
+
+  // The first probes of what may be another program, or about to become yet another: a refusal is not the last word.
+  void renew(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
+    if (!follows_) end_earlier(processes_, pid);
+    const std::vector<EnabledProbe> enabled = enabled_of(probes);
+    std::vector<Refused> refused;
+    std::vector<PlacedProbe> again;
+    const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
+    for (PlacedProbe& one : probes) {
+      const auto found = std::find_if(refused.begin(), refused.end(), [&](auto& its) { return its.probe == one.enabled.probe; });
+      if (placed && found == refused.end()) continue;
+      if (one.attempts++ < kMostAttempts)
+        again.push_back(std::move(one));
+      else
+        lost.push_back({std::move(one.enabled), placed ? found->reason : placed.error().message});
+    }
+    if (!again.empty()) losses_.wait(pid, std::move(again), read_clock(CLOCK_MONOTONIC));
+    if (placed && refused.size() < enabled.size() && renewed_[pid]++ == 0)
+      notes_.push_back(renewed_text(pid, enabled.front().probe->function));
+  }
+
+  // To the instruments behind this one.
+  void hand_over(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
+    if (!follows_) end_earlier(processes_, pid);
+    for (PlacedProbe& one : probes) {
+      if (one.enabled.has_thread_variables) planner_.keep_variables(pid);
+      lost.push_back({std::move(one.enabled), "its file was mapped again"});
+    }
+    if (AgentTarget* target = live_target(processes_, pid)) place_variables(pid, *target);
+  }
+
+  // All of them: uprobes that follow forks lie in all processes, where no jump may. Returns whose they were.
+  std::vector<LoadedIn> give_up(uint64_t now) {
+    std::vector<LoadedIn> given_up;
+    for (const pid_t pid : processes_of(getpid())) had_lanes_.insert(pid);
+    for (auto& [pid, process] : processes_) {
+      if (!process->agent.is_on() || !process->agent.disable(Mappings::keep)) continue;
+      losses_.wait(pid, process->placed.take_lost({}), now);
+      given_up.push_back({pid, pid});
+    }
+    if (!given_up.empty()) notes_.emplace_back(kGivenUp);
+    return given_up;
+  }
+
   Status enable_in(pid_t pid, std::vector<AgentPlannedSite>& planned, std::vector<Refused>& refused) {
     auto process = process_of(pid);
     if (!process) return process.error();
@@ -203,8 +290,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
           if (cookie != 0) (*process)->cookies.insert(cookie);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
+      for (const EnabledProbe* one : planned[i].enabled)
+        if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
+    (*process)->note_jumps();
     return {};
   }
 
@@ -276,16 +366,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   Result<AgentTarget*> process_of(pid_t pid) {
-    std::unique_ptr<AgentTarget>& known = processes_[pid];
-    if (known) return known.get();
+    if (AgentTarget* known = live_target(processes_, pid)) return known;
+    if (losses_.by_uprobes() && processes_.contains(pid)) return Error{"it has executed another program"};
     auto opened = open_agent_process(pid, ring_bytes_, follows_);
-    if (!opened) {
-      processes_.erase(pid);
-      return opened.error();
-    }
-    known = std::make_unique<AgentTarget>(*std::move(opened));
-    if (auto process = Process::grab(pid)) known->process = *std::move(process);
-    return known.get();
+    if (!opened) return opened.error();
+    auto made = std::make_unique<AgentTarget>(*std::move(opened));
+    if (auto process = Process::grab(pid)) made->process = *std::move(process);
+    return processes_.emplace(pid, std::move(made))->second.get();
   }
 
   // Those that are about to take away memory which the jumps lead to.
@@ -385,7 +472,9 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::unordered_set<const Probe*> gated_;      // whose predicates do
   std::map<const Probe*, InDvm> in_dvm_;        // of others, why not
-  std::map<pid_t, std::unique_ptr<AgentTarget>> processes_;
+  AgentTargets processes_;
+  LostProbes losses_;
+  std::map<pid_t, unsigned> renewed_;  // how often probes of a process have come late
   std::vector<std::string> notes_;
   bool follows_ = false;
   std::unordered_set<pid_t> had_lanes_;  // when the probes were taken off

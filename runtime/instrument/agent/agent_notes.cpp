@@ -32,6 +32,21 @@ std::string emptied_text(pid_t pid) {
       pid);
 }
 
+std::string renewed_text(pid_t pid, std::string_view function) {
+  return fmt::format(
+      "process {}: its probes, such as {}, are on again after it has executed another program or mapped their file again; what "
+      "fired in the milliseconds before is lost, now and each time",
+      pid, function);
+}
+
+std::string late_text(pid_t pid, std::string_view function) {
+  return fmt::format(
+      "process {}: probes of files that it has mapped late, such as {}, are on some milliseconds after that; what fired before "
+      "is "
+      "lost, now and each time",
+      pid, function);
+}
+
 void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes) {
   const bool makes_calls = std::any_of(sites.begin(), sites.end(), [](const AgentSite& site) {
     return std::any_of(site.firers.begin(), site.firers.end(),

@@ -43,6 +43,12 @@ std::vector<PlacedProbe> PlacedProbes::take_lost(std::span<const uint64_t> jumps
   return lost;
 }
 
+std::vector<EnabledProbe> enabled_of(std::span<const PlacedProbe> placed) {
+  std::vector<EnabledProbe> all;
+  for (const PlacedProbe& one : placed) all.push_back(one.enabled);
+  return all;
+}
+
 bool is_mapped(const PlacedProbe& placed, std::span<const MappedObject> objects) {
   const std::string& path = std::get<UprobeSite>(placed.enabled.probe->site).path;
   return std::any_of(objects.begin(), objects.end(), [&](const MappedObject& one) {

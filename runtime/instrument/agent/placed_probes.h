@@ -37,6 +37,7 @@ class PlacedProbes {
   std::map<std::string, uint64_t> samples_;
 };
 
+std::vector<EnabledProbe> enabled_of(std::span<const PlacedProbe> placed);
 // Whether the file of a probe is mapped as one of these.
 bool is_mapped(const PlacedProbe& placed, std::span<const MappedObject> objects);
 

@@ -1,11 +1,23 @@
-"""Probes of an agent in processes that change while they are traced."""
+"""Code that a process maps anew, without the jumps of an agent that lay there. Uprobes take their place, or the agent places them again."""
 
 import os
+import pathlib
+import re
+import shutil
 import subprocess
+import time
 import unittest
 
 import dvmtest
-from dvmtest import program
+from dvmtest import DVM, ENV, dvm, program
+
+LIBRARY = str(pathlib.Path(program("renewed")).parent / "liblate_library.so")
+AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+PATIENCE = 60
+
+
+def rows(result):
+    return sorted(re.findall(r"^ +(\S+) +(\d+)$", result.stdout, re.M))
 
 
 class Asked(dvmtest.PrivilegedTest):
@@ -20,6 +32,93 @@ class Asked(dvmtest.PrivilegedTest):
     def ask(self):
         self.target.stdin.write("\n")
         return int(self.target.stdout.readline())
+
+
+class ByUprobes(Asked):
+    def test_of_a_program_that_executes_itself(self):
+        expected = [("0", "1"), ("1", "2"), ("2", "3"), ("3", "4")]
+        for module in ("a.out", "renewed", ""):
+            for script in ("pid$target:M:func:entry { @[arg0] = count(); }",
+                           "pid$target:M:func:entry { self->n = arg0; } pid$target:M:func:return { @[self->n] = count(); }",
+                           "pid$target:M:func:entry { n++; @[arg0] = count(); }"):
+                with self.subTest(module=module, script=script):
+                    result = dvm("run", "-q", "-x", "backend=agent", "-n", script.replace(":M:", f":{module}:"), "-c", program("renewed") + " exec 3")
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    self.assertEqual(rows(result), expected)
+
+    def counts_of_children(self, backend):
+        result = dvm("run", "-q", "-x", f"backend={backend}", "-x", "followfork", "-n", "pid$target:libc.so.6:malloc:entry { @[execname] = count(); }",
+                     "-c", "bash -c 'ls /etc/passwd; cat /etc/hostname; :'")
+        self.assertEqual(result.returncode, 0)
+        says_so = "dvm: a followed process has executed another program with a file that an agent had probes in: "
+        self.assertTrue(result.stderr.startswith(says_so) if backend == "agent" else not result.stderr, result.stderr)
+        return {name: count for name, count in rows(result) if name != "bash"}
+
+    def test_of_programs_that_children_execute(self):
+        """A program waits for its probes two seconds, which may be too short on a loaded machine."""
+        for _ in range(5):
+            expected, counts = self.counts_of_children("uprobe"), self.counts_of_children("agent")
+            if counts == expected and sorted(counts) == ["cat", "ls"]:
+                return
+        self.fail(f"by uprobes {expected}, by an agent {counts}")
+
+    def test_of_a_library_that_is_opened_again(self):
+        for module in ("liblate_library.so", ""):
+            with self.subTest(module):
+                self.start(program("renewed"), "open", LIBRARY)
+                tracer = dvmtest.start_tracer(self, f"pid$target:{module}:late_function:entry {{ @ = count(); }}", "-x", "backend=agent", "-p", str(self.target.pid))
+                for calls in (10, 20, 30):
+                    self.assertEqual(self.ask(), calls)
+                tracer.terminate()
+                out, err = tracer.communicate()
+                self.assertEqual((out.split(), err), (["30"], ""))
+
+
+class ByAgents(Asked):
+    """Where uprobes are not permitted: what fires before the agent is back is lost, and dvm says so."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user")
+        folder = dvmtest.own_folder(self)
+        os.chmod(folder, 0o755)
+        self.dvm, self.program, self.library = (shutil.copy(file, folder) for file in (DVM, program("renewed"), LIBRARY))
+
+    def trace(self, script, *options):
+        """The script ends by itself once it has seen enough, for which the program is asked again and again."""
+        command = [*AS_NOBODY, self.dvm, "run", "-q", "-n", 'BEGIN { printf("live\\n"); } ' + script, *options, "-p", str(self.target.pid)]
+        tracer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        end = time.monotonic() + PATIENCE
+        while tracer.poll() is None and time.monotonic() < end:
+            self.ask()
+            time.sleep(0.05)
+        tracer.terminate()
+        return tracer.communicate()
+
+    def test_of_a_program_that_executes_itself(self):
+        self.start(self.program, "lines", "1", prefix=AS_NOBODY)
+        out, err = self.trace("pid$target:renewed:func:entry { @[arg0] = count(); } pid$target:renewed:func:entry /arg0 == 0/ { exit(0); }")
+        self.assertRegex(out, r" 1 +10\n")
+        self.assertRegex(out, r" 0 +\d+\n")
+        self.assertIn("such as func, are on again", err)
+
+    def test_of_a_wrapper(self):
+        """A shell, which has libc mapped as well."""
+        self.start("sh", "-c", f"echo 0; read line; exec {self.program} lines 0", prefix=AS_NOBODY)
+        out, err = self.trace("pid$target:libc.so.6:getc:entry, pid$target::func:entry { @[probefunc] = count(); } pid$target:a.out:func:entry { exit(0); }", "-Z")
+        self.assertRegex(out, r"func +\d+\n")
+        self.assertNotIn("lost, ", err.replace("is lost, now", ""))
+
+    def test_of_a_library_that_is_opened_again(self):
+        self.start(self.program, "open", self.library, prefix=AS_NOBODY)
+        out, err = self.trace("pid$target:liblate_library.so:late_function:entry { @ = count(); } "
+                              "pid$target:liblate_library.so:late_function:entry /n++ == 12/ { exit(0); }")
+        self.assertGreater(int(out.split()[0]), 10)
+        self.assertIn("such as late_function, are on again", err)
 
 
 class TextOfHeir(dvmtest.Text):
