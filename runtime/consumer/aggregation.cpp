@@ -268,6 +268,13 @@ auto is_before(const SortOrder& order) {
   };
 }
 
+bool is_zero(const MergedRow* row) {
+  if (row == nullptr) return true;
+  if (!dif::find_aggregation(row->aggregation->desc.function)->histogram) return compare_values(row, nullptr) == 0;
+  return std::all_of(row->state.begin(), row->state.end(), [](uint64_t word) { return word == 0; });
+}
+bool is_zero_line(const JoinedRow& line) { return std::all_of(line.rows.begin(), line.rows.end(), is_zero); }
+
 // The aggregation of a column, which some line has.
 const MergedAggregation* aggregation_of(std::span<const JoinedRow> lines, size_t column) {
   for (const JoinedRow& line : lines)
@@ -294,6 +301,7 @@ const MergedRow& JoinedRow::any() const {
 SortOrder::SortOrder(const dif::Options& options)
     : by_key(options[dif::Option::aggsortkey] > 0),
       reversed(options[dif::Option::aggsortrev] > 0),
+      skips_zero(options[dif::Option::aggskipzero] > 0),
       key_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortkeypos], 0))),
       value_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortpos], 0))) {}
 
@@ -425,6 +433,7 @@ JoinedRows Aggregations::join(std::span<const uint32_t> ids) {
 
 JoinedRows Aggregations::joined(std::span<const uint32_t> ids, const SortOrder& order) {
   JoinedRows joined = join(ids);
+  if (order.skips_zero) std::erase_if(joined.lines_, is_zero_line);
   std::vector<WeighedLine> lines = weigh_lines(joined.lines_, order);
   std::sort(lines.begin(), lines.end(), is_before(order));
   for (size_t i = 0; i < lines.size(); i++) joined.lines_[i] = lines[i].line;

@@ -68,12 +68,13 @@ class JoinedRows {
   std::vector<JoinedRow> lines_;
 };
 
-// How rows are put in order: dtrace's options aggsortkey, aggsortkeypos, aggsortpos, aggsortrev.
+// How rows are put in order: dtrace's options aggsortkey, aggsortkeypos, aggsortpos, aggsortrev. And which are: aggskipzero.
 struct SortOrder {
   explicit SortOrder(const dif::Options& options);
   SortOrder() = default;
   bool by_key = false;
   bool reversed = false;
+  bool skips_zero = false;
   size_t key_position = 0;
   size_t value_position = 0;
 };
