@@ -27,7 +27,7 @@ def variables():
 
 
 def words():
-    functions = sorted(set(table("actions", "DVM_ACTION") + table("subroutines", "DVM_SUBR")) - {"expression"})
+    functions = sorted(set(table("actions", "DVM_ACTION") + table("subroutines", "DVM_SUBR")) - {"expression", "dvm_ustack"})
     return {"control": CONTROL, "type": TYPES, "declaration": DECLARATIONS, "function": functions,
             "aggregating": table("aggregations", "DVM_AGGREGATION"), "variable": variables()}
 

@@ -37,9 +37,10 @@ std::vector<LanguageWord> make_words() {
     all.push_back(
         {std::string(row.name), WordKind::function, "@ = " + called(row.name, row.arguments.text()), std::string(row.text)});
   for (const dif::SubroutineInfo& row : dif::kSubroutines)
-    all.push_back({std::string(row.name), WordKind::function,
-                   fmt::format("{} {}", row.result, called(row.name, row.arguments.text())),
-                   with_refusal(row.text, row.unsupported)});
+    if (!row.name.starts_with("dvm_"))
+      all.push_back({std::string(row.name), WordKind::function,
+                     fmt::format("{} {}", row.result, called(row.name, row.arguments.text())),
+                     with_refusal(row.text, row.unsupported)});
   return all;
 }
 

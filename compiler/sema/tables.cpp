@@ -59,7 +59,8 @@ std::string_view foreign_type_reason(std::string_view name) {
 
 std::vector<std::string_view> function_names() {
   std::vector<std::string_view> names;
-  for (const auto& row : dif::kSubroutines) names.push_back(row.name);
+  for (const auto& row : dif::kSubroutines)
+    if (!row.name.starts_with("dvm_")) names.push_back(row.name);
   for (const auto& row : dif::kActions)
     if (row.id != dif::Action::expression) names.push_back(row.name);
   for (const auto& row : dif::kAggregations) names.push_back(row.name);

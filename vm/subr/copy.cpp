@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "vm/subr/subr.h"
 
@@ -103,6 +104,19 @@ uint64_t subr_bcopy(State& state) noexcept {
   std::memmove(to, from, size);
   state.units += size;
   return 0;
+}
+
+// As runtime/probe/actions.h records a stack.
+uint64_t subr_dvm_ustack(State& state) noexcept {
+  const uint64_t frames = std::min<uint64_t>(argument(state, 0), UINT32_MAX), size = (frames + 1) * sizeof(uint64_t);
+  std::byte* to = request_scratch(state, size, 0);
+  if (!to) return 0;
+  const auto pid = static_cast<uint64_t>(state.firing->pid);
+  const std::span<const uint64_t> stack = state.firing->user_stack().first(std::min(state.firing->user_stack().size(), frames));
+  std::memset(to, 0, size);
+  std::memcpy(to, &pid, sizeof(pid));
+  if (!stack.empty()) std::memcpy(to + sizeof(pid), stack.data(), stack.size_bytes());
+  return address_of(to);
 }
 
 }  // namespace dvm::vm

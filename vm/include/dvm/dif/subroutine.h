@@ -66,7 +66,11 @@ inline constexpr std::array kSubroutines = {
                  ArgumentList(arguments),                                                                 \
                  ValueOrigin::value,                                                                      \
                  column::reads_##reads,                                                                   \
-                 FiringPart::firing,                                                                      \
+                 [] {                                                                                     \
+                   using enum FiringPart;                                                                 \
+                   constexpr FiringPart kUses = firing;                                                   \
+                   return kUses;                                                                          \
+                 }(),                                                                                     \
                  CostClass::cost,                                                                         \
                  column::destructive_##destructive,                                                       \
                  support,                                                                                 \
