@@ -177,7 +177,7 @@ void print_dif(const dif::Program& program, const dif::Options& options) {
     if (clause.predicate) print(clause.predicate->difo);
     for (const dif::ActDesc& action : clause.actions)
       for (const dif::RecDesc& arg : action.args)
-        if (!dif::is_stack(arg.made_by)) print(arg.difo);
+        if (!dif::is_own_stack(arg)) print(arg.difo);
   }
 }
 

@@ -55,7 +55,7 @@ std::string print_dif(const dif::Program& program) {
     for (const dif::ActDesc& action : clause.actions) {
       text += head(action, program);
       for (const dif::RecDesc& arg : action.args)
-        if (!dif::is_stack(arg.made_by)) text += dif::disassemble(arg.difo);
+        if (!dif::is_own_stack(arg)) text += dif::disassemble(arg.difo);
     }
     text += "\n";
   }

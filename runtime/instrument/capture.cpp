@@ -171,6 +171,11 @@ class DifoReader {
     }
   }
 
+  void use_frames(const KnownValue& count) {
+    const auto frames = static_cast<uint16_t>(count.is_constant() ? std::min<uint64_t>(count.number, kMostFrames) : kMostFrames);
+    needs_.frames = std::max(needs_.frames, frames);
+  }
+
   void use_argument(const KnownValue& index) {
     const bool is_known = index.is_constant() && index.number < kArguments;
     needs_.args |= is_known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
@@ -207,7 +212,9 @@ class DifoReader {
     const std::vector<KnownValue>& arguments = state_->tuple;
     for (size_t i = 0; i < std::min(row.arguments.size(), arguments.size()); i++)
       if (row.arguments[i].type == dif::ArgumentType::string) read_string(arguments[i]);
-    dif::for_each_part(row.firing, [&](FiringPart part) { use(part, {}); });
+    dif::for_each_part(row.firing, [&](FiringPart part) {
+      part == FiringPart::stack && !arguments.empty() ? use_frames(arguments.front()) : use(part, {});
+    });
     const KnownValue from = read_arguments(row.reads, arguments);
     const bool is_copy = row.value == dif::ValueOrigin::bytes && from.is_word();
     set(in.rd(), is_copy ? KnownValue{KnownValue::Kind::copy, from.word, from.number} : KnownValue{});
@@ -314,7 +321,7 @@ class DifoReader {
 CaptureNeeds made_needs(const dif::RecDesc& desc) {
   CaptureNeeds needs;
   needs.thread = desc.made_by != dif::Action::expression;
-  if (!dif::is_stack(desc.made_by)) return needs;
+  if (!dif::is_own_stack(desc)) return needs;
   uint16_t& frames = dif::is_of_kernel(desc.made_by) ? needs.kernel_frames : needs.frames;
   frames = static_cast<uint16_t>(std::min<uint32_t>(desc.frames, kMostFrames));
   return needs;
@@ -337,7 +344,7 @@ CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
   for (const dif::ActDesc& action : clause.actions) {
     for (const dif::RecDesc& argument : action.args) {
       needs |= made_needs(argument);
-      if (!dif::is_stack(argument.made_by)) needs |= DifoReader(argument.difo, strsize).read(locals);
+      if (!dif::is_own_stack(argument)) needs |= DifoReader(argument.difo, strsize).read(locals);
     }
     needs.cpu |= keeps_something(action);
   }

@@ -167,11 +167,11 @@ Result<ValuePlan> ClausePlanner::value(const dif::Difo& difo) {
 
 Result<ValuePlan> ClausePlanner::value(const dif::RecDesc& desc) {
   const bool is_stack = dif::is_stack(desc.made_by);
-  Result<ValuePlan> made = value(is_stack ? nothing() : desc.difo);
+  Result<ValuePlan> made = value(dif::is_own_stack(desc) ? nothing() : desc.difo);
   if (!made || desc.made_by == dif::Action::expression) return made;
   if (!is_stack && !dif::is_symbol(desc.made_by)) return Error{"it records what dvm cannot make"};
   if (desc.frames > kMostStackFrames) return Error{fmt::format("a stack of {} frames is too large", desc.frames)};
-  made->made_by = desc.made_by;
+  made->made_by = desc.made_by, made->is_kept = dif::is_kept_stack(desc);
   made->size = 8 * (1 + (is_stack ? desc.frames : 1));
   made->type = {dif::TypeKind::bytes, false, false, made->size, ""};
   return made;

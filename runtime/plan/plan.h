@@ -36,6 +36,7 @@ struct ValuePlan {
   dif::DataType type;
   dif::Action made_by = dif::Action::expression;  // a stack or symbol, made from the DIFO's value
   uint32_t offset = 0;                            // not of keys and aggregated values
+  bool is_kept = false;                           // a stack, which lies at the address that the DIFO computes
   bool may_be_null = false;                       // a string variable, whose null is recorded as ""
   uint32_t size = 0;                              // bytes in the record
 };

@@ -27,8 +27,22 @@ inline ActionTally& tally_of(FireLevel& level, const ActionCode& action) noexcep
   return level.tallies->actions[action.number];
 }
 
+// A stack that was kept. It is named as it is now, since its process may have ended when it is read.
+inline bool store_kept_stack(FireLevel& level, const ValuePlan& value, uint64_t address, std::byte* to) noexcept {
+  if (!level.state.copy_bytes(address, {to, value.size})) return false;
+  uint64_t pid = 0, frame = 0;
+  std::memcpy(&pid, to, sizeof(pid));
+  for (size_t at = sizeof(pid); at < value.size; at += sizeof(frame)) {
+    std::memcpy(&frame, to + at, sizeof(frame));
+    if (frame == 0) break;
+    level.context.addresses.note(static_cast<int32_t>(pid), frame);
+  }
+  return true;
+}
+
 // The pid, then the program counters of a stack or the address of a symbol. The kernel has no pid.
 inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
+  if (value.is_kept) return store_kept_stack(level, value, result, to);
   const vm::Firing& firing = *level.firing;
   const bool is_of_kernel = dif::is_of_kernel(value.made_by);
   const int32_t pid = is_of_kernel ? kKernelPid : firing.pid;

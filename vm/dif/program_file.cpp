@@ -276,7 +276,7 @@ std::string check(const ActDesc& action) {
   if (const std::string problem = check(action.layout); !problem.empty()) return problem;
   if (arity.has_format && !action.has_format) return fmt::format("{}() has no format", row->name);
   for (const RecDesc& arg : action.args)
-    if (arg.difo.result.kind == TypeKind::none && action.kind != Action::expression && !is_stack(arg.made_by))
+    if (arg.difo.result.kind == TypeKind::none && action.kind != Action::expression && !is_own_stack(arg))
       return fmt::format("{}() has an argument without a value", row->name);
   return "";
 }

@@ -34,8 +34,10 @@ InDvm reason_of(const Enabling& enabling, const dif::Options& options) {
   return std::any_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run) ? InDvm::exits : InDvm::nothing;
 }
 
+bool is_own_stack(const ValuePlan& value) { return value.made_by == dif::Action::ustack && !value.is_kept; }
+
 bool is_no_key(const ValuePlan& value) {
-  if (value.made_by == dif::Action::ustack) return false;
+  if (is_own_stack(value)) return false;
   const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
   return needs_dvm(value) && (!is_text || value.may_be_null);
 }
@@ -88,8 +90,8 @@ bool SiteClauses::are_shared(const ProbeEcbs& probe) const {
 InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
   size_t difo = 0;
   const auto value = [&](const ValuePlan& its) {
-    const bool is_stack = its.made_by == dif::Action::ustack;
-    return SiteValue{&plan.difos[difo++].difo(), its.type, is_stack ? its.size / 8 - 1 : 0};  // its first word is the pid
+    return SiteValue{&plan.difos[difo++].difo(), its.type,
+                     is_own_stack(its) ? its.size / 8 - 1 : 0};  // its first word is the pid
   };
   if (plan.predicate) {
     to.predicate = value(*plan.predicate);

@@ -135,6 +135,20 @@ TEST(Capture, FramesAsManyAsAnybodyWants) {
   EXPECT_EQ(needs_of(clause, kStrsize).frames, kMostFrames);
 }
 
+TEST(Capture, FramesOfAStackThatAVariableKeeps) {
+  const auto keeping = [](uint64_t frames) {
+    return needs({set(0, 1), push(1), call(Subroutine::dvm_ustack, 2), ret(2)}, {frames});
+  };
+  EXPECT_EQ(keeping(7).frames, 7);
+  EXPECT_EQ(keeping(1000).frames, kMostFrames);
+  EXPECT_TRUE(keeping(7).thread);
+  dif::EcbDesc clause;
+  clause.actions = {action_of({ret(0)}, dif::Action::ustack)};
+  dif::RecDesc& kept = clause.actions[0].args[0];
+  kept.made_by = dif::Action::ustack, kept.frames = 20, kept.difo.result = {dif::TypeKind::bytes, false, false, 168, ""};
+  EXPECT_EQ(needs_of(clause, kStrsize).frames, 0);
+}
+
 TEST(Capture, LoadsFromTheProcess) {
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ulduw, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 4}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ldsh, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 2}}));

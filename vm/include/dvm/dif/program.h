@@ -41,13 +41,17 @@ struct PredDesc {
 // The ECB places it in the record: scalars at their natural alignment, strings in strsize bytes, bytes in `size`.
 //
 // If made_by is not expression, the value is what that action makes: a stack, or the symbol of the address that the DIFO
-// computes. A stack has no DIFO; it has a number of frames (0: as the options say) and the bytes for the strings of ustack.
+// computes. A stack has a number of frames (0: as the options say) and the bytes for the strings of ustack. It is that of the
+// firing, or, if the DIFO's result is bytes, one that was kept before and lies at the address that it computes.
 struct RecDesc {
   Difo difo;
   Action made_by = Action::expression;
   uint32_t frames = 0;
   uint32_t strsize = 0;
 };
+
+inline bool is_kept_stack(const RecDesc& value) { return is_stack(value.made_by) && value.difo.result.kind == TypeKind::bytes; }
+inline bool is_own_stack(const RecDesc& value) { return is_stack(value.made_by) && !is_kept_stack(value); }
 
 // One action of a clause.
 //   trace, exit, expression      args[0]
