@@ -95,6 +95,10 @@ dif::RecDesc lower_record(const Expr& expr, Use use, Session& s) {
   if (call && is_key_action(call->name)) return lower_key_action(*call, s);
   dif::RecDesc desc;
   desc.difo = lower_expr(expr, use, s);
+  if (use == Use::record && is_kept_stack(expr.type)) {
+    desc.made_by = dif::Action::ustack;
+    desc.frames = static_cast<uint32_t>(desc.difo.result.size / sizeof(uint64_t) - 1);
+  }
   return desc;
 }
 

@@ -41,9 +41,11 @@ bool check_traced(Call& call, CheckedAction& action, Session& s) {
   }
   ExprContext context(s);
   if (!check_value(context, value)) return false;
-  if (is_void(value->type))
+  if (is_void(value->type) || (!is_trace && is_kept_stack(value->type)))
     return wrong(is_trace ? Tag::D_TRACE_VOID : Tag::D_PRINT_VOID, *value,
-                 fmt::format("{} may not be applied to a void expression", spell(call)), s);
+                 fmt::format("{} may not be applied to a {}", spell(call),
+                             is_void(value->type) ? "void expression" : "stack, which printf( ) prints with %k"),
+                 s);
   if (!is_trace) action.layout = describe_layout(value->type, s);
   action.args.push_back(std::move(value));
   return true;

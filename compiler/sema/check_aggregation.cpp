@@ -160,7 +160,8 @@ bool check(AggregationCheck& c) {
 
 bool is_same_key(const Type* a, const Type* b) {
   const auto is_number = [](const Type* t) { return is_integer(t) || cls(t) == TypeClass::pointer; };
-  return &resolve(*a) == &resolve(*b) || (is_number(a) && is_number(b)) || (is_string_like(a) && is_string_like(b));
+  return &resolve(*a) == &resolve(*b) || (is_number(a) && is_number(b)) || (is_string_like(a) && is_string_like(b)) ||
+         (is_stack(a) && is_stack(b));
 }
 
 bool check_aggregation(Assign& assign, CheckedAction& action, Session& session) {

@@ -131,6 +131,7 @@ bool check_prototype(ExprContext& c, const std::string& what, const dif::Argumen
 }
 
 ExprPtr check(ExprContext& c, Call& e) {
+  if (e.name == "ustack") return check_kept_stack(c, e);
   if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
     c.nested_action = &e;
     e.type = c.types.basic("void");

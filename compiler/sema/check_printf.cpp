@@ -31,7 +31,6 @@ bool is_array_of(const Type* t) {
   return cls(t) == TypeClass::array && is_of_size<size>(target_of(t));
 }
 bool is_text(const Type* t) { return is_string(t) || is_array_of<1>(t); }
-bool is_stack(const Type* t) { return t->name == "stack"; }
 bool is_symbol(const Type* t) { return is_address(t) || t->name == "_symaddr"; }
 bool is_user_symbol(const Type* t) { return is_address(t) || t->name == "_usymaddr"; }
 

@@ -1,5 +1,5 @@
 // stack(), ustack(), usym() and kin: actions that are also keys of aggregations. Tests: tests/golden/sema (err.D_STACK_*,
-// err.D_USTACK_*, tst.stack_keys.d).
+// err.D_USTACK_*, tst.stack_keys.d, tst.kept_stack.d).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,19 +7,22 @@
 #include "compiler/sema/check_action.h"
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/convert.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
 
 namespace {
 
+constexpr int64_t kMostKeptFrames = 127;  // an instrument captures no more
+
 // What these actions record has a type that no script can name; as a value it is void.
-Type recorded(const char* name) {
+Type recorded(const char* name, bool is_stack = false) {
   Type t;
-  t.cls = TypeClass::void_, t.name = name;
+  t.cls = TypeClass::void_, t.name = name, t.is_stack = is_stack;
   return t;
 }
-const Type kStack = recorded("stack"), kSymbol = recorded("_symaddr"), kUserSymbol = recorded("_usymaddr");
+const Type kStack = recorded("stack", true), kSymbol = recorded("_symaddr"), kUserSymbol = recorded("_usymaddr");
 
 bool fail(Tag tag, const Expr& where, const char* message, Session& s) {
   s.error(tag, where.where, message);
@@ -75,6 +78,24 @@ const StackAction* find_stack_action(std::string_view name) {
 }  // namespace
 
 bool is_key_action(std::string_view name) { return find_stack_action(name) != nullptr; }
+
+ExprPtr check_kept_stack(ExprContext& c, Call& call) {
+  for (ExprPtr& argument : call.arguments) check(c, argument);
+  int64_t frames = 0;
+  if (has_error(call.arguments)) {
+    fail(c, call);
+  } else if (call.arguments.empty() || !positive_constant(*call.arguments[0], frames) || frames > kMostKeptFrames) {
+    fail(c, call, Tag::D_USTACK_FRAMES,
+         fmt::format("ustack( ) in an expression needs its number of frames: a constant from 1 to {}", kMostKeptFrames));
+  } else if (call.arguments.size() > 1) {
+    fail(c, call, Tag::D_USTACK_PROTO, "ustack( ) prototype mismatch: too many arguments");
+  } else {
+    call.arguments[0] = convert(std::move(call.arguments[0]), c.types.basic("uint64_t"));
+    call.subroutine = static_cast<unsigned>(dif::Subroutine::dvm_ustack);
+    call.type = c.types.kept_stack(static_cast<uint64_t>(frames));
+  }
+  return nullptr;
+}
 
 bool check_key_action(Call& call, Session& s) {
   const StackAction& row = *find_stack_action(call.name);

@@ -47,6 +47,7 @@ struct Type {
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
+  bool is_stack = false;                                     // what a stack action records, or a variable keeps of it
   bool is_of_library = false;                                // a script may redefine it
   const Type* target = nullptr;                              // of a pointer, an array or a function's result
   const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
@@ -75,6 +76,8 @@ bool is_scalar(const Type* t);   // has a value that may be tested for zero
 bool is_key(const Type* t);      // may index an associative array or aggregation
 bool is_char_pointer(const Type* t);
 bool is_string_like(const Type* t);  // a string, or what a string may be read from
+inline bool is_stack(const Type* t) { return resolve(*t).is_stack; }
+inline bool is_kept_stack(const Type* t) { return is_stack(t) && is_record(t); }
 inline bool is_signed(const Type* t) { return resolve(*t).is_signed; }
 
 // The same type but for typedefs and qualifiers. D has one type of functions, whatever they take and return.

@@ -194,6 +194,16 @@ const Type* TypeTable::function(const Type* result, const std::string& parameter
   return known ? known : known = &make(std::move(t));
 }
 
+// The pid, then the frames.
+const Type* TypeTable::kept_stack(uint64_t frames) {
+  const Type*& known = stacks_[frames];
+  if (known) return known;
+  Type t;
+  t.cls = TypeClass::record, t.name = fmt::format("ustack({})", frames), t.is_stack = true;
+  t.align = sizeof(uint64_t), t.size = sizeof(uint64_t) * (1 + frames);
+  return known = &make(std::move(t));
+}
+
 const Type* TypeTable::make_alias(std::string name, const Type* type) {
   Type t = *type;
   t.fields.clear();

@@ -30,6 +30,7 @@ class TypeTable {
   const Type* array_of(const Type* element, uint64_t count);
   // `parameters` as they are spelled: "int, char *".
   const Type* function(const Type* result, const std::string& parameters);
+  const Type* kept_stack(uint64_t frames);                                 // a value that ustack(frames) makes
   const Type* qualified(const Type* type, const std::string& qualifiers);  // "const volatile"; empty: the type itself
   void add_typedef(const std::string& name, const Type* type);
   void make_replaceable(const std::string& name) { customary_.insert(name); }
@@ -70,6 +71,7 @@ class TypeTable {
   std::set<std::string, std::less<>> customary_;
   std::map<std::string, const Type*, std::less<>> functions_;  // by name
   std::map<std::pair<const Type*, std::string>, const Type*> qualified_;
+  std::map<uint64_t, const Type*> stacks_;  // by frames
   Type* string_ = nullptr;
   Type error_;
   unsigned anonymous_ = 0;

@@ -63,6 +63,21 @@ class Stacks(dvmtest.PrivilegedTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertGreater(int(result.stdout), 0)
 
+    def test_a_variable_keeps_the_stack_of_its_firing(self):
+        script = ('pid$target:looper:func:entry { self->at = ustack(2); at[arg0] = self->at; @now[ustack(2)] = count(); } '
+                  'pid$target:looper:func:return { this->at = self->at; @kept[this->at] = count(); self->at = 0; } '
+                  'proc:::exit /pid == $target/ { printf("%k\\n", at[1]); } END { printa("now%k%@d\\n", @now); printa("kept%k%@d\\n", @kept); }')
+        for backend in ("uprobe", "agent", "breakpoint"):
+            result = dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", program("looper") + " 10")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            now, kept = re.findall(r"(?m)^(?:now|kept)\n( *looper`func\n *looper`main\+0x[0-9a-f]+\n10)$", result.stdout)
+            self.assertEqual(now, kept, backend)
+
+    def test_a_stack_that_no_variable_keeps_is_empty(self):
+        result = dvm("run", "-q", "-n", 'BEGIN { self->at = ustack(3); self->at = 0; at[2] = ustack(1); printf("[%k]\\n", self->at); @[at[1]] = count(); exit(0); }')
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^\[\n?\]\n\n+ +1\n")
+
     def test_programs_with_frame_pointers_are_unwound_when_asked(self):
         stacks = self.stacks("stacks", "-x", "ustackunwind=8k")
         self.assertEqual([functions[:functions.index("main")] for functions in stacks][:4], [["bottom", "middle", "top"]] * 3 + [["bottom", "middle"]])

@@ -1,0 +1,1 @@
+BEGIN { this->at = ustack(3, 4); }
