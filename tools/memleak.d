@@ -1,92 +1,183 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * memleak: memory that was allocated while tracing and not freed, by the code that asked for it
+ * memleak: memory that was allocated while tracing and not freed, by the stack that asked for it
  *
- *   -s           $1 = 0                Also print the stacks of all allocations, with their bytes, freed or not
- *   -t TOP       $2 = 20 [1..1000000]  Print this many rows of each table
+ *   -m           $1 = 0                Also follow mmap and munmap
+ *   -t TOP       $2 = 20 [1..1000000]  Print this many stacks of each table
  *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * The callers with most live bytes, then those with most live blocks, each with the depth of its stack. Allocations of one caller at
- * different depths are told apart; -s shows the stacks, each under its depth and caller. Follows malloc, calloc, realloc and free of libc.
+ * The stacks with most live bytes, then those with most live blocks, up to 30 frames of each, the largest last. Follows malloc, calloc, realloc,
+ * reallocarray, aligned_alloc, memalign, valloc, pvalloc and free of libc; not posix_memalign. With -m, a mapping is live until munmap is called
+ * with its address.
  *
- * Rows of @bytes: depth caller bytes
- * Rows of @blocks: depth caller blocks
- * Rows of @stacks: depth caller stack bytes
+ * Rows of @bytes: stack bytes
+ * Rows of @blocks: stack blocks
  * Needs: pid$target:libc*:malloc:entry pid$target:libc*:free:entry
  */
 #pragma D option quiet
-#pragma D option dynvarsize=64m
+#pragma D option aggskipzero
+#pragma D option dynvarsize=256m
 /* calloc leaves by a jump to memset, so only its return address tells the result. No exception passes these functions. */
 #pragma D option return=uretprobe
 
+/* Of a live block: its bytes and one more, and where it was asked for. */
 dtrace:::BEGIN
 {
-	size[(uint64_t)0] = (uint64_t)0;
-	site[(uint64_t)0] = (uint64_t)0;
-	depth[(uint64_t)0] = (uint64_t)0;
+	live[(uint64_t)0] = (uint64_t)0;
+	stack_of[(uint64_t)0] = ustack(30);
+	stack_of[(uint64_t)0] = 0;
+}
+
+/* Functions that call others of these, or have two names, count once. */
+pid$target:libc*:malloc:entry,
+pid$target:libc*:valloc:entry,
+pid$target:libc*:pvalloc:entry
+/!self->inside/
+{
+	self->bytes = (uint64_t)arg0;
+}
+
+pid$target:libc*:calloc:entry
+/!self->inside/
+{
+	self->bytes = (uint64_t)arg0 * (uint64_t)arg1;
+}
+
+pid$target:libc*:realloc:entry,
+pid$target:libc*:aligned_alloc:entry,
+pid$target:libc*:memalign:entry
+/!self->inside/
+{
+	self->bytes = (uint64_t)arg1;
+}
+
+pid$target:libc*:reallocarray:entry
+/!self->inside/
+{
+	self->bytes = (uint64_t)arg1 * (uint64_t)arg2;
+}
+
+pid$target:libc*:mmap:entry
+/!self->inside && $1 != 0/
+{
+	self->bytes = (uint64_t)arg1;
+	self->is_mapping = 1;
+}
+
+/* The block that realloc gives back is free before it returns, since another thread may get it at once. */
+pid$target:libc*:realloc:entry,
+pid$target:libc*:reallocarray:entry
+/!self->inside && live[(uint64_t)arg0] != 0/
+{
+	self->old = (uint64_t)arg0;
+	self->old_bytes = live[(uint64_t)arg0];
+	self->old_stack = stack_of[(uint64_t)arg0];
+	@bytes[stack_of[(uint64_t)arg0]] = sum(1 - (int64_t)live[(uint64_t)arg0]);
+	@blocks[stack_of[(uint64_t)arg0]] = sum(-1);
+	live[(uint64_t)arg0] = 0;
+	stack_of[(uint64_t)arg0] = 0;
 }
 
 pid$target:libc*:malloc:entry,
 pid$target:libc*:calloc:entry,
-pid$target:libc*:realloc:entry
-/self->size == 0/
+pid$target:libc*:realloc:entry,
+pid$target:libc*:reallocarray:entry,
+pid$target:libc*:aligned_alloc:entry,
+pid$target:libc*:memalign:entry,
+pid$target:libc*:valloc:entry,
+pid$target:libc*:pvalloc:entry
+/!self->inside/
 {
-	self->size = (uint64_t)(probefunc == "malloc" ? arg0 : probefunc == "calloc" ? arg0 * arg1 : arg1);
-	self->old = (uint64_t)(probefunc == "realloc" ? arg0 : 0);
-	self->site = (uint64_t)ucaller;
-	self->depth = (uint64_t)ustackdepth;
+	self->inside = 1;
+	self->stack = ustack(30);
 }
 
-pid$target:libc*:malloc:entry,
-pid$target:libc*:calloc:entry,
-pid$target:libc*:realloc:entry
-/$1 != 0 && self->size != 0/
+pid$target:libc*:mmap:entry
+/!self->inside && $1 != 0/
 {
-	@stacks[self->depth, self->site, ustack()] = sum((int64_t)self->size);
+	self->inside = 1;
+	self->stack = ustack(30);
 }
 
-pid$target:libc*:malloc:return,
-pid$target:libc*:calloc:return,
-pid$target:libc*:realloc:return
-/self->size != 0 && arg1 != 0 && self->old != 0 && size[self->old] != 0/
+/* realloc has failed: the old block is still there. */
+pid$target:libc*:realloc:return,
+pid$target:libc*:reallocarray:return
+/self->inside && self->old != 0 && arg1 == 0 && self->bytes != 0/
 {
-	@bytes[depth[self->old], site[self->old]] = sum(-(int64_t)size[self->old]);
-	@blocks[depth[self->old], site[self->old]] = sum(-1);
-	size[self->old] = 0;
-	site[self->old] = 0;
-	depth[self->old] = 0;
-}
-
-pid$target:libc*:malloc:return,
-pid$target:libc*:calloc:return,
-pid$target:libc*:realloc:return
-/self->size != 0 && arg1 != 0/
-{
-	size[(uint64_t)arg1] = self->size;
-	site[(uint64_t)arg1] = self->site;
-	depth[(uint64_t)arg1] = self->depth;
-	@bytes[self->depth, self->site] = sum((int64_t)self->size);
-	@blocks[self->depth, self->site] = sum(1);
+	live[self->old] = self->old_bytes;
+	stack_of[self->old] = self->old_stack;
+	@bytes[self->old_stack] = sum((int64_t)self->old_bytes - 1);
+	@blocks[self->old_stack] = sum(1);
 }
 
 pid$target:libc*:malloc:return,
 pid$target:libc*:calloc:return,
-pid$target:libc*:realloc:return
+pid$target:libc*:realloc:return,
+pid$target:libc*:reallocarray:return,
+pid$target:libc*:aligned_alloc:return,
+pid$target:libc*:memalign:return,
+pid$target:libc*:valloc:return,
+pid$target:libc*:pvalloc:return
+/self->inside && !self->is_mapping && arg1 != 0/
 {
-	self->size = 0;
+	live[(uint64_t)arg1] = self->bytes + 1;
+	stack_of[(uint64_t)arg1] = self->stack;
+	@bytes[self->stack] = sum((int64_t)self->bytes);
+	@blocks[self->stack] = sum(1);
+}
+
+pid$target:libc*:mmap:return
+/self->is_mapping && arg1 != -1/
+{
+	live[(uint64_t)arg1] = self->bytes + 1;
+	stack_of[(uint64_t)arg1] = self->stack;
+	@bytes[self->stack] = sum((int64_t)self->bytes);
+	@blocks[self->stack] = sum(1);
+}
+
+pid$target:libc*:malloc:return,
+pid$target:libc*:calloc:return,
+pid$target:libc*:realloc:return,
+pid$target:libc*:reallocarray:return,
+pid$target:libc*:aligned_alloc:return,
+pid$target:libc*:memalign:return,
+pid$target:libc*:valloc:return,
+pid$target:libc*:pvalloc:return
+/self->inside && !self->is_mapping/
+{
+	self->inside = 0;
+	self->bytes = 0;
+	self->stack = 0;
 	self->old = 0;
-	self->site = 0;
-	self->depth = 0;
+	self->old_bytes = 0;
+	self->old_stack = 0;
+}
+
+pid$target:libc*:mmap:return
+/self->is_mapping/
+{
+	self->inside = 0;
+	self->is_mapping = 0;
+	self->bytes = 0;
+	self->stack = 0;
 }
 
 pid$target:libc*:free:entry
-/size[(uint64_t)arg0] != 0/
+/live[(uint64_t)arg0] != 0/
 {
-	@bytes[depth[(uint64_t)arg0], site[(uint64_t)arg0]] = sum(-(int64_t)size[(uint64_t)arg0]);
-	@blocks[depth[(uint64_t)arg0], site[(uint64_t)arg0]] = sum(-1);
-	size[(uint64_t)arg0] = 0;
-	site[(uint64_t)arg0] = 0;
-	depth[(uint64_t)arg0] = 0;
+	@bytes[stack_of[(uint64_t)arg0]] = sum(1 - (int64_t)live[(uint64_t)arg0]);
+	@blocks[stack_of[(uint64_t)arg0]] = sum(-1);
+	live[(uint64_t)arg0] = 0;
+	stack_of[(uint64_t)arg0] = 0;
+}
+
+pid$target:libc*:munmap:entry
+/$1 != 0 && !self->inside && live[(uint64_t)arg0] != 0/
+{
+	@bytes[stack_of[(uint64_t)arg0]] = sum(1 - (int64_t)live[(uint64_t)arg0]);
+	@blocks[stack_of[(uint64_t)arg0]] = sum(-1);
+	live[(uint64_t)arg0] = 0;
+	stack_of[(uint64_t)arg0] = 0;
 }
 
 tick-1s
@@ -98,11 +189,9 @@ tick-1s
 dtrace:::END
 {
 	trunc(@bytes, $2);
-	printf("%5s %12s  %s\n", "DEPTH", "BYTES", "CALLER");
-	printa("%5d %@12d  %A\n", @bytes);
+	printf("LIVE BYTES BY STACK\n");
+	printa("%k%@16d bytes\n", @bytes);
 	trunc(@blocks, $2);
-	printf("\n%5s %12s  %s\n", "DEPTH", "BLOCKS", "CALLER");
-	printa("%5d %@12d  %A\n", @blocks);
-	trunc(@stacks, $2);
-	printa("\ndepth %d, %A: %@d bytes%k", @stacks);
+	printf("\nLIVE BLOCKS BY STACK\n");
+	printa("%k%@16d blocks\n", @blocks);
 }

@@ -95,11 +95,11 @@ ROWS = [
         OFF_CPU,
         r"(?m)^ +(\d+)$", r"@: (\d+)", "us", 0.05),
     Row("offcputime", "sleeps", ["-k", "-t", "10000", "-p", "PID"], OFF_CPU, r"(?m)^ +(\d+)$", r"@: (\d+)", "us, by kernel stack", 0.05),
-    Row("memleak", "blocks", ["-p", "PID"],
+    Row("memleak", "blocks", ["-t", "100000", "-p", "PID"],
         "uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
-        r"(?m)^ *\d+ +(\d+)  \S+$(?=[^B]*\n *DEPTH +BLOCKS)", "LIVE", "live bytes", 0.02),
+        r"(?m)^ +(-?\d+) bytes$", "LIVE", "live bytes", 0.02),
     Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ \S+ ", r"@: (\d+)", "holds"),
     Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) \S+ ",
         r"@: (\d+)", "ns held", 0.05),

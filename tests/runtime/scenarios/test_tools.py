@@ -37,6 +37,50 @@ int main(void) {
 }
 """
 
+# Leaks by each function, some through one helper, so that only the whole stack tells who leaks; and blocks that do not leak.
+LEAKS = """
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdlib.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define APART __attribute__((noinline))
+void *kept[1000];
+int count;
+APART void *helper(size_t size) { void *volatile p = malloc(size); kept[count++] = p; return p; }
+APART void first(void) { for (int i = 0; i < 5; i++) helper(100); }
+APART void second(void) { for (int i = 0; i < 3; i++) helper(1000); }
+APART void released(void) { for (int i = 0; i < 50; i++) free(helper(10)); }
+APART void cleared(void) { kept[count++] = calloc(10, 33); }
+APART void aligned(void) { kept[count++] = aligned_alloc(64, 640); kept[count++] = memalign(32, 32); free(aligned_alloc(64, 128)); }
+APART void resized(void) {
+  void *volatile p = malloc(70);
+  p = realloc(p, 7000);
+  p = realloc(p, 700);
+  void *volatile same = realloc(p, (size_t)1 << 62);
+  kept[count++] = same ? same : p;
+  p = realloc(malloc(20), 0);
+  kept[count++] = reallocarray(0, 3, 50);
+}
+APART void empty(void) { kept[count++] = malloc(0); }
+APART void mapped(void) {
+  munmap(mmap(0, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 8192);
+  kept[count++] = mmap(0, 40960, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+APART void *thread(void *block) { free(block); kept[count++] = malloc(123); return 0; }
+APART void moved(void) {
+  pthread_t id;
+  pthread_create(&id, 0, thread, malloc(321));
+  pthread_join(id, 0);
+}
+int main(void) {
+  first(), second(), released(), cleared(), aligned(), resized(), empty(), mapped(), moved();
+  return 0;
+}
+"""
+
 # Holds of a mutex with a wait for a condition in between, by trylock (and one that fails), and of a recursive mutex.
 HOLDS = """
 #define _GNU_SOURCE
@@ -246,7 +290,7 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertIn({"function": "malloc", "value": 1000, "count": 7}, self.rows("argdist", "malloc", "libc*", "-v", "-c", locks))
         self.assertEqual(max(row["count"] for row in self.rows("plockstat", "-c", locks)), 40)
         self.assertEqual([row["function"]["function"] for row in self.rows("threadsnoop", "-c", locks)], ["worker"] * 2)
-        self.assertTrue(self.rows("memleak", "-s", "-c", locks))
+        self.assertTrue(self.rows("memleak", "-c", locks))
         for words in (["syscount"], ["opensnoop", "-n", "cat"], ["execsnoop", "-n", "cat"], ["runqlat"], ["profile"], ["profile", "-k"], ["offcputime", "-k"]):
             self.assertTrue(self.while_running("cat /etc/passwd; sleep 0.05", *words, "-d", "2", of=self.rows), words)
 
@@ -344,16 +388,31 @@ class OnWorkloads(dvmtest.PrivilegedTest):
             output = self.while_running(f"dd if=/dev/zero of={folder}/x bs=64k count=4 oflag=direct conv=fsync", "biolatency", "-d", "2")
         self.assertTrue(output.startswith("microseconds\n"), output)
 
+    def leaks(self, *options):
+        """By the functions of the program that called, innermost first: live bytes and blocks."""
+        found = {}
+        for row in self.rows("memleak", *options, "-c", self.build(LEAKS)):
+            names = [frame.get("function") for frame in row["stack"]["frames"] if frame.get("module") == "program"]
+            bytes_and_blocks = found.setdefault(" ".join(names[:2]).removesuffix(" main"), [0, 0])
+            bytes_and_blocks[0] += row.get("bytes", 0)
+            bytes_and_blocks[1] += row.get("blocks", 0)
+        return {names: tuple(sizes) for names, sizes in found.items()}
+
     def test_memleak(self):
-        output = self.tool("memleak", "-c", self.build(LOCKS))
-        of_bytes, of_blocks = output.split("BLOCKS")
-        self.assertRegex(of_bytes, r"(?m)^ +\d+ +7000  program`leak\+0x")
-        self.assertRegex(of_blocks, r"(?m)^ +\d+ +7  program`leak\+0x")
-        self.assertNotRegex(output, r"(?m)^ +\d+ +[1-9]\d*  program`tidy")
-        few = self.tool("memleak", "-t", "1", "-c", self.build(LOCKS))
-        self.assertEqual([len(table.splitlines()) for table in few.strip().split("\n\n")], [2, 2], few)
-        output = self.tool("memleak", "-s", "-c", self.build(LOCKS))
-        self.assertRegex(output, r"depth \d+, program`leak\+0x\w+: 7000 bytes\n.*`malloc\n.*`leak\+0x\w+\n.*`main\+0x")
+        expected = {"helper first": (500, 5), "helper second": (3000, 3), "cleared": (330, 1), "aligned": (672, 2), "resized": (850, 2), "empty": (0, 1),
+                    "thread": (123, 1)}
+        leaks = self.leaks("-t", "100")
+        self.assertEqual({names: leaks.get(names) for names in expected}, expected)
+        self.assertNotIn("helper released", leaks)
+        self.assertNotIn("mapped", leaks)
+        self.assertEqual(self.leaks("-t", "100", "-m")["mapped"], (40960, 1))
+
+    def test_memleak_prints_stacks(self):
+        output = self.tool("memleak", "-t", "100", "-c", self.build(LEAKS))
+        of_bytes, of_blocks = output.split("LIVE BLOCKS BY STACK")
+        self.assertRegex(of_bytes, r"program`helper\+0x[0-9a-f]+\n *program`second\+0x[0-9a-f]+\n *program`main\+0x.*\n(.+\n)* +1000 bytes\n")
+        self.assertRegex(of_blocks, r"program`helper\+0x[0-9a-f]+\n *program`second\+0x[0-9a-f]+\n *program`main\+0x.*\n(.+\n)* +1 blocks\n")
+        self.assertNotRegex(output, r"\b0 (bytes|blocks)")
 
     def test_plockstat(self):
         output = self.tool("plockstat", "-c", self.build(LOCKS))
