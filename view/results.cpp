@@ -95,6 +95,21 @@ bool is_before(const Json& a, const Json& b) {
   return a.size() < b.size();
 }
 
+// An integer or a string; empty: what may stand for either, as bytes and symbols do.
+std::string_view kind_of(const Json& key) { return key.is_number_integer() ? "an integer" : key.is_string() ? "a string" : ""; }
+
+// Keys of one script have one type in all rows.
+Status check_keys(const std::string& name, const Json& known, const Json& keys) {
+  if (keys.size() != known.size())
+    return Error{fmt::format("@{} has {} keys here and {} in a row before", name, keys.size(), known.size())};
+  for (size_t i = 0; i < keys.size(); i++) {
+    const std::string_view was = kind_of(known[i]), is = kind_of(keys[i]);
+    if (was != is && !was.empty() && !is.empty())
+      return Error{fmt::format("key {} of @{} is {} here and {} in a row before", i + 1, name, is, was)};
+  }
+  return {};
+}
+
 // How deep the brackets of a text nest outside of strings.
 size_t depth_of(std::string_view text) {
   size_t depth = 0, deepest = 0;
@@ -210,6 +225,8 @@ Result<MergedAggregation*> Results::declare(const Json& described) {
 Status Results::add_row(MergedAggregation& aggregation, const Json& row) {
   if (!row.is_object() || !has_list(row, "keys") || !has_list(row, "values") || row["values"].size() != 1)
     return Error{"a row is not {keys, values}"};
+  const Json& first_keys = first_keys_.try_emplace(aggregation.desc.name, row["keys"]).first->second;
+  if (Status sound = check_keys(aggregation.desc.name, first_keys, row["keys"]); !sound) return sound;
   std::vector<uint64_t> words(aggregation.words, 0);
   if (Status read = read_words(aggregation, buckets_.at(aggregation.desc.name), row, words); !read) return read;
   const std::string key = key_bytes(row["keys"]);

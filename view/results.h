@@ -47,6 +47,7 @@ class Results {
 
   std::deque<runtime::MergedAggregation> all_;
   std::map<std::string, std::map<std::string, size_t>> buckets_;  // of each aggregation, by bounds
+  std::map<std::string, Json> first_keys_;                        // of each aggregation
   std::vector<Json> losses_;
   std::vector<std::string> unfinished_;
 };

@@ -74,6 +74,17 @@ class Merge(Files):
         self.assertEqual(result.stderr, f"dvm: {cut} has no last line: the run was killed, or its file was cut\n")
         self.assertEqual(json.loads(result.stdout.splitlines()[0]), {**json.loads(drop), "run": cut})
 
+    def test_keys_of_other_types_are_refused(self):
+        line = '{"type":"aggregation","aggregations":[{"name":"x","function":"count","normal":1}],"rows":[{"keys":%s,"values":[1]}]}\n'
+        first = self.write("first.json", line % '["a",1]')
+        for keys, problem in (('["a"]', "@x has 1 keys here and 2 in a row before"), ('[1,1]', "key 1 of @x is an integer here and a string in a row before"),
+                              ('["a","1"]', "key 2 of @x is a string here and an integer in a row before")):
+            other = self.write("other.json", line % keys)
+            result = dvm("merge", first, other)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertEqual(result.stderr.splitlines()[-1], f"dvm: {other}:1: {problem}")
+        self.assertEqual(dvm("merge", first, self.write("other.json", line % '[{"bytes":"ff"},1]')).returncode, 0)
+
     def test_what_cannot_be_merged_is_refused(self):
         for text, message in (("", "is empty: this is no output of dvm run --json"), ("CPU ID\n", ":1: this is no line of dvm run --json")):
             path = self.write("bad.json", text)
