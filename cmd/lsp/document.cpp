@@ -245,15 +245,15 @@ size_t skip_unread(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
+}  // namespace
+
 bool is_assigned(std::string_view behind) {
   behind.remove_prefix(std::min(behind.find_first_not_of(" \t"), behind.size()));
   return behind.starts_with('=') && !behind.starts_with("==");
 }
 
-}  // namespace
-
-std::vector<std::string> own_names(std::string_view text) {
-  std::set<std::string, std::less<>> names;
+std::vector<std::string_view> code_words(std::string_view text) {
+  std::vector<std::string_view> words;
   for (size_t at = 0; at < text.size();) {
     if (const size_t end = skip_unread(text, at); end > at) {
       at = end;
@@ -261,17 +261,21 @@ std::vector<std::string> own_names(std::string_view text) {
     }
     size_t end = at;
     while (end < text.size() && is_word(text[end])) end++;
-    if (end == at) {
-      at++;
-      continue;
-    }
-    const std::string_view word = word_at(text, at);
-    const bool is_member =
-        word.data() == text.data() + at && at > 0 && std::string_view(".>").find(text[at - 1]) != std::string_view::npos;
+    if (end > at && std::isdigit(static_cast<unsigned char>(text[at])) == 0) words.push_back(word_at(text, at));
+    at = std::max(end, at + 1);
+  }
+  // Of self->x also self is a word.
+  std::erase_if(words, [](std::string_view word) { return word == "self" || word == "this"; });
+  return words;
+}
+
+std::vector<std::string> own_names(std::string_view text) {
+  std::set<std::string, std::less<>> names;
+  for (const std::string_view word : code_words(text)) {
+    const auto begin = static_cast<size_t>(word.data() - text.data());
     const bool is_scoped = word.find("->") != std::string_view::npos || word.starts_with('@');
-    const bool is_name = std::isdigit(static_cast<unsigned char>(text[at])) == 0 && !is_member;
-    if (is_name && (is_scoped || (is_assigned(text.substr(end)) && !word.starts_with('$')))) names.emplace(word);
-    at = end;
+    const bool is_member = !is_scoped && begin > 0 && std::string_view(".>").find(text[begin - 1]) != std::string_view::npos;
+    if (is_scoped || (!is_member && is_assigned(text.substr(begin + word.size())) && !word.starts_with('$'))) names.emplace(word);
   }
   return {names.begin(), names.end()};
 }

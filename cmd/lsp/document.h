@@ -69,6 +69,10 @@ Cursor look_at(std::string_view text, size_t offset);
 std::string_view word_at(std::string_view text, size_t offset);
 // The whole probe description around an offset, of which look_at() found the begin.
 std::string_view description_at(std::string_view text, size_t begin);
+// The words of a text that are in no comment and no quotes, as word_at() has them.
+std::vector<std::string_view> code_words(std::string_view text);
+// Whether what follows a word assigns to it.
+bool is_assigned(std::string_view behind);
 // self->x, this->x, @x and assigned variables, as they are spelled in a text of any kind; each once.
 std::vector<std::string> own_names(std::string_view text);
 
