@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <stdexcept>
 
 #include "cmd/lsp/offers.h"
 #include "cmd/lsp/words.h"
@@ -14,9 +16,14 @@ namespace {
 
 // Error codes of JSON-RPC.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602,
-              kNotInitialized = -32002;
+              kNotInitialized = -32002, kRequestFailed = -32803;
 constexpr int kError = 1, kWarning = 2, kIncremental = 2;
 constexpr size_t kMostItems = 1000;
+
+// A request that is well-formed, but cannot be done.
+struct RequestFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 Json item(const std::string& label, WordKind kind, const std::string& detail, const std::string& text) {
   Json made = {{"label", label}, {"kind", static_cast<int>(kind)}};
@@ -46,6 +53,22 @@ void apply(Document& document, const Json& change) {
   document.replace(begin, end, text);
 }
 
+// The path of a file; of another document its URI.
+std::string path_of(const std::string& uri) {
+  constexpr std::string_view kScheme = "file://";
+  if (!uri.starts_with(kScheme)) return uri;
+  std::string path;
+  for (size_t at = kScheme.size(); at < uri.size(); at++) {
+    unsigned code = 0;
+    const char* const digits = uri.data() + at + 1;
+    const bool is_coded =
+        uri[at] == '%' && at + 2 < uri.size() && std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2;
+    path += is_coded ? static_cast<char>(code) : uri[at];
+    at += is_coded ? 2 : 0;
+  }
+  return path;
+}
+
 std::string uri_of(const Json& parameters) { return parameters.at("textDocument").at("uri").get<std::string>(); }
 
 Json error(const Json& id, int code, const std::string& message) {
@@ -59,7 +82,11 @@ const std::map<std::string, Server::Handler>& Server::requests() {
                                                      {"shutdown", &Server::shutdown},
                                                      {"textDocument/completion", &Server::completion},
                                                      {"textDocument/hover", &Server::hover},
-                                                     {"textDocument/inlayHint", &Server::inlay_hints}};
+                                                     {"textDocument/inlayHint", &Server::inlay_hints},
+                                                     {"textDocument/definition", &Server::definition},
+                                                     {"textDocument/references", &Server::references},
+                                                     {"textDocument/prepareRename", &Server::prepare_rename},
+                                                     {"textDocument/rename", &Server::rename}};
   return all;
 }
 
@@ -95,6 +122,8 @@ void Server::handle(const Json& message) {
   try {
     const Json result = (this->*found->second)(message.value("params", Json::object()));
     if (message.contains("id")) send_({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+  } catch (const RequestFailed& failed) {
+    if (message.contains("id")) send_(error(id, kRequestFailed, failed.what()));
   } catch (const Json::exception& wrong) {
     if (message.contains("id")) send_(error(id, kInvalidParams, wrong.what()));
   }
@@ -119,7 +148,10 @@ Json Server::initialize(const Json& parameters) {
             {"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
             {"completionProvider", completion},
             {"hoverProvider", true},
-            {"inlayHintProvider", true}}}};
+            {"inlayHintProvider", true},
+            {"definitionProvider", true},
+            {"referencesProvider", true},
+            {"renameProvider", {{"prepareProvider", true}}}}}};
 }
 
 Json Server::initialized(const Json&) {
@@ -176,7 +208,7 @@ void Server::check_changes() {
 }
 
 void Server::check(const std::string& uri, Open& open) {
-  Checked checked = language_.check(uri, open.document.text());
+  Checked checked = language_.check(path_of(uri), open.document.text());
   Json list = Json::array();
   for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(open.document, one));
   // While a clause is typed, it has an error, and declares nothing. Names that it declared before stay known.
@@ -226,7 +258,7 @@ Json Server::items(const Open& open, const std::string& uri, const Cursor& curso
   const std::string& text = open.document.text();
   Json list = Json::array();
   if (cursor.context == CursorContext::member)
-    for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
+    for (const compiler::MemberOfType& one : language_.members(path_of(uri), text, cursor))
       list.push_back(item(one.name, WordKind::property, one.type, ""));
   if (cursor.context == CursorContext::pragma)
     for (const LanguageWord& one : options()) list.push_back(item(one));
@@ -264,7 +296,7 @@ std::string Server::about_word(const Open& open, const std::string& uri, std::st
   const std::string& text = open.document.text();
   const Cursor cursor = look_at(text, static_cast<size_t>(word.data() - text.data()) + word.size());
   if (cursor.context == CursorContext::member && word.find("->") == word.npos) {
-    for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
+    for (const compiler::MemberOfType& one : language_.members(path_of(uri), text, cursor))
       if (one.name == word) return fmt::format("```\n{} {}{}\n```", one.type, cursor.owner, one.name);
     return "";
   }
@@ -285,6 +317,79 @@ Json Server::inlay_hints(const Json& parameters) {
     list.push_back({{"position", {{"line", at.line}, {"character", at.character}}}, {"label", one.text}, {"paddingLeft", true}});
   }
   return list;
+}
+
+std::vector<Occurrence> Server::own_occurrences(const Document& document, const Json& parameters) const {
+  const std::string& text = document.text();
+  const std::string_view name = word_at(text, document.offset_of(position_of(parameters)));
+  if (bare_name(name).empty()) return {};
+  std::vector<Occurrence> all = occurrences(text, name);
+  const auto cursor = static_cast<size_t>(name.data() + name.size() - text.data());  // a member of that name is not the name
+  const bool is_meant =
+      std::any_of(all.begin(), all.end(), [&](const Occurrence& one) { return one.begin + one.size == cursor; });
+  return is_meant && declaration(text, all) != nullptr ? all : std::vector<Occurrence>();
+}
+
+Json Server::definition(const Json& parameters) {
+  const Open* open = find(parameters);
+  if (open == nullptr) return {};
+  const std::vector<Occurrence> all = own_occurrences(open->document, parameters);
+  if (all.empty()) return {};
+  const Occurrence& found = *declaration(open->document.text(), all);
+  return {{"uri", uri_of(parameters)}, {"range", range(open->document, found.begin, found.begin + found.size)}};
+}
+
+Json Server::references(const Json& parameters) {
+  const Open* open = find(parameters);
+  Json list = Json::array();
+  if (open == nullptr) return list;
+  for (const Occurrence& one : own_occurrences(open->document, parameters))
+    list.push_back({{"uri", uri_of(parameters)}, {"range", range(open->document, one.begin, one.begin + one.size)}});
+  return list;
+}
+
+// Nothing: what is there is not a name of the script.
+Json Server::prepare_rename(const Json& parameters) {
+  const Open* open = find(parameters);
+  if (open == nullptr) return {};
+  const size_t offset = open->document.offset_of(position_of(parameters));
+  for (const Occurrence& one : own_occurrences(open->document, parameters))
+    if (offset <= one.begin + one.size && offset + one.size >= one.begin)
+      return range(open->document, one.begin, one.begin + one.size);
+  return {};
+}
+
+std::string Server::objection(const Open& open, const std::string& uri, const std::string& to, const std::string& changed) const {
+  if (find_name(open.checked.names, to) != nullptr || find_word(words(), to) != nullptr ||
+      !occurrences(open.document.text(), to).empty())
+    return fmt::format("there is a {} already", to);
+  const auto errors = [](const std::vector<compiler::Diagnostic>& all) {
+    return std::count_if(all.begin(), all.end(), [](const auto& one) { return one.severity == compiler::Severity::error; });
+  };
+  const std::vector<compiler::Diagnostic> after = language_.check(path_of(uri), changed).diagnostics;
+  return errors(after) > errors(open.checked.diagnostics) ? fmt::format("the script would have an error: {}", after[0].message)
+                                                          : "";
+}
+
+Json Server::rename(const Json& parameters) {
+  const Open* open = find(parameters);
+  const std::vector<Occurrence> all = open ? own_occurrences(open->document, parameters) : std::vector<Occurrence>();
+  if (all.empty()) throw RequestFailed("the script declares no name there");
+  const std::string& text = open->document.text();
+  const std::string_view from = word_at(text, open->document.offset_of(position_of(parameters)));
+  const std::string scope(from.substr(0, from.size() - bare_name(from).size()));
+  const std::string to(bare_name(parameters.at("newName").get<std::string>()));
+  if (!is_identifier(to)) throw RequestFailed(fmt::format("'{}' is no name", to));
+  if (scope + to == from) return {{"changes", Json::object()}};
+  Json edits = Json::array();
+  std::string changed = text;
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    changed.replace(one->begin, one->size, to);
+    edits.push_back({{"range", range(open->document, one->begin, one->begin + one->size)}, {"newText", to}});
+  }
+  if (const std::string problem = objection(*open, uri_of(parameters), scope + to, changed); !problem.empty())
+    throw RequestFailed(problem);
+  return {{"changes", {{uri_of(parameters), edits}}}};
 }
 
 }  // namespace dvm::cmd::lsp

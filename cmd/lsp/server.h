@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cmd/lsp/language.h"
+#include "cmd/lsp/occurrences.h"
 
 namespace dvm::cmd::lsp {
 
@@ -52,12 +53,20 @@ class Server {
   Json completion(const Json& parameters);
   Json hover(const Json& parameters);
   Json inlay_hints(const Json& parameters);
+  Json definition(const Json& parameters);
+  Json references(const Json& parameters);
+  Json prepare_rename(const Json& parameters);
+  Json rename(const Json& parameters);
 
   // The error code of a method at a wrong time; 0: the time is right.
   std::pair<int, const char*> misplaced(const std::string& method) const;
   void take(const std::string& uri, Document document);
   void check(const std::string& uri, Open& open);
   Open* find(const Json& parameters);
+  // Where a script means the name at a position, if it declares it; nothing: it does not.
+  std::vector<Occurrence> own_occurrences(const Document& document, const Json& parameters) const;
+  // Why a script cannot be changed like this; empty: it can.
+  std::string objection(const Open& open, const std::string& uri, const std::string& to, const std::string& changed) const;
   Json range(const Document& document, size_t begin, size_t end) const;
   Json diagnostic(const Document& document, const compiler::Diagnostic& one) const;
   Json items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const;

@@ -287,6 +287,58 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(self.explain(editor, SCRIPT, word)[0], declaration)
         self.assertEqual(self.explain(editor, 'BEGIN { a[1, "x"] = 2; trace(a[1, "x"]); }', "a[")[0], "int a[int, string]")
 
+    def place(self, text, word, number=0):
+        """Line and character of a word's last letter, of the place with that number."""
+        at = -1
+        for _ in range(number + 1):
+            at = text.index(word, at + 1)
+        before = text[:at + len(word) - 1]
+        return before.count("\n"), len(before) - before.rfind("\n") - 1
+
+    def test_where_a_name_is_declared_and_used(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        where = editor.at("definition", *self.place(SCRIPT, "self->began", 1))
+        self.assertEqual((where["uri"], where["range"]["start"], where["range"]["end"]),
+                         (URI, {"line": 5, "character": 7}, {"line": 5, "character": 12}))
+        self.assertEqual([one["range"]["start"]["line"] for one in editor.at("references", *self.place(SCRIPT, "self->began"))], [5, 11])
+        for word in ("timestamp", "curpsinfo", "pr_fname", "read", "quiet"):
+            self.assertIsNone(editor.at("definition", *self.place(SCRIPT, word)), word)
+            self.assertEqual(editor.at("references", *self.place(SCRIPT, word)), [], word)
+
+    def rename(self, editor, text, word, to):
+        line, character = self.place(text, word)
+        answer = editor.ask("textDocument/rename", {"textDocument": {"uri": URI}, "position": {"line": line, "character": character}, "newName": to})
+        if "error" in answer:
+            return answer["error"]["message"]
+        lines = text.split("\n")
+        for edit in answer["result"]["changes"].get(URI, []):  # from the last to the first
+            begin, end = edit["range"]["start"], edit["range"]["end"]
+            lines[begin["line"]] = lines[begin["line"]][:begin["character"]] + edit["newText"] + lines[end["line"]][end["character"]:]
+        return "\n".join(lines)
+
+    def test_renaming(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        self.assertEqual(self.rename(editor, SCRIPT, "self->began", "start"), SCRIPT.replace("began", "start"))
+        self.assertEqual(self.rename(editor, SCRIPT, "self->began", "self->start"), SCRIPT.replace("began", "start"))
+        self.assertEqual(self.rename(editor, SCRIPT, "@total", "sum"), SCRIPT.replace("@total", "@sum"))
+        self.assertEqual(editor.at("prepareRename", *self.place(SCRIPT, "self->began"))["start"], {"line": 5, "character": 7})
+        self.assertIsNone(editor.at("prepareRename", *self.place(SCRIPT, "timestamp")))
+        for word, to, message in (("timestamp", "x", "the script declares no name there"), ("@total", "1x", "'1x' is no name"),
+                                  ("self->began", "began", None)):
+            got = self.rename(editor, SCRIPT, word, to)
+            self.assertEqual(got, SCRIPT) if message is None else self.assertRegex(got, message)
+
+    def test_renaming_to_a_name_that_is_there(self):
+        editor = self.editor()
+        text = "inline int most = 3;\nint other;\nBEGIN { other = most; this->most = other; }\n"
+        editor.open(text)
+        for to in ("other", "pid", "curpsinfo"):
+            self.assertEqual(self.rename(editor, text, "most", to), f"there is a {to} already")
+        self.assertRegex(self.rename(editor, text, "most", "if"), "^the script would have an error: ")
+        self.assertEqual(self.rename(editor, text, "most", "limit"), text.replace("int most", "int limit").replace("= most", "= limit"))
+
     def test_what_types_are(self):
         editor = self.editor()
         script = "struct own { int x; char *s; }; typedef struct own own_t; translator own_t < int N > { x = N; s = 0; };\nBEGIN { trace(sizeof (own_t)); }"

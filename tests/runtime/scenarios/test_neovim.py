@@ -27,8 +27,8 @@ PROFILE = ('{"dvm_profile": 1, "name": "test", "machine": "any", "clock_hz": 1e9
 # Prints one JSON object a line. A row is counted from 0.
 SESSION = r"""
 local function say(what, value) io.stdout:write(vim.json.encode({ [what] = value }) .. '\n') end
-local function ask(method, row, column)
-  local about = { textDocument = vim.lsp.util.make_text_document_params(), position = { line = row, character = column } }
+local function ask(method, row, column, name)
+  local about = { textDocument = vim.lsp.util.make_text_document_params(), position = { line = row, character = column }, newName = name }
   for _, answer in pairs(vim.lsp.buf_request_sync(0, method, about, 60000) or {}) do return answer.result end
 end
 vim.wait(60000, function() return #vim.diagnostic.get(0) > 0 end, 20)
@@ -46,6 +46,13 @@ vim.wait(60000, function() return #vim.diagnostic.get(0) == 0 end, 20)
 say('left', #vim.diagnostic.get(0))
 vim.wait(60000, function() return #costs() > 0 end, 20)
 say('costs', costs())
+say('definition', ask('textDocument/definition', 2, 2).range.start)
+vim.lsp.util.apply_workspace_edit(ask('textDocument/rename', 2, 2, 'reads'), 'utf-16')
+vim.api.nvim_win_set_cursor(0, { 9, 1 })
+vim.lsp.buf.rename('best')
+vim.wait(60000, function() return vim.api.nvim_buf_get_lines(0, 8, 9, false)[1] ~= '\tgood = 1;' end, 20)
+say('renamed', { vim.api.nvim_buf_get_lines(0, 2, 3, false)[1], vim.api.nvim_buf_get_lines(0, 8, 9, false)[1] })
+vim.bo.modified = false
 say('inlay', vim.lsp.inlay_hint ~= nil)
 vim.cmd('edit b.d')
 say('shared', #vim.lsp.get_active_clients())
@@ -78,6 +85,8 @@ class NeovimTest(unittest.TestCase):
         if not said["inlay"]:
             self.assertEqual([row for row, _ in said["costs"]], [0, 5])
             self.assertRegex(said["costs"][0][1], r"^1\.5 us of \d")
+        self.assertEqual(said["definition"], {"line": 2, "character": 2})
+        self.assertEqual(said["renamed"], ["\t@reads[execname] = count();", "\tbest = 1;"])
         self.assertEqual(said["shared"], 1)
         self.assertEqual((said["omnifunc"], said["left"], said["clients"]), ("v:lua.vim.lsp.omnifunc", 0, 0))
 
