@@ -71,10 +71,12 @@ std::vector<std::string> command(const compiler::Source& source, const Preproces
   return words;
 }
 
-Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out) {
+// errors: null: standard error.
+Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out, std::FILE* errors) {
   if (words[0] == "cpp" && !runtime::find_program("cpp"))
     return Error{"-C needs the C preprocessor, but there is no cpp in the PATH (Debian's package is cpp)"};
-  const HandedFile files[] = {{fileno(in), STDIN_FILENO}, {fileno(out), STDOUT_FILENO}};
+  std::vector<HandedFile> files = {{fileno(in), STDIN_FILENO}, {fileno(out), STDOUT_FILENO}};
+  if (errors) files.emplace_back(fileno(errors), STDERR_FILENO);
   const Result<int> status = run_program(words[0], words, files);
   if (!status) return status.error();
   return *status == 0 ? Status() : Error{"Preprocessor failed to process input program"};
@@ -87,15 +89,18 @@ std::string without_interpreter(const std::string& text) {
 
 }  // namespace
 
-Status preprocess(compiler::Source& source, const Preprocessor& preprocessor) {
+Status preprocess(compiler::Source& source, const Preprocessor& preprocessor, std::string* messages) {
   Result<File> in = temporary(without_interpreter(source.text));
-  Result<File> out = temporary("");
+  Result<File> out = temporary(""), errors = temporary("");
   if (!in) return in.error();
   if (!out) return out.error();
+  if (!errors) return errors.error();
   const Result<HeaderFolder> wrapped = HeaderFolder::make();
   if (!wrapped) return wrapped.error();
-  if (Status ran = run(command(source, preprocessor, wrapped->path()), in->get(), out->get()); !ran)
-    return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};
+  const Status ran =
+      run(command(source, preprocessor, wrapped->path()), in->get(), out->get(), messages ? errors->get() : nullptr);
+  if (messages) *messages = read_all(errors->get());
+  if (!ran) return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};
   source.original = std::exchange(source.text, plain_declarations(read_all(out->get())));
   return {};
 }

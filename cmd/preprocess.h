@@ -15,7 +15,8 @@ struct Preprocessor {
   std::vector<std::string> arguments;  // -D, -U, -I, -H
 };
 
-// Replaces the text of `source` and keeps what it was. What cpp has to say it says on standard error.
-Status preprocess(compiler::Source& source, const Preprocessor& preprocessor);
+// Replaces the text of `source` and keeps what it was. What cpp has to say it says in `messages`, or, if that is null, on
+// standard error.
+Status preprocess(compiler::Source& source, const Preprocessor& preprocessor, std::string* messages = nullptr);
 
 }  // namespace dvm::cmd

@@ -29,6 +29,34 @@
 #include "runtime/catalog/catalog.h"
 
 namespace dvm::cmd {
+
+Columns columns(const compiler::Diagnostic& d) {
+  if (d.written.empty()) return {d.column, d.column + d.length};
+  const std::string marked = d.source_line.substr(std::min<size_t>(d.column - 1, d.source_line.size()), d.length);
+  const size_t at = marked.empty() ? std::string::npos : d.written.find(marked);
+  if (at != std::string::npos && d.written.find(marked, at + 1) == std::string::npos) return {at + 1, at + 1 + marked.size()};
+  const size_t first = d.written.find_first_not_of(" \t");
+  return {first == std::string::npos ? 1 : first + 1, d.written.size() + 1};
+}
+
+std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options) {
+  if (!given.preprocess && options[dif::Option::cpp] <= 0) return {};
+  Preprocessor cpp;
+  if (const auto& paths = options.texts(dif::Option::cpppath); !paths.empty()) cpp.program = paths.back();
+  cpp.arguments = given.preprocessor;
+  for (const auto& [flag, option] :
+       {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
+    for (const std::string& text : options.texts(option)) cpp.arguments.push_back(flag + text);
+  constexpr int64_t kStrict = 2;  // among the words of option stdc
+  if (options[dif::Option::stdc] == kStrict) cpp.arguments.emplace_back("-traditional-cpp");
+  for (const std::string& text : options.texts(dif::Option::cppargs)) {
+    std::istringstream words(text);
+    cpp.arguments.insert(cpp.arguments.end(), std::istream_iterator<std::string>(words), {});
+  }
+  if (given.show_headers || options[dif::Option::cpphdrs] > 0) cpp.arguments.emplace_back("-H");
+  return cpp;
+}
+
 namespace {
 
 // Adapts the handle's catalog to what the compiler asks.
@@ -56,20 +84,6 @@ const compiler::Source& source_of(const compiler::Diagnostic& diagnostic, const 
   return sources.front();
 }
 
-struct Columns {
-  size_t begin, end;  // from 1, the end one past
-};
-
-// In the line as it was written. What the preprocessor made is the whole line there, unless its text is found in it just once.
-Columns columns(const compiler::Diagnostic& d) {
-  if (d.written.empty()) return {d.column, d.column + d.length};
-  const std::string marked = d.source_line.substr(std::min<size_t>(d.column - 1, d.source_line.size()), d.length);
-  const size_t at = marked.empty() ? std::string::npos : d.written.find(marked);
-  if (at != std::string::npos && d.written.find(marked, at + 1) == std::string::npos) return {at + 1, at + 1 + marked.size()};
-  const size_t first = d.written.find_first_not_of(" \t");
-  return {first == std::string::npos ? 1 : first + 1, d.written.size() + 1};
-}
-
 void print_json(const std::vector<compiler::Diagnostic>& diagnostics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const compiler::Diagnostic& d : diagnostics)
@@ -94,25 +108,6 @@ void show(const std::vector<compiler::Diagnostic>& diagnostics, const std::vecto
     fmt::print(stderr, "{}", printable(compiler::render(diagnostic, source_of(diagnostic, sources), with_tags), kLayout));
 }
 
-// By flags and by -x; none without -C.
-std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options) {
-  if (!given.preprocess && options[dif::Option::cpp] <= 0) return {};
-  Preprocessor cpp;
-  if (const auto& paths = options.texts(dif::Option::cpppath); !paths.empty()) cpp.program = paths.back();
-  cpp.arguments = given.preprocessor;
-  for (const auto& [flag, option] :
-       {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
-    for (const std::string& text : options.texts(option)) cpp.arguments.push_back(flag + text);
-  constexpr int64_t kStrict = 2;  // among the words of option stdc
-  if (options[dif::Option::stdc] == kStrict) cpp.arguments.emplace_back("-traditional-cpp");
-  for (const std::string& text : options.texts(dif::Option::cppargs)) {
-    std::istringstream words(text);
-    cpp.arguments.insert(cpp.arguments.end(), std::istream_iterator<std::string>(words), {});
-  }
-  if (given.show_headers || options[dif::Option::cpphdrs] > 0) cpp.arguments.emplace_back("-H");
-  return cpp;
-}
-
 Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOptions& given, const dif::Options& options) {
   const std::optional<Preprocessor> cpp = preprocessor(given, options);
   if (!cpp) return {};
@@ -125,23 +120,6 @@ Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOption
     return done;
   }
   return {};
-}
-
-void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
-  command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) on the scripts first");
-  command.add_flag("-H", options.show_headers, "With -C: print the names of included files on standard error");
-  for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C: define a macro"},
-                                         {"-U", "NAME", "With -C: undefine a macro"},
-                                         {"-I", "FOLDER", "With -C: search this folder for included files"}})
-    command
-        .add_option_function<std::string>(
-            name,
-            [&options, flag = std::string(name)](const std::string& value) { options.preprocessor.push_back(flag + value); },
-            text)
-        ->type_name(type)
-        ->trigger_on_parse()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void add_program(CLI::App& command, ScriptOptions& options, GivenProgram::Form form, const char* flag, const char* type,
@@ -196,6 +174,23 @@ Result<compiler::Source> read_program(const GivenProgram& given) {
 }
 
 }  // namespace
+
+void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
+  command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) on the scripts first");
+  command.add_flag("-H", options.show_headers, "With -C: print the names of included files on standard error");
+  for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C: define a macro"},
+                                         {"-U", "NAME", "With -C: undefine a macro"},
+                                         {"-I", "FOLDER", "With -C: search this folder for included files"}})
+    command
+        .add_option_function<std::string>(
+            name,
+            [&options, flag = std::string(name)](const std::string& value) { options.preprocessor.push_back(flag + value); },
+            text)
+        ->type_name(type)
+        ->trigger_on_parse()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
 
 compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description) {
   runtime::Discovery found = handle.discover(description);

@@ -6,10 +6,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cmd/preprocess.h"
 #include "dvm/common/result.h"
 #include "dvm/compiler/compile.h"
 #include "dvm/runtime/handle.h"
@@ -52,6 +54,10 @@ struct ScriptOptions {
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
 // -n, -s, -P, -m, -f and -i alone.
 void add_programs(CLI::App& command, ScriptOptions& options);
+// -C, -D, -U, -I and -H alone.
+void add_preprocessor_options(CLI::App& command, ScriptOptions& options);
+// The preprocessor by flags and by -x; none without -C.
+std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options);
 // An option whose value sets the run-time option NAME; the last one counts.
 void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, const char* name, const char* type,
                  const char* help);
@@ -61,6 +67,13 @@ void add_process_options(CLI::App& command, ScriptOptions& options);
 
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
+
+// Where a diagnostic is in the line as it was written. What the preprocessor made is the whole line there, unless its text is
+// found in it just once.
+struct Columns {
+  size_t begin, end;  // from 1, the end one past
+};
+Columns columns(const compiler::Diagnostic& diagnostic);
 
 // $0, $1, ... for the sources.
 std::vector<std::string> macro_arguments(const ScriptOptions& options);
