@@ -9,7 +9,9 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -32,6 +34,31 @@ constexpr std::string_view kNoMember = "_";
 std::string spelled_cost(double ns) { return ns < 1000 ? fmt::format("{:.0f} ns", ns) : fmt::format("{:.1f} us", ns / 1000); }
 
 compiler::Source source_of(const std::string& name, std::string text) { return {name, std::move(text)}; }
+
+// "#!/usr/sbin/dtrace -Cs": a script that is run through the preprocessor.
+bool asks_for_preprocessor(std::string_view text) {
+  if (!text.starts_with("#!")) return false;
+  std::istringstream words(std::string(text.substr(0, text.find('\n'))));
+  for (std::string word; words >> word;)
+    if (word.size() > 1 && word[0] == '-' && word[1] != '-' && word.find('C') != std::string::npos) return true;
+  return false;
+}
+
+// Errors and warnings of cpp: "<stdin>:3:10: fatal error: x.h: No such file or directory".
+std::vector<compiler::Diagnostic> diagnostics_in(const std::string& messages) {
+  static const std::regex kMessage("<stdin>:(\\d+):(\\d+): (fatal error|error|warning): (.*)");
+  std::vector<compiler::Diagnostic> found;
+  std::istringstream lines(messages);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, kMessage)) continue;
+    compiler::Diagnostic& made = found.emplace_back();
+    made.severity = parts[3] == "warning" ? compiler::Severity::warning : compiler::Severity::error;
+    made.line = static_cast<unsigned>(std::stoul(parts[1])), made.column = static_cast<unsigned>(std::stoul(parts[2]));
+    made.message = parts[4], made.tag = "D_SYNTAX";
+  }
+  return found;
+}
 
 // The script up to the clause of the cursor, and of that the statements before the cursor's, which may declare variables.
 std::string selecting(std::string_view text, const Cursor& cursor, bool with_statements) {
@@ -56,7 +83,7 @@ std::string replaced_target(std::string text, const std::vector<pid_t>& pids) {
 Language::Language(const ScriptOptions& given)
     : given_(given), handle_(std::make_unique<runtime::Handle>(runtime::HandleConfig{})) {
   probes_ = std::make_unique<KnownProbes>(*handle_);
-  if (!given.pids.empty()) types_.emplace(*handle_, given.pids[0], runtime::mapped_objects);
+  types_.emplace(*handle_, given.pids.empty() ? 0 : given.pids[0], runtime::mapped_objects);
 }
 
 Language::~Language() = default;
@@ -68,10 +95,9 @@ Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
     if (kill(pid, 0) != 0 && errno == ESRCH)
       return Error{fmt::format("failed to grab process {}: {}", pid, std::strerror(ESRCH))};
   std::unique_ptr<Language> made(new Language(given));
-  TargetCatalog* types = made->types_ ? &*made->types_ : nullptr;
   const pid_t target = given.pids.empty() ? getpid() : given.pids[0];
   Result<compiler::CompileOptions> how =
-      compile_options(given, {nullptr, types, target, types == nullptr, false, nullptr}, *options);
+      compile_options(given, {nullptr, &*made->types_, target, given.pids.empty(), false, nullptr}, *options);
   if (!how) return how.error();
   how->refuse_unused_arguments = false;
   how->default_arguments = true;  // $1 has no value here
@@ -97,27 +123,53 @@ compiler::CompileResult Language::ask_libraries(std::vector<dif::ProbeDesc> desc
   return compiler::compile({&nothing, 1}, how);
 }
 
+Result<compiler::Source> Language::read(const std::string& name, const std::string& text,
+                                        std::vector<compiler::Diagnostic>& problems) const {
+  compiler::Source source = source_of(name, text);
+  ScriptOptions given = given_;
+  given.preprocess |= asks_for_preprocessor(text);
+  const std::optional<Preprocessor> cpp = preprocessor(given, options_);
+  if (!cpp) return source;
+  std::string messages;
+  const Status done = preprocess(source, *cpp, &messages);
+  problems = diagnostics_in(messages);
+  if (done) return source;
+  if (problems.empty()) problems.emplace_back().message = done.error().message;
+  return done.error();
+}
+
 Checked Language::check(const std::string& name, const std::string& text) const {
-  const compiler::Source source = source_of(name, text);
+  std::vector<compiler::Diagnostic> problems;
+  const Result<compiler::Source> read_source = read(name, text, problems);
+  if (!read_source) return {std::move(problems), library_names_, {}};
+  const compiler::Source& source = *read_source;
   compiler::CompileOptions how = how_;
   how.list_names = true;
   compiler::CompileResult compiled = compiler::compile({&source, 1}, how);
   Checked checked;
+  checked.diagnostics = std::move(problems);
   checked.names = std::move(compiled.names);
   std::set<std::string, std::less<>> own;
   for (const compiler::NameDesc& one : checked.names) own.insert(one.name);
   for (const compiler::NameDesc& one : library_names_)
     if (!own.contains(one.name)) checked.names.push_back(one);
-  for (compiler::Diagnostic& one : compiled.diagnostics)
-    if (one.origin.empty() && one.file == name) checked.diagnostics.push_back(std::move(one));
-  checked.costs = costs(compiled.programs);
+  for (compiler::Diagnostic& one : compiled.diagnostics) {
+    if (!one.origin.empty() || one.file != name) continue;
+    const Columns at = columns(one);
+    one.column = static_cast<unsigned>(at.begin), one.length = static_cast<unsigned>(at.end - at.begin);
+    checked.diagnostics.push_back(std::move(one));
+  }
+  checked.costs = costs(name, compiled.programs);
   return checked;
 }
 
 std::vector<compiler::MemberOfType> Language::members(const std::string& name, std::string_view text,
                                                       const Cursor& cursor) const {
   for (const bool with_statements : {true, false}) {
-    auto found = compiler::members_of_last(source_of(name, selecting(text, cursor, with_statements)), how_);
+    std::vector<compiler::Diagnostic> problems;
+    const Result<compiler::Source> source = read(name, selecting(text, cursor, with_statements), problems);
+    if (!source) continue;
+    auto found = compiler::members_of_last(*source, how_);
     if (!found.empty()) return found;
   }
   return {};
@@ -143,7 +195,7 @@ std::string Language::about_probes(const std::string& description) const {
 }
 
 // A clause on several descriptions is shown as it is on the first.
-std::vector<ClauseCost> Language::costs(const std::vector<compiler::CompiledSource>& programs) const {
+std::vector<ClauseCost> Language::costs(const std::string& name, const std::vector<compiler::CompiledSource>& programs) const {
   if (!profile_) return {};
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& one : programs) compiled.push_back(&one.program);
@@ -155,7 +207,7 @@ std::vector<ClauseCost> Language::costs(const std::vector<compiler::CompiledSour
   std::vector<ClauseCost> costs;
   for (const runtime::ProbePrediction& probe : runtime::predict(compiled, *profile_, how).probes)
     for (const runtime::ClausePrediction& clause : probe.clauses) {
-      if (!costs.empty() && costs.back().line == clause.position.line) continue;
+      if (clause.position.file != name || (!costs.empty() && costs.back().line == clause.position.line)) continue;
       const double own = clause.cost.predicate.expected.clocks + clause.cost.probability * clause.cost.actions.expected.clocks;
       costs.push_back({clause.position.line, fmt::format("{} of {} a firing", spelled_cost(own * ns),
                                                          spelled_cost(probe.firing.expected.clocks * ns))});

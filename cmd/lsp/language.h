@@ -1,5 +1,6 @@
 #pragma once
-// Answers an editor's questions about a script from the compiler and the cost model. It traces nothing and starts no process.
+// Answers an editor's questions about a script from the compiler and the cost model. It traces nothing, and starts no process but
+// the preprocessor of scripts that want it.
 
 #include <memory>
 #include <optional>
@@ -45,13 +46,17 @@ class Language {
   Language(const ScriptOptions& given);
   // What all libraries declare, also those that a script has to name something of.
   compiler::CompileResult ask_libraries(std::vector<dif::ProbeDesc> described) const;
-  std::vector<ClauseCost> costs(const std::vector<compiler::CompiledSource>& programs) const;
+  // The script as the compiler reads it: through the preprocessor with -C, or if its first line asks for that. An error is among
+  // the problems, as are warnings.
+  Result<compiler::Source> read(const std::string& name, const std::string& text,
+                                std::vector<compiler::Diagnostic>& problems) const;
+  std::vector<ClauseCost> costs(const std::string& name, const std::vector<compiler::CompiledSource>& programs) const;
 
   ScriptOptions given_;
   // Finds probes. Those of the process have arguments that `types_` is asked for.
   std::unique_ptr<runtime::Handle> handle_;
   std::unique_ptr<KnownProbes> probes_;
-  std::optional<TargetCatalog> types_;
+  std::optional<TargetCatalog> types_;  // of the process, if there is one, and of the kernel
   compiler::CompileOptions how_;
   dif::Options options_;
   std::vector<compiler::NameDesc> library_names_;

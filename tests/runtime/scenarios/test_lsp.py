@@ -339,6 +339,35 @@ class LanguageServer(unittest.TestCase):
         self.assertRegex(self.rename(editor, text, "most", "if"), "^the script would have an error: ")
         self.assertEqual(self.rename(editor, text, "most", "limit"), text.replace("int most", "int limit").replace("= most", "= limit"))
 
+    @unittest.skipUnless(os.path.exists("/sys/kernel/btf/vmlinux"), "the kernel does not describe its types")
+    def test_types_of_the_kernel(self):
+        editor = self.editor()
+        text = "syscall::openat:entry { this->t = (struct vmlinux`task_struct *)0; trace(sizeof (struct vmlinux`task_struct)); trace(args[0]); }\n"
+        self.assertEqual(editor.open(text), [])
+        self.assertIn("comm", editor.complete("BEGIN { this->t = (struct vmlinux`task_struct *)0; trace(this->t->"))
+        self.assertRegex(self.explain(editor, "syscall::openat:entry\n{ trace(1); }", "openat:entry")[1], r"`args\[0\]`: `(int|unsigned int)`")
+
+    def test_a_script_for_the_preprocessor(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/limits.h", "w") as header:
+                header.write("#define LIMIT 10\nstruct own { int first; };\n")
+            uri = f"file://{folder}/a%20b.d"
+            text = '#include "limits.h"\n#define WHERE syscall::read:entry\nWHERE\n/arg0 > LIMIT/\n{ this->o = (struct own *)0; trace(this->o->first + LIMIT); nosuch(1); }\n'
+            for options, script, line in (((), "#!/usr/sbin/dtrace -Cqs\n" + text, 5), (("-C",), text, 4)):
+                editor = self.editor(*options)
+                editor.tell("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "d", "version": 1, "text": script}})
+                told = editor.diagnostics()
+                self.assertEqual([(one["message"], one["range"]["start"]) for one in told],
+                                 [("undefined function name: nosuch", {"line": line, "character": text.split("\n")[4].index("nosuch")})])
+                position = {"line": line, "character": text.split("\n")[4].index("first")}
+                items = editor.ask("textDocument/completion", {"textDocument": {"uri": uri}, "position": position})["result"]["items"]
+                self.assertEqual([one["label"] for one in items], ["first"])
+                editor.close()
+            editor = self.editor("-C")
+            self.assertEqual([(one["range"]["start"]["line"], one["message"]) for one in editor.open('BEGIN { }\n#include "none.h"\n')],
+                             [(1, "none.h: No such file or directory")])
+            self.assertEqual(editor.change('#warning careful\nBEGIN { trace(1); }\n')[0]["severity"], 2)
+
     def test_what_types_are(self):
         editor = self.editor()
         script = "struct own { int x; char *s; }; typedef struct own own_t; translator own_t < int N > { x = N; s = 0; };\nBEGIN { trace(sizeof (own_t)); }"
