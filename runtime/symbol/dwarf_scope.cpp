@@ -10,7 +10,7 @@ namespace dvm::runtime {
 
 namespace {
 
-constexpr unsigned kDeepest = 64;
+constexpr unsigned kDeepestScope = 64;
 constexpr uint64_t kMostSiblings = 1 << 24;
 
 bool is_scope(int tag) {
@@ -52,7 +52,7 @@ std::optional<std::string> scope_of(const Dwarf_Die& die) {
   Dwarf_Die at, copy = die;
   if (dwarf_diecu(&copy, &at, nullptr, nullptr) == nullptr) return std::nullopt;
   std::string scope;
-  for (unsigned depth = 0; depth < kDeepest; depth++) {
+  for (unsigned depth = 0; depth < kDeepestScope; depth++) {
     std::optional<Dwarf_Die> child = child_with(at, die);
     if (!child) return std::nullopt;
     if (child->addr == die.addr) return scope;
