@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kLooksEvery = 50'000'000, kSettlesWithin = 5'000'000;  // ns
+constexpr uint64_t kMappingsEvery = 50'000'000, kSettlesWithin = 5'000'000;  // ns
 
 // Of the files that a process executes, and where they lie.
 uint64_t signature_of(pid_t pid) {
@@ -38,7 +38,7 @@ std::vector<pid_t> MappingWatch::take_settled(uint64_t now) {
     const uint64_t signature = signature_of(pid);
     const bool is_same = signature == its.signature;
     if (is_same && its.is_changing && signature != 0) settled.push_back(pid);
-    its = {signature, now + (is_same ? kLooksEvery : kSettlesWithin), !is_same};
+    its = {signature, now + (is_same ? kMappingsEvery : kSettlesWithin), !is_same};
   }
   return settled;
 }
