@@ -185,10 +185,10 @@ std::vector<const dif::Program*> pointers_to(const std::vector<ReadyProgram>& pr
   return pointers;
 }
 
-using Programs = std::vector<ReadyProgram>;
+using ReadyPrograms = std::vector<ReadyProgram>;
 
 // For --html.
-std::string account_text(const TracingOptions& given, runtime::Handle& handle, const Programs& programs) {
+std::string account_text(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs) {
   if (given.exports.html.empty()) return "";
   char* text = nullptr;
   size_t size = 0;
@@ -213,7 +213,7 @@ void print_changes(runtime::Handle& handle) {
 // Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a
 // profile.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
-             const Programs& programs, const LedgerContext* ledger) {
+             const ReadyPrograms& programs, const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
     for (const std::string& notice : targets.take_exit_notices(false)) tell("{}", notice);
   if (given.script.verbose) print_changes(handle);
