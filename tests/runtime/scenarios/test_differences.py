@@ -62,6 +62,8 @@ ELSEWHERE = {
     "`trace()` and keys show the value": "variables/tst.floats.d",
     "At `sched:::on-cpu`": "depends on the kernel",
     "`jstack()` names Java": "needs a JVM",
+    "`ustack(n)` in an expression": "scenarios/test_stacks.py",
+    "`args[]` of a `usdt`": "scenarios/test_header.py",
     "`args[2]` of `io`": "scenarios/test_io.py",
     "An index of an array": "scenarios/test_captures.py",
     "`evaltime`": "scenarios/test_modes.py",
