@@ -81,7 +81,9 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
   std::optional<uint64_t> first() override { return merged_->first(); }
   bool deliver_first(EventSink& sink) override {
     sink_ = &sink;
-    return merged_->deliver_first(*this);
+    const bool goes_on = merged_->deliver_first(*this);
+    if (!goes_on) writer_->learn();  // the run may end before the other one is polled, and with it the process
+    return goes_on;
   }
 
   std::unique_ptr<Instrument> inner_;
