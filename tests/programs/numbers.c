@@ -18,8 +18,7 @@ static pid_t fork_as(pid_t number) {
   struct clone_args wanted;
   memset(&wanted, 0, sizeof wanted);
   wanted.exit_signal = SIGCHLD;
-  wanted.set_tid = (uintptr_t)&number;
-  wanted.set_tid_size = number != 0;
+  if (number != 0) wanted.set_tid = (uintptr_t)&number, wanted.set_tid_size = 1;
   return (pid_t)syscall(SYS_clone3, &wanted, sizeof wanted);
 }
 

@@ -80,7 +80,7 @@ class Programs(Folder):
     def test_the_checked_tree_has_types(self):
         result = dvm("compile", "--emit-ast", "-n", "BEGIN { trace(pid + 1ul); }")
         self.assertEqual(result.stdout, "clause :::BEGIN\n  action trace\n    Binary +: unsigned long\n"
-                         "      Identifier pid: int32_t\n      Integer 1: unsigned long\n")
+                         "      Identifier pid: pid_t\n      Integer 1: unsigned long\n")
 
     def test_what_cannot_be_written_leaves_nothing(self):
         result = dvm("compile", "--dif", os.path.join(self.folder.name, "none/program"), "-n", "BEGIN")

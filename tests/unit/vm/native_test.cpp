@@ -230,13 +230,16 @@ TEST(Native, RefusesAPluginThatOthersCanReplace) {
   std::filesystem::remove_all(folder);
 }
 
+std::string perf_map_path() { return "/tmp/perf-" + std::to_string(::getpid()) + ".map"; }
+
 std::string perf_map() {
-  std::ifstream file("/tmp/perf-" + std::to_string(::getpid()) + ".map");
+  std::ifstream file(perf_map_path());
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(Native, NamesCodeForPerfWhereThatIsWanted) {
   const std::byte code[16]{};
+  std::filesystem::remove(perf_map_path());  // of an earlier process with this number
   native::name_code(code, sizeof(code), "not asked for");
   EXPECT_EQ(perf_map(), "");
   write_perf_map(true);
@@ -245,7 +248,7 @@ TEST(Native, NamesCodeForPerfWhereThatIsWanted) {
   std::ostringstream line;
   line << std::hex << reinterpret_cast<uintptr_t>(code) << " 10 dt_clause_0\n";
   EXPECT_EQ(perf_map(), line.str());
-  std::filesystem::remove("/tmp/perf-" + std::to_string(::getpid()) + ".map");
+  std::filesystem::remove(perf_map_path());
 }
 
 TEST(Native, SaysThatThereIsNoMemoryForCode) {
