@@ -99,14 +99,20 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     goes_on_ &= sink.fire(next_);
   }
 
-  // A recording without events begins now.
+  // Before the first event of a probe that is no tick, and all ticks before it: they are recorded when they fire, other events
+  // when they are fetched. A recording without events begins now.
   Status find_begin() {
     auto reader = reader_->again();
     if (!reader) return reader.error();
-    vm::Firing first;
-    const auto found = (*reader)->next(first);
-    if (!found) return found.error();
-    if (*found) moment_ = {std::max<uint64_t>(first.timestamp, 1) - 1, std::max<uint64_t>(first.walltimestamp, 1) - 1};
+    for (bool is_tick = true; is_tick;) {
+      vm::Firing one;
+      const auto found = (*reader)->next(one);
+      if (!found) return found.error();
+      if (!*found) break;
+      const Moment before = {std::max<uint64_t>(one.timestamp, 1) - 1, std::max<uint64_t>(one.walltimestamp, 1) - 1};
+      if (!moment_ || before.timestamp < moment_->timestamp) moment_ = before;
+      is_tick = ticks_[one.probe_id];
+    }
     return {};
   }
 

@@ -107,6 +107,28 @@ TEST_F(Replay, FiresOnlyWhatIsEnabled) {
   EXPECT_EQ(replay->pacing().deadline, UINT64_MAX);
 }
 
+// A tick is recorded when it fires; what a slow dvm has not fetched yet may be older.
+TEST_F(Replay, BeginsBeforeEventsThatFollowAnEarlyTick) {
+  auto writer = RecordingWriter::open(path_, 77);
+  const Probe four = entry(4), early = tick(5, 100);
+  (*writer)->add_probe(four);
+  (*writer)->add_probe(early);
+  for (const auto& [id, time] : {std::pair(5U, 50U), {4U, 20U}, {4U, 30U}}) {
+    vm::Firing firing;
+    firing.probe_id = id;
+    firing.timestamp = firing.walltimestamp = time;
+    (*writer)->write(firing);
+  }
+  EXPECT_TRUE((*writer)->finish(0));
+  auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  auto replay = make_replay_instrument(std::move(*reader));
+  ASSERT_TRUE(replay->enable(std::vector<EnabledProbe>{{&four, {}}}, refused_));
+  const auto moment = replay->abilities().replays->moment();
+  ASSERT_TRUE(moment);
+  EXPECT_EQ(moment->timestamp, 19U);
+}
+
 TEST_F(Replay, HandsOutInPieces) {
   std::vector<uint64_t> times(10'000);
   for (size_t i = 0; i < times.size(); i++) times[i] = i + 1;
