@@ -1,5 +1,5 @@
 // stack(), ustack(), usym() and kin: actions that are also keys of aggregations. Tests: tests/golden/sema (err.D_STACK_*,
-// err.D_USTACK_*, tst.stack_keys.d, tst.kept_stack.d).
+// err.D_USTACK_*, tst.kept_stack.d).
 #include <fmt/format.h>
 
 #include <algorithm>
