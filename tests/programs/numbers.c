@@ -1,4 +1,4 @@
-// Children that all have one process id, one after the other, each for 0.3 s after the end of the one before. Each calls mark(i)
+// Children that all have one process id, one after the other, each 0.8 s after the end of the one before. Each calls mark(i)
 // twice. With an argument they are that program instead, which is executed. Prints why if there are none.
 #define _GNU_SOURCE
 #include <linux/sched.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kChildren = 3, kPause = 300000 };
+enum { kChildren = 3, kPause = 800000 };
 
 __attribute__((noinline)) void mark(long value) { __asm__ volatile("" : "+r"(value)::"memory"); }
 
