@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -261,9 +262,10 @@ class OnWorkloads(dvmtest.PrivilegedTest):
     def test_tools_of_a_process_end_with_it(self):
         for words in (["opensnoop"], ["syscount"], ["profile"], ["profile", "-k"], ["runqlat"], ["offcputime"], ["offcputime", "-k"],
                       ["funccount", "nanosleep", "libc*"], ["memleak"], ["threadsnoop"]):
-            with subprocess.Popen(["python3", "-c", "import time; time.sleep(3)"]) as process:
+            seconds = 8 if words == ["memleak"] else 3  # it is to live until its probes are placed, also on a loaded machine
+            with subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds})"]) as process:
                 result = dvm("tool", *words, "-p", str(process.pid), timeout=60)
-                self.assertEqual(result.returncode, 0, words)
+                self.assertEqual(result.returncode, 0, (words, result.stderr))
                 self.assertRegex(result.stderr, r"^(dvm: \d+ stacks? ends? where the captured part .*\n)?$", words)
                 self.assertIsNotNone(process.poll(), words)
 
