@@ -62,7 +62,8 @@ bool is_misread(const ZydisDecodedInstruction& decoded) {
 }
 
 bool saves_flags(const ZydisDecodedInstruction& decoded) {
-  return decoded.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || decoded.mnemonic == ZYDIS_MNEMONIC_PUSHF;
+  return decoded.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || decoded.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+         decoded.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
 }
 
 // By a prefix that the kernel takes on no probed instruction: LOCK, and those of the segments that are not used any more.

@@ -53,7 +53,7 @@ struct MachineInstruction {
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
   bool is_misread = false;          // by the kernel, under a probe
-  bool saves_flags = false;         // pushf: under a probe, the trap flag too
+  bool saves_flags = false;         // pushf and syscall: under a probe, the trap flag too
   bool is_refused = false;          // by the kernel, for a prefix: it cannot be probed
   bool is_repeated = false;         // `rep movsb` and its like: the kernel steps it once for each repetition
   bool is_table_jump = false;       // an indirect jump to any place in the function

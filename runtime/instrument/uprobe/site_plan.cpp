@@ -119,7 +119,7 @@ class SitePlanner {
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
     if (instruction->is_misread) return kMisread;
-    if (instruction->saves_flags) return kSavesFlags;
+    if (instruction->saves_flags) return instruction->flow == Flow::elsewhere ? kLeaksFlags : kSavesFlags;
     if (instruction->is_repeated) return kRepeats;
     const bool is_inside = place.site->inside || place.site->behind != 0;  // choose_entry() knows what moved entries keep
     const bool becomes_call = instruction->cost == FiringCost::rewritten && is_inside && kernel_rewrites_nops();
@@ -140,6 +140,8 @@ class SitePlanner {
   static constexpr const char* kSavesFlags =
       "the kernel steps this pushf with the trap flag set, which it saves, and the process would end by SIGTRAP; use "
       "-x backend=breakpoint";
+  static constexpr const char* kLeaksFlags =
+      "the kernel steps this system call with the trap flag set, which the process would find in %r11; use -x backend=breakpoint";
   static constexpr const char* kRepeats =
       "the probe would fire at each repetition of this string instruction; with -x backend=breakpoint it fires once";
   static constexpr const char* kOverwrites =

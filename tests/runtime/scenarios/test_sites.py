@@ -124,12 +124,13 @@ class Firings(dvmtest.PrivilegedTest):
 
 
 class Stepped(dvmtest.PrivilegedTest):
-    """Instructions that the kernel cannot step as one: a string instruction with a prefix, and pushf. They are left out."""
+    """Instructions that the kernel cannot step as one: a string instruction with a prefix, pushf, and syscall. They are left out."""
 
     SOURCE = """
         void fill(char *to, long count) { __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(0) : "memory"); }
         long flags(void) { long all; __asm__ volatile("pushfq; pop %0; push %0; popfq" : "=r"(all) : : "cc", "memory"); return all & 256; }
-        int main(void) { char bytes[64]; long all = 0; for (int i = 0; i < 10; i++) fill(bytes, 64), all |= flags(); return bytes[0] | all >> 8; }
+        long call(void) { long all; __asm__ volatile("syscall; mov %%r11, %0" : "=&r"(all) : "a"(39) : "rcx", "r11", "memory"); return all & 256; }
+        int main(void) { char bytes[64]; long all = 0; for (int i = 0; i < 10; i++) fill(bytes, 64), all |= flags() | call(); return bytes[0] | all >> 8; }
     """
 
     def rows(self, function, *options):
@@ -142,7 +143,8 @@ class Stepped(dvmtest.PrivilegedTest):
             self.path = os.path.join(folder, "fill")
             build = [os.environ["DVM_CC"], "-O1", "-fno-inline", "-mno-red-zone", "-x", "c", "-", "-o", self.path]
             subprocess.run(build, input=self.SOURCE, text=True, check=True)
-            for function, why in (("fill", "at each repetition of this string instruction"), ("flags", "steps this pushf with the trap flag")):
+            for function, why in (("fill", "at each repetition of this string instruction"), ("flags", "steps this pushf with the trap flag"),
+                                  ("call", "find in %r11")):
                 rows, said = self.rows(function, "-x", "backend=uprobe")
                 self.assertRegex(said, r"\d probes? left out")
                 self.assertIn(why, said)

@@ -22,7 +22,7 @@ ASSEMBLED(vectors,
           "vcmpps $0, %xmm0, %xmm1, %xmm2\n vpaddb %ymm0, %ymm1, %ymm2\n vmovdqu (%rdi), %ymm0\n vpxor %xmm0, %xmm0, %xmm0\n"
           "movdqa %xmm0, (%rdi)\n por %xmm0, %xmm1\n jg . + 2\n ret\n")
 ASSEMBLED(strings, "rep movsb\n repne scasb\n repe cmpsb\n rep stosq\n movsb\n pause\n popcnt %eax, %eax\n rep ret\n")
-ASSEMBLED(flags, "pushfq\n pushfw\n popfq\n lahf\n push %rax\n")
+ASSEMBLED(flags, "pushfq\n pushfw\n popfq\n lahf\n push %rax\n syscall\n sysenter\n")
 ASSEMBLED(loop, "xor %eax, %eax\n 1: inc %eax\n cmp %edi, %eax\n jne 1b\n ret\n")
 ASSEMBLED(into_an_instruction, "mov $0x11223344, %eax\n jmp into_an_instruction_begin + 1\n")
 ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
@@ -60,7 +60,7 @@ TEST(FunctionCode, KnowsWhatIsRepeated) {
 TEST(FunctionCode, KnowsWhatSavesFlags) {
   std::vector<bool> saves;
   for (const MachineInstruction& one : decode_function(flags()).instructions) saves.push_back(one.saves_flags);
-  EXPECT_THAT(saves, ElementsAre(true, true, false, false, false));
+  EXPECT_THAT(saves, ElementsAre(true, true, false, false, false, true, false));
 }
 
 TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
