@@ -35,6 +35,9 @@ std::vector<size_t> LaneCode::take(bool has_variables) {
   other_if(kNotEqual);
   code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
   other_if(kNotEqual);
+  code_.add({0x48, 0xc7, 0x84, 0x24}, 8 * inside::kGuardWord);  // movq $kGuard, (%rsp): for inside/ended.h
+  code_.add({}, inside::kGuard);
+  code_.store(Register::rsp, Register::rbx, offsetof(inside::Lane, frame));
   add_turn();
   return others_;
 }
@@ -50,6 +53,7 @@ size_t LaneCode::jump_in_child() {
 void LaneCode::give_back() {
   const size_t in_child = jump_in_child();
   add_turn();
+  code_.add({0x48, 0xc7, 0x43, offsetof(inside::Lane, frame)}, 0);  // movq $0, frame(%rbx)
   code_.land(in_child);
 }
 

@@ -11,6 +11,7 @@
 #define DVM_RARELY [[gnu::noinline, DVM_KEEPS_REGISTERS]]
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/inside/ended.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/lanes.h"
@@ -185,18 +186,24 @@ struct ThreadFiring {
   return ring + (head & (size - 1));
 }
 
-// Takes the lane for a firing, unless it is taken.
-[[gnu::always_inline]] inline bool take_lane(Lane& lane, uint64_t armed) {
+// Takes the lane for a firing with these saved words, unless it is taken. inside/ended.h has the reason for the order.
+[[gnu::always_inline]] inline bool take_lane(Lane& lane, uint64_t armed, const uint64_t* saved) {
   uint64_t turns = load(lane.turns);
   if ((turns & 1) != 0) return false;
-  if (armed != kAlone)
-    return __atomic_compare_exchange_n(&lane.turns, &turns, turns + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-  asm volatile("incq %0" : "+m"(lane.turns) : : "memory", "cc");
+  const auto frame = reinterpret_cast<uint64_t>(saved);
+  if (armed != kAlone) {
+    if (!take(lane.turns, turns + 1, turns)) return false;
+    __atomic_store_n(&lane.frame, frame, __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(&lane.frame, frame, __ATOMIC_RELEASE);
+    asm volatile("incq %0" : "+m"(lane.turns) : : "memory", "cc");
+  }
   return true;
 }
 
 [[gnu::always_inline]] inline void give_back(Lane& lane) {
   __atomic_store_n(&lane.turns, load(lane.turns) + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&lane.frame, uint64_t{0}, __ATOMIC_RELEASE);
 }
 
 // A signal handler that interrupted the firing may have forked. The child has the stack of the parent, and goes on where it was,
@@ -374,7 +381,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     __atomic_fetch_add(&header.homeless, site->counted, __ATOMIC_RELAXED);
     return;
   }
-  if (!take_lane(*lane, armed)) {
+  if (!take_lane(*lane, armed, saved) && !take_from_ended(context, *lane, saved, armed == kAlone)) {
     __atomic_fetch_add(&lane->nested, site->counted, __ATOMIC_RELAXED);
     return;
   }

@@ -18,6 +18,8 @@ namespace dvm::runtime::inside {
 inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
 inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
 inline constexpr uint32_t kStackWord = 19;                  // of these the stack pointer
+inline constexpr uint32_t kGuardWord = 20;                  // of these the one that has this value as long as the firing lasts
+inline constexpr uint32_t kGuard = 0x2b;
 
 // The side on which clauses with thread-local variables run; at first none: they do nothing, as if their probes were not on.
 enum class VariablesIn : uint64_t { nowhere, thread, dvm };
@@ -75,10 +77,10 @@ struct Lane {
   uint64_t full = 0;    // firings lost since the ring was full
   uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was taken
   uint64_t asked_pointer = 0, asked_thread = 0;  // its stack pointer and its thread pointer, where its stack is not known
-  uint64_t reserved = 0;
-  uint64_t tail = 0;      // bytes read
-  uint64_t arena = 0;     // the one that the thread aggregates in: 0 or 1. dvm writes this too
-  uint64_t time = 0;      // of the last firing that has asked for it: the next one is not earlier
+  uint64_t frame = 0;                            // the address of the saved words of the firing that has taken it; 0: not known
+  uint64_t tail = 0;                             // bytes read
+  uint64_t arena = 0;                            // the one that the thread aggregates in: 0 or 1. dvm writes this too
+  uint64_t time = 0;                             // of the last firing that has asked for it: the next one is not earlier
   MemoryRange stack{};    // of the thread whose thread pointer is its end; what is above its stack pointer lasts
   uint64_t retiring = 0;  // odd while dvm frees the lane; no thread takes it over then. dvm writes this
   uint64_t padding[2]{};

@@ -187,7 +187,8 @@ bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(ring_at(number)), ring_bytes_);
   const uint64_t turns = (lane.turns + 1) & ~uint64_t{1};  // it may have ended in the midst of a firing
   return write(number, offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0) &&
-         write(number, offsetof(inside::Lane, turns), turns) && write(number, offsetof(inside::Lane, owner), 0);
+         write(number, offsetof(inside::Lane, frame), 0) && write(number, offsetof(inside::Lane, turns), turns) &&
+         write(number, offsetof(inside::Lane, owner), 0);
 }
 
 bool LaneReader::write(uint32_t number, size_t field, uint64_t value) const {
