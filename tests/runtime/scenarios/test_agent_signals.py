@@ -32,6 +32,27 @@ class Alarmed(AgentTest):
         self.assertIsNone(self.target.poll())
 
 
+class Leaping(AgentTest):
+    """A handler that never returns to the firing which it has interrupted."""
+
+    def test_later_firings_count(self):
+        for keys in ("arg0", "arg0, execname"):  # the second by general code more often
+            with self.subTest(keys):
+                text = "pid$target:leaps:called:entry { @[%s] = count(); }" % keys
+                result = self.run_dvm(text, "-c", program("leaps") + " 100")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertRegex(result.stdout, r"(?m)^ +2( +leaps)? +1000$")
+
+    def test_memory_is_unmapped(self):
+        target = subprocess.Popen([program("leaps"), "100000000"])
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        for _ in range(3):
+            self.run_dvm("pid$target:leaps:called:entry { @[arg0] = count(); } tick-100ms { exit(0); }", "-p", str(target.pid))
+        maps = pathlib.Path(f"/proc/{target.pid}/maps")
+        self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" not in maps.read_text()))
+
+
 class Stopped(AgentTest):
     """Jumps are taken off a program that a signal has stopped, and it stays so until it is continued."""
 

@@ -235,18 +235,25 @@ TEST_F(DetachTest, KeepsMappingsWhileALaneIsTaken) {
   struct {
     inside::DataHeader header;
     inside::Lane lanes[2];
+    uint64_t saved[inside::kSavedWords]{};
   } data;
+  const auto detach = [&] {
+    ASSERT_TRUE(memory_->write_object(reinterpret_cast<uint64_t>(&data), data));
+    ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  };
   header_->bytes = kPage, header_->table_size = kPatches, header_->lanes = 2;
   header_->data = reinterpret_cast<uint64_t>(&data);
   data.lanes[1].turns = 1;
   start();
   data.lanes[1].owner = static_cast<uint64_t>(child_->pid());
-  ASSERT_TRUE(memory_->write_object(reinterpret_cast<uint64_t>(&data), data));
-  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  detach();
   EXPECT_TRUE(is_header_mapped());
-  data.lanes[1].turns++;
-  ASSERT_TRUE(memory_->write_object(reinterpret_cast<uint64_t>(&data), data));
-  ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
+  data.lanes[1].frame = reinterpret_cast<uint64_t>(data.saved);
+  data.saved[inside::kGuardWord] = inside::kGuard;
+  detach();
+  EXPECT_TRUE(is_header_mapped());
+  data.saved[inside::kGuardWord]++;  // the frame was left, and overwritten
+  detach();
   EXPECT_FALSE(is_header_mapped());
 }
 
