@@ -43,8 +43,8 @@ def verdict(script, pid):
     return ("kernel", reason) if reason else ("FAILED", message)
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1]).resolve()
+def compile_all(folder):
+    """Compiles the scripts below the folder and says how many compile; the exit status."""
     counts = {"ok": 0, "kernel": 0, "skipped": 0, "FAILED": 0}
     target = subprocess.Popen(["sleep", "3600"])
     try:
@@ -60,4 +60,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compile_all(pathlib.Path(sys.argv[1]).resolve()))

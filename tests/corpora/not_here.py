@@ -13,8 +13,10 @@ PROOFS = (
     (re.compile(r"variable (curthread) is not available"), "the kernel's thread"),
     (re.compile(r"failed to resolve (`\w+): (?:Unknown symbol name|there is no traced program)"), "a variable of the kernel"),
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
+    (re.compile(r"index \d+ is out of range for (sched:::change-pri)"), "Linux has no tracepoint for it"),
+    (re.compile(r"failed to set option '(zone)'"), "Linux has no zones"),
     (re.compile(r"no struct (vnode|vnop_read_args|smb_request) definition"), "a structure of the kernel"),
-    (re.compile(r"failed to resolve type (conn_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),
+    (re.compile(r"failed to resolve type (callout_t|conn_t|kstat_named_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),
     (re.compile(r"(tcp_state_string) has not yet been declared"), "the library of provider tcp"),
     (re.compile(r"failed to resolve (MAP_INITDATA):"), "a constant of Solaris' headers"),
     (re.compile(r"fatal error: ((?:sys/(?:vnode|isa_defs)|inet/common)\.h): No such file"), "a header of Solaris' kernel"),
@@ -35,6 +37,14 @@ BROKEN = {
     "disk_io.d": "a macro of two lines without a backslash",
     "scsicmds.d": "a part of a script",
     "ngelink.d": "switchrate without a value",
+    # Examples of the Dynamic Tracing Guide, as illumos publishes it: chapter and number.
+    "chapter1-4.d": "a part of a script: another clause assigns i",
+    "chapter1-9.d": "a part of a script: another clause assigns i",
+    "chapter1-17.d": "a part of a script: another clause assigns ts",
+    "chp-structs-1.d": "maxbytes is read before it is assigned",
+    "chp-sched-5.d": "a misprint: --1",
+    "chp-sched-7.d": "a misprint: a dash for --",
+    "chp-sched-14.d": "a misprint: %25 for %25s",
 }
 
 
