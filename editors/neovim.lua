@@ -32,16 +32,22 @@ if not vim.lsp.inlay_hint then
   end
 end
 
-local server -- one for all buffers
+local function show_costs(_, buffer)
+  if vim.lsp.inlay_hint then vim.lsp.inlay_hint.enable(true, { bufnr = buffer }) end
+end
+
+local config = { name = "dvm", cmd = { "dvm", "lsp" }, handlers = handlers, on_attach = show_costs }
+local server -- one for all buffers, before Neovim 0.8
+local function start()
+  if vim.lsp.start then return vim.lsp.start(config) end
+  if not (server and vim.lsp.get_client_by_id(server)) then server = vim.lsp.start_client(config) end
+  if server then vim.lsp.buf_attach_client(0, server) end
+  return server
+end
+
 vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
   pattern = "*.d",
   callback = function()
-    if not (server and vim.lsp.get_client_by_id(server)) then
-      server = vim.lsp.start_client({ name = "dvm", cmd = { "dvm", "lsp" }, handlers = handlers })
-    end
-    if server then
-      vim.lsp.buf_attach_client(0, server)
-      vim.bo.omnifunc = "v:lua.vim.lsp.omnifunc"
-    end
+    if start() then vim.bo.omnifunc = "v:lua.vim.lsp.omnifunc" end
   end,
 })
