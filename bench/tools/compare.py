@@ -183,10 +183,12 @@ def workload(name, folder):
     begin = "import mmap, os, subprocess, sys, threading, time\nname = sys.argv[1]\n"
     if name == "queries":
         begin += f"import ctypes\nserver = ctypes.CDLL('{folder}/libserver.so')\n"
-    begin += "sys.stdin.readline()\n"
+    begin += "print('ready', flush=True)\nsys.stdin.readline()\n"
     path = os.path.join(folder, "disk")
-    return subprocess.Popen(["/usr/bin/python3", "-c", begin + WORK[name] + "\nprint('done', flush=True)\nsys.stdin.readline()", path],
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(["/usr/bin/python3", "-c", begin + WORK[name] + "\nprint('done', flush=True)\nsys.stdin.readline()", path],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()  # until its libraries are loaded
+    return process
 
 
 def end(process):
