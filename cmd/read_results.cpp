@@ -28,6 +28,8 @@ Status read_results(const std::vector<std::string>& files, view::Results& result
   for (const std::string& path : files)
     if (Status read = read_one(path, results); !read) return read;
   for (const std::string& name : results.unfinished()) tell("{} has no last line: the run was killed, or its file was cut", name);
+  for (const auto& [name, runs] : results.repeated())
+    tell("{} holds {} runs, which are added up: -o appends to a file", name, runs);
   return {};
 }
 

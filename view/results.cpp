@@ -168,7 +168,8 @@ bool is_stack(const Json& key) { return key.is_object() && key.contains("frames"
 
 Status Results::add(const std::string& name, std::istream& lines) {
   std::string text;
-  bool is_empty = true, has_aggregation = false, has_end = false;
+  bool is_empty = true, has_aggregation = false;
+  size_t ends = 0;
   for (size_t number = 1; std::getline(lines, text); number++) {
     if (text.empty()) continue;
     is_empty = false;
@@ -179,7 +180,7 @@ Status Results::add(const std::string& name, std::istream& lines) {
           "{}:{}: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)", name,
           number)};
     has_aggregation |= type == "aggregation";
-    has_end |= type == "exit";
+    ends += type == "exit";
     if (kLosses.contains(type)) losses_.push_back(line), losses_.back()["run"] = name;
     if (type != "aggregation") continue;
     if (Status added = add_aggregation(line); !added) return Error{fmt::format("{}:{}: {}", name, number, added.error().message)};
@@ -188,7 +189,8 @@ Status Results::add(const std::string& name, std::istream& lines) {
   if (!has_aggregation)
     return Error{
         fmt::format("{} holds no aggregation: those that printa() has printed are records, which cannot be merged", name)};
-  if (!has_end) unfinished_.push_back(name);
+  if (ends == 0) unfinished_.push_back(name);
+  if (ends > 1) repeated_.emplace_back(name, ends);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <istream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -39,6 +40,8 @@ class Results {
   const std::vector<Json>& losses() const { return losses_; }
   // Runs without a last line: they were killed, or their files were cut.
   const std::vector<std::string>& unfinished() const { return unfinished_; }
+  // What holds several runs, and how many: dvm run -o appends to a file.
+  const std::vector<std::pair<std::string, size_t>>& repeated() const { return repeated_; }
 
  private:
   Status add_aggregation(const Json& line);
@@ -50,6 +53,7 @@ class Results {
   std::map<std::string, Json> first_keys_;                        // of each aggregation
   std::vector<Json> losses_;
   std::vector<std::string> unfinished_;
+  std::vector<std::pair<std::string, size_t>> repeated_;
 };
 
 }  // namespace dvm::view

@@ -74,6 +74,13 @@ class Merge(Files):
         self.assertEqual(result.stderr, f"dvm: {cut} has no last line: the run was killed, or its file was cut\n")
         self.assertEqual(json.loads(result.stdout.splitlines()[0]), {**json.loads(drop), "run": cut})
 
+    def test_runs_that_share_a_file_are_told(self):
+        once = self.results("a.json", VALUES[0])
+        twice = self.write("twice.json", 2 * pathlib.Path(once).read_text())
+        result = dvm("merge", twice)
+        self.assertEqual(result.stderr, f"dvm: {twice} holds 2 runs, which are added up: -o appends to a file\n")
+        self.assertEqual(result.stdout, self.ran("merge", once, once))
+
     def test_keys_of_other_types_are_refused(self):
         line = '{"type":"aggregation","aggregations":[{"name":"x","function":"count","normal":1}],"rows":[{"keys":%s,"values":[1]}]}\n'
         first = self.write("first.json", line % '["a",1]')
