@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -93,8 +94,10 @@ std::optional<std::string> read_line(Input& in) {
 }
 
 std::optional<size_t> length_in(std::string_view line) {
-  constexpr std::string_view kName = "Content-Length:";
-  if (!line.starts_with(kName)) return std::nullopt;
+  constexpr std::string_view kName = "content-length:";
+  const auto is_same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const std::string_view name = line.substr(0, kName.size());
+  if (!std::equal(name.begin(), name.end(), kName.begin(), kName.end(), is_same)) return std::nullopt;
   line.remove_prefix(std::min(line.find_first_not_of(' ', kName.size()), line.size()));
   size_t length = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length);

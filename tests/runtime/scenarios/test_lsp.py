@@ -412,6 +412,8 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(editor.answer()["error"]["code"], code, text)
         editor.tell("dance", {})
         self.assertEqual(editor.at("hover", 0, 0), None)  # no document, and it goes on
+        editor.send_bytes(b"content-length:2\r\n\r\n[]")
+        self.assertEqual(editor.answer()["error"]["code"], -32600)
 
     def test_requests_at_a_wrong_time(self):
         process = subprocess.Popen([dvmtest.DVM, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
