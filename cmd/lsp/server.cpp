@@ -283,7 +283,7 @@ Json Server::hover(const Json& parameters) {
   std::string about = about_word(*open, uri_of(parameters), what);
   if (const Cursor cursor = look_at(text, offset); about.empty() && cursor.context == CursorContext::description) {
     what = description_at(text, cursor.begin);
-    if (const std::string known = language_.about_probes(std::string(what)); !known.empty())
+    if (const std::string known = what.empty() ? std::string() : language_.about_probes(std::string(what)); !known.empty())
       about = fmt::format("```\n{}\n```\n{}", what, known);
   }
   if (about.empty()) return {};

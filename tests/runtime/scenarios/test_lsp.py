@@ -383,6 +383,8 @@ class LanguageServer(unittest.TestCase):
         self.assertIn("signals", whole)
         self.assertIn("`args[1]`: `psinfo_t *`", whole)
         self.assertIn("fired by dvm itself", self.explain(editor, "BEGIN { }", "BEGIN")[1])
+        editor.open("BEGIN { }\n\n")
+        self.assertIsNone(editor.at("hover", 1, 0))
 
     def test_costs_beside_clauses(self):
         with tempfile.TemporaryDirectory() as home:
