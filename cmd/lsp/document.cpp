@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <iterator>
 #include <set>
 
 namespace dvm::cmd::lsp {
@@ -167,15 +168,12 @@ class CursorReader {
 
 }  // namespace
 
-size_t Document::begin_of_line(size_t line) const {
-  size_t at = 0;
-  for (; line > 0 && at < text_.size(); line--) {
-    const size_t end = text_.find('\n', at);
-    if (end == std::string::npos) return text_.size();
-    at = end + 1;
-  }
-  return at;
+void Document::find_lines() {
+  lines_.assign(1, 0);
+  for (size_t at = 0; (at = text_.find('\n', at)) != std::string::npos;) lines_.push_back(++at);
 }
+
+size_t Document::begin_of_line(size_t line) const { return line < lines_.size() ? lines_[line] : text_.size(); }
 
 size_t Document::offset_of(TextPosition position) const {
   size_t at = begin_of_line(position.line);
@@ -192,10 +190,10 @@ bool Document::is_line_end(size_t at) const {
 }
 
 TextPosition Document::position_of(size_t offset) const {
-  const std::string_view before = std::string_view(text_).substr(0, offset);
-  const size_t newline = before.rfind('\n');
-  const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
-  TextPosition position{static_cast<size_t>(std::count(before.begin(), before.end(), '\n')), line.size()};
+  const auto next = std::upper_bound(lines_.begin(), lines_.end(), offset);
+  const size_t begin = *std::prev(next);
+  const std::string_view line = std::string_view(text_).substr(begin, offset - begin);
+  TextPosition position{static_cast<size_t>(next - lines_.begin()) - 1, line.size()};
   if (in_bytes_) return position;
   position.character = 0;
   for (const char c : line)

@@ -15,11 +15,14 @@ struct TextPosition {
 
 class Document {
  public:
-  Document(std::string text, bool in_bytes) : text_(std::move(text)), in_bytes_(in_bytes) {}
+  Document(std::string text, bool in_bytes) : text_(std::move(text)), in_bytes_(in_bytes) { find_lines(); }
 
   const std::string& text() const { return text_; }
   // Puts a text in the place of the bytes from begin to end; an end before the begin is taken for it.
-  void replace(size_t begin, size_t end, std::string_view text) { text_.replace(begin, end > begin ? end - begin : 0, text); }
+  void replace(size_t begin, size_t end, std::string_view text) {
+    text_.replace(begin, end > begin ? end - begin : 0, text);
+    find_lines();
+  }
   // A position behind the end of its line, or of the text, is that end.
   size_t offset_of(TextPosition position) const;
   TextPosition position_of(size_t offset) const;
@@ -28,10 +31,12 @@ class Document {
   size_t end_of_line(unsigned line) const;
 
  private:
+  void find_lines();
   size_t begin_of_line(size_t line) const;  // from 0
   bool is_line_end(size_t at) const;        // of the text, too
 
   std::string text_;
+  std::vector<size_t> lines_;  // where they begin
   bool in_bytes_;
 };
 
