@@ -48,6 +48,7 @@ class CursorReader {
     at_++;
   }
 
+  size_t end_of_line(size_t at) const { return std::min(text_.find('\n', at), text_.size()); }
   bool is_line_start() const {
     size_t at = at_;
     while (at > 0 && text_[at - 1] != '\n' && is_space(text_[at - 1])) at--;
@@ -66,7 +67,8 @@ class CursorReader {
   }
   void skip_directive() {
     const size_t begin = at_;
-    at_ = std::min(text_.find('\n', at_), text_.size());
+    at_ = end_of_line(at_);
+    while (at_ < text_.size() && text_[at_ - 1] == '\\') at_ = end_of_line(at_ + 1);  // it goes on
     if (at_ < text_.size()) return cursor_.clause = at_ + 1, void();
     is_cut_ = true;
     cursor_.begin = word_begin(text_.size());
@@ -90,7 +92,7 @@ class CursorReader {
   }
   void end_statement() {
     cursor_.statement = ++at_;
-    if (depth_ == 0) cursor_.clause = at_;
+    if (depth_ == 0) cursor_.clause = at_, in_predicate_ = false;  // of "inline int x = 4 / 2;"
   }
 
   Cursor description() {
