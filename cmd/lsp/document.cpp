@@ -21,10 +21,22 @@ size_t units_of(char first) { return static_cast<unsigned char>(first) >= 0xf0 ?
 // Reads a script from its beginning, and keeps what matters at the place where it stops.
 class CursorReader {
  public:
-  CursorReader(std::string_view text, size_t end) : text_(text.substr(0, end)) {}
+  explicit CursorReader(std::string_view text) : text_(text) {}
 
-  Cursor read() {
-    while (at_ < text_.size() && !is_cut_) step();
+  // Reads on to a later place. A comment, quoted text or directive that goes beyond it is read again the next time.
+  void read_to(size_t end) {
+    text_ = std::string_view(text_.data(), end);
+    is_cut_ = false, cursor_.context = CursorContext::nothing, cursor_.begin = 0;
+    while (at_ < end) {
+      const size_t token = at_;
+      step();
+      if (is_cut_) return at_ = token, void();
+    }
+  }
+  Cursor cursor() const { return CursorReader(*this).finish(); }
+
+ private:
+  Cursor finish() {
     if (is_cut_) return cursor_;
     if (depth_ == 0 && !in_predicate_) return description();
     cursor_.begin = word_begin(text_.size());
@@ -34,7 +46,6 @@ class CursorReader {
     return cursor_;
   }
 
- private:
   void step() {
     const char c = text_[at_];
     if (text_.substr(at_, 2) == "/*") return skip("*/", 2);
@@ -213,7 +224,17 @@ size_t Document::end_of_line(unsigned line) const {
   return at;
 }
 
-Cursor look_at(std::string_view text, size_t offset) { return CursorReader(text, offset).read(); }
+Cursor look_at(std::string_view text, size_t offset) { return look_at_all(text, {offset})[0]; }
+
+std::vector<Cursor> look_at_all(std::string_view text, const std::vector<size_t>& offsets) {
+  std::vector<Cursor> found;
+  CursorReader reader(text);
+  for (const size_t offset : offsets) {
+    reader.read_to(std::min(offset, text.size()));
+    found.push_back(reader.cursor());
+  }
+  return found;
+}
 
 std::string_view word_at(std::string_view text, size_t offset) {
   size_t begin = std::min(offset, text.size()), end = begin;

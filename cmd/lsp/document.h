@@ -69,6 +69,8 @@ struct Cursor {
 };
 
 Cursor look_at(std::string_view text, size_t offset);
+// At ascending offsets, each the end of a word. Reads the text once.
+std::vector<Cursor> look_at_all(std::string_view text, const std::vector<size_t>& offsets);
 
 // The whole word around an offset, with the $ or @, self-> or this-> before it; empty: there is none.
 std::string_view word_at(std::string_view text, size_t offset);

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <vector>
+
 namespace dvm::cmd::lsp {
 namespace {
 
@@ -89,6 +92,23 @@ TEST(Cursor, KnowsTheStatementsBefore) {
   const std::string_view text = "BEGIN { this->a = 1; this->b = a.";
   const Cursor cursor = at_end(text);
   EXPECT_EQ(text.substr(cursor.body, cursor.statement - cursor.body), " this->a = 1;");
+}
+
+TEST(Cursor, ManyAreFoundAsEachAlone) {
+  const std::string_view text =
+      "#define x \\\n y\n/* x */ int x;\nt:::a,t:::b /x \"x\"/ { if (x) { self->x = '}'; } y = a.x; }\nt:::c { x } /* x";
+  std::vector<size_t> ends;
+  for (size_t at = 1; at <= text.size(); at++)
+    if (text[at - 1] == 'x') ends.push_back(at);
+  const std::vector<Cursor> all = look_at_all(text, ends);
+  ASSERT_EQ(all.size(), ends.size());
+  for (size_t i = 0; i < ends.size(); i++) {
+    const Cursor alone = look_at(text, ends[i]);
+    EXPECT_EQ(all[i].context, alone.context) << ends[i];
+    EXPECT_EQ(std::tie(all[i].begin, all[i].clause, all[i].body, all[i].statement, all[i].owner),
+              std::tie(alone.begin, alone.clause, alone.body, alone.statement, alone.owner))
+        << ends[i];
+  }
 }
 
 TEST(Word, IsWholeWithItsSigil) {
