@@ -20,9 +20,10 @@ std::string_view skip_blanks(std::string_view text) {
 }
 std::string_view drop_blanks(std::string_view text) { return text.substr(0, text.find_last_not_of(kBlanks) + 1); }
 
-// The word that a text begins or ends with.
+// The word that a text begins with behind comments.
 std::string_view first_word(std::string_view text) {
-  text = skip_blanks(text);
+  for (text = skip_blanks(text); text.starts_with("/*"); text = skip_blanks(text))
+    text.remove_prefix(std::min(text.find("*/", 2), text.size() - 2) + 2);
   const auto end = std::find_if_not(text.begin(), text.end(), [](char c) { return is_letter(c); });
   return text.substr(0, static_cast<size_t>(end - text.begin()));
 }
@@ -54,9 +55,36 @@ bool is_in_description(std::string_view text, size_t begin, size_t end) {
   return token.find(':') != std::string_view::npos;
 }
 
-bool is_member(std::string_view text, size_t begin) {
-  const std::string_view before = drop_blanks(text.substr(0, begin));
-  return before.ends_with("->") || before.ends_with('.') || before.ends_with('`');
+bool is_member(std::string_view before) { return before.ends_with("->") || before.ends_with('.') || before.ends_with('`'); }
+
+// The second argument of offsetof(); what is before it is given.
+bool is_in_offsetof(std::string_view before) {
+  const size_t open = before.find_last_of("();");
+  return open != std::string_view::npos && before[open] == '(' && before.find(',', open) != std::string_view::npos &&
+         ends_with_word(before.substr(0, open), "offsetof");
+}
+
+// "self->" or "this->" with blanks around the arrow, where it ends a text; empty: it does not.
+std::string_view scope_at_end(std::string_view text) {
+  if (!text.ends_with("->")) return "";
+  text.remove_suffix(2);
+  return ends_with_word(text, "self") ? "self->" : ends_with_word(text, "this") ? "this->" : "";
+}
+
+// Of "self int x, y[int];", which declares self->x and self->y; empty: the word at the end declares no such variable.
+std::string_view declared_scope(std::string_view text, const Cursor& cursor, size_t begin, size_t end) {
+  const std::string_view scope = first_word(text.substr(cursor.clause));
+  if (scope != "self" && scope != "this") return "";
+  const std::string_view before = text.substr(cursor.clause, begin - cursor.clause), behind = skip_blanks(text.substr(end));
+  const bool in_key = std::count(before.begin(), before.end(), '[') > std::count(before.begin(), before.end(), ']');
+  if (in_key || behind.empty() || std::string_view(";,[").find(behind[0]) == std::string_view::npos) return "";
+  return scope == "self" ? "self->" : "this->";
+}
+
+std::string_view tag_keyword(std::string_view before) {
+  for (const std::string_view keyword : {"struct", "union", "enum"})
+    if (ends_with_word(before, keyword)) return keyword;
+  return "";
 }
 
 bool is_outside(const Cursor& cursor) { return cursor.context == CursorContext::description; }
@@ -66,6 +94,24 @@ bool means(std::string_view text, const Cursor& cursor, size_t begin, size_t end
   if (cursor.context == CursorContext::nothing || cursor.context == CursorContext::pragma) return false;
   if (is_outside(cursor)) return !is_in_description(text, begin, end);
   return !is_in_type(text, cursor) && !is_translated(text, cursor, begin);
+}
+
+size_t end_in(std::string_view text, std::string_view word) {
+  return static_cast<size_t>(word.data() - text.data()) + word.size();
+}
+
+// The name that a word of the text means: "x", "self->x", "@x" or "struct x"; empty: none of a script.
+std::string meant(std::string_view text, const Cursor& cursor, std::string_view word) {
+  const size_t end = end_in(text, word), begin = end - word.size();
+  const std::string_view before = drop_blanks(text.substr(0, begin));
+  const std::string spelled(word);
+  if (const std::string_view keyword = tag_keyword(before); !keyword.empty() && cursor.context != CursorContext::nothing)
+    return std::string(keyword) + ' ' + spelled;
+  if (!means(text, cursor, begin, end) || is_in_offsetof(before)) return "";
+  if (bare_name(word).size() != word.size()) return spelled;
+  if (is_outside(cursor)) return std::string(declared_scope(text, cursor, begin, end)) + spelled;
+  if (const std::string_view scope = scope_at_end(before); !scope.empty()) return std::string(scope) + spelled;
+  return is_member(before) ? "" : spelled;
 }
 
 // x = 1, and x[1] = 2, of which the bracket is skipped.
@@ -80,10 +126,16 @@ bool is_stored(std::string_view behind) {
   return false;
 }
 
+bool declares(std::string_view text, const Cursor& cursor, std::string_view name, size_t end) {
+  const std::string_view behind = text.substr(end);
+  if (name.find(' ') != std::string_view::npos) return skip_blanks(behind).starts_with('{');
+  return is_outside(cursor) || is_stored(behind);
+}
+
 }  // namespace
 
 std::string_view bare_name(std::string_view name) {
-  for (const std::string_view scope : {"self->", "this->", "@"})
+  for (const std::string_view scope : {"self->", "this->", "@", "struct ", "union ", "enum "})
     if (name.starts_with(scope)) name.remove_prefix(scope.size());
   return name;
 }
@@ -95,18 +147,26 @@ bool is_identifier(std::string_view name) {
 }
 
 std::vector<Occurrence> occurrences(std::string_view text, std::string_view name) {
-  std::vector<Occurrence> all;
-  const bool is_scoped = bare_name(name).size() != name.size();
+  std::vector<std::string_view> words;
+  std::vector<size_t> ends;
   for (const std::string_view word : code_words(text)) {
-    if (word != name) continue;
-    const auto begin = static_cast<size_t>(word.data() - text.data()), end = begin + word.size();
-    if (!is_scoped && is_member(text, begin)) continue;
-    const Cursor cursor = look_at(text, end);
-    if (!means(text, cursor, begin, end)) continue;
-    const size_t size = bare_name(word).size();
-    all.push_back({end - size, size, (!is_scoped && is_outside(cursor)) || is_stored(text.substr(end))});
+    if (bare_name(word) != bare_name(name)) continue;
+    words.push_back(word);
+    ends.push_back(end_in(text, word));
+  }
+  const std::vector<Cursor> cursors = look_at_all(text, ends);
+  std::vector<Occurrence> all;
+  for (size_t i = 0; i < words.size(); i++) {
+    if (meant(text, cursors[i], words[i]) != name) continue;
+    const size_t size = bare_name(words[i]).size();
+    all.push_back({ends[i] - size, size, declares(text, cursors[i], name, ends[i])});
   }
   return all;
+}
+
+std::string name_at(std::string_view text, size_t offset) {
+  const std::string_view word = word_at(text, offset);
+  return word.empty() ? "" : meant(text, look_at(text, end_in(text, word)), word);
 }
 
 const Occurrence* declaration(std::string_view text, const std::vector<Occurrence>& all) {

@@ -2,24 +2,28 @@
 // Where a script names its variables, aggregations, inlines, types and translators.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace dvm::cmd::lsp {
 
 struct Occurrence {
-  size_t begin = 0, size = 0;  // of the name without self->, this-> or @
+  size_t begin = 0, size = 0;  // of the name without self->, this->, @ or struct
   bool declares = false;       // it is assigned there, or declared outside of clauses
 };
 
-// Where a text means this name, which is spelled as word_at() has it. Members of that name, fields of probe descriptions,
-// comments, quotes and directives of the preprocessor do not mean it.
+// The name that the word around an offset means: "x", "self->x", "@x" or "struct x"; empty: none that a script could declare.
+std::string name_at(std::string_view text, size_t offset);
+
+// Where a text means this name. Members of that name, fields of probe descriptions, comments, quotes and directives of the
+// preprocessor do not mean it.
 std::vector<Occurrence> occurrences(std::string_view text, std::string_view name);
 
 // The first that declares it, a translator before others; null: the script only uses it.
 const Occurrence* declaration(std::string_view text, const std::vector<Occurrence>& all);
 
-// The name without self->, this-> or @.
+// The name without self->, this->, @ or struct.
 std::string_view bare_name(std::string_view name);
 // A word that may be a name; it may still be one of the language.
 bool is_identifier(std::string_view name);

@@ -321,13 +321,10 @@ Json Server::inlay_hints(const Json& parameters) {
 
 std::vector<Occurrence> Server::own_occurrences(const Document& document, const Json& parameters) const {
   const std::string& text = document.text();
-  const std::string_view name = word_at(text, document.offset_of(position_of(parameters)));
+  const std::string name = name_at(text, document.offset_of(position_of(parameters)));
   if (bare_name(name).empty()) return {};
   std::vector<Occurrence> all = occurrences(text, name);
-  const auto cursor = static_cast<size_t>(name.data() + name.size() - text.data());  // a member of that name is not the name
-  const bool is_meant =
-      std::any_of(all.begin(), all.end(), [&](const Occurrence& one) { return one.begin + one.size == cursor; });
-  return is_meant && declaration(text, all) != nullptr ? all : std::vector<Occurrence>();
+  return declaration(text, all) != nullptr ? all : std::vector<Occurrence>();
 }
 
 Json Server::definition(const Json& parameters) {
@@ -376,8 +373,8 @@ Json Server::rename(const Json& parameters) {
   const std::vector<Occurrence> all = open ? own_occurrences(open->document, parameters) : std::vector<Occurrence>();
   if (all.empty()) throw RequestFailed("the script declares no name there");
   const std::string& text = open->document.text();
-  const std::string_view from = word_at(text, open->document.offset_of(position_of(parameters)));
-  const std::string scope(from.substr(0, from.size() - bare_name(from).size()));
+  const std::string from = name_at(text, open->document.offset_of(position_of(parameters)));
+  const std::string scope = from.substr(0, from.size() - bare_name(from).size());
   const std::string to(bare_name(parameters.at("newName").get<std::string>()));
   if (!is_identifier(to)) throw RequestFailed(fmt::format("'{}' is no name", to));
   if (scope + to == from) return {{"changes", Json::object()}};

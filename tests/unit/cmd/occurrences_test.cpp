@@ -55,9 +55,43 @@ TEST(Occurrences, ATypeIsDeclaredByItsTranslatorFirst) {
       "struct t { int a; };\ntranslator struct t < int N > { a = N; };\nBEGIN { trace((xlate <struct t> (<a>)).a); <<a>> = 1; }");
 }
 
+TEST(Occurrences, DeclarationsOutsideOfClausesHaveAScope) {
+  const std::string text =
+      "/* t */ self int t, u[t_t, int];\nt:::a /self -> t/ { self->t = self->u[1]; t = 1; }\nthis string t;\n";
+  EXPECT_EQ(marked(text, "self->t"),
+            "/* t */ self int <<t>>, u[t_t, int];\nt:::a /self -> <t>/ { self-><t> = self->u[1]; t = 1; }\nthis string t;\n");
+  EXPECT_EQ(marked(text, "self->u").find("<<u>>[t_t, int]"), text.find("u[t_t, int]"));
+  EXPECT_EQ(marked(text, "this->t").find("this string <<t>>;"), text.find("this string t;"));
+  EXPECT_EQ(marked(text, "t").find("<<t>> = 1;"), text.find("t = 1;"));
+  EXPECT_EQ(name_at(text, text.find("t, u")), "self->t");
+  EXPECT_EQ(name_at(text, text.find("t/ {")), "self->t");
+}
+
+TEST(Occurrences, TagsOfTypesAreNoVariables) {
+  const std::string text = "/* s */ struct s { int s; struct s *next; };\nstruct s s;\nt:::a { s.s = offsetof(struct s, s); }";
+  EXPECT_EQ(marked(text, "s"),
+            "/* s */ struct s { int s; struct s *next; };\nstruct s <<s>>;\nt:::a { <s>.s = offsetof(struct s, s); }");
+  EXPECT_EQ(marked(text, "struct s"),
+            "/* s */ struct <<s>> { int s; struct <s> *next; };\nstruct <s> s;\nt:::a { s.s = offsetof(struct <s>, s); }");
+  EXPECT_EQ(name_at(text, text.find("s;\nt:::a")), "s");
+  EXPECT_EQ(name_at(text, text.find("s { int")), "struct s");
+}
+
+TEST(Occurrences, ADivisionOutsideOfClausesBeginsNoPredicate) {
+  EXPECT_EQ(marked("inline int x = 4 / 2;\nint y;\nt:::a { y = x; }", "y"),
+            "inline int x = 4 / 2;\nint <<y>>;\nt:::a { <y> = x; }");
+}
+
+TEST(Occurrences, ALongScriptIsReadOnce) {
+  std::string text;
+  for (int i = 0; i < 5000; i++) text += "t:::a /x > 1/ { self->t = timestamp; x = x + 1; }\n";
+  EXPECT_EQ(occurrences(text, "x").size(), 15000u);
+}
+
 TEST(Occurrences, ABareNameHasNoScope) {
   EXPECT_EQ(bare_name("self->x"), "x");
   EXPECT_EQ(bare_name("@x"), "x");
+  EXPECT_EQ(bare_name("struct x"), "x");
   EXPECT_TRUE(is_identifier("_a1"));
   EXPECT_FALSE(is_identifier("1a"));
   EXPECT_FALSE(is_identifier("a-b"));
