@@ -164,6 +164,17 @@ std::vector<Occurrence> occurrences(std::string_view text, std::string_view name
   return all;
 }
 
+size_t directive_with(std::string_view text, std::string_view name) {
+  std::vector<size_t> ends;
+  for (const std::string_view word : code_words(text))
+    if (bare_name(word) == bare_name(name)) ends.push_back(end_in(text, word));
+  const std::vector<Cursor> cursors = look_at_all(text, ends);
+  for (size_t i = 0; i < ends.size(); i++)
+    if (cursors[i].context == CursorContext::nothing)
+      return 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(ends[i]), '\n'));
+  return 0;
+}
+
 std::string name_at(std::string_view text, size_t offset) {
   const std::string_view word = word_at(text, offset);
   return word.empty() ? "" : meant(text, look_at(text, end_in(text, word)), word);

@@ -20,6 +20,9 @@ std::string name_at(std::string_view text, size_t offset);
 // preprocessor do not mean it.
 std::vector<Occurrence> occurrences(std::string_view text, std::string_view name);
 
+// The first line with a directive that has the name, which may be a macro that uses it; 0: there is none.
+size_t directive_with(std::string_view text, std::string_view name);
+
 // The first that declares it, a translator before others; null: the script only uses it.
 const Occurrence* declaration(std::string_view text, const std::vector<Occurrence>& all);
 

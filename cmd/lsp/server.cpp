@@ -378,12 +378,17 @@ Json Server::rename(const Json& parameters) {
   const std::string to(bare_name(parameters.at("newName").get<std::string>()));
   if (!is_identifier(to)) throw RequestFailed(fmt::format("'{}' is no name", to));
   if (scope + to == from) return {{"changes", Json::object()}};
+  if (const size_t line = directive_with(text, from); line != 0)
+    throw RequestFailed(fmt::format("the directive of line {} has the name, too, and directives are not changed", line));
   Json edits = Json::array();
-  std::string changed = text;
-  for (auto one = all.rbegin(); one != all.rend(); ++one) {
-    changed.replace(one->begin, one->size, to);
-    edits.push_back({{"range", range(open->document, one->begin, one->begin + one->size)}, {"newText", to}});
+  std::string changed;
+  size_t end = 0;  // of what has been copied
+  for (const Occurrence& one : all) {
+    changed.append(text, end, one.begin - end).append(to);
+    end = one.begin + one.size;
+    edits.push_back({{"range", range(open->document, one.begin, end)}, {"newText", to}});
   }
+  changed.append(text, end);
   if (const std::string problem = objection(*open, uri_of(parameters), scope + to, changed); !problem.empty())
     throw RequestFailed(problem);
   return {{"changes", {{uri_of(parameters), edits}}}};

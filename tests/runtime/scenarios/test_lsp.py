@@ -312,7 +312,7 @@ class LanguageServer(unittest.TestCase):
         if "error" in answer:
             return answer["error"]["message"]
         lines = text.split("\n")
-        for edit in answer["result"]["changes"].get(URI, []):  # from the last to the first
+        for edit in reversed(answer["result"]["changes"].get(URI, [])):
             begin, end = edit["range"]["start"], edit["range"]["end"]
             lines[begin["line"]] = lines[begin["line"]][:begin["character"]] + edit["newText"] + lines[end["line"]][end["character"]:]
         return "\n".join(lines)
@@ -338,6 +338,13 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(self.rename(editor, text, "most", to), f"there is a {to} already")
         self.assertRegex(self.rename(editor, text, "most", "if"), "^the script would have an error: ")
         self.assertEqual(self.rename(editor, text, "most", "limit"), text.replace("int most", "int limit").replace("= most", "= limit"))
+
+    def test_renaming_what_a_macro_may_use(self):
+        editor = self.editor("-C")
+        text = "BEGIN { x = 1; y = x; }\n#define INC x++\nEND { INC; }\n"
+        editor.open(text)
+        self.assertEqual(self.rename(editor, text, "x", "z"), "the directive of line 2 has the name, too, and directives are not changed")
+        self.assertEqual(self.rename(editor, text, "y", "z"), text.replace("y", "z"))
 
     @unittest.skipUnless(os.path.exists("/sys/kernel/btf/vmlinux"), "the kernel does not describe its types")
     def test_types_of_the_kernel(self):

@@ -77,6 +77,12 @@ TEST(Occurrences, TagsOfTypesAreNoVariables) {
   EXPECT_EQ(name_at(text, text.find("s { int")), "struct s");
 }
 
+TEST(Occurrences, DirectivesMayHaveTheName) {
+  EXPECT_EQ(directive_with("#define A 1\n#define B \\\n x++\nt:::a { x = 1; B; }", "x"), 3u);
+  EXPECT_EQ(directive_with("#pragma D option quiet\nt:::a { quiet = 1; }", "quiet"), 0u);
+  EXPECT_EQ(marked("#define B \\\n { x++\nt:::a { x = 1; B; }", "x"), "#define B \\\n { x++\nt:::a { <<x>> = 1; B; }");
+}
+
 TEST(Occurrences, ADivisionOutsideOfClausesBeginsNoPredicate) {
   EXPECT_EQ(marked("inline int x = 4 / 2;\nint y;\nt:::a { y = x; }", "y"),
             "inline int x = 4 / 2;\nint <<y>>;\nt:::a { <y> = x; }");
