@@ -4,12 +4,13 @@ other end works, hangs or is gone. Records of trace events hold what records of 
 as much by variables of the clause. All cases alternate in one run. Prints medians: of the time of a call with its spread, of the CPU time of a call in the
 traced thread, which other programs disturb less, of drops, and of the CPU time of dvm and the program together.
 
-usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS [series|records|names]]]
+usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS [series|records|names|keys]]]
 
   series    a clause with about 1,000 keys, a distribution for each, which are some 10,000 series
   records   a clause that prints a line at every fourth call
   names     a clause whose 20,000 keys are addresses that have to be named. A page (--html) measures the account, too: "the account, no exporter" is
             what it compares with. The CPU time of all includes what is done when the output has been printed; "until the output" does not.
+  keys      a clause that has a new key at each call, of which exporters take 10,000
 """
 
 import contextlib
@@ -32,6 +33,7 @@ PROBE = "pid$target:looper:func:entry"
 SCRIPTS = {
     "series": "BEGIN { n = 0; } " + PROBE + " { @calls[n % 1000] = count(); @sizes[n % 1000] = quantize(n % 128); n++; }",
     "names": "BEGIN { n = 0; } " + PROBE + " { @[uaddr(uregs[R_RIP] + n++ % 20000)] = count(); }",
+    "keys": "#pragma D option aggsize=64m\nBEGIN { n = 0; } " + PROBE + " { @[n++] = count(); }",
     "records": "BEGIN { n = 0; } " + PROBE + " /n++ % 4 == 0/ { printf(\"%d %s\\n\", n, probefunc); }",
 }
 CPU_TIME = " pid$target:looper:main:return { @thread = max(vtimestamp); } END { printa(\"thread %@d\\n\", @thread); }"
@@ -146,8 +148,8 @@ def main():
     for name, script in SCRIPTS.items():
         if len(sys.argv) > 5 and sys.argv[5] != name:
             continue
-        only = {SAME: "records", ACCOUNT: "names", "page": "names"}
-        samples = {case: [] for case in CASES if only.get(case, name) == name}
+        only = {SAME: ["records"], ACCOUNT: ["names", "keys"], "page": ["names", "keys"]}
+        samples = {case: [] for case in CASES if name in only.get(case, SCRIPTS)}
         for _ in range(ROUNDS):
             for case in samples:
                 enter = CASES[case]
