@@ -151,20 +151,25 @@ bool is_traced(const FoundAgent& agent) {
   return began != 0 && began == agent.header.tracer_began && !has_ended(agent.header.tracer);
 }
 
-std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
+namespace {
+
+using IsThere = bool (*)(CodePages& code, const inside::Patch& patch);
+
+std::vector<uint64_t> jumps_that(IsThere is_there, const AgentMemory& memory, const FoundAgent& agent) {
   std::vector<uint64_t> found;
   CodePages code(memory);
   for (const inside::Patch& patch : patches_of(memory, agent))
-    if (lies_there(code, patch)) found.push_back(patch.address);
+    if (is_there(code, patch)) found.push_back(patch.address);
   return found;
 }
 
+}  // namespace
+
+std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
+  return jumps_that(lies_there, memory, agent);
+}
 std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent& agent) {
-  std::vector<uint64_t> found;
-  CodePages code(memory);
-  for (const inside::Patch& patch : patches_of(memory, agent))
-    if (may_lead_on(code, patch)) found.push_back(patch.address);
-  return found;
+  return jumps_that(may_lead_on, memory, agent);
 }
 
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
