@@ -106,7 +106,6 @@ class Parsing {
       read("made_on/", "cpu", machine.cpu), read("made_on/", "kernel", machine.kernel), read("made_on/", "dvm", machine.version);
     if (!root_.contains("prices")) throw missing("prices");
     read_prices(root_["prices"], "prices");
-    if (is_of_kernel()) move_to_kernel();
     return std::move(profile_);
   }
 
@@ -185,23 +184,6 @@ class Parsing {
       profile_.set(vm::RowName::of_table(row), price);
     else if (!is_dropped(row))
       warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", file_, row));
-  }
-
-  // Earlier versions say by "in_kernel" that all prices of firings are the kernel's.
-  bool is_of_kernel() const {
-    const auto in_kernel = root_.find("in_kernel");
-    if (in_kernel == root_.end()) return false;
-    if (!in_kernel->is_boolean()) throw wrong("in_kernel", "is neither true nor false");
-    return in_kernel->get<bool>();
-  }
-  void move_to_kernel() {
-    constexpr Execution kKernel = {EngineId::interp, BackendId::kernel};
-    const auto prices = profile_.prices();
-    profile_.clear_prices();
-    for (const auto& [name, price] : prices) {
-      const std::optional<Row> row = find_row(name);
-      profile_.set(row ? row->in(kKernel) : vm::RowName::of_table(name), price);
-    }
   }
 
   std::string_view text_;

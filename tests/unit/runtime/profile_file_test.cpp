@@ -164,19 +164,6 @@ TEST(ProfileFile, PricesOfAnotherEngineOrBackendAreApart) {
   EXPECT_EQ(parse(profile_text(*profile))->prices(), profile->prices());
 }
 
-// Earlier versions had one word for all prices of a profile.
-TEST(ProfileFile, AnEarlierOneOfTheKernelIsRead) {
-  std::string text = with_prices(R"({"opcode": {"add": {"m": 1}}, "prepare": {"ecb": {"m": 2}}})");
-  text.insert(text.find("\"prices\""), "\"in_kernel\": true, ");
-  const auto profile = parse(text);
-  ASSERT_TRUE(profile) << profile.error().message;
-  const Execution execution = execution_of(*profile);
-  EXPECT_EQ(execution, (Execution{EngineId::interp, BackendId::kernel}));
-  EXPECT_EQ(profile->find("opcode/add"_row)->m, 1);
-  EXPECT_FALSE(profile->find("prepare/ecb"_row));
-  EXPECT_EQ(profile->find("prepare/ecb"_row.in(execution))->m, 2);
-}
-
 TEST(PriceRows, HaveNoNameTwice) {
   const std::vector<std::string> rows = price_names();
   EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), rows.size());
