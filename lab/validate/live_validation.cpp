@@ -100,7 +100,7 @@ Result<std::vector<long>> LiveValidation::sizes() const {
   if (!child) return child.error();
   auto sizes = (*child)->run({"sizes"});
   if (!sizes) return sizes.error();
-  return std::vector{static_cast<long>(sizes->user), static_cast<long>(sizes->system), static_cast<long>(sizes->cpu)};
+  return std::vector{static_cast<long>(sizes->cpu), static_cast<long>(sizes->wall), static_cast<long>(sizes->calls)};
 }
 
 // At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.

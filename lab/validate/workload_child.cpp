@@ -40,8 +40,7 @@ Result<JobTimes> WorkloadChild::finish() {
   char line[256] = {};
   if (child_->hear(line, sizeof line - 1) == 0) return Error{"the workload ended early"};
   JobTimes times;
-  if (std::sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &times.user, &times.system, &times.cpu, &times.wall, &times.calls,
-                  &times.quiet, &times.slowdown) < 7)
+  if (std::sscanf(line, "%lf %lf %lf %lf %lf", &times.cpu, &times.wall, &times.calls, &times.quiet, &times.slowdown) < 5)
     return Error{fmt::format("the workload answered '{}'", line)};
   return times;
 }

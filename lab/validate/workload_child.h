@@ -1,5 +1,5 @@
 #pragma once
-// The workload (workload.c) as a child that does a job when told. It ends with this object, or with dvm.
+// The workload (workload.cpp) as a child that does a job when told. It ends with this object, or with dvm.
 
 #include <memory>
 #include <string>
@@ -16,9 +16,9 @@ struct Job {
   unsigned threads = 1, keys = 1;  // of paced: rounds are calls a second of each thread, the period the ms that it takes
 };
 
-// What a job took, in ns. user and system are by the kernel's ticks of the clock; cpu is exact, and as on a core of its own.
+// What a job took, in ns. cpu: as on a core of its own.
 struct JobTimes {
-  double user = 0, system = 0, cpu = 0, wall = 0;
+  double cpu = 0, wall = 0;
   double calls = 0;     // that were made
   double quiet = 1;     // share of the rounds that were done on a core of its own
   double slowdown = 1;  // how many times as long as on such a core they took

@@ -1,0 +1,349 @@
+// What dvm cost validate traces: small jobs, each a loop, done on order. A line on standard input names the job, how many rounds,
+// after how many of them to rest, and when to go on, in ns from the beginning of these; 0: no rest. The answer is a line of what
+// they took:
+//
+//   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  CPU ns, wall ns, calls, quiet share, slowdown
+//   interrupted NS 0 0 1 1                ->  likewise, but as CPU time that of an interrupt
+//   paced RATE 0 MS THREADS KEYS          ->  likewise, of the calls alone
+//   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
+//
+// A job is done in pieces. CPU time is that of the rounds as with an idle SMT sibling and at one speed of the core
+// (quiet_time.h); arguments are that speed in core cycles a tick (0: not scaled) and, where they are known, the readings of a
+// quiet core. The quiet share is the part of the rounds that had an idle sibling; the slowdown says how many times as long all of
+// them took. The wall time is that of all that was done.
+//
+// Started and ended by lab/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel emulates,
+// and keep a frame pointer.
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "lab/noise/core_speed.h"
+#include "lab/noise/interrupt_time.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/validate/workload_naps.h"
+#include "workload_probes.h"
+
+#ifdef __clang__
+#define TRACED extern "C" __attribute__((noinline))
+#else
+#define TRACED extern "C" __attribute__((noinline, noclone))
+#endif
+#define BARRIER() __asm__ volatile("" ::: "memory")
+#define KEEP_FRAME() __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
+
+TRACED void workload_function() { KEEP_FRAME(); }
+TRACED void workload_paced(unsigned long) { KEEP_FRAME(); }
+
+// Gregg's looper.
+static size_t (*volatile length_of)(const char*) = std::strlen;
+TRACED int workload_looper(const char* text) {
+  BARRIER();
+  return static_cast<int>(length_of(text)) + 1;
+}
+
+// A stack of some depth.
+TRACED int workload_leaf() {
+  KEEP_FRAME();
+  return 1;
+}
+TRACED int workload_deeper(int depth) {
+  const int below = depth == 0 ? workload_leaf() : workload_deeper(depth - 1);
+  BARRIER();
+  return below + 1;
+}
+
+// A load, a test and a branch as the compiler makes them, between two labels.
+__asm__(
+    ".pushsection .text\n.globl workload_branch\nworkload_branch: cmpw $0, dvm_workload_marker_semaphore(%rip)\njne 1f\n"
+    ".globl workload_branch_end\nworkload_branch_end: ret\n1: ret\n.popsection");
+extern "C" const char workload_branch[], workload_branch_end[];
+
+namespace dvm::lab {
+namespace {
+
+constexpr int kNopBytes = 1;         // as in the header that dvm makes
+constexpr double kPieceNs = 50'000;  // at least, at full speed
+
+// The pieces that any thread has done.
+class Pieces {
+ public:
+  void end(noise::QuietPiece& piece, long rounds, double ns) {
+    ns = std::max(ns, 0.0);
+    const noise::QuietSample taken = piece.end(ns);
+    const std::lock_guard<std::mutex> guard(lock_);
+    time_.add(taken, static_cast<double>(rounds)), as_it_was_ += ns;
+  }
+  const noise::QuietTime& time() const { return time_; }
+  double slowdown(double each) const { return each > 0 ? as_it_was_ / time_.things() / each : 1; }
+
+ private:
+  std::mutex lock_;
+  noise::QuietTime time_;
+  double as_it_was_ = 0;  // ns, at the speed that the core had
+};
+
+double cpu_time() { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID)); }
+
+// What reading the clock adds to a piece: the least of some times.
+double time_of_clock() {
+  double least = kPieceNs;
+  for (int i = 0; i < 32; i++) {
+    const double begin = cpu_time();
+    least = std::min(least, cpu_time() - begin);
+  }
+  return least;
+}
+
+void rest_until(uint64_t ns) {
+  const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+struct JobOrder {
+  char name[32];
+  long rounds, burst, period;  // of paced: calls a second of each thread, nothing, ms
+  long threads, keys;
+};
+
+using Rounds = void (*)(long rounds);
+
+// At full speed: pieces are made longer until they are long enough. Or in bursts with rests: going to sleep and waking up cost as
+// much as the machine has it, and are no part of a burst.
+void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
+  const double of_clock = time_of_clock();
+  uint64_t next = read_clock(CLOCK_MONOTONIC);
+  noise::QuietPiece piece;
+  for (long size = order.burst > 0 ? order.burst : 1, left = order.rounds; left > 0;) {
+    const long some = std::min(left, size);
+    if (order.burst > 0) piece = noise::QuietPiece();
+    const double begin = cpu_time();
+    job(some);
+    const double ns = cpu_time() - begin - of_clock;
+    pieces.end(piece, some, ns);
+    left -= some;
+    if (order.burst > 0)
+      rest_until(next += static_cast<uint64_t>(order.period));
+    else if (ns < kPieceNs)
+      size *= 2;
+  }
+}
+
+// A thread that calls workload_paced at a rate, so many ms long; 0: as fast as it can. Between calls it sleeps, for no regular
+// time: what it calls in one go is a small part of what fires between two polls of dvm, and threads do not call in step. Calls
+// that come late, since it had no CPU, it makes up for between its next naps. What it calls in one go is a piece.
+class PacedThread {
+ public:
+  explicit PacedThread(const JobOrder& order) : order_(order), rate_(static_cast<double>(order.rounds)) {}
+
+  void run(Pieces& pieces) {
+    const uint64_t begin = read_clock(CLOCK_MONOTONIC), end = begin + static_cast<uint64_t>(order_.period) * 1'000'000;
+    const double of_clock = time_of_clock();
+    prctl(PR_SET_TIMERSLACK, 1ul);
+    state_ += reinterpret_cast<uintptr_t>(this);  // threads differ
+    for (uint64_t at = begin; at < end; at = read_clock(CLOCK_MONOTONIC)) {
+      const long due = rate_ == 0 ? most() : static_cast<long>(static_cast<double>(at - begin) * rate_ / 1e9) - done_;
+      if (const long some = std::min(due, most()); some > 0) call(some, of_clock, pieces);
+      if (rate_ == 0) continue;
+      rest_until(std::max(begin + static_cast<uint64_t>(static_cast<double>(done_ + 1) * 1e9 / rate_) + 1, at + nap()));
+    }
+  }
+  long done() const { return done_; }
+
+ private:
+  static constexpr long kBatch = 512;
+
+  // In one go.
+  long most() const {
+    return rate_ == 0 ? kBatch : std::min(kBatch, 1 + 4 * static_cast<long>(paced_mean_nap(rate_) * rate_ / 1e9));
+  }
+  uint64_t nap() {
+    const auto mean = static_cast<uint64_t>(paced_mean_nap(rate_));
+    return mean / 2 + random() % mean;
+  }
+  unsigned long random() {
+    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+    return state_;
+  }
+  // Each key as likely as another.
+  void call(long count, double of_clock, Pieces& pieces) {
+    const auto keys = static_cast<unsigned long>(std::max(order_.keys, 1l));
+    noise::QuietPiece piece;
+    const double begin = cpu_time();
+    for (long i = 0; i < count; i++) workload_paced(random() % keys);
+    const double ns = cpu_time() - begin - of_clock;
+    pieces.end(piece, count, ns);
+    done_ += count;
+  }
+
+  const JobOrder& order_;
+  const double rate_;
+  long done_ = 0;
+  unsigned long state_ = 88172645463325252ul;
+};
+
+long run_paced(const JobOrder& order, Pieces& pieces) {
+  std::vector<PacedThread> paced(static_cast<size_t>(order.threads), PacedThread(order));
+  {
+    std::vector<std::jthread> threads;
+    for (PacedThread& one : paced) threads.emplace_back([&] { one.run(pieces); });
+  }
+  long calls = 0;
+  for (const PacedThread& one : paced) calls += one.done();
+  return calls;
+}
+
+template <class Body>
+inline void loop(long rounds, const Body& body) {
+  for (long i = 0; i < rounds; i++) {
+    body();
+    BARRIER();
+  }
+}
+
+int zeros = -1;  // an open file
+volatile long total;
+
+// LTTng's markers.
+volatile int value;
+void* volatile pointer;
+char source[4096], target[4096];
+void (*volatile on_nothing)();
+void (*volatile on_two)(int, void*);
+void (*volatile on_any)(const char*, ...);
+
+void empty() { BARRIER(); }
+void two_unused(int, void*) { BARRIER(); }
+void any_unused(const char*, ...) { BARRIER(); }
+void two_copied(int first, void* second) {
+  value = first;
+  pointer = second;
+}
+void any_copied(const char* format, ...) {
+  va_list all;
+  va_start(all, format);
+  value = va_arg(all, int);
+  pointer = va_arg(all, void*);
+  va_end(all);
+}
+void any_decoded(const char* format, ...) {
+  va_list all;
+  va_start(all, format);
+  for (const char* at = format; *at; at++) {
+    if (*at != '%') continue;
+    at++;
+    if (*at == 'd') value = va_arg(all, int);
+    if (*at == 'p') pointer = va_arg(all, void*);
+  }
+  va_end(all);
+}
+
+void copy() {
+  std::memcpy(target, source, sizeof target);
+  __asm__ volatile("" ::"r"(target) : "memory");
+}
+void mark() { WORKLOAD_MARKER(1, nullptr); }
+void branch() {
+  if (WORKLOAD_MARKER_ENABLED()) on_two(1, nullptr);
+}
+void call_two(long rounds, void (*with)(int, void*)) {
+  on_two = with;
+  loop(rounds, [] { on_two(1, nullptr); });
+}
+void call_any(long rounds, void (*with)(const char*, ...)) {
+  on_any = with;
+  loop(rounds, [] { on_any("%d %p", 1, nullptr); });
+}
+void call_nothing(long rounds) {
+  on_nothing = empty;
+  loop(rounds, [] { on_nothing(); });
+}
+
+constexpr struct {
+  std::string_view name;
+  Rounds run;
+} kJobs[] = {
+    {"read",
+     [](long rounds) {
+       char byte;
+       for (long i = 0; i < rounds && read(zeros, &byte, 1) == 1; i++) {
+       }
+     }},
+    {"function", [](long rounds) { loop(rounds, [] { workload_function(); }); }},
+    {"looper", [](long rounds) { loop(rounds, [] { total = total + workload_looper("hello DTrace"); }); }},
+    {"stack", [](long rounds) { loop(rounds, [] { total = total + workload_deeper(8); }); }},
+    {"empty", [](long rounds) { loop(rounds, [] {}); }},
+    {"nop", [](long rounds) { loop(rounds, [] { mark(); }); }},
+    {"branch", [](long rounds) { loop(rounds, [] { branch(); }); }},
+    {"copy", [](long rounds) { loop(rounds, [] { copy(); }); }},
+    {"copy_nop", [](long rounds) { loop(rounds, [] { copy(), mark(); }); }},
+    {"copy_branch", [](long rounds) { loop(rounds, [] { copy(), branch(); }); }},
+    {"on_empty", call_nothing},
+    {"on_arguments", [](long rounds) { call_two(rounds, two_unused); }},
+    {"on_copied", [](long rounds) { call_two(rounds, two_copied); }},
+    {"on_varargs", [](long rounds) { call_any(rounds, any_unused); }},
+    {"on_varargs_copied", [](long rounds) { call_any(rounds, any_copied); }},
+    {"on_decoded", [](long rounds) { call_any(rounds, any_decoded); }},
+};
+
+void answer(double taken, uint64_t wall, long calls, double quiet, double slowdown) {
+  std::printf("%.0f %llu %ld %.4f %.4f\n", taken, static_cast<unsigned long long>(wall), calls, quiet, slowdown);
+}
+
+void carry_out(const JobOrder& order) {
+  const std::string_view name = order.name;
+  if (name == "sizes")
+    return answer(kNopBytes, static_cast<uint64_t>(workload_branch_end - workload_branch), sizeof(short), 1, 1);
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  Pieces pieces;
+  long calls = order.rounds;
+  double quiet = 1;
+  if (name == "interrupted") {
+    const double taken = dvm_interrupt_time(&noise::own_gauge(), noise::speed_of_times(), order.rounds, &quiet);
+    return answer(taken, read_clock(CLOCK_MONOTONIC) - begin, calls, quiet, 1);
+  }
+  if (name == "paced") calls = run_paced(order, pieces);
+  for (const auto& job : kJobs)
+    if (job.name == name) run_rounds(job.run, order, pieces);
+  const uint64_t wall = read_clock(CLOCK_MONOTONIC) - begin;
+  // Pieces of a paced job differ: those after a sleep take longer.
+  const double each = name == "paced" ? pieces.time().each() : pieces.time().usual();
+  answer(each * static_cast<double>(calls), wall, calls, pieces.time().quiet_share(), pieces.slowdown(each));
+}
+
+}  // namespace
+}  // namespace dvm::lab
+
+// Bytes of stack between what runs and where the stack ends, as larger programs have them. Without them a copy of 4 KB met the
+// end in each third process, by where its stack was put, and that is a fault in the kernel: another half of a microsecond.
+static constexpr size_t kStackAbove = 8192;
+
+int main(int count, char** arguments) {
+  using namespace dvm::lab;
+  char above[kStackAbove];
+  std::memset(above, 0, sizeof above);
+  __asm__ volatile("" : : "r"(above) : "memory");  // so there are pages
+  if (count > 1) noise::give_times_at(std::atof(arguments[1]));
+  if (count > 3) noise::expect_readings({std::atof(arguments[2]), std::atof(arguments[3])});
+  noise::own_gauge();
+  zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  std::memset(source, 1, sizeof source);
+  for (JobOrder order; std::scanf("%31s %ld %ld %ld %ld %ld", order.name, &order.rounds, &order.burst, &order.period,
+                                  &order.threads, &order.keys) == 6;) {
+    carry_out(order);
+    std::fflush(stdout);
+  }
+  return 0;
+}
