@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "cmd/firing_source.h"
 #include "cmd/libraries.h"
+#include "cmd/profiles.h"
+#include "lab/calibrate/quiet_looks.h"
 
 namespace dvm::cmd {
 namespace {
@@ -46,6 +49,15 @@ class LiveProgram final : public lab::TracedProgram {
 // Often enough that a sample has several, as a run of some time has.
 constexpr const char* kRates[] = {"switchrate=100ms", "aggrate=100ms"};
 
+Result<std::string> find_workload() {
+  std::string path = (own_folder() / "workload").string();
+  if (access(path.c_str(), X_OK) == 0) return path;
+  return Error{
+      fmt::format("failed to find {}: {}\n    hint: it is the program that is traced here, installed with dvm; in a build tree "
+                  "'cmake --build . --target dvm' makes it",
+                  path, std::strerror(errno))};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<lab::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
@@ -66,13 +78,14 @@ Result<std::unique_ptr<lab::TracedProgram>> open_live_script(const std::vector<c
   return std::unique_ptr<lab::TracedProgram>(std::move(live));
 }
 
-Result<std::string> find_workload() {
-  std::string path = (own_folder() / "workload").string();
-  if (access(path.c_str(), X_OK) == 0) return path;
-  return Error{
-      fmt::format("failed to find {}: {}\n    hint: it is the program that is traced here, installed with dvm; in a build tree "
-                  "'cmake --build . --target dvm' makes it",
-                  path, std::strerror(errno))};
+Result<ExperimentBasis> prepare_experiments(const std::string& profile) {
+  Result<vm::Profile> prices = read_profile(profile);
+  if (!prices) return prices.error();
+  Result<std::string> workload = find_workload();
+  if (!workload) return workload.error();
+  std::signal(SIGPIPE, SIG_IGN);
+  lab::measure_as(*prices);
+  return ExperimentBasis{*std::move(prices), *std::move(workload)};
 }
 
 Result<std::unique_ptr<lab::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,

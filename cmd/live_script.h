@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cmd/script.h"
+#include "dvm/vm/profile.h"
 #include "lab/validate/traced_job.h"
 
 namespace dvm::cmd {
@@ -14,8 +15,13 @@ Result<std::unique_ptr<lab::TracedProgram>> open_live_script(const std::vector<c
                                                              const ScriptOptions& script, const dif::Options& options,
                                                              vm::CostPolicy cost);
 
-// The program that experiments trace; it comes with dvm.
-Result<std::string> find_workload();
+// The prices that experiments are held against, and the program that they trace, which comes with dvm.
+struct ExperimentBasis {
+  vm::Profile profile;
+  std::string workload;
+};
+// From then on times are as the profile's, and a workload that has ended is an error of its experiment.
+Result<ExperimentBasis> prepare_experiments(const std::string& profile);
 
 // The program of an experiment, for a process: a lab::OpenTraced.
 Result<std::unique_ptr<lab::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,

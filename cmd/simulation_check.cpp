@@ -5,15 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "cmd/command.h"
 #include "cmd/cost_report.h"
 #include "cmd/live_script.h"
-#include "cmd/profiles.h"
 #include "cmd/progress.h"
-#include "lab/calibrate/quiet_looks.h"
 #include "lab/validate/simulation_check.h"
 #include "runtime/cost/machine.h"
 
@@ -110,16 +107,12 @@ void measure(const std::vector<const SimulationPoint*>& points, const std::strin
 int check_simulation(const SimulationCheckOptions& given) {
   const auto points = find_points(given.only);
   if (!points) return fail("{}", points.error().message);
-  const Result<vm::Profile> profile = read_profile(given.profile);
-  if (!profile) return fail("{}", profile.error().message);
-  const Result<std::string> workload = find_workload();
-  if (!workload) return fail("{}", workload.error().message);
-  std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its point
-  lab::measure_as(*profile);
+  const Result<ExperimentBasis> basis = prepare_experiments(given.profile);
+  if (!basis) return fail("{}", basis.error().message);
   lab::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
-  Check check{*profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};
-  measure(*points, *workload, settings, check);
+  Check check{basis->profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};
+  measure(*points, basis->workload, settings, check);
   given.as_json ? print_json(stdout, check) : print(stdout, check);
   const auto failed =
       std::find_if(check.points.begin(), check.points.end(), [](const auto& point) { return !point.problem.empty(); });

@@ -6,17 +6,14 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 
 #include "cmd/command.h"
 #include "cmd/live_script.h"
-#include "cmd/profiles.h"
 #include "cmd/progress.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
-#include "lab/calibrate/quiet_looks.h"
 #include "runtime/cost/machine.h"
 
 namespace dvm::cmd {
@@ -75,13 +72,9 @@ int validate_live(const LiveValidateOptions& given) {
   std::string unknown;
   const auto rows = lab::find_live_rows(given.only, unknown);
   if (!unknown.empty()) return fail("--only {}: there is no such row or group", unknown);
-  const Result<vm::Profile> profile = read_profile(given.profile);
-  if (!profile) return fail("{}", profile.error().message);
-  const Result<std::string> workload = find_workload();
-  if (!workload) return fail("{}", workload.error().message);
-  std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
-  lab::measure_as(*profile);
-  const Validation validation = validate(rows, *profile, *workload, given);
+  const Result<ExperimentBasis> basis = prepare_experiments(given.profile);
+  if (!basis) return fail("{}", basis.error().message);
+  const Validation validation = validate(rows, basis->profile, basis->workload, given);
   if (given.as_json)
     fmt::print("{}", validation_json(validation));
   else
