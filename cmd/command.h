@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,12 @@ class App;  // CLI11 is included where options are added
 namespace dvm::cmd {
 
 using CommandAction = std::function<int()>;
+
+// Adds a subcommand. Its help ends with the notes, if there are any, and the examples.
+CLI::App* add_command(CLI::App& to, const char* name, const char* text, std::initializer_list<const char*> lines,
+                      const char* notes = nullptr);
+// The lines as the examples of a help text.
+std::string examples(std::initializer_list<const char*> lines);
 
 void add_run(CLI::App& app, CommandAction& chosen);
 void add_record(CLI::App& app, CommandAction& chosen);

@@ -84,12 +84,9 @@ int compile(const CompileCommand& given) {
 
 void add_compile(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<CompileCommand>();
-  CLI::App* command = app.add_subcommand("compile", "Check a script; print its DIF or write it to a file");
-  command->footer(
-      "Examples:\n"
-      "  dvm compile script.d\n"
-      "  dvm compile -n 'BEGIN { trace(1 + 2); }'\n"
-      "  dvm compile --dif script.dif script.d");
+  CLI::App* command =
+      add_command(app, "compile", "Check a script; print its DIF or write it to a file",
+                  {"dvm compile script.d", "dvm compile -n 'BEGIN { trace(1 + 2); }'", "dvm compile --dif script.dif script.d"});
   add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->tracing.script);
   add_tracing_options(*command, given->tracing, true);

@@ -112,12 +112,9 @@ int validate_paper(bool as_json) {
 
 void add_calibrate(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<CalibrateCommand>();
-  CLI::App* command = cost.add_subcommand("calibrate", "Measure the prices of this machine");
-  command->footer(
-      "Examples:\n"
-      "  dvm cost calibrate\n"
-      "  dvm cost calibrate --only agent\n"
-      "  dvm cost calibrate -o other.json --check profile.json");
+  CLI::App* command = add_command(
+      cost, "calibrate", "Measure the prices of this machine",
+      {"dvm cost calibrate", "dvm cost calibrate --only agent", "dvm cost calibrate -o other.json --check profile.json"});
   command
       ->add_option(
           "-o", given->output,
@@ -202,11 +199,8 @@ int validate(const ValidateCommand& given) {
 
 void add_validate(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<ValidateCommand>();
-  CLI::App* command = cost.add_subcommand("validate", "Compare the model's predictions with measurements");
-  command->footer(
-      "Examples:\n"
-      "  dvm cost validate script.d\n"
-      "  dvm cost validate --only d --report report.md");
+  CLI::App* command = add_command(cost, "validate", "Compare the model's predictions with measurements",
+                                  {"dvm cost validate script.d", "dvm cost validate --only d --report report.md"});
   command
       ->add_option("SCRIPT", given->scripts,
                    "Scripts with clauses for replay:::firing, run on synthetic firings (default: experiments on live processes)")
@@ -234,12 +228,9 @@ void add_validate(CLI::App& cost, CommandAction& chosen) {
 }  // namespace
 
 void add_cost(CLI::App& app, CommandAction& chosen) {
-  CLI::App* cost = app.add_subcommand("cost", "Predict the cost of probes; measure the prices of this machine");
-  cost->footer(
-      "Examples:\n"
-      "  dvm cost calibrate\n"
-      "  dvm cost calibrate --only agent\n"
-      "  dvm cost predict script.d --sample 2s -p 1234");
+  CLI::App* cost =
+      add_command(app, "cost", "Predict the cost of probes; measure the prices of this machine",
+                  {"dvm cost calibrate", "dvm cost calibrate --only agent", "dvm cost predict script.d --sample 2s -p 1234"});
   cost->require_subcommand(1);
   add_calibrate(*cost, chosen);
   add_predict(*cost, chosen);

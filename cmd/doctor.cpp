@@ -45,12 +45,8 @@ int examine(bool json) {
 
 void add_doctor(CLI::App& app, CommandAction& chosen) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("doctor", "Check what works on this machine");
-  command->footer(
-      "Exit status: 0 if processes can be traced by uprobes, else 1.\n"
-      "Examples:\n"
-      "  dvm doctor\n"
-      "  sudo dvm doctor --json");
+  CLI::App* command = add_command(app, "doctor", "Check what works on this machine", {"dvm doctor", "sudo dvm doctor --json"},
+                                  "Exit status: 0 if processes can be traced by uprobes, else 1.");
   command->add_flag("--json", *json, "Print the checks as one JSON object");
   command->callback([json, &chosen] { chosen = [json] { return examine(*json); }; });
 }

@@ -91,11 +91,8 @@ int exec(const ExecCommand& given) {
 
 void add_exec(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ExecCommand>();
-  CLI::App* command = app.add_subcommand("exec", "Trace with a compiled script");
-  command->footer(
-      "Examples:\n"
-      "  dvm compile --dif script.dif script.d\n"
-      "  dvm exec script.dif -c ./program");
+  CLI::App* command = add_command(app, "exec", "Trace with a compiled script",
+                                  {"dvm compile --dif script.dif script.d", "dvm exec script.dif -c ./program"});
   command->add_option("FILE", given->file, "File that dvm compile --dif wrote")->type_name("FILE")->required();
   add_setting_options(*command, given->tracing.script);
   add_process_options(*command, given->tracing.script);

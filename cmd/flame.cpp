@@ -66,12 +66,10 @@ int flame(FlameCommand given) {
 void add_flame(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<FlameCommand>();
   given->style.unit = "samples";
-  CLI::App* command = app.add_subcommand("flame", "Draw the stacks of a run as a flame graph");
-  command->footer(
-      "Examples:\n"
-      "  dvm run --json -n 'profile-997 /pid == $target/ { @[ustack()] = count(); }' -p 1234 -o a.json\n"
-      "  dvm flame a.json -o a.svg\n"
-      "  dvm flame --folded a.json");
+  CLI::App* command =
+      add_command(app, "flame", "Draw the stacks of a run as a flame graph",
+                  {"dvm run --json -n 'profile-997 /pid == $target/ { @[ustack()] = count(); }' -p 1234 -o a.json",
+                   "dvm flame a.json -o a.svg", "dvm flame --folded a.json"});
   command->add_option("FILE", given->file, "Output of dvm run --json or dvm merge; - for standard input")
       ->type_name("FILE")
       ->required();

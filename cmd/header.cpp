@@ -225,10 +225,8 @@ int write_probe_header(const ScriptOptions& script, const std::string& output) {
 
 void add_header(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<HeaderCommand>();
-  CLI::App* command = app.add_subcommand("header", "Write a C header for the probes that a script declares");
-  command->footer(
-      "Examples:\n"
-      "  dvm header -s provider.d -o provider.h");
+  CLI::App* command = add_command(app, "header", "Write a C header for the probes that a script declares",
+                                  {"dvm header -s provider.d -o provider.h"});
   add_script_options(*command, given->script, "[SCRIPT]");
   command->add_option("-o", given->output, "Write the header to this file (required); - is standard output")->type_name("FILE");
   command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output); }; });

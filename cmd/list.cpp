@@ -50,11 +50,8 @@ ScriptOptions as_programs(ScriptOptions given) {
 void add_list(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ScriptOptions>();
   auto is_verbose = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("list", "List the probes that match descriptions or scripts");
-  command->footer(
-      "Examples:\n"
-      "  dvm list 'pid$target:libc:str*:entry' -p 1234\n"
-      "  dvm list -v 'syscall::open*:'");
+  CLI::App* command = add_command(app, "list", "List the probes that match descriptions or scripts",
+                                  {"dvm list 'pid$target:libc:str*:entry' -p 1234", "dvm list -v 'syscall::open*:'"});
   add_programs(*command, *given);
   command->add_option("DESCRIPTION", given->operands, "provider:module:function:name; fields may be empty or patterns")
       ->take_all();

@@ -63,12 +63,9 @@ int run(int argc, char** argv) {
   app.failure_message(dvm::cmd::option_problem);
   app.set_version_flag("-V,--version", dvm::cmd::version_text, "Print the version, the commit, the engines and the backends");
   app.set_help_flag("-h,--help", "Print this help and exit");
-  app.footer(
-      "Examples:\n"
-      "  dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234\n"
-      "  dvm run script.d -c './program --flag'\n"
-      "  dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program\n"
-      "  dvm replay trace.dvm script.d");
+  app.footer(dvm::cmd::examples(
+      {"dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234", "dvm run script.d -c './program --flag'",
+       "dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program", "dvm replay trace.dvm script.d"}));
   dvm::cmd::CommandAction chosen;
   dvm::cmd::add_run(app, chosen);
   dvm::cmd::add_record(app, chosen);

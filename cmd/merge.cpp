@@ -48,12 +48,9 @@ int merge(const std::vector<std::string>& files) {
 
 void add_merge(CLI::App& app, CommandAction& chosen) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("merge", "Merge the aggregations of several runs into those of one");
-  command->footer(
-      "Examples:\n"
-      "  dvm run --json -o a.json script.d\n"
-      "  dvm merge a.json b.json\n"
-      "  ssh host dvm run --json script.d | dvm merge - a.json");
+  CLI::App* command = add_command(
+      app, "merge", "Merge the aggregations of several runs into those of one",
+      {"dvm run --json -o a.json script.d", "dvm merge a.json b.json", "ssh host dvm run --json script.d | dvm merge - a.json"});
   command->add_option("FILE", *files, "Output of dvm run --json; - for standard input")->type_name("FILE")->required();
   command->callback([files, &chosen] { chosen = [files] { return merge(*files); }; });
 }

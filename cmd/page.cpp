@@ -43,12 +43,9 @@ int make_page(const PageCommand& given) {
 
 void add_page(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<PageCommand>();
-  CLI::App* command = app.add_subcommand("page", "Write saved results as a page for a browser");
-  command->footer(
-      "Examples:\n"
-      "  dvm run --json --lines -o a.json script.d\n"
-      "  dvm page a.json -o a.html\n"
-      "  dvm merge a.json b.json | dvm page - -o both.html");
+  CLI::App* command = add_command(app, "page", "Write saved results as a page for a browser",
+                                  {"dvm run --json --lines -o a.json script.d", "dvm page a.json -o a.html",
+                                   "dvm merge a.json b.json | dvm page - -o both.html"});
   command->add_option("FILE", given->files, "Output of dvm run --json or dvm merge, several are merged; - for standard input")
       ->type_name("FILE")
       ->required();

@@ -299,11 +299,9 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
 
 void add_predict(CLI::App& cost, CommandAction& chosen) {
   auto given = std::make_shared<PredictCommand>();
-  CLI::App* command = cost.add_subcommand("predict", "Predict the cost of a script, without tracing");
-  command->footer(
-      "Examples:\n"
-      "  dvm cost predict script.d --rate 'pid$target:libc:malloc:entry=20000'\n"
-      "  dvm cost predict script.d --sample 2s -p 1234");
+  CLI::App* command = add_command(
+      cost, "predict", "Predict the cost of a script, without tracing",
+      {"dvm cost predict script.d --rate 'pid$target:libc:malloc:entry=20000'", "dvm cost predict script.d --sample 2s -p 1234"});
   add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->script);
   add_prediction_options(*command, given->how);

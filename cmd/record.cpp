@@ -45,10 +45,8 @@ int record(const RecordCommand& given) {
 
 void add_record(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<RecordCommand>();
-  CLI::App* command = app.add_subcommand("record", "Trace with a D script and keep every event in a file");
-  command->footer(
-      "Examples:\n"
-      "  dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program");
+  CLI::App* command = add_command(app, "record", "Trace with a D script and keep every event in a file",
+                                  {"dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program"});
   command->add_option("-o", given->file, "Write the recording to this file (required)")->type_name("FILE")->required();
   add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->tracing.script);

@@ -49,12 +49,9 @@ int print_info(const ReplayCommand& given) {
 
 void add_replay(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ReplayCommand>();
-  CLI::App* command = app.add_subcommand("replay", "Run a script on recorded events");
-  command->footer(
-      "Examples:\n"
-      "  dvm replay --info trace.dvm\n"
-      "  dvm replay trace.dvm script.d\n"
-      "  dvm replay trace.dvm -n 'pid$target:::entry { @[probefunc] = count(); }'");
+  CLI::App* command = add_command(app, "replay", "Run a script on recorded events",
+                                  {"dvm replay --info trace.dvm", "dvm replay trace.dvm script.d",
+                                   "dvm replay trace.dvm -n 'pid$target:::entry { @[probefunc] = count(); }'"});
   command->add_option("RECORDING", given->file, "File that dvm record wrote")->type_name("FILE")->required();
   add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_tracing_options(*command, given->tracing, true);

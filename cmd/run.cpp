@@ -12,11 +12,9 @@ namespace dvm::cmd {
 void add_run(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<TracingOptions>();
   auto modes = std::make_shared<Modes>();
-  CLI::App* command = app.add_subcommand("run", "Trace with a D script");
-  command->footer(
-      "Examples:\n"
-      "  dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234\n"
-      "  dvm run script.d -c './program --flag'");
+  CLI::App* command = add_command(
+      app, "run", "Trace with a D script",
+      {"dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234", "dvm run script.d -c './program --flag'"});
   add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->script);
   add_tracing_options(*command, *given, true);

@@ -190,14 +190,10 @@ std::map<std::string, std::string> tool_summaries() {
 }
 
 void add_tool(CLI::App& app, CommandAction& chosen) {
-  CLI::App* command = app.add_subcommand("tool", "Run a ready script, or list them");
+  CLI::App* command = add_command(app, "tool", "Run a ready script, or list them",
+                                  {"dvm tool", "dvm tool funccount --help", "dvm tool funccount -p 1234 'malloc*' 'libc*'",
+                                   "dvm tool opensnoop -n bash -d 10"});
   command->prefix_command();
-  command->footer(
-      "Examples:\n"
-      "  dvm tool\n"
-      "  dvm tool funccount --help\n"
-      "  dvm tool funccount -p 1234 'malloc*' 'libc*'\n"
-      "  dvm tool opensnoop -n bash -d 10");
   command->callback([command, &chosen] { chosen = [words = command->remaining()] { return run(words); }; });
 }
 

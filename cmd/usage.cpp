@@ -7,9 +7,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cmd/command.h"
 #include "common/similar.h"
 
 namespace dvm::cmd {
+
+std::string examples(std::initializer_list<const char*> lines) {
+  std::string text = "Examples:";
+  for (const char* line : lines) text += fmt::format("\n  {}", line);
+  return text;
+}
+
+CLI::App* add_command(CLI::App& to, const char* name, const char* text, std::initializer_list<const char*> lines,
+                      const char* notes) {
+  CLI::App* command = to.add_subcommand(name, text);
+  command->footer(notes ? fmt::format("{}\n{}", notes, examples(lines)) : examples(lines));
+  return command;
+}
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });

@@ -153,13 +153,11 @@ int serve(const ScriptOptions& given) {
 
 void add_lsp(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<ScriptOptions>();
-  CLI::App* command = app.add_subcommand("lsp", "Serve an editor: diagnostics, completion, documentation and costs of D scripts");
-  command->footer(
-      "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts.\n"
-      "Examples:\n"
-      "  dvm lsp\n"
-      "  dvm lsp -p 1234     # know the functions and types of this process\n"
-      "  dvm lsp -C -I inc   # scripts have #include and #define");
+  CLI::App* command = add_command(
+      app, "lsp", "Serve an editor: diagnostics, completion, documentation and costs of D scripts",
+      {"dvm lsp", "dvm lsp -p 1234     # know the functions and types of this process",
+       "dvm lsp -C -I inc   # scripts have #include and #define"},
+      "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts.");
   command->add_option("-p", given->pids, "Take probes, types and data of this process")->type_name("PID");
   add_preprocessor_options(*command, *given);
   add_setting_options(*command, *given);
