@@ -1,5 +1,6 @@
 """What the end-to-end tests share: where dvm and the traced programs are, running them, and skipping with a reason."""
 
+import concurrent.futures
 import os
 import pathlib
 import pty
@@ -33,6 +34,12 @@ def dvm(*args, timeout=300, cwd=None, stdin=subprocess.DEVNULL, env=None):
     """Runs dvm to its end; the result has returncode, stdout, stderr."""
     return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,
                           stdin=stdin, env=env or ENV)
+
+
+def together(function, cases):
+    """The function's results for all of the cases, called at the same time: for commands that mostly wait."""
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        return list(pool.map(function, cases))
 
 
 def eventually(condition, patience=30):

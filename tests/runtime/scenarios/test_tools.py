@@ -260,14 +260,16 @@ class OnWorkloads(dvmtest.PrivilegedTest):
             self.assertRegex(result.stderr, rf"^dvm: {message}\n$")
 
     def test_tools_of_a_process_end_with_it(self):
-        for words in (["opensnoop"], ["syscount"], ["profile"], ["profile", "-k"], ["runqlat"], ["offcputime"], ["offcputime", "-k"],
-                      ["funccount", "nanosleep", "libc*"], ["memleak"], ["threadsnoop"]):
-            seconds = 8 if words == ["memleak"] else 3  # it is to live until its probes are placed, also on a loaded machine
+        def ends(words):
+            seconds = 10  # it is to live until the probes of all tools are placed, also on a loaded machine
             with subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds})"]) as process:
-                result = dvm("tool", *words, "-p", str(process.pid), timeout=60)
+                result = dvm("tool", *words, "-p", str(process.pid), timeout=120)
                 self.assertEqual(result.returncode, 0, (words, result.stderr))
                 self.assertRegex(result.stderr, r"^(dvm: \d+ stacks? ends? where the captured part .*\n)?$", words)
                 self.assertIsNotNone(process.poll(), words)
+
+        dvmtest.together(ends, (["opensnoop"], ["syscount"], ["profile"], ["profile", "-k"], ["runqlat"], ["offcputime"], ["offcputime", "-k"],
+                                ["funccount", "nanosleep", "libc*"], ["memleak"], ["threadsnoop"]))
 
     def rows(self, *words):
         """The rows of the tool in JSON, and the columns that its page names."""
@@ -293,8 +295,10 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertEqual(max(row["count"] for row in self.rows("plockstat", "-c", locks)), 40)
         self.assertEqual([row["function"]["function"] for row in self.rows("threadsnoop", "-c", locks)], ["worker"] * 2)
         self.assertTrue(self.rows("memleak", "-c", locks))
-        for words in (["syscount"], ["opensnoop", "-n", "cat"], ["execsnoop", "-n", "cat"], ["runqlat"], ["profile"], ["profile", "-k"], ["offcputime", "-k"]):
-            self.assertTrue(self.while_running("cat /etc/passwd; sleep 0.05", *words, "-d", "2", of=self.rows), words)
+        tools = (["syscount"], ["opensnoop", "-n", "cat"], ["execsnoop", "-n", "cat"], ["runqlat"], ["profile"], ["profile", "-k"], ["offcputime", "-k"])
+        for words, rows in zip(tools, self.while_running("cat /etc/passwd; sleep 0.05", of=lambda: dvmtest.together(
+                lambda words: self.rows(*words, "-d", "2"), tools))):
+            self.assertTrue(rows, words)
 
     def test_execsnoop(self):
         output = self.while_running("/bin/true one two; sleep 0.1", "execsnoop", "-n", "true", "-d", "2")
