@@ -61,7 +61,8 @@ class Refused(unittest.TestCase):
 
     def test_one_megabyte_of_clauses(self):
         start = time.monotonic()
-        result = dvm("run", self.script(b"BEGIN { x = 1; }\n" * 60000 + b"BEGIN { exit(7); }\n"), "-q")
+        clauses = 10000 if dvmtest.SANITIZED else 60000  # they are slow there
+        result = dvm("run", self.script(b"BEGIN { x = 1; }\n" * clauses + b"BEGIN { exit(7); }\n"), "-q")
         self.assertIn(result.returncode, (1, 7), result.stderr[-500:])
         self.assertLess(time.monotonic() - start, 240 if dvmtest.SANITIZED else 60)
 
