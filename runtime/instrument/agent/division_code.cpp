@@ -55,7 +55,7 @@ void add_signed(ValueWriter& code, uint64_t divisor) {
 
 void add_division(ValueWriter& code, Opcode opcode, uint64_t divisor) {
   const bool is_signed = opcode == Opcode::sdiv || opcode == Opcode::srem;
-  code.add({0x52});  // push %rdx, which holds a register of DIF's
+  code.add({0x48, 0x89, 0x54, 0x24, 0xf8});  // mov %rdx, -8(%rsp): it holds a register of DIF's
   is_signed ? add_signed(code, divisor) : add_unsigned(code, divisor);
   if (opcode == Opcode::srem || opcode == Opcode::urem) {
     code.load_constant(kRdx, divisor);
@@ -63,7 +63,7 @@ void add_division(ValueWriter& code, Opcode opcode, uint64_t divisor) {
     code.operate({0x29}, kRax, kRcx);        // sub %rax, %rcx
     code.move(kRcx, kRax);
   }
-  code.add({0x5a});  // pop %rdx
+  code.add({0x48, 0x8b, 0x54, 0x24, 0xf8});  // mov -8(%rsp), %rdx
 }
 
 }  // namespace dvm::runtime
