@@ -3,8 +3,10 @@
 namespace dvm::runtime {
 namespace {
 
-// Of code, which begins at a multiple of 16.
-size_t room_of(const MachineCode& code) { return (code.bytes.size() + 15) & ~size_t{15}; }
+// Of code, which begins at a multiple of 16, and its unwind information.
+size_t room_of(const MachineCode& code) {
+  return code.empty() ? 0 : ((code.bytes.size() + 15) & ~size_t{15}) + sizeof(inside::FrameEntry);
+}
 
 }  // namespace
 

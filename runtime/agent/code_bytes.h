@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/agent/frame_rows.h"
+
 namespace dvm::runtime {
 
 enum class GeneralRegister : uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
@@ -68,6 +70,13 @@ class CodeWriter {
     std::memcpy(bytes_.data() + jump - sizeof distance, &distance, sizeof distance);
   }
 
+  // From here on, or from an offset on, the stack is so.
+  void note_frame(uint32_t depth, uint32_t kept, uint64_t counter) {
+    note_frame({static_cast<uint32_t>(bytes_.size()), depth, kept, counter});
+  }
+  void note_frame(const FrameRow& row) { frames_.push_back(row); }
+  const std::vector<FrameRow>& frames() const { return frames_; }
+
   std::vector<unsigned char> take() { return std::move(bytes_); }
   const std::vector<unsigned char>& bytes() const { return bytes_; }
 
@@ -96,6 +105,7 @@ class CodeWriter {
 
   uint64_t address_;
   std::vector<unsigned char> bytes_;
+  std::vector<FrameRow> frames_;
 };
 
 }  // namespace dvm::runtime

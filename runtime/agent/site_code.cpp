@@ -47,9 +47,13 @@ class SiteCoder : SiteCodeBase {
   // Where a firing ends, the code of the stub goes on without a jump the first time.
   void end() {
     frame_.close(changes_);
-    if (end_ != 0) return jump_back(end_);
-    end_ = code_.bytes().size();
-    add_end_();
+    if (end_ != 0) {
+      jump_back(end_);
+    } else {
+      end_ = code_.bytes().size();
+      add_end_();
+    }
+    frame_.note_open();
   }
   void add_gates(const std::vector<const MachineCode*>& gates) {
     Needs needs;
@@ -266,7 +270,7 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};
   add_site_code(code, firers, {kHighest, high, kHighest, kHighest, {}, true, kRange, kRanges}, [] {});
-  return code.bytes().size();
+  return code.bytes().size() + code.frames().size() * kMostRowBytes;
 }
 
 }  // namespace dvm::runtime

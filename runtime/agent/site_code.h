@@ -25,7 +25,7 @@ using AddEnd = std::function<void()>;
 // What follows the code is for the other firings. All registers and flags are then what they were, and the 128 bytes below the
 // stack pointer. False: nothing was added, not even the end.
 bool add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const SitePlace& place, const AddEnd& add_end);
-// Bytes of it, at most.
+// Bytes of it and of its unwind information, at most.
 size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context);
 
 }  // namespace dvm::runtime

@@ -29,6 +29,7 @@ class SiteFrame {
   // Keeps the words that are read, and the registers that are changed.
   void open(uint32_t reads, uint32_t changes) {
     code_.add_address(Register::rsp, Register::rsp, -kBytes);
+    note_open();
     keep(reads, changes | word_bit(kRaxWord), true);
     point_to_words(changes);
   }
@@ -45,7 +46,10 @@ class SiteFrame {
     }
     for (uint32_t left = changes | word_bit(kRaxWord); left != 0; left &= left - 1) load(std::countr_zero(left));
     code_.add_address(Register::rsp, Register::rsp, kBytes);
+    code_.note_frame(0, 0, address_);
   }
+  // What follows runs while it is open.
+  void note_open() { code_.note_frame(kBytes, kept_, address_); }
   // Around a call that changes these registers, unless they are kept anyway.
   void keep_aside(uint32_t words) {
     for (uint32_t left = words & ~kept_; left != 0; left &= left - 1) store(std::countr_zero(left));
@@ -65,15 +69,16 @@ class SiteFrame {
 
   void keep(uint32_t reads, uint32_t changes, bool is_first) {
     for (uint32_t left = (reads | changes) & kHeld & ~kept_; left != 0; left &= left - 1) store(std::countr_zero(left));
+    const uint32_t others = reads & ~kHeld & ~kept_;
+    kept_ |= reads | changes;
+    changes_ |= changes;
+    note_open();
     if (is_first && keeps_flags_) {
       code_.add({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
       put(kFlagsWord);
     }
-    const uint32_t others = reads & ~kHeld & ~kept_;
     if ((others & word_bit(kRipWord)) != 0) code_.load(Register::rax, address_), put(kRipWord);
     if ((others & word_bit(inside::kStackWord)) != 0) load_stack_pointer(Register::rax), put(inside::kStackWord);
-    kept_ |= reads | changes;
-    changes_ |= changes;
   }
   void store(int word) { code_.store(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word); }
   void load(int word) { code_.read(kRegisters[static_cast<size_t>(word)], Register::rsp, 8 * word); }

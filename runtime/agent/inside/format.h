@@ -286,9 +286,19 @@ struct OwnMemory {
   MemoryRange ranges[kMostOwn]{};
 };
 
+// Unwind information of a code mapping, whose addresses count from its begin: code, ascending, and the FDE of each piece.
+struct FrameEntry {
+  uint32_t begin = 0, end = 0, fde = 0;
+};
+// Its entries follow.
+struct FrameTable {
+  uint64_t count = 0;
+};
+
 // A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, change
-// the thread pointer, or take away memory of dvm's. fork: the place where a forked child begins.
-enum class Watch : uint32_t { nothing, prctl, syscall, clone, arch_prctl, fork, mmap, mprotect, munmap, mremap, madvise };
+// the thread pointer, or take away memory of dvm's. fork: the place where a forked child begins. unwind: that of libgcc which
+// finds unwind information.
+enum class Watch : uint32_t { nothing, prctl, syscall, clone, arch_prctl, fork, unwind, mmap, mprotect, munmap, mremap, madvise };
 
 // A stub hands this over. Its firers follow.
 struct Site {
@@ -306,7 +316,8 @@ inline constexpr uint32_t kUpdateFunctions = 6;
 inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // in place of the state that agent_find has found
 struct CodeEntries {
   uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, leave = 0, returns = 0, forget = 0;
-  uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
+  uint64_t frame = 0, frames_begin = 0, frames_end = 0;  // the .eh_frame section of this code
+  uint64_t updates[kUpdateFunctions]{};                  // by the rows of updates.def
 };
 
 // At the begin of a code mapping.
@@ -324,6 +335,7 @@ struct CodeHeader {
   uint64_t data_bytes = 0;
   uint32_t lanes = 0;
   uint32_t reserved = 0;
+  uint64_t frames = 0;  // the address of the FrameTable; 0: there is none
 };
 
 // A replaced instruction sequence. `before` is put back as long as `after` is there. Relays come after all that jump to them.
