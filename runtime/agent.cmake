@@ -4,10 +4,10 @@ set(DVM_INSIDE_CODE ${CMAKE_CURRENT_BINARY_DIR}/inside_code.bin)
 set(inside ${CMAKE_CURRENT_SOURCE_DIR}/agent/inside)
 add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
   COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O2 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/vm/include -ffreestanding -fno-builtin -fpie -mgeneral-regs-only -mno-red-zone
-    -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-jump-tables -fno-optimize-sibling-calls -Wall -Wextra -Werror
+    -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fasynchronous-unwind-tables -fno-jump-tables -fno-optimize-sibling-calls -Wall -Wextra -Werror
     -nostdlib -static -Wl,-T,${inside}/fire.ld -Wl,--build-id=none -o inside_code.elf ${inside}/fire.cpp
   COMMAND ${CMAKE_OBJCOPY} -O binary inside_code.elf ${DVM_INSIDE_CODE}
-  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/read.h ${inside}/tails.h ${inside}/time.h ${inside}/watch.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
+  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/read.h ${inside}/tails.h ${inside}/time.h ${inside}/unwind.h ${inside}/watch.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
   COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
 
 dvm_library(agent

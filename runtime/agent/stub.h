@@ -30,15 +30,18 @@ struct StubRequest {
   bool is_conditional = false;  // it fires only if the probed instruction, a branch, is taken
   std::span<const AgentFirer> firers{};
   const SitePlace& place;
+  bool finds_frames = false;  // the function is _Unwind_Find_FDE() of libgcc: of code of dvm's, the stub answers for it
 };
 
 struct Stub {
   std::vector<unsigned char> bytes;
   std::vector<MovedInstruction> moved;  // `to` from the beginning of the stub
+  std::vector<FrameRow> frames;
   std::string_view refusal{};
 };
 
-inline constexpr uint32_t kMostStubBytes = 125;  // but for the code of its firers
+inline constexpr uint32_t kMostStubBytes = 155;  // but for the code of its firers
+inline constexpr uint32_t kMostStubRows = 24;    // the same
 
 Stub make_stub(const StubRequest& request);
 

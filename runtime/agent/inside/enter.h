@@ -3,7 +3,7 @@
 
 // CodeEntries, the first bytes of the code.
 asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_find, agent_time, "
-    "agent_reserve, agent_leave, agent_returns, agent_forget\n"
+    "agent_reserve, agent_leave, agent_returns, agent_forget, agent_frame, agent_frames_begin, agent_frames_end\n"
 #define DVM_UPDATE(name) ".quad agent_update_" #name "\n"
 #include "vm/dif/updates.def"
     ".text\n");
@@ -15,7 +15,9 @@ asm(R"(
   .section .text.agent_enter, "ax", @progbits
   .globl agent_enter
 agent_enter:
+  .cfi_startproc
   lea -168(%rsp), %rsp
+  .cfi_adjust_cfa_offset 168
   mov %r15, (%rsp)
   mov %r14, 8(%rsp)
   mov %r13, 16(%rsp)
@@ -31,20 +33,31 @@ agent_enter:
   mov %rdx, 96(%rsp)
   mov %rsi, 104(%rsp)
   mov 176(%rsp), %rax
+  .cfi_offset %r15, -176
+  .cfi_offset %r14, -168
+  .cfi_offset %r13, -160
+  .cfi_offset %r12, -152
+  .cfi_offset %rbp, -144
+  .cfi_offset %rbx, -136
+  .cfi_offset %r10, -120
   mov %rax, 112(%rsp)
   movq $-1, 120(%rsp)
   movq $0x33, 136(%rsp)
   pushfq
+  .cfi_adjust_cfa_offset 8
   popq 144(%rsp)
+  .cfi_adjust_cfa_offset -8
   cld
   lea 312(%rsp), %rax
   mov %rax, 152(%rsp)
   movq $0x2b, 160(%rsp)
   mov %rsp, %rsi
   mov %rsp, %rbp
+  .cfi_def_cfa_register %rbp
   and $-16, %rsp
   call agent_fire
   mov %rbp, %rsp
+  .cfi_def_cfa_register %rsp
   mov 144(%rsp), %eax
   test $0x400, %eax
   jz 1f
@@ -66,6 +79,15 @@ agent_enter:
   mov 96(%rsp), %rdx
   mov 104(%rsp), %rsi
   lea 168(%rsp), %rsp
+  .cfi_adjust_cfa_offset -168
+  .cfi_restore %r15
+  .cfi_restore %r14
+  .cfi_restore %r13
+  .cfi_restore %r12
+  .cfi_restore %rbp
+  .cfi_restore %rbx
+  .cfi_restore %r10
   ret
+  .cfi_endproc
   .text
 )");

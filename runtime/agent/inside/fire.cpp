@@ -18,6 +18,7 @@
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/tails.h"
 #include "runtime/agent/inside/time.h"
+#include "runtime/agent/inside/unwind.h"
 #include "runtime/agent/inside/watch.h"
 
 namespace dvm::runtime::inside {
@@ -468,6 +469,11 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_returns(Workspace* work
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_forget(Workspace* workspace, const Context*, uint64_t,
                                                                 uint64_t stack_pointer) {
   forget_tails(*workspace->tails, stack_pointer);
+}
+
+// Of code that a handler has interrupted; 0: it is not dvm's.
+extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_frame(uint64_t counter, FrameBases* bases, const OwnMemory* own) {
+  return find_frame(*own, counter, *bases);
 }
 
 #define DVM_UPDATE(name)                                                                                    \

@@ -123,6 +123,8 @@ class Agent {
     Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});
     EXPECT_EQ(stub.refusal, "");
     stub_ = add(std::as_bytes(std::span(stub.bytes)));
+    stub_bytes_ = stub.bytes.size();
+    frames_ = std::move(stub.frames);
   }
   void fire(const Registers& given) { fire(stub_, given); }
   [[gnu::noinline]] static void fire(uint64_t stub, const Registers& given) {
@@ -179,6 +181,10 @@ class Agent {
   inside::ArmedPage& page() { return page_; }
   bool keeps_flags = true;  // of stubs that are placed later
   uint64_t stub() const { return stub_; }
+  uint64_t stub_bytes() const { return stub_bytes_; }
+  const std::vector<FrameRow>& frames() const { return frames_; }
+  uint64_t code_at() const { return code_at_; }
+  bool has(uint64_t address) const { return address - reinterpret_cast<uint64_t>(memory_) < used_; }
   // A call of it crashes from now on.
   void forbid_inside_code() { std::memset(reinterpret_cast<void*>(code_at_), 0xcc, inside_code().size()); }
   const inside::Context& context() const { return context_; }
@@ -186,9 +192,10 @@ class Agent {
   alignas(8) static constexpr char kText[160] =
       "a text of some length\0another one\0 short\0sixteen letters!\0fifteen letters\0eighteen letters!!\0\0of seven";
 
+  static constexpr uint64_t kAddress = 0x555555, kWindow = 5;
+
  private:
   static constexpr size_t kBytes = 1 << 18;
-  static constexpr uint64_t kAddress = 0x555555;
   static constexpr size_t kDataBytes = inside::data_bytes(kLanes, kRing);
 
   static inside::MemoryRange stack_of_thread() {
@@ -233,7 +240,8 @@ class Agent {
   std::byte* data_ =
       static_cast<std::byte*>(mmap(nullptr, kDataBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   size_t used_ = 0;
-  uint64_t code_at_ = 0, stub_ = 0;
+  uint64_t code_at_ = 0, stub_ = 0, stub_bytes_ = 0;
+  std::vector<FrameRow> frames_;
   inside::ArmedPage page_;
   inside::Context context_;
   inside::LastingMemory lasting_;
