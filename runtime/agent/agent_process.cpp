@@ -19,6 +19,7 @@
 
 #include "common/clock.h"
 #include "common/file_bytes.h"
+#include "runtime/agent/code_area.h"
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
@@ -36,7 +37,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPageBytes = CodeArea::kPageBytes;
 constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kMemfdCreate = 319;
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
@@ -45,8 +46,6 @@ constexpr const char* kNoThreadNumber = "its threads have no numbers in their me
 constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;
-
-uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
 RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = false) {
   const uint64_t bytes = range.end - range.begin;
@@ -60,8 +59,9 @@ std::span<const AgentFirer> firers_of(const AgentSite& site) {
 
 // Bytes of the code mapping that a site needs, but for its programs.
 uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
-  return align(kMostStubBytes + site_code_bytes(firers_of(site), context), 16) + sizeof(inside::Site) +
-         site.firers.size() * sizeof(inside::Firer) + 2 * sizeof(inside::Patch);
+  return align(kMostStubBytes + site_code_bytes(firers_of(site), context), 16) + kMostStubRows * kMostRowBytes +
+         sizeof(inside::FrameEntry) + sizeof(inside::Site) + site.firers.size() * sizeof(inside::Firer) +
+         2 * sizeof(inside::Patch);
 }
 
 // But for those that fire only if a jump before has counted already.
@@ -71,49 +71,6 @@ uint64_t counted_firers(const AgentSite& site) {
 }
 
 }  // namespace
-
-// A code mapping and the sites that it serves. It is filled from the beginning on:
-//
-//   CodeHeader (a page) | agent_enter ... | programs | sites and stubs | patches
-struct AgentProcess::Area {
-  std::vector<AgentSite*> sites{};
-  AddressRange near{}, range{};
-  uint64_t wanted = 0;
-  std::vector<std::byte> content;  // behind the header
-  uint64_t table = 0, table_size = 0;
-  std::vector<SitePatch> patches;
-  std::vector<Stub> stubs;          // of the patches
-  std::vector<AgentSite*> patched;  // their sites
-
-  uint64_t begin() const { return range.begin + kPageBytes; }
-  uint64_t here() const { return begin() + content.size(); }
-  uint64_t add(std::span<const std::byte> bytes) {
-    content.resize(align(content.size(), 16));
-    const uint64_t at = here();
-    content.insert(content.end(), bytes.begin(), bytes.end());
-    return at;
-  }
-  uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
-  uint64_t add_aggregation(const AgentClause& one) {
-    inside::ThreadAggregation clause = one.clause;
-    clause.value = add_code(one.value);
-    for (size_t i = 0; i < one.keys.size() && i < inside::kMostKeys; i++) {
-      clause.keys[i] = one.keys[i].key;
-      clause.keys[i].code = add_code(one.keys[i].code);
-    }
-    return add(std::as_bytes(std::span(&clause, 1)));
-  }
-  // With their code. 0: there are none.
-  uint64_t add_steps(std::vector<AgentStep>& steps) {
-    std::vector<inside::ClauseStep> made;
-    for (AgentStep& one : steps) {
-      const bool aggregates = one.step.kind == inside::ClauseStep::Kind::aggregate;
-      one.step.address = aggregates ? add_aggregation(one.aggregation) : add_code(one.code);
-      made.push_back(one.step);
-    }
-    return made.empty() ? 0 : add(std::as_bytes(std::span(made)));
-  }
-};
 
 Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
   if (Status fit = check_target(pid); !fit) return fit.error();
@@ -147,7 +104,8 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
-    const uint64_t fixed = align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16);
+    const uint64_t fixed = align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16) +
+                           CodeArea::fixed_frame_bytes();
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});
@@ -267,6 +225,7 @@ void AgentProcess::write_area(Area& area) {
   inside::Context context = context_;
   context.lasting = area.add(lasting_.bytes());
   const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
+  area.begin_frames(code_at, entries);
   std::map<std::vector<std::byte>, uint64_t> programs;
   const auto place = [&](const std::vector<std::byte>& program) {
     const auto [known, is_new] = programs.try_emplace(program);
@@ -300,18 +259,20 @@ void AgentProcess::write_area(Area& area) {
     area.add({});
     const std::vector<inside::MemoryRange> texts = ranges_of_texts(lasting_.ranges, header.address);
     const SitePlace here{header.address, context, context_at, code_at, entries, site->keeps_flags, lasting_.stack, texts};
-    Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
-                           code_at + entries.enter, site->is_conditional, firers_of(*site), here});
+    Stub stub =
+        make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
+                   code_at + entries.enter, site->is_conditional, firers_of(*site), here, site->watch == inside::Watch::unwind});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
     for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(area.here() - area.range.begin);
     area.patches.push_back(make_patch(*site, area.here()));
-    area.add(std::as_bytes(std::span(stub.bytes)));
+    area.add_frame(area.add(std::as_bytes(std::span(stub.bytes))), stub);
     area.stubs.push_back(std::move(stub));
     area.patched.push_back(site);
   }
   const std::vector<inside::Patch> table = table_of(area.patches);
   area.table = area.add(std::as_bytes(std::span(table)));
   area.table_size = table.size();
+  area.finish_frames();
 }
 
 // Finds room for the sites that are not refused, and lets the process map it. One of its threads may take the room meanwhile.
@@ -357,7 +318,8 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
                               .bytes = area.range.end - area.range.begin,
                               .data = context_.data,
                               .data_bytes = data_bytes(),
-                              .lanes = context_.lanes};
+                              .lanes = context_.lanes,
+                              .frames = area.frame_table};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
                             memory_.write_object(area.range.begin, header) && memory_.write_object(context_.own, own_);
     if (!is_written) return Error{"the mapped memory cannot be written"};

@@ -38,6 +38,8 @@
 
 namespace dvm::runtime {
 
+struct CodeArea;
+
 class AgentProcess {
  public:
   // Changes nothing yet. lanes and ring_bytes: powers of two. follows: what it forks fires as well, into the same lanes.
@@ -65,7 +67,7 @@ class AgentProcess {
 
  private:
   AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
-  struct Area;
+  using Area = CodeArea;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   bool can_ask_for_threads(const std::vector<Area>& areas) const;
   Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
