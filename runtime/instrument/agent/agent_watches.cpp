@@ -13,9 +13,17 @@ namespace {
 inside::Watch watch_of(std::string_view function) {
   static const std::map<std::string_view, inside::Watch> kWatched = {
 #define DVM_WATCHED(name) {#name, inside::Watch::name}
-      DVM_WATCHED(prctl),  DVM_WATCHED(clone),    DVM_WATCHED(syscall), DVM_WATCHED(arch_prctl), DVM_WATCHED(mmap),
-      DVM_WATCHED(munmap), DVM_WATCHED(mprotect), DVM_WATCHED(mremap),  DVM_WATCHED(madvise),
+      DVM_WATCHED(prctl),
+      DVM_WATCHED(clone),
+      DVM_WATCHED(syscall),
+      DVM_WATCHED(arch_prctl),
+      DVM_WATCHED(mmap),
+      DVM_WATCHED(munmap),
+      DVM_WATCHED(mprotect),
+      DVM_WATCHED(mremap),
+      DVM_WATCHED(madvise),
 #undef DVM_WATCHED
+      {"_Unwind_Find_FDE", inside::Watch::unwind},
   };
   const auto found = kWatched.find(function);
   return found == kWatched.end() ? inside::Watch::nothing : found->second;

@@ -53,6 +53,20 @@ class Leaping(AgentTest):
         self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" not in maps.read_text()))
 
 
+class Unwinding(AgentTest):
+    """Handlers that interrupt code of the agent find the callers of it, as the program without an agent does."""
+
+    def test_exceptions_threads_and_backtraces(self):
+        count = "{ @[probefunc, probename] = count(); }"
+        for mode, probes, said in (("faults 10", "loaded:entry", "caught 5"), ("cancelled 30", "called:entry,pid$target:thrown:called:return", "cleaned 30"),
+                                   ("samples 50", "called:entry", "cut 0"), ("samples 50", "called:return", "cut 0")):
+            with self.subTest(mode, probes=probes):
+                result = self.run_dvm(f"pid$target:thrown:{probes} {count}", "-c", f"{program('thrown')} {mode}")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertIn(said, result.stdout)
+                self.assertRegex(result.stdout, r"(entry|return) +\d+")
+
+
 class Stopped(AgentTest):
     """Jumps are taken off a program that a signal has stopped, and it stays so until it is continued."""
 
