@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/json_value.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr size_t kMostText = 4096;          // bytes of one firing
 constexpr size_t kMostUnwritten = 1 << 16;  // bytes of events that wait to be written together
 constexpr uint64_t kWrite = 200'000'000;    // ns after which they are written, however few
-constexpr size_t kMostOpen = 1000;          // functions that a thread is in, as slices
+constexpr std::string_view kSystemCalls = "syscall";
+constexpr size_t kMostOpen = 1000;  // functions that a thread is in, as slices
 
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -90,18 +92,29 @@ void TraceEvents::write_return() {
   auto& [functions, deeper] = open_[thread()];
   const std::string& name = held_.probe->function;
   if (deeper > 0) return deeper--, write_event("i", name + ":return");
-  const auto entered = std::find(functions.rbegin(), functions.rend(), name);
+  const auto entered = std::find_if(functions.rbegin(), functions.rend(), [&](const Slice& slice) { return slice.name == name; });
   if (entered == functions.rend()) return write_event("i", name + ":return");
-  for (auto inner = functions.rbegin(); inner != entered; ++inner) write_event("E", *inner, false);
+  for (auto inner = functions.rbegin(); inner != entered; ++inner) write_event("E", inner->name, false);
   write_event("E", name);
   functions.erase(std::prev(entered.base()), functions.end());
 }
 
+// A thread that begins another system call, or runs a function of its program, is no longer in one. The return was lost, or never
+// fires, as that of rt_sigreturn.
+void TraceEvents::end_system_call(Open& open) {
+  const std::string& provider = held_.probe->provider;
+  const bool is_in_program = provider == kSystemCalls || provider.starts_with("pid");
+  if (!is_in_program || open.deeper > 0 || open.functions.empty() || !open.functions.back().is_system_call) return;
+  write_event("E", open.functions.back().name, false);
+  open.functions.pop_back();
+}
+
 void TraceEvents::write_entry() {
-  auto& [functions, deeper] = open_[thread()];
+  Open& open = open_[thread()];
   const std::string& name = held_.probe->function;
-  if (functions.size() == kMostOpen) return deeper++, write_event("i", name + ":entry");
-  functions.push_back(name);
+  end_system_call(open);
+  if (open.functions.size() == kMostOpen) return open.deeper++, write_event("i", name + ":entry");
+  open.functions.push_back({name, held_.probe->provider == kSystemCalls});
   write_event("B", name);
 }
 

@@ -28,9 +28,13 @@ class TraceEvents final : public RecordReader {
   using Thread = std::pair<int32_t, int32_t>;                          // pid, tid
   using Function = std::tuple<std::string, std::string, std::string>;  // provider, module, function
 
+  struct Slice {
+    std::string name;
+    bool is_system_call;
+  };
   // The functions that a thread is in, outermost first, and how many more that have no slice.
   struct Open {
-    std::vector<std::string> functions;
+    std::vector<Slice> functions;
     uint64_t deeper = 0;
   };
 
@@ -41,6 +45,7 @@ class TraceEvents final : public RecordReader {
   void write_event(const char* phase, const std::string& name, bool with_text = true);
   const std::string& quoted(const std::string& name);
   void write_entry();
+  void end_system_call(Open& open);
   void write_return();
   void name_thread();
   void write_name(const char* kind);

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -103,6 +104,16 @@ class TraceEvents(dvmtest.PrivilegedTest):
         events = self.events("-n", script, "-c", program("looper") + " 2")
         self.assertEqual("".join(one["ph"] for one in events), "BBEBEE")
         self.assertEqual([one["name"] for one in events][-2:], ["func", "main"])
+
+    def test_a_system_call_ends_at_the_next(self):
+        """rt_sigreturn has no return."""
+        signals = "import os, signal; signal.signal(10, lambda *_: 0); [os.kill(os.getpid(), 10) for _ in range(3)]"
+        probes = "syscall::rt_sigreturn:entry, syscall::kill:entry, syscall::rt_sigreturn:return, syscall::kill:return"
+        events = self.events("-n", probes + " /pid == $target/ { }", "-c", f"{sys.executable} -c '{signals}'")
+        self.assertEqual("".join(one["ph"] for one in events if one["name"] == "kill"), "BE" * 3)
+        text = "".join(one["ph"] for one in events)
+        self.assertEqual(text, "BE" * (len(text) // 2) + "B")  # none lies in another
+        self.assertEqual([one["name"] for one in events].count("rt_sigreturn"), 5)
 
     def test_each_thread_has_a_track(self):
         events = self.events("-n", "pid$target:a.out:*work*:entry, pid$target:a.out:*work*:return { }", "-c", program("threads") + " 3 20")
