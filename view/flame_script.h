@@ -37,7 +37,7 @@ inline constexpr std::string_view kFlameScript = R"(<script><![CDATA[
   }
   function fit() {
     // A telephone lays a drawing without a page out for a wider screen, and shrinks it.
-    var seen = Math.min(window.innerWidth, screen.width || window.innerWidth), isShrunk = seen < window.innerWidth;
+    var whole = window.innerWidth, seen = window.parent === window ? Math.min(whole, screen.width || whole) : whole, isShrunk = seen < whole;
     var room = Math.max(200, Math.min(wide, seen - 2 * side)), right = side + room;
     if (room === full) return;
     full = room;
