@@ -10,7 +10,7 @@
 // Processors look ahead over 224 to 512 instructions, so for each of them one of the two distances lies within that and beyond
 // its half. The cycles with an idle sibling depend on the processor but are constant: a reading counts by its distance from the
 // lowest one. Pieces of 50 us of replayed firings between two quiet readings took what the quickest took within 5 % (94 % of
-// 7000), others 25 to 80 % longer. x86-64; for C and C++.
+// 7000), others 25 to 80 % longer. x86-64.
 
 #include <stdint.h>
 #include <x86intrin.h>

@@ -2,7 +2,7 @@
 // How long an interrupt keeps a thread from running, which its CPU time does not show. The thread reads the cycle counter over
 // and over: an interrupt makes a long gap between two readings, another thread a longer one. The usual gap is the one below which
 // half of all time in gaps lies. The interrupts of a fast timer are nearly all of that time, so rare ones (the kernel's tick, the
-// host) do not move it. x86-64; for C and C++.
+// host) do not move it. x86-64.
 
 #include <stdint.h>
 #include <time.h>
