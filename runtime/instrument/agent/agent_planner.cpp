@@ -153,7 +153,7 @@ void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
 // At each instruction that leaves the function. One that jumps to another function would be too early, and has no value: then
 // it is at those that leave the other one, too.
 void AgentPlanner::add_exits(const Candidate& candidate) {
-  if (candidate.enabled->returns == ReturnBy::uretprobe) {
+  if (candidate.enabled->returns == ReturnBy::uretprobe && !by_breakpoints_) {
     candidates_.push_back(candidate);
     candidates_.back().refusal = "-x return=uretprobe asks for a uretprobe";
     return;

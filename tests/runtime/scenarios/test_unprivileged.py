@@ -96,6 +96,12 @@ class Firings(Unprivileged):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"\n +[1-9]\d*\n")
 
+    def test_a_script_that_asks_for_uretprobes_gets_an_agent(self):
+        result = self.run_as(as_user(), "tool", "memleak", "-c", "/usr/bin/python3 -S -c pass")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("left out", result.stderr)
+        self.assertRegex(result.stdout, r"\n +[1-9]\d* bytes\n")
+
     def test_threads_are_followed_from_their_first_instruction(self):
         rows, _ = self.counted("-n", "pid$target:threads:work:entry { @[tid] = count(); }", "-c", f"{self.copy(program('threads'))} 5 300")
         self.assertEqual(list(rows.values()), ["300"] * 5)
