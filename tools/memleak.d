@@ -7,12 +7,15 @@
  *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C or when the program ends
  *
  * The stacks with most live bytes, then those with most live blocks, up to 30 frames of each, the largest last. Follows malloc, calloc, realloc,
- * reallocarray, aligned_alloc, memalign, valloc, pvalloc and free of libc; not posix_memalign. With -m, a mapping is live until munmap is called
- * with its address.
+ * reallocarray, aligned_alloc, memalign, posix_memalign, valloc, pvalloc and free of libc. new of libstdc++ calls malloc or aligned_alloc. Other
+ * allocators are not followed. With -m, a mapping is live until munmap is called with its address.
+ *
+ * posix_memalign writes the address of its block to memory, which the program may change before dvm reads it. glibc leaves the address in %rdx as
+ * well, where the tool takes it. A last line says so if neither memory nor a call of free has confirmed any of them, or if blocks are missing.
  *
  * Rows of @bytes: stack bytes
  * Rows of @blocks: stack blocks
- * Needs: pid$target:libc*:malloc:entry pid$target:libc*:free:entry
+ * Needs: pid$target:libc*:malloc:entry pid$target:libc*:malloc:return pid$target:libc*:free:entry
  */
 #pragma D option quiet
 #pragma D option aggskipzero
@@ -57,6 +60,14 @@ pid$target:libc*:reallocarray:entry
 	self->bytes = (uint64_t)arg1 * (uint64_t)arg2;
 }
 
+pid$target:libc*:posix_memalign:entry
+/!self->inside/
+{
+	self->bytes = (uint64_t)arg2;
+	self->alignment = (uint64_t)arg1;
+	self->place = (uint64_t *)arg0;
+}
+
 pid$target:libc*:mmap:entry
 /!self->inside && $1 != 0/
 {
@@ -84,6 +95,7 @@ pid$target:libc*:realloc:entry,
 pid$target:libc*:reallocarray:entry,
 pid$target:libc*:aligned_alloc:entry,
 pid$target:libc*:memalign:entry,
+pid$target:libc*:posix_memalign:entry,
 pid$target:libc*:valloc:entry,
 pid$target:libc*:pvalloc:entry
 /!self->inside/
@@ -126,6 +138,39 @@ pid$target:libc*:pvalloc:return
 	@blocks[self->stack] = sum(1);
 }
 
+pid$target:libc*:posix_memalign:return
+/self->place && (int)arg1 == 0/
+{
+	this->block = uregs[R_RDX];
+	this->is_found = this->block != 0 && this->block % self->alignment == 0;
+	missing += !this->is_found;
+	unconfirmed += this->is_found;
+}
+
+pid$target:libc*:posix_memalign:return
+/self->place && (int)arg1 == 0 && this->is_found/
+{
+	live[this->block] = self->bytes + 1;
+	stack_of[this->block] = self->stack;
+	@bytes[self->stack] = sum((int64_t)self->bytes);
+	@blocks[self->stack] = sum(1);
+}
+
+/* Memory may hold the block of this call by now, or that of a later one. */
+pid$target:libc*:posix_memalign:return
+/self->place && (int)arg1 == 0 && this->is_found && !is_confirmed/
+{
+	in_register[this->block] = 1;
+	in_memory[*self->place] = 1;
+	is_confirmed = in_memory[this->block];
+}
+
+pid$target:libc*:free:entry
+/!is_confirmed && in_register[(uint64_t)arg0]/
+{
+	is_confirmed = 1;
+}
+
 pid$target:libc*:mmap:return
 /self->is_mapping && arg1 != -1/
 {
@@ -141,11 +186,13 @@ pid$target:libc*:realloc:return,
 pid$target:libc*:reallocarray:return,
 pid$target:libc*:aligned_alloc:return,
 pid$target:libc*:memalign:return,
+pid$target:libc*:posix_memalign:return,
 pid$target:libc*:valloc:return,
 pid$target:libc*:pvalloc:return
 /self->inside && !self->is_mapping/
 {
 	self->inside = 0;
+	self->place = 0;
 	self->bytes = 0;
 	self->stack = 0;
 	self->old = 0;
@@ -194,4 +241,16 @@ dtrace:::END
 	trunc(@blocks, $2);
 	printf("\nLIVE BLOCKS BY STACK\n");
 	printa("%k%@16d blocks\n", @blocks);
+}
+
+dtrace:::END
+/unconfirmed != 0 && !is_confirmed/
+{
+	printf("\n%d blocks of posix_memalign have addresses that nothing has confirmed\n", unconfirmed);
+}
+
+dtrace:::END
+/missing != 0/
+{
+	printf("\n%d blocks of posix_memalign are missing\n", missing);
 }
