@@ -30,6 +30,8 @@ WORK = {
     "sleeps": "for i in range(200): time.sleep(0.005)",
     "burns": "end = time.time() + 3\nwhile time.time() < end: pass",
     "blocks": "kept = [bytearray(300000) for i in range(40)]\nfor i in range(500): bytearray(200000)",
+    "aligned": ("import ctypes\nlibc, block = ctypes.CDLL(None), ctypes.c_void_p()\n"
+                "for i in range(3000):\n libc.posix_memalign(ctypes.byref(block), 64, 1000 + i)\n if i % 3 == 0: libc.free(block)"),
     "locks": ("import ctypes\nlibc, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)\n"
               "for i in range(300): libc.pthread_mutex_lock(mutex); time.sleep(0.002); libc.pthread_mutex_unlock(mutex)"),
     "collections": "import gc\nfor i in range(50): gc.collect()",
@@ -65,6 +67,12 @@ OFF_CPU = ("tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->p
 HOLDS = ("uprobe:libc:pthread_mutex_lock /pid == PID/ { @m[tid] = arg0; } "
          "uretprobe:libc:pthread_mutex_lock /@m[tid]/ { @h[tid, @m[tid]] = nsecs; delete(@m[tid]); } "
          "uprobe:libc:pthread_mutex_unlock /@h[tid, arg0]/ { @ = %s; delete(@h[tid, arg0]); }")
+# Live bytes of malloc and calloc.
+LIVE = ("uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
+        "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
+        "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }")
+LIVE_ALIGNED = (LIVE + " uprobe:libc:posix_memalign /pid == PID/ { @a[tid] = arg0; @y[tid] = arg2; } uretprobe:libc:posix_memalign /@a[tid]/ "
+                "{ @live[*(uint64 *)@a[tid]] = @y[tid]; @ = sum(@y[tid]); delete(@a[tid]); delete(@y[tid]); }")
 ROWS = [
     Row("funccount", "calls", ["getppid", "libc", "-p", "PID"], "uprobe:libc:getppid /pid == PID/ { @ = count(); }",
         r"getppid +(\d+)", r"@: (\d+)"),
@@ -95,11 +103,8 @@ ROWS = [
         OFF_CPU,
         r"(?m)^ +(\d+)$", r"@: (\d+)", "us", 0.05),
     Row("offcputime", "sleeps", ["-k", "-t", "10000", "-p", "PID"], OFF_CPU, r"(?m)^ +(\d+)$", r"@: (\d+)", "us, by kernel stack", 0.05),
-    Row("memleak", "blocks", ["-t", "100000", "-p", "PID"],
-        "uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
-        "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
-        "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
-        r"(?m)^ +(-?\d+) bytes$", "LIVE", "live bytes", 0.02),
+    Row("memleak", "blocks", ["-t", "100000", "-p", "PID"], LIVE, r"(?m)^ +(-?\d+) bytes$", "LIVE", "live bytes", 0.02),
+    Row("memleak", "aligned", ["-t", "100000", "-p", "PID"], LIVE_ALIGNED, r"(?m)^ +(-?\d+) bytes$", "LIVE", "live bytes, aligned", 0.02),
     Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ \S+ ", r"@: (\d+)", "holds"),
     Row("plockstat", "locks", ["-w", "1000000000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) \S+ ",
         r"@: (\d+)", "ns held", 0.05),
