@@ -222,11 +222,11 @@ void add_programs(CLI::App& command, ScriptOptions& options) {
   using Form = GivenProgram::Form;
   add_program(command, options, Form::name, "-n", "SCRIPT", "D script given as text");
   add_program(command, options, Form::file, "-s", "FILE", "D script in a file");
-  add_program(command, options, Form::provider, "-P", "PROVIDER[{...}]", "Enable the probes of this provider");
-  add_program(command, options, Form::module, "-m", "MODULE[{...}]", "Enable the probes of this [provider:]module");
+  add_program(command, options, Form::provider, "-P", "PROVIDER[{...}]", "Select the probes of this provider");
+  add_program(command, options, Form::module, "-m", "MODULE[{...}]", "Select the probes of this [provider:]module");
   add_program(command, options, Form::function, "-f", "FUNCTION[{...}]",
-              "Enable the probes of this [[provider:]module:]function");
-  add_program(command, options, Form::name, "-i", "ID[{...}]", "Enable the probe with this number");
+              "Select the probes of this [[provider:]module:]function");
+  add_program(command, options, Form::name, "-i", "ID[{...}]", "Select the probe with this number");
 }
 
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
@@ -282,7 +282,7 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
   auto not_empty = [](const std::string& text) {
     return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
   };
-  command.add_option("-c", options.commands, "Start this command and trace it; $target is the id of the first")
+  command.add_option("-c", options.commands, "Start this command and trace it; $target is its id")
       ->type_name("'CMD ARGS'")
       ->allow_extra_args(false)
       ->take_all()
