@@ -43,6 +43,7 @@ dvm_alone(process/scheduling.cpp process/target_signals.cpp)
 
 dvm_library(symbol
   symbol/call_frames.cpp
+  symbol/declared_providers.cpp
   symbol/demangle.cpp
   symbol/dwarf_describe.cpp
   symbol/dwarf_file.cpp

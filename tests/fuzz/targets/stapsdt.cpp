@@ -2,6 +2,7 @@
 
 #include "runtime/symbol/stapsdt.h"
 
+#include "runtime/symbol/declared_providers.h"
 #include "tests/fuzz/fuzz_support.h"
 
 using dvm::runtime::Operand;
@@ -23,6 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (argument.problem.empty()) look_at(argument.operand);
   static dvm::fuzz::MemoryFile file;
   dvm::fuzz::require(file.write(bytes), "the input can be written to memory");
+  for (const std::string& text : dvm::runtime::read_declared_providers(file.path(), "p"))
+    dvm::fuzz::require(text.starts_with("provider p {"), "a declaration is that of the provider");
   const auto notes = dvm::runtime::read_stapsdt(file.path());
   if (!notes) return 0;
   for (const auto& note : *notes) dvm::fuzz::require(!note.name.empty() && !note.provider.empty(), "a note has its names");

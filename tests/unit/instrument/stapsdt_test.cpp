@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "runtime/symbol/declared_providers.h"
 #include "tests/support/skip.h"
 
 namespace dvm::runtime {
@@ -139,6 +140,24 @@ TEST(StapsdtNotes, OfWhatHasNone) {
   EXPECT_TRUE(none->empty());
   EXPECT_FALSE(read_stapsdt("/etc/passwd"));
   EXPECT_FALSE(read_stapsdt("/nonexistent"));
+}
+
+// As headers of dvm leave them. The linker may keep equal ones apart.
+__asm__(
+    "\t.pushsection .dvm.provider, \"MS\", \"progbits\", 1\n"
+    "\t.asciz \"provider shop { probe open(); };\"\n"
+    "\t.asciz \"provider shop2 { probe open(int a0); };\"\n"
+    "\t.asciz \"provider shop { probe open(); };\"\n"
+    "\t.asciz \"BEGIN { exit(0); }\"\n"
+    "\t.popsection\n");
+
+TEST(DeclaredProviders, AreThoseOfTheProvider) {
+  EXPECT_THAT(read_declared_providers("/proc/self/exe", "shop"), testing::ElementsAre("provider shop { probe open(); };"));
+  EXPECT_THAT(read_declared_providers("/proc/self/exe", "shop2"),
+              testing::ElementsAre("provider shop2 { probe open(int a0); };"));
+  EXPECT_THAT(read_declared_providers("/proc/self/exe", "sho"), testing::IsEmpty());
+  EXPECT_THAT(read_declared_providers("/bin/true", "shop"), testing::IsEmpty());
+  EXPECT_THAT(read_declared_providers("/dev/null", "shop"), testing::IsEmpty());
 }
 
 }  // namespace
