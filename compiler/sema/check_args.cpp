@@ -35,11 +35,11 @@ ExprPtr checked_cast(ExprContext& c, ExprPtr value, const Type* type) {
   return cast;
 }
 
-// argN as the program passed it.
+// argN as the program passed it: a string by its address.
 ExprPtr raw_argument(ExprContext& c, size_t number, const Type* type, Location where) {
   auto name = std::make_unique<Identifier>(where);
   name->name = fmt::format("arg{}", number);
-  return checked_cast(c, std::move(name), type);
+  return checked_cast(c, std::move(name), is_string(type) ? c.types.pointer_to(c.types.basic("char")) : type);
 }
 
 // The declaration that describes all probes of the clause; null after a diagnostic.
