@@ -7,6 +7,7 @@
 #include "common/large_stack.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
+#include "compiler/portable_declaration.h"
 #include "compiler/sema/check_clause.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/describe_probe.h"
@@ -149,13 +150,14 @@ std::vector<ProbeArgumentDesc> describe(const std::vector<ProbeArgument>& argume
   return list;
 }
 
-std::vector<ProviderDesc> describe_providers(const Providers& providers) {
+std::vector<ProviderDesc> describe_providers(const Providers& providers, const TypeNames& standard) {
   std::vector<ProviderDesc> list;
   for (const auto& [name, provider] : providers.all()) {
     if (provider.is_of_library || provider.probes.empty()) continue;
-    ProviderDesc& desc = list.emplace_back(ProviderDesc{name, provider.attributes, {}});
+    ProviderDesc& desc = list.emplace_back(ProviderDesc{name, provider.attributes, {}, {}});
     for (const DeclaredProbe& probe : provider.probes)
       desc.probes.push_back({probe.name, describe(probe.native), describe(probe.translated)});
+    desc.declaration = portable_declaration(provider, standard);
   }
   return list;
 }
@@ -182,7 +184,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   if (options.list_names) result.names = list_names(session);
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
-  result.providers = describe_providers(session.providers);
+  result.providers = describe_providers(session.providers, TypeNames());
   for (const dif::ProbeDesc& probe : options.described) result.descriptions.push_back(describe_probe(probe, session));
   for (CompileJob& library : libraries)  // what they set comes before what the first program sets
     if (!jobs.empty())

@@ -150,6 +150,19 @@ TEST(Compile, HandsOnTheProvidersThatAProgramDeclares) {
   EXPECT_TRUE(disk.probes[1].arguments.empty());
 }
 
+TEST(Compile, ADeclarationThatProgramsCarryNamesNoTypesOfTheScript) {
+  const CompileResult result = compile_one(
+      "typedef struct order order_t; typedef struct { int x; } pair_t; enum color { red }; typedef enum color color_t;"
+      "struct in { int len; }; struct out { long size; }; translator struct out < struct in *P > { size = P->len; };"
+      "provider shop { probe sold__item(int, uint8_t, string name, const char **, order_t *o, pair_t *p, color_t, char [4]);"
+      "probe work(int n, int (*f)(int), struct in *i) : (struct out *i, int n); probe open(void); }; BEGIN { }");
+  ASSERT_EQ(result.providers.size(), 1u);
+  EXPECT_EQ(
+      result.providers[0].declaration,
+      "provider shop { probe sold__item(int a0, uint8_t a1, string a2, char * * a3, struct order * a4, `pair_t * a5, "
+      "enum color a6, char * a7); probe work(int a0, void * a1, struct in * a2) : (struct out * a2, int a0); probe open(); };");
+}
+
 TEST(Compile, LongChainsAndDeepConditions) {
   std::string chain = "BEGIN { ", nest = "BEGIN { ", ends;
   for (int i = 0; i < 200; i++) chain += fmt::format("{}if (arg0 == {}) {{ trace({}); }}", i ? " else " : "", i, i);

@@ -90,6 +90,7 @@ struct ProviderDesc {
   std::string name;
   std::array<dif::Attributes, 5> attributes;  // of the provider, its modules, functions, names and arguments
   std::vector<DeclaredProbeDesc> probes;
+  std::string declaration;  // in one line, for programs to carry: its types need nothing but the traced program
 };
 
 // A name that scripts use, for editors: of the script or of a library. Types are spelled as D does.
