@@ -170,6 +170,10 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   for (const Source& source : sources) jobs.emplace_back(source);
 
   TypeNames type_names(options.arguments);
+  session.program_providers.parse = [](const SourceFile& file, Diagnostics& into) {
+    TypeNames standard;
+    return parse(file, standard, into);
+  };
   declare_built_ins(session);
   if (!compile_libraries(libraries, sources, type_names, session)) return result;
   session.symbols.set_version(session.options.version);

@@ -32,6 +32,18 @@ class Diagnostics {
   std::string_view set_region(std::string_view region) { return std::exchange(region_, region); }
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
   void warning(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
+  // What goes wrong in `run` is no error of the script: the first message is returned. Empty: nothing.
+  template <class Run>
+  std::string attempt(const SourceFile& file, Run&& run) {
+    const Diagnostics before = *this;
+    const size_t count = into_.size();
+    set_source(&file);
+    run();
+    const std::string message = into_.size() > count ? into_[count].message : "";
+    into_.erase(into_.begin() + static_cast<std::ptrdiff_t>(count), into_.end());
+    file_ = before.file_, region_ = before.region_, errors_ = before.errors_, in_file_ = before.in_file_;
+    return message;
+  }
   bool failed() const { return errors_ != 0; }
   unsigned errors() const { return errors_; }
   const SourceFile& file() const { return *file_; }

@@ -7,6 +7,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/compatible.h"
+#include "compiler/sema/declared_probes.h"
 #include "compiler/sema/translate.h"
 #include "compiler/sema/typed_argument.h"
 #include "dvm/dif/variable.h"
@@ -46,7 +47,7 @@ ExprPtr raw_argument(ExprContext& c, size_t number, const Type* type, Location w
 const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
   const DeclaredProbe* first = nullptr;
   for (const dif::ProbeDesc& description : c.session.probes) {
-    const std::vector<const DeclaredProbe*> found = c.session.providers.match(description);
+    const std::vector<const DeclaredProbe*> found = declared_probes(description, c.session);
     if (found.empty()) {
       fail(c, e, Tag::D_ARGS_NONE,
            fmt::format("args[ ] may not be referenced because the arguments of {} have no types", spell(description)),
@@ -67,9 +68,15 @@ const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
 // The argument as the program passed it, then as the declaration has it.
 ExprPtr index_args(ExprContext& c, Index& e) {
   if (!c.session.has_probes) return fail(c, e), nullptr;
-  const auto is_declared = [&](const dif::ProbeDesc& d) { return !c.session.providers.match(d).empty(); };
-  if (std::none_of(c.session.probes.begin(), c.session.probes.end(), is_declared))
-    return typed_argument(c, e);  // of the traced program
+  const auto is_declared = [&](const dif::ProbeDesc& d) { return !declared_probes(d, c.session).empty(); };
+  c.session.program_providers.problem.clear();
+  if (std::none_of(c.session.probes.begin(), c.session.probes.end(), is_declared)) {
+    const std::string& problem = c.session.program_providers.problem;
+    if (problem.empty()) return typed_argument(c, e);  // of the traced program
+    fail(c, e, Tag::D_ARGS_TYPE, fmt::format("failed to resolve native types for args[ ]: {}", problem),
+         {"arg0 to arg9 are the arguments as integers"});
+    return nullptr;
+  }
   int64_t number = 0;
   if (e.arguments.size() != 1 || !constant(*e.arguments[0], number)) {
     fail(c, e, Tag::D_ARGS_TYPE, "args[ ] index must be scalar constant");

@@ -1,6 +1,8 @@
 // The types and the stability of one probe. Tests: tests/unit/compiler/compile_test.cpp, tests/runtime/scenarios/test_list.py.
 #include "compiler/sema/describe_probe.h"
 
+#include "compiler/sema/declared_probes.h"
+
 namespace dvm::compiler {
 
 namespace {
@@ -13,7 +15,7 @@ std::string type_name(const dif::ArgumentDesc& argument, Session& s) {
 
 std::vector<std::string> argument_types(const dif::ProbeDesc& probe, Session& s) {
   std::vector<std::string> types;
-  if (const auto declared = s.providers.match(probe); !declared.empty()) {
+  if (const auto declared = declared_probes(probe, s); !declared.empty()) {
     for (const ProbeArgument& argument : declared.front()->translated) types.push_back(argument.type->name);
     return types;
   }

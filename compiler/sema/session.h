@@ -20,6 +20,7 @@
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
 #include "compiler/sema/pending_pragmas.h"
+#include "compiler/sema/program_providers.h"
 #include "compiler/sema/providers.h"
 #include "compiler/sema/translators.h"
 #include "compiler/types/import_types.h"
@@ -74,6 +75,7 @@ struct Session {
   Translators translators;
   Expansion expansion;  // of the item being checked
   Providers providers;
+  ProgramProviders program_providers;
   PendingPragmas pragmas;
   std::vector<dif::ProbeDesc> probes;  // of the clause being checked
   bool has_probes = true;              // false: none match, which was reported once

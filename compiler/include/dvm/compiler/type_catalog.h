@@ -33,6 +33,8 @@ class TypeCatalog {
   virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) = 0;
 
   virtual ProbeArguments arguments(const dif::ProbeDesc& description) = 0;
+  // Declarations in D of the providers of markers that a description matches, as the program carries them.
+  virtual std::vector<std::string> declarations(const dif::ProbeDesc&) { return {}; }
 
  protected:
   ~TypeCatalog() = default;

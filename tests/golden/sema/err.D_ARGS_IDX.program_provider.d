@@ -1,0 +1,2 @@
+/* @program: only declarations of providers count. */
+hostile1:::sold { trace(args[0]); }

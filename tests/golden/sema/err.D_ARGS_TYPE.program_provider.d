@@ -1,0 +1,2 @@
+/* @program */
+bad1:::sold { trace(args[0]); }
