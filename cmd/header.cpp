@@ -24,6 +24,7 @@
 #include "cmd/command.h"
 #include "cmd/script.h"
 #include "common/output_file.h"
+#include "runtime/symbol/declared_providers.h"
 
 namespace dvm::cmd {
 namespace {
@@ -150,15 +151,27 @@ constexpr std::string_view kMiddle = R"(
 
 )";
 
+// Read by runtime/symbol/declared_providers.h. Linkers keep one of equal strings.
+std::string carried(const std::string& declaration) {
+  return fmt::format(
+      "__asm__ (\n"
+      "    \"\\t.pushsection {}, \\\"MS\\\", \\\"progbits\\\", 1\\n\"\n"
+      "    \"\\t.asciz \\\"{}\\\"\\n\"\n"
+      "    \"\\t.popsection\\n\");\n\n",
+      runtime::kProviderSection, declaration);
+}
+
 Result<std::string> make_header(const std::vector<compiler::ProviderDesc>& providers, const std::string& guard) {
   std::string functions, macros, nothing;
-  for (const compiler::ProviderDesc& provider : providers)
+  for (const compiler::ProviderDesc& provider : providers) {
+    functions += carried(provider.declaration);
     for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
       if (Status fine = check(provider, probe); !fine) return fine.error();
       const ProbeNames names = probe_names(provider.name, probe.name);
       functions += function_of(provider.name, probe, names) + macros_of(probe, names, true) + "\n";
       nothing += macros_of(probe, names, false);
     }
+  }
   return fmt::format(fmt::runtime(kBegin), guard) + functions + std::string(kMiddle) + nothing + "\n#endif\n#endif\n";
 }
 

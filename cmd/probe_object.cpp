@@ -14,6 +14,7 @@
 #include "cmd/command.h"
 #include "cmd/header.h"
 #include "common/output_file.h"
+#include "runtime/symbol/declared_providers.h"
 
 namespace dvm::cmd {
 namespace {
@@ -23,11 +24,13 @@ void append(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-enum Section : uint16_t { kNull, kProbes, kStackNote, kSymbols, kStrings, kSectionNames, kSections };
-constexpr std::string_view kNames[] = {"", ".probes", ".note.GNU-stack", ".symtab", ".strtab", ".shstrtab"};
+enum Section : uint16_t { kNull, kProbes, kProviders, kStackNote, kSymbols, kStrings, kSectionNames, kSections };
+constexpr std::string_view kNames[] = {"",        ".probes",  runtime::kProviderSection, ".note.GNU-stack", ".symtab",
+                                       ".strtab", ".shstrtab"};
 
 struct ObjectSymbols {
   std::string table, names = std::string(1, '\0'), data;
+  std::string declarations;  // of the providers
 
   ObjectSymbols() { append(table, Elf64_Sym{}); }
 
@@ -52,6 +55,7 @@ class ObjectFile {
     bytes_.resize(sizeof(Elf64_Ehdr));
     add(kNull, SHT_NULL, 0, "", 0);
     add(kProbes, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, made.data, 2);
+    add(kProviders, SHT_PROGBITS, SHF_MERGE | SHF_STRINGS, made.declarations, 1).sh_entsize = 1;
     add(kStackNote, SHT_PROGBITS, 0, "", 1);
     add(kSymbols, SHT_SYMTAB, 0, made.table, 8).sh_entsize = sizeof(Elf64_Sym);
     add(kStrings, SHT_STRTAB, 0, made.names, 1);
@@ -165,12 +169,14 @@ int write_probe_object(const ScriptOptions& script, const std::string& output, c
   if (Status fine = check_objects(*providers, objects); !fine)
     return fail("failed to link script {}: {}", sources[0].name, fine.error().message);
   ObjectSymbols symbols;
-  for (const compiler::ProviderDesc& provider : *providers)
+  for (const compiler::ProviderDesc& provider : *providers) {
+    symbols.declarations += provider.declaration + '\0';
     for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
       const ProbeNames names = probe_names(provider.name, probe.name);
       symbols.add_semaphore(names.symbol + "_semaphore");
       symbols.add_semaphore(fmt::format("{}_{}_semaphore", provider.name, names.note));
     }
+  }
   if (Status written = write_file(*path, ObjectFile(symbols).finish()); !written) return fail("{}", written.error().message);
   return 0;
 }

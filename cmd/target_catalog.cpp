@@ -9,6 +9,7 @@
 #include "cmd/script.h"
 #include "cmd/waiting.h"
 #include "runtime/catalog/catalog.h"
+#include "runtime/symbol/declared_providers.h"
 
 namespace dvm::cmd {
 namespace {
@@ -117,6 +118,22 @@ compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& descript
     result.signatures.push_back(std::move(*found));
   }
   return result;
+}
+
+// Of the files that have the markers. A recording names them as they lay in the process.
+std::vector<std::string> TargetCatalog::declarations(const dif::ProbeDesc& description) {
+  std::set<std::pair<std::string, std::string>> places;  // file and provider
+  std::string problem;
+  for (const runtime::Probe* probe : probes_of(description, problem)) {
+    const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
+    if (site == nullptr || !site->inside) continue;
+    places.emplace(site->path.empty() ? probe->object : site->path,
+                   probe->provider.substr(0, probe->provider.find_last_not_of("0123456789") + 1));
+  }
+  std::set<std::string> texts;
+  for (const auto& [path, provider] : places)
+    for (std::string& text : runtime::read_declared_providers(path, provider)) texts.insert(std::move(text));
+  return {texts.begin(), texts.end()};
 }
 
 }  // namespace dvm::cmd

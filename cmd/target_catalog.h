@@ -36,6 +36,7 @@ class TargetCatalog final : public compiler::TypeCatalog {
     return KernelCatalog::is_mine(type) ? kernel_.enumerators(type) : types_.enumerators(type);
   }
   compiler::ProbeArguments arguments(const dif::ProbeDesc& description) override;
+  std::vector<std::string> declarations(const dif::ProbeDesc& description) override;
 
  private:
   runtime::TargetTypes& types();

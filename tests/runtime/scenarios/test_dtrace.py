@@ -42,7 +42,7 @@ int sell(int count) {
 }
 """
 
-SCRIPT = ('shop$target:::open { @opened = count(); } shop$target:::sold-item { printf("%d %s\\n", arg0, copyinstr(arg1)); } '
+SCRIPT = ('shop$target:::open { @opened = count(); } shop$target:::sold-item { printf("%d %s\\n", args[0], stringof(args[1])); } '
           'END { printa("opened %@d\\n", @opened); }')
 
 

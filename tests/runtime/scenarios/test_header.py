@@ -134,6 +134,73 @@ class Traced(Folder, dvmtest.PrivilegedTest):
         self.assertEqual((self.path / "out").read_text().split("\n")[:3], ["-2 255 1", "-1 0 1", "0 1 1"])
 
 
+class CarriedTypes(Folder, dvmtest.PrivilegedTest):
+    """The program carries the declaration of its provider, so that a script needs none."""
+
+    DECLARATION = """
+        struct order; typedef struct order order_t; typedef struct { int x; } pair_t; enum color { red }; typedef enum color color_t;
+        struct in { int len; }; struct out { long size; }; translator struct out < struct in *P > { size = P->len + 1; };
+        provider shop {
+          probe sold__item(int, uint8_t, string name, const char *, order_t *, pair_t *, enum color);
+          probe work(struct in *i, int n) : (int n, struct out *i);
+        };"""
+    PROGRAM = """
+        #include <string.h>
+        typedef struct order { int items; const char *who; } order_t;
+        typedef struct { int x; } pair_t;
+        enum color { red, green = 7 };
+        struct in { int len; };
+        #include "shop.h"
+        int main(void) {
+          for (int i = 0; i < 2; i++) {
+            order_t order = {10 + i, "me"};
+            pair_t pair = {20 + i};
+            struct in in = {30 + i};
+            SHOP_SOLD_ITEM(-i, 255, "apple", "red", &order, &pair, i ? green : red);
+            SHOP_WORK(&in, i);
+          }
+          return 0;
+        }"""
+    SCRIPT = """
+        shop$target:::sold-item {
+          printf("%d %d %s %s %d %s %d %d\\n", args[0], args[1], args[2], stringof(args[3]), args[4]->items, stringof(args[4]->who), args[5]->x, args[6]);
+        }"""
+    TRANSLATED = """
+        struct in { int len; }; struct out { long size; }; translator struct out < struct in *P > { size = P->len + 1; };
+        shop$target:::work { printf("%d %d\\n", args[0], args[1]->size); }"""
+
+    def setUp(self):
+        super().setUp()
+        (self.path / "shop.d").write_text(self.DECLARATION)
+        (self.path / "shop.c").write_text(self.PROGRAM)
+
+    def traced(self, script, built):
+        (self.path / "out").unlink(missing_ok=True)
+        result = dvm("run", "-q", "-n", script, "-o", str(self.path / "out"), "-c", built)
+        return result.returncode, (self.path / "out").read_text().strip() if result.returncode == 0 else result.stderr
+
+    def test_types_come_from_the_program(self):
+        self.header("-s", "shop.d")
+        for options in (["-O2"], ["-O2", "-Wl,--gc-sections", "-static"]):
+            built = self.build(["gcc", "-g", *options])
+            self.assertEqual(self.traced(self.SCRIPT, built), (0, "0 255 apple red 10 me 20 0\n-1 255 apple red 11 me 21 7"))
+            self.assertEqual(self.traced(self.TRANSLATED, built), (0, "0 31\n1 32"))
+        listing = dvm("list", "-v", "shop$target:::sold-item", "-c", built).stdout
+        self.assertIn("args[2]: string", listing)
+        self.assertIn("args[4]: struct order *", listing)
+
+    def test_a_declaration_of_the_script_comes_first(self):
+        self.header("-s", "shop.d")
+        own = "provider shop { probe sold__item(unsigned char); };"
+        self.assertEqual(self.traced(own + 'shop$target:::sold-item { printf("%d ", args[0]); }', self.build(["gcc", "-g"])), (0, "0 255"))
+
+    def test_a_type_that_the_program_does_not_describe_is_named(self):
+        self.header("-s", "shop.d")
+        status, error = self.traced('shop$target:::sold-item { printf("%d ", args[1]); }', self.build(["gcc", "-O2", "-s"]))
+        self.assertEqual(status, 1)
+        self.assertIn("failed to resolve type `pair_t", error)
+
+
 class LongNops(dvmtest.PrivilegedTest):
     """A marker on a nop of five bytes, in a leaf function that keeps a value below its stack pointer."""
 
