@@ -192,6 +192,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     const std::vector<RemoteCall> calls = calls_for(areas);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return stopped.error();
+    if (restricts_calls(*stopped)) return Error{kIntercepted};
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
@@ -404,15 +405,15 @@ bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
   if ((relay && !memory_.write(relay->address, bytes_after(*relay))) || !memory_.write(patch.address, bytes_after(patch)))
     site.refusal = "its code cannot be written";
   is_on_ |= site.refusal.empty();
-  if (site.refusal.empty()) note_watch(site);
+  if (site.refusal.empty()) note_watch(stopped, site);
   return true;
 }
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.
-void AgentProcess::note_watch(const AgentSite& site) {
+void AgentProcess::note_watch(const StoppedProcess& stopped, const AgentSite& site) {
   if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second) return;
   if (!watched_.contains(inside::Watch::prctl) || !watched_.contains(inside::Watch::syscall)) return;
-  const uint64_t muted = restricts_calls(context_.pid) ? 1 : 0;
+  const uint64_t muted = restricts_calls(stopped) ? 1 : 0;
   memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
 }

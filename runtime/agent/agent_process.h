@@ -81,7 +81,7 @@ class AgentProcess {
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void note_own(const std::vector<Area>& areas);
-  void note_watch(const AgentSite& site);
+  void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
   Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const inside::ClockLine& clock);

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,6 +72,17 @@ bool is_in_own_namespace(pid_t pid) {
 bool restricts_calls(pid_t pid) {
   const std::string mode = status_field(pid, "Seccomp:");
   return !mode.empty() && mode != "0";
+}
+
+// Before Linux 6.4 the kernel does not tell.
+bool restricts_calls(const StoppedProcess& process) {
+  constexpr auto kAsk = static_cast<__ptrace_request>(0x4211);  // PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+  struct {
+    uint64_t mode = 0, selector = 0, offset = 0, length = 0;
+  } state;
+  return restricts_calls(process.pid()) ||
+         std::any_of(process.threads().begin(), process.threads().end(),
+                     [&](const HeldThread& one) { return ptrace(kAsk, one.tid, sizeof state, &state) == 0 && state.mode != 0; });
 }
 
 bool locks_memory(pid_t pid) {

@@ -16,6 +16,10 @@ Status check_target(pid_t pid);
 
 // The process has a filter for its system calls, or is denied most of them.
 bool restricts_calls(pid_t pid);
+// The same, or a thread has its system calls intercepted (PR_SET_SYSCALL_USER_DISPATCH).
+bool restricts_calls(const StoppedProcess& process);
+// Why such a process has no agent.
+inline constexpr const char* kIntercepted = "a thread has its system calls intercepted (PR_SET_SYSCALL_USER_DISPATCH)";
 // All that it maps from now on may stay in memory as a whole (mlockall).
 bool locks_memory(pid_t pid);
 // Bytes that it may still map (ulimit -v).

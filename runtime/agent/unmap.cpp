@@ -110,7 +110,7 @@ bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<
   const std::vector<AddressRange> orphans = orphaned_data(process.pid(), agents);
   ranges.insert(ranges.begin(), orphans.begin(), orphans.end());
   if (ranges.empty()) return true;
-  if (shares_memory(process.pid()) || restricts_calls(process.pid())) return false;
+  if (shares_memory(process.pid()) || restricts_calls(process)) return false;
   const auto is_used = [&](const FoundAgent& one) { return has_taken_lane(process, memory, one.header); };
   if (std::any_of(known.begin(), known.end(), is_used) || may_execute(process, memory, ranges)) return false;
   if (!clear_remote_code(process, memory)) return false;

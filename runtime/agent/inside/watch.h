@@ -8,14 +8,22 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kPpoll = 271;
+inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59, kPpoll = 271;
 inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28;
 
-// Whether the function is about to restrict system calls, by the registers of its arguments.
+// Whether the function is about to restrict system calls, or to have them intercepted, by the registers of its arguments.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
   const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
-  if (watch == Watch::prctl) return first == kSetSeccomp;
-  return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && second == kSetSeccomp));
+  const auto restricts = [](uint64_t option) { return option == kSetSeccomp || option == kSetDispatch; };
+  if (watch == Watch::prctl) return restricts(first);
+  return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && restricts(second)));
+}
+
+// Whether the thread may no longer read the TSC from then on, as stubs do.
+[[gnu::always_inline]] inline bool forbids_clock(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kSetTsc = 26, kFault = 2;
+  if (watch == Watch::prctl) return saved[14] == kSetTsc && saved[13] == kFault;
+  return watch == Watch::syscall && saved[14] == kPrctl && saved[13] == kSetTsc && saved[12] == kFault;
 }
 
 // Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
@@ -101,7 +109,8 @@ struct MemoryCall {
 // Before the function does it.
 [[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
-  if (takes_memory(site.context, memory_call(watch, saved))) return wait_for_code(site.context, header, site.jump);
+  if (takes_memory(site.context, memory_call(watch, saved)) || forbids_clock(watch, saved))
+    return wait_for_code(site.context, header, site.jump);
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);

@@ -23,7 +23,7 @@ std::string kept_text(pid_t pid, std::string_view why) {
 }
 
 std::string left_text(pid_t pid) {
-  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there", pid);
+  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there, or the clock", pid);
 }
 
 std::string emptied_text(pid_t pid) {

@@ -178,6 +178,24 @@ class Restricted(AgentTest):
         self.assertIn("right\n", result.stdout, result.stderr)
         self.assertRegex(result.stdout, r"1 +2000\n")
 
+    def test_intercepted_calls_and_a_forbidden_clock(self):
+        drops, off = "1000 drops", "its probes were taken off"
+        for mode, action, row, said in (("dispatch", "@[uid] = count();", r"\d +1000\n", drops), ("dispatch", "@[arg0 != 0] = count();", r"1 +2000\n", ""),
+                                        ("clock", "@ = max(timestamp);", r" \d{6,}\n", off)):
+            with self.subTest(mode, action=action):
+                result = self.run_dvm(f"pid$target:restricted:func:entry {{ {action} }}", "-c", f"{program('restricted')} {mode}")
+                self.assertIn("right, 0 intercepted\n", result.stdout, result.stderr)
+                self.assertRegex(result.stdout, row)
+                self.assertIn(said, result.stderr)
+
+    def test_a_process_whose_calls_are_intercepted_is_refused(self):
+        target = subprocess.Popen([program("restricted"), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.kill)
+        self.assertTrue(dvmtest.eventually(lambda: pathlib.Path(f"/proc/{target.pid}/syscall").read_text().startswith("0 ")))
+        said = self.run_dvm("pid$target:restricted:func:entry { @ = count(); } tick-10ms { exit(0); }", "-v", "-p", str(target.pid)).stderr
+        self.assertIn("has its system calls intercepted", said)
+        self.assertIn("right, 0 intercepted", target.communicate("x\n")[0])
+
 
 class Memory(AgentTest):
     """Rings take no memory of the process that nothing waits in."""
