@@ -27,6 +27,8 @@
 namespace dvm::runtime {
 namespace {
 
+using inside::PatchKind;
+
 constexpr uint64_t kMostPatches = 1 << 20;
 constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;  // between attempts to unmap
 
@@ -65,15 +67,13 @@ size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, con
   size_t restored = 0;
   std::vector<AddressRange> relays;
   for (const inside::Patch& patch : patches) {
-    if (patch.is_relay != 0)
-      relays.push_back(around(patch));
-    else
-      restored += restore(memory, code, patch);
+    if (patch.kind == PatchKind::relay) relays.push_back(around(patch));
+    if (patch.kind == PatchKind::site) restored += restore(memory, code, patch);
   }
   if (relays.empty()) return restored;
   const Suspects suspects(stopped, memory, relays);
   for (const inside::Patch& patch : patches)
-    if (patch.is_relay != 0 && !suspects.stands_in(around(patch)) && !suspects.may_return_into(around(patch)))
+    if (patch.kind == PatchKind::relay && !suspects.stands_in(around(patch)) && !suspects.may_return_into(around(patch)))
       restore(memory, code, patch);
   return restored;
 }
@@ -98,8 +98,11 @@ class Removal {
     auto stopped = StoppedProcess::stop_or_join(pid);
     if (!stopped) return stopped.error();
     restored_ += restore_all(*stopped, memory_, patches_);
-    note_restored();
-    return may_unmap && !stopped->has_joined() && !leads_on() && unmap_agents(*stopped, memory_, agents_);
+    const bool is_used = may_unmap && are_used(*stopped, memory_, agents_);
+    const bool is_kept = is_used && has_unwinder();
+    if (!is_used) restore_unwinders();
+    if (!is_kept) note_restored();
+    return may_unmap && !is_used && !stopped->has_joined() && !leads_on() && unmap_agents(*stopped, memory_, agents_);
   }
   size_t restored() const { return restored_; }
 
@@ -108,6 +111,17 @@ class Removal {
     for (FoundAgent& agent : agents_) {
       if (std::exchange(agent.header.patches, 0) != 0) memory_.write_object(agent.range.begin, agent.header);
     }
+  }
+  // A handler that has interrupted code of the agent may be about to unwind the stack.
+  bool has_unwinder() const {
+    CodePages code(memory_);
+    return std::any_of(patches_.begin(), patches_.end(),
+                       [&](const inside::Patch& one) { return one.kind == PatchKind::unwinder && lies_there(code, one); });
+  }
+  void restore_unwinders() {
+    CodePages code(memory_);
+    for (const inside::Patch& one : patches_)
+      if (one.kind == PatchKind::unwinder) restored_ += restore(memory_, code, one);
   }
   bool leads_on() const {
     CodePages code(memory_);

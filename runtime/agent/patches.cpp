@@ -13,7 +13,7 @@ constexpr uint64_t kPageBytes = 4096;
 
 template <class Distance>
 inside::Patch jump_at(uint64_t address, std::span<const unsigned char> before, uint8_t opcode, uint64_t to) {
-  inside::Patch patch{address, {}, 1 + sizeof(Distance), {opcode}, 0};
+  inside::Patch patch{address, {}, 1 + sizeof(Distance), {opcode}, inside::PatchKind::site};
   const auto distance = static_cast<Distance>(to - (address + patch.length));
   std::memcpy(patch.before, before.data(), patch.length);
   std::memcpy(patch.after + 1, &distance, sizeof distance);
@@ -25,10 +25,14 @@ constexpr uint8_t kJump = 0xe9, kShortJump = 0xeb;
 }  // namespace
 
 SitePatch make_patch(const AgentSite& site, uint64_t stub) {
-  if (site.relay == 0) return {jump_at<int32_t>(site.window_address, site.window, kJump, stub)};
+  if (site.relay == 0) {
+    SitePatch made{jump_at<int32_t>(site.window_address, site.window, kJump, stub)};
+    if (site.watch == inside::Watch::unwind) made.patch.kind = inside::PatchKind::unwinder;
+    return made;
+  }
   SitePatch made{jump_at<int8_t>(site.window_address, site.window, kShortJump, site.relay),
                  jump_at<int32_t>(site.relay, site.padding, kJump, stub)};
-  made.relay->is_relay = 1;
+  made.relay->kind = inside::PatchKind::relay;
   return made;
 }
 

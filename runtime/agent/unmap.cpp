@@ -87,6 +87,16 @@ bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory)
   });
 }
 
+// With the lanes that no code refers to.
+std::vector<AddressRange> all_ranges(pid_t pid, std::span<const FoundAgent> agents) {
+  std::vector<FoundAgent> known(agents.begin(), agents.end());
+  std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
+  std::vector<AddressRange> ranges = orphaned_data(pid, agents);
+  const std::vector<AddressRange> theirs = ranges_of(pid, known);
+  ranges.insert(ranges.end(), theirs.begin(), theirs.end());
+  return ranges;
+}
+
 }  // namespace
 
 std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents) {
@@ -103,21 +113,21 @@ std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> a
 
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), agents);
+  const auto has_firing = [&](const FoundAgent& one) { return has_mappings(one) && has_taken_lane(process, memory, one.header); };
+  return !ranges.empty() && (std::any_of(agents.begin(), agents.end(), has_firing) || may_execute(process, memory, ranges));
+}
+
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
-  std::vector<FoundAgent> known(agents.begin(), agents.end());
-  std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
-  std::vector<AddressRange> ranges = ranges_of(process.pid(), known);
-  const std::vector<AddressRange> orphans = orphaned_data(process.pid(), agents);
-  ranges.insert(ranges.begin(), orphans.begin(), orphans.end());
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), agents);
   if (ranges.empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
-  const auto is_used = [&](const FoundAgent& one) { return has_taken_lane(process, memory, one.header); };
-  if (std::any_of(known.begin(), known.end(), is_used) || may_execute(process, memory, ranges)) return false;
   if (!clear_remote_code(process, memory)) return false;
   std::vector<RemoteCall> calls;
   for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
   process.prefer_waiting();
-  return make_remote_calls(process, memory, calls, [] { return false; }) && ranges_of(process.pid(), known).empty();
+  return make_remote_calls(process, memory, calls, [] { return false; }) && all_ranges(process.pid(), agents).empty();
 }
 
 }  // namespace dvm::runtime

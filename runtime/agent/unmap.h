@@ -22,7 +22,9 @@ namespace dvm::runtime {
 bool has_mappings(const FoundAgent& agent);
 // Lanes of tracers that were killed before they could write a header, so that none of the agents of the process refers to them.
 std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents);
-// All threads stand still. Unmaps such lanes as well. False: something stays.
+// All threads stand still. A thread executes their code, or may go on with it, or has taken a lane.
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
+// What is not used. All threads stand still. Unmaps such lanes as well. False: something stays.
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 
 }  // namespace dvm::runtime

@@ -338,11 +338,15 @@ struct CodeHeader {
   uint64_t frames = 0;  // the address of the FrameTable; 0: there is none
 };
 
-// A replaced instruction sequence. `before` is put back as long as `after` is there. Relays come after all that jump to them.
+// relay: comes after all patches that jump to it. unwinder: is put back when nothing of the agent's code is interrupted any more.
+enum class PatchKind : uint8_t { site, relay, unwinder };
+
+// A replaced instruction sequence. `before` is put back as long as `after` is there.
 struct Patch {
   uint64_t address = 0;
   uint8_t before[7]{}, length = 5;
-  uint8_t after[7]{}, is_relay = 0;
+  uint8_t after[7]{};
+  PatchKind kind = PatchKind::site;
 };
 
 }  // namespace dvm::runtime::inside

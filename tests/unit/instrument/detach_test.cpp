@@ -48,8 +48,7 @@ class DetachTest : public testing::Test {
                 .tracer_began = start_time(getpid()),
                 .table = reinterpret_cast<uint64_t>(table_)};
     for (size_t i = 0; i < kPatches; i++) {
-      table_[i] = {
-          reinterpret_cast<uint64_t>(code_ + 16 * i), {1, 2, 3, 4, 5}, kBytes, {0xe9, 6, 7, 8, static_cast<uint8_t>(i)}, 0};
+      table_[i] = {reinterpret_cast<uint64_t>(code_ + 16 * i), {1, 2, 3, 4, 5}, kBytes, {0xe9, 6, 7, 8, static_cast<uint8_t>(i)}};
       std::memcpy(code_ + 16 * i, table_[i].after, kBytes);
     }
     std::memcpy(code_ + kPage - sizeof kArmedWord, &kArmedWord, sizeof kArmedWord);
@@ -120,7 +119,7 @@ TEST_F(DetachTest, RestoresRelaysThatNoThreadIsIn) {
   void* page = mmap(reinterpret_cast<void*>(test::kOnStack & ~(kPage - 1)), kPage, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
-  for (const size_t relay : {0, 1}) table_[relay].is_relay = 1;
+  for (const size_t relay : {0, 1}) table_[relay].kind = inside::PatchKind::relay;
   table_[1].address = test::kOnStack;
   std::memcpy(reinterpret_cast<void*>(test::kOnStack), table_[1].after, kBytes);
   start();
@@ -244,6 +243,7 @@ TEST_F(DetachTest, KeepsMappingsWhileALaneIsTaken) {
   header_->bytes = kPage, header_->table_size = kPatches, header_->lanes = 2;
   header_->data = reinterpret_cast<uint64_t>(&data);
   data.lanes[1].turns = 1;
+  table_[0].kind = inside::PatchKind::unwinder;
   start();
   data.lanes[1].owner = static_cast<uint64_t>(child_->pid());
   detach();
@@ -252,9 +252,12 @@ TEST_F(DetachTest, KeepsMappingsWhileALaneIsTaken) {
   data.saved[inside::kGuardWord] = inside::kGuard;
   detach();
   EXPECT_TRUE(is_header_mapped());
+  EXPECT_FALSE(is_restored(0));
+  EXPECT_TRUE(is_restored(1));
   data.saved[inside::kGuardWord]++;  // the frame was left, and overwritten
   detach();
   EXPECT_FALSE(is_header_mapped());
+  EXPECT_TRUE(is_restored(0));
 }
 
 TEST_F(DetachTest, LeavesAgentsOfLivingTracers) {
