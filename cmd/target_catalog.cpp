@@ -126,7 +126,7 @@ std::vector<std::string> TargetCatalog::declarations(const dif::ProbeDesc& descr
   std::string problem;
   for (const runtime::Probe* probe : probes_of(description, problem)) {
     const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
-    if (site == nullptr || !site->inside) continue;
+    if (site == nullptr || (!site->inside && probe->provider.starts_with("pid"))) continue;
     places.emplace(site->path.empty() ? probe->object : site->path,
                    probe->provider.substr(0, probe->provider.find_last_not_of("0123456789") + 1));
   }

@@ -33,7 +33,8 @@ std::vector<const DeclaredProbe*> Providers::match(const dif::ProbeDesc& d) cons
   const auto matches = [](const std::string& pattern, const std::string& name) {
     return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   };
-  const std::string provider = d.provider.substr(0, d.provider.find_last_not_of("0123456789") + 1);
+  std::string provider = d.provider.substr(0, d.provider.find_last_not_of("0123456789") + 1);
+  if (provider.ends_with("$target")) provider.resize(provider.size() - std::string_view("$target").size());
   std::vector<const DeclaredProbe*> found;
   for (const auto& [name, declared] : all_)
     for (const DeclaredProbe& probe : declared.probes)

@@ -189,6 +189,15 @@ class CarriedTypes(Folder, dvmtest.PrivilegedTest):
         self.assertIn("args[2]: string", listing)
         self.assertIn("args[4]: struct order *", listing)
 
+    def test_types_are_known_before_the_program_runs_and_in_recordings(self):
+        self.header("-s", "shop.d")
+        built, recording = self.build(["gcc", "-g"]), str(self.path / "recording")
+        self.assertEqual(dvm("compile", "-n", self.SCRIPT, "-c", built).stderr, "")
+        recorded = dvm("record", "-q", "-o", recording, "-n", "shop$target:::sold-item { trace(copyinstr(arg2)); }", "-c", built)
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        replayed = dvm("replay", "-q", recording, "-n", 'shop*:::sold-item { printf("%d %s ", args[0], args[2]); }')
+        self.assertEqual(replayed.stdout.split(), ["0", "apple", "-1", "apple"], replayed.stderr)
+
     def test_a_declaration_of_the_script_comes_first(self):
         self.header("-s", "shop.d")
         own = "provider shop { probe sold__item(unsigned char); };"
