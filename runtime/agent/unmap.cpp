@@ -50,31 +50,24 @@ std::vector<AddressRange> ranges_of(pid_t pid, std::span<const FoundAgent> agent
 
 bool is_dead(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
 
-// Whether a firing that has taken its lane may still go on. Where its frame lies below the stack pointer of its thread, on the
-// same stack, it has ended, but for a handler on an alternate stack: may_execute() finds the signal frame of that.
-bool may_go_on(const AgentMemory& memory, const std::vector<MemoryMapping>& mappings, const HeldThread& thread,
-               const inside::Lane& lane) {
+// Whether a firing that has taken its lane may still go on: the words of its frame are there.
+bool may_go_on(const AgentMemory& memory, const inside::Lane& lane) {
   uint64_t guard = 0;
   if (lane.frame == 0) return true;
-  if (!memory.read_object(lane.frame + inside::kGuardWord * sizeof guard, guard) || guard != inside::kGuard) return false;
-  const MemoryMapping* stack = mapping_at(mappings, thread.registers.rsp);
-  if (stack == nullptr || lane.frame < stack->range.begin || lane.frame >= thread.registers.rsp) return true;
-  const auto is_in = [&](uint64_t address) { return stack->range.begin <= address && address < stack->range.end; };
-  return stack->path != "[stack]" && !is_in(thread.registers.fs_base);
+  return memory.read_object(lane.frame + inside::kGuardWord * sizeof guard, guard) && guard == inside::kGuard;
 }
 
 // A handler that has interrupted a firing may have left its stack, and the firing goes on later.
 bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, const inside::CodeHeader& header) {
   std::vector<inside::Lane> lanes(std::min(header.lanes, kMostLanes));
   if (!memory.read(header.data + sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes)))) return false;
-  const auto mappings = mappings_of(process.pid());
-  if (!mappings) return true;
-  const auto goes_on = [&](const inside::Lane& lane) {
-    return std::any_of(process.threads().begin(), process.threads().end(), [&](const HeldThread& one) {
-      return static_cast<uint64_t>(one.tid) == lane.owner && may_go_on(memory, *mappings, one, lane);
-    });
+  const auto lives = [&](uint64_t tid) {
+    return std::any_of(process.threads().begin(), process.threads().end(),
+                       [&](const HeldThread& one) { return static_cast<uint64_t>(one.tid) == tid; });
   };
-  return std::any_of(lanes.begin(), lanes.end(), [&](const inside::Lane& lane) { return lane.turns % 2 != 0 && goes_on(lane); });
+  return std::any_of(lanes.begin(), lanes.end(), [&](const inside::Lane& lane) {
+    return lane.turns % 2 != 0 && lives(lane.owner) && may_go_on(memory, lane);
+  });
 }
 
 // Code that a killed dvm has led a thread into. That thread may be about to unmap the same.

@@ -382,7 +382,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     __atomic_fetch_add(&header.homeless, site->counted, __ATOMIC_RELAXED);
     return;
   }
-  if (!take_lane(*lane, armed, saved) && !take_from_ended(context, *lane, saved, armed == kAlone)) {
+  if (!take_lane(*lane, armed, saved) && !take_from_ended(context, *lane, saved)) {
     __atomic_fetch_add(&lane->nested, site->counted, __ATOMIC_RELAXED);
     return;
   }
