@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostText = 4096;          // bytes of one firing
 constexpr size_t kMostUnwritten = 1 << 16;  // bytes of events that wait to be written together
 constexpr uint64_t kWrite = 200'000'000;    // ns after which they are written, however few
-constexpr std::string_view kSystemCalls = "syscall";
+constexpr std::string_view kSyscallProvider = "syscall";
 constexpr size_t kMostOpen = 1000;  // functions that a thread is in, as slices
 
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -103,7 +103,7 @@ void TraceEvents::write_return() {
 // fires, as that of rt_sigreturn.
 void TraceEvents::end_system_call(Open& open) {
   const std::string& provider = held_.probe->provider;
-  const bool is_in_program = provider == kSystemCalls || provider.starts_with("pid");
+  const bool is_in_program = provider == kSyscallProvider || provider.starts_with("pid");
   if (!is_in_program || open.deeper > 0 || open.functions.empty() || !open.functions.back().is_system_call) return;
   write_event("E", open.functions.back().name, false);
   open.functions.pop_back();
@@ -114,7 +114,7 @@ void TraceEvents::write_entry() {
   const std::string& name = held_.probe->function;
   end_system_call(open);
   if (open.functions.size() == kMostOpen) return open.deeper++, write_event("i", name + ":entry");
-  open.functions.push_back({name, held_.probe->provider == kSystemCalls});
+  open.functions.push_back({name, held_.probe->provider == kSyscallProvider});
   write_event("B", name);
 }
 
