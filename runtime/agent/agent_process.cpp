@@ -81,6 +81,13 @@ Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring
   return AgentProcess(*std::move(memory), context);
 }
 
+// But for the header, which children that were forked still read.
+AgentProcess::~AgentProcess() {
+  if (!data_file_) return;
+  const auto begin = static_cast<off_t>(kPageBytes), bytes = static_cast<off_t>(data_bytes() - kPageBytes);
+  (void)fallocate(data_file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, bytes);
+}
+
 uint64_t AgentProcess::data_bytes() const { return align(inside::data_bytes(context_.lanes, context_.ring_bytes), kPageBytes); }
 
 // Sites that lie near each other share a mapping.

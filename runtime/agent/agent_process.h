@@ -44,6 +44,10 @@ class AgentProcess {
  public:
   // Changes nothing yet. lanes and ring_bytes: powers of two. follows: what it forks fires as well, into the same lanes.
   static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows);
+  AgentProcess(AgentProcess&&) = default;
+  AgentProcess& operator=(AgentProcess&&) = delete;
+  // Lanes that are still mapped in the process hold nothing then.
+  ~AgentProcess();
 
   // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
   // clock: at first; dvm publishes later ones. Clauses with thread-local variables do nothing until place_variables().

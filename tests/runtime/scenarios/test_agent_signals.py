@@ -53,6 +53,23 @@ class Leaping(AgentTest):
         self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" not in maps.read_text()))
 
 
+    def test_memory_that_stays_is_empty(self):
+        for _ in range(ATTEMPTS):
+            target = subprocess.Popen([program("leaps"), "1", "stays"])
+            self.addCleanup(target.wait)
+            self.addCleanup(target.kill)
+            status = pathlib.Path(f"/proc/{target.pid}/status")
+            self.assertTrue(dvmtest.eventually(lambda: "SigCgt:\t0000000000002000" in status.read_text()))  # SIGALRM
+            tracer = dvmtest.start_tracer(self, "pid$target:leaps:called:entry { @[ustack(9)] = count(); } tick-1s { exit(0); }", "-x", "backend=agent",
+                                          "-p", str(target.pid))
+            target.send_signal(signal.SIGALRM)
+            tracer.communicate(timeout=120)
+            lanes = re.search(r"/memfd:dvm-agent-[^\n]*\n(?:\w+: [^\n]*\n)*?Rss: +(\d+) kB", pathlib.Path(f"/proc/{target.pid}/smaps").read_text())
+            if lanes:  # it has interrupted code of the agent
+                return self.assertLess(int(lanes[1]), 8)
+        self.fail("no signal has interrupted code of the agent")
+
+
 class Unwinding(AgentTest):
     """Handlers that interrupt code of the agent find the callers of it, as the program without an agent does."""
 
