@@ -241,7 +241,11 @@ void add_header(CLI::App& app, CommandAction& chosen) {
   CLI::App* command = add_command(app, "header", "Write a C header for the probes that a script declares",
                                   {"dvm header -s provider.d -o provider.h"});
   add_script_options(*command, given->script, "[SCRIPT]");
-  command->add_option("-o", given->output, "Write the header to this file (required); - is standard output")->type_name("FILE");
+  for (const char* of_probes : {"-v", "-P", "-m", "-f", "-i", "-Z"}) command->remove_option(command->get_option(of_probes));
+  command
+      ->add_option("-o", given->output,
+                   "Write the header to this file; - is standard output (default: named as the script, with .h)")
+      ->type_name("FILE");
   command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output); }; });
 }
 

@@ -91,6 +91,10 @@ class Header(Folder):
         self.assertEqual(printed.returncode, 0, printed.stderr)
         self.assertEqual(printed.stdout.replace("DVM_PROBES_H", "DVM_OTHER_H"), (self.path / "other.h").read_text())
 
+    def test_options_that_select_probes_are_not_there(self):
+        self.assertNotRegex(dvm("header", "--help").stdout, r"(?m)^  -[vPmfiZ] ")
+        self.assertEqual(self.header("-P", "shop").returncode, 2)
+
     def test_probes_cost_nothing_where_they_are_not_wanted(self):
         self.header("-s", "shop.d")
         self.assertEqual(self.untraced(self.build(["gcc", "-DDVM_NO_PROBES"])), "enabled 0\n")
