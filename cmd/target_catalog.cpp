@@ -24,6 +24,13 @@ bool is_changed_copy(const std::string& function) {
   return false;
 }
 
+// "pid123" or "pid$target", but not "pidgin123", which has markers.
+bool has_functions(std::string_view provider) {
+  if (!provider.starts_with("pid")) return false;
+  provider.remove_prefix(3);
+  return provider == "$target" || provider.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 void TargetCatalog::add_process(pid_t pid) {
@@ -122,11 +129,12 @@ compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& descript
 
 // Of the files that have the markers. A recording names them as they lay in the process.
 std::vector<std::string> TargetCatalog::declarations(const dif::ProbeDesc& description) {
+  if (has_functions(description.provider)) return {};    // maybe thousands
   std::set<std::pair<std::string, std::string>> places;  // file and provider
   std::string problem;
   for (const runtime::Probe* probe : probes_of(description, problem)) {
     const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
-    if (site == nullptr || (!site->inside && probe->provider.starts_with("pid"))) continue;
+    if (site == nullptr || has_functions(probe->provider)) continue;
     places.emplace(site->path.empty() ? probe->object : site->path,
                    probe->provider.substr(0, probe->provider.find_last_not_of("0123456789") + 1));
   }
