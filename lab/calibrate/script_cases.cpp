@@ -319,12 +319,28 @@ std::string repeated(std::string_view begin, std::string_view part, unsigned tim
   return text + std::string(end);
 }
 
-// A clause whose machine code needs the machine state, as it does for `id`.
+// Clause-local variables of a clause that starts so, set and then read, as scripts use them. Each script has as many sums.
+std::vector<ScriptCase> locals_in(const std::string& clause) {
+  constexpr unsigned kMost = kMore + 1;
+  const auto using_them = [&](unsigned count) {
+    return repeated("", "this int v{}; ", count) + repeated(clause, "this->v{} = arg1; ", count) +
+           repeated("", "@v{} = sum(this->v{}); ", count) + repeated("", "@w{} = sum(arg1); ", kMost - count, "}");
+  };
+  return {{"prepare/locals"_row, using_them(1), using_them(0)}, {"prepare/locals"_row, using_them(kMost), using_them(1), kMore}};
+}
+
+// Values that are evaluated: opcode/ret is the price of a DIFO beyond its other instructions.
+std::vector<ScriptCase> evaluations() {
+  return {{"opcode/ret"_row, sums_of("arg1 + arg2"), sums_of("arg1"), 0, false, kMore},
+          {"action/expression"_row, repeated("P{ arg0; ", "v{} = arg1; ", kMore, "}"), std::string(kNothing), 0, false, kMore}};
+}
+
+// A clause whose machine code needs the machine state, as it does for `id`. The value must be used, or there is no code for it.
 std::vector<ScriptCase> native_preparation() {
-  const std::string calls = "P{ id; @ = sum(arg1); }", one_local = "this int v; " + calls;
-  return {{"prepare/dif"_row, calls, "P{ @ = sum(arg1); }"},
-          {"prepare/locals"_row, one_local, calls},
-          {"prepare/locals"_row, repeated("", "this int v{}; ", kMore + 1, calls), one_local, kMore}};
+  const std::string prepared = "P{ @ = sum(id); ";
+  std::vector<ScriptCase> cases = {{"prepare/dif"_row, prepared + "}", "P{ @ = sum(arg1); }"}};
+  append(cases, locals_in(prepared));
+  return cases;
 }
 
 // Divisions of arguments: LLVM makes constants of what a DIF text divides.
@@ -339,29 +355,26 @@ std::vector<ScriptCase> native_divisions() {
   return cases;
 }
 
-// The rows that engine llvm has of its own. The consumer is the same; what is called as a whole costs about what it does there.
+// The rows that engine llvm has of its own, those first that others need: without its own price a row counts as the
+// interpreter's. The consumer is the same; what is called as a whole costs about what it does there.
 std::vector<ScriptCase> native_cases() {
-  std::vector<ScriptCase> cases = native_preparation();
-  const size_t prepared = cases.size();
+  std::vector<ScriptCase> cases = evaluations();
+  append(cases, native_preparation());
   append(cases, native_divisions());
-  append(cases, script_cases());
-  const auto is_other = [](const ScriptCase& one) {
-    return one.is_consumer || one.may_act || one.row == "prepare/dif"_row || one.row == "prepare/locals"_row;
-  };
-  cases.erase(std::remove_if(cases.begin() + static_cast<std::ptrdiff_t>(prepared), cases.end(), is_other), cases.end());
+  const std::vector<Row> known = rows_of(cases);
+  for (ScriptCase& one : script_cases()) {
+    const bool is_known = std::find(known.begin(), known.end(), one.row) != known.end();
+    if (!is_known && !one.is_consumer && !one.may_act) cases.push_back(std::move(one));
+  }
   return cases;
 }
 
 std::vector<ScriptCase> script_cases(EngineId engine) {
   if (engine == EngineId::llvm) return native_cases();
   const std::string nothing(kNothing);
-  std::vector<ScriptCase> cases = {
-      {"opcode/ret"_row, repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"),
-       repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"), 0, false, kMore},
-      {"action/expression"_row, repeated("P{ arg0; ", "v{} = arg1; ", kMore, "}"), nothing, 0, false, kMore},
-      {"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"),
-       0, false, kMore},
-  };
+  std::vector<ScriptCase> cases = evaluations();
+  cases.push_back({"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1),
+                   repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0, false, kMore});
   append(cases, operands());
   // By those that follow a first one.
   const auto add_more = [&](Row row, const std::string& action) {
@@ -371,12 +384,10 @@ std::vector<ScriptCase> script_cases(EngineId engine) {
   for (const dif::AggregationInfo& function : dif::kAggregations) add_more(row_of(function), "@s{} = " + call_of(function));
   append(cases, kept_values());
   add_more("key/any"_row, "@s{}[arg1] = count()");
-  const std::string one_local = "this int v; P{ arg0; }";
-  cases.push_back({"prepare/locals"_row, one_local, nothing});
-  cases.push_back({"prepare/locals"_row, repeated("", "this int v{}; ", kMore + 1, "P{ arg0; }"), one_local, kMore});
+  append(cases, locals_in("P{ arg0; "));
   cases.push_back({"prepare/dif"_row, "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   cases.push_back({"prepare/actions"_row, "P{ @ = sum(arg1); }", "P/arg0 == 9/{ @ = sum(arg1); }"});
-  cases.push_back({"key/once"_row, "P{ @[execname] = count(); }", "P{ @ = count(); }"});
+  cases.push_back({"key/once"_row, "P{ @[arg1] = count(); }", "P{ @ = sum(arg1); }"});
   append(cases, string_subroutines());
   const auto add = [&](Row row, const std::string& action) {
     cases.push_back({row, fmt::format("P{{ arg0; {}; }}", action), nothing});
