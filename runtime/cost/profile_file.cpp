@@ -83,6 +83,13 @@ bool is_dropped(std::string_view row) {
   return std::any_of(std::begin(kDropped), std::end(kDropped), [&](std::string_view one) { return row.ends_with(one); });
 }
 
+// Whether n counts variables that exist, of those that are looked up: finding one may cost less than finding none.
+bool counts_found(std::string_view row) {
+  return std::any_of(dif::kOpcodes.begin(), dif::kOpcodes.end(), [row](const dif::OpcodeInfo& opcode) {
+    return opcode.cost == dif::CostClass::found && row.ends_with(fmt::format("opcode/{}", opcode.mnemonic));
+  });
+}
+
 // Reads a profile from a text that is JSON. Throws Error.
 class Parsing {
  public:
@@ -161,10 +168,10 @@ class Parsing {
   void read(const std::string& folder, const char* name, double& into) const {
     if (const Json* found = member(folder, name)) into = number(*found, folder + name);
   }
-  double number(const Json& json, const std::string& path) const {
+  double number(const Json& json, const std::string& path, double least = 0) const {
     if (!json.is_number()) throw wrong(path, "is not a number");
     const auto value = json.get<double>();
-    if (!std::isfinite(value) || value < 0) throw wrong(path, fmt::format("is {}: it must be 0 or more", value));
+    if (!std::isfinite(value) || value < least) throw wrong(path, fmt::format("is {}: it must be {} or more", value, least));
     return value;
   }
 
@@ -177,9 +184,13 @@ class Parsing {
   }
   void read_price(const Json& object, const std::string& path) {
     vm::Price price;
-    for (const auto& [name, place] : {std::pair("m", &price.m), {"n", &price.n}, {"spread", &price.spread}})
-      if (object.contains(name)) *place = number(object[name], path + "/" + name);
     const std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
+    const auto read_part = [&](const char* name, double& part, double least) {
+      if (object.contains(name)) part = number(object[name], path + "/" + name, least);
+    };
+    read_part("m", price.m, 0);
+    read_part("n", price.n, counts_found(row) ? -price.m : 0);
+    read_part("spread", price.spread, 0);
     if (known_.contains(row))
       profile_.set(vm::RowName::of_table(row), price);
     else if (!is_dropped(row))

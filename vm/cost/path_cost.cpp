@@ -2,6 +2,8 @@
 
 #include "dvm/vm/path_cost.h"
 
+#include <utility>
+
 #include "dvm/vm/operands.h"
 
 namespace dvm::vm {
@@ -58,7 +60,8 @@ class PathPricing {
     const Price* price = profile_.find(name);
     if (!price) price = profile_.find(RowName::of_table(row));
     if (!price) return missing_.insert(name.text()), CostRange{};
-    return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
+    const auto [least, most] = price->n < 0 ? std::pair(bytes.most, bytes.least) : std::pair(bytes.least, bytes.most);
+    return {Cost::of(*price, least), Cost::of(*price, bytes.expected), Cost::of(*price, most)};
   }
 
   bool is_counted(size_t pc) const { return pc < counts_.size() && counts_[pc].entered != 0; }

@@ -85,6 +85,11 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": \"x\"}}}")).find("not a number"), std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": 1e999}}}")).find("the number 1e999 is too large"),
             std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"scmp\": {\"m\": 3, \"n\": -1}}}")).find("n is -1: it must be 0 or more"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(with_prices("{\"llvm\": {\"opcode\": {\"ldts\": {\"m\": 3, \"n\": -4}}}}")).find("n is -4: it must be -3 or more"),
+      std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": NaN}}")), "");
   EXPECT_NE(error_of(with_prices("{\"opcode\": 3}")).find("prices/opcode is not an object"), std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{}}}}}}")).find("too deep"), std::string::npos);

@@ -92,6 +92,14 @@ TEST_F(PathCost, AVariableThatIsLookedUpIsExpectedToBeThereAndAStoreToFindOne) {
   EXPECT_EQ(counted.dearest.clocks, cost({}).dearest.clocks);
 }
 
+TEST_F(PathCost, FindingAVariableMayCostLessThanFindingNone) {
+  set("opcode/ldts", {100, -60, 0});
+  const CostRange cost = price("v 500 scl tls r/w int32\nldts v, %r1\nret %r1\n");
+  EXPECT_EQ(cost.cheapest.clocks, 40 + 28);
+  EXPECT_EQ(cost.expected.clocks, 40 + 28);
+  EXPECT_EQ(cost.dearest.clocks, 100 + 28);
+}
+
 TEST_F(PathCost, StringsAreAsLongAsARunHadThem) {
   set("opcode/ldgaa", {7, 0, 0});
   set("opcode/pushtr", {10, 1, 0});
