@@ -77,10 +77,35 @@ std::vector<ScriptCase> operands() {
       {"opcode/stts_ref"_row, stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
       {"opcode/stgaa_ref"_row, stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
       {"opcode/sttaa_ref"_row, stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
+      {"opcode/stts"_row, stored("self->n{}", "arg1"), stored("n{}", "arg1"), 0, false, kMore},
+      {"opcode/stgaa"_row, stored("n{}[arg1]", "arg1"), stored("n{}", "arg1"), 0, false, kMore},
       {row_of(vm::StringPlace::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
       {"tuple/string"_row, arrays_by(many), arrays_by(few), longer * kMore},
       {"tuple/string"_row, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
+}
+
+// Variables that are looked up: those that do not exist, and then those that do.
+std::vector<ScriptCase> looked_up() {
+  struct Variable {
+    Row row;
+    std::string declaration, text;
+  };
+  const Variable variables[] = {{"opcode/ldts"_row, "self int t{}; ", "self->t{}"},
+                                {"opcode/ldgaa"_row, "int t{}[int]; ", "t{}[arg1]"},
+                                {"opcode/ldtaa"_row, "self int t{}[int]; ", "self->t{}[arg1]"}};
+  std::vector<ScriptCase> cases;
+  for (const auto& [row, declaration, text] : variables) {
+    const std::string declared = repeated("", declaration, kMore), stored = repeated("P{ ", text + " = arg1; ", kMore);
+    const auto summed = [](const std::string& value) { return repeated("", "@s{} = sum(" + value + "); ", kMore, "}"); };
+    ScriptCase made{row, declared + sums_of(text), declared + sums_of("arg1"), 0, false, kMore};
+    made.exists = false;
+    cases.push_back(made);
+    made = {row, declared + stored + summed(text), declared + stored + summed("arg1"), kMore};
+    made.exists = true;
+    cases.push_back(made);
+  }
+  return cases;
 }
 
 // Subroutines on strings, likewise: their result is read at once. Their price of a byte is known by then.
@@ -376,6 +401,7 @@ std::vector<ScriptCase> script_cases(EngineId engine) {
   cases.push_back({"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1),
                    repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0, false, kMore});
   append(cases, operands());
+  append(cases, looked_up());
   // By those that follow a first one.
   const auto add_more = [&](Row row, const std::string& action) {
     const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };

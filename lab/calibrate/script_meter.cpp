@@ -96,10 +96,12 @@ Status measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile)
   vm::Price price = profile.find(row) ? *profile.find(row) : vm::Price{};
   double& part = one.bytes > 0 ? price.n : price.m;
   part = 0;
+  if (one.exists == false) price.n = 0;
   profile.set(row, price);
   const Result<double> with = predicted(one, one.with, bench, profile), without = predicted(one, one.without, bench, profile);
   if (!with || !without) return (with ? without : with).error();
-  part = std::max(found.m - (*with - *without), 0.0) / one.uses / (one.bytes > 0 ? one.bytes : 1);
+  const double least = one.exists == true ? -price.m : 0;
+  part = std::max((found.m - (*with - *without)) / one.uses / (one.bytes > 0 ? one.bytes : 1), least);
   price.spread = std::max(price.spread, found.spread / one.uses);
   profile.set(row, price);
   return {};

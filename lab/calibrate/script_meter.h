@@ -6,6 +6,7 @@
 //
 // In scripts P stands for the probe.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct ScriptCase {
   uint64_t most_firings = UINT64_MAX;  // a sample; fewer where the consumer takes long
   bool is_read = true, may_act = false;
   unsigned least_samples = 0;
+  std::optional<bool> exists = {};  // a variable that is looked up. n is what it costs more, or less, if it does
 };
 
 // Rows that others need come first. Of an engine that is not the default, those that differ by it.
