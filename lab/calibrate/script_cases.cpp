@@ -108,6 +108,15 @@ std::vector<ScriptCase> looked_up() {
   return cases;
 }
 
+// Variables that dvm looks up for the process: a DIF text has no process.
+std::vector<ScriptCase> asked_of_process() {
+  std::vector<ScriptCase> cases;
+  for (const auto& [row, name] :
+       {std::pair("variable/ppid"_row, "ppid"), {"variable/uid"_row, "uid"}, {"variable/gid"_row, "gid"}})
+    cases.push_back({row, sums_of(name), sums_of("arg1"), 0, false, kMore});
+  return cases;
+}
+
 // Subroutines on strings, likewise: their result is read at once. Their price of a byte is known by then.
 std::vector<ScriptCase> string_subroutines() {
   const std::string few = literal(kFewLetters);
@@ -402,6 +411,7 @@ std::vector<ScriptCase> script_cases(EngineId engine) {
                    repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0, false, kMore});
   append(cases, operands());
   append(cases, looked_up());
+  append(cases, asked_of_process());
   // By those that follow a first one.
   const auto add_more = [&](Row row, const std::string& action) {
     const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };
