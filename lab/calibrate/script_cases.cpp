@@ -108,6 +108,31 @@ std::vector<ScriptCase> looked_up() {
   return cases;
 }
 
+// Loads and stores of members of a structure that is a variable, beside variables: a DIF text has scratch only.
+std::vector<ScriptCase> members() {
+  struct Access {
+    Row load;
+    std::optional<Row> store;
+    std::string type;
+  };
+  const Access accesses[] = {{"opcode/ldsb"_row, {}, "int8_t"},
+                             {"opcode/ldsh"_row, {}, "int16_t"},
+                             {"opcode/ldsw"_row, {}, "int32_t"},
+                             {"opcode/ldub"_row, "opcode/stb"_row, "uint8_t"},
+                             {"opcode/lduh"_row, "opcode/sth"_row, "uint16_t"},
+                             {"opcode/lduw"_row, "opcode/stw"_row, "uint32_t"},
+                             {"opcode/ldx"_row, "opcode/stx"_row, "uint64_t"}};
+  std::vector<ScriptCase> cases;
+  for (const auto& [load, store, type] : accesses) {
+    const std::string declared =
+        repeated("struct made_up { ", type + " m{}; ", kMore, "}; struct made_up s; ") + repeated("", "int64_t g{}; ", kMore);
+    const auto stored = [&](const char* to) { return repeated(declared + "P{ ", fmt::format("{} = arg1; ", to), kMore, "}"); };
+    cases.push_back({load, declared + sums_of("s.m{}"), declared + sums_of("g{}"), 0, false, kMore});
+    if (store) cases.push_back({*store, stored("s.m{}"), stored("g{}"), 0, false, kMore});
+  }
+  return cases;
+}
+
 // Variables that dvm looks up for the process: a DIF text has no process.
 std::vector<ScriptCase> asked_of_process() {
   std::vector<ScriptCase> cases;
@@ -411,6 +436,7 @@ std::vector<ScriptCase> script_cases(EngineId engine) {
                    repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0, false, kMore});
   append(cases, operands());
   append(cases, looked_up());
+  append(cases, members());
   append(cases, asked_of_process());
   // By those that follow a first one.
   const auto add_more = [&](Row row, const std::string& action) {
