@@ -93,6 +93,11 @@ bool starts_machine(const dif::EcbDesc& clause, EngineId engine, bool is_alone) 
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
+// Whether its machine code tests the predicate before anything is prepared for it.
+bool has_gate(const dif::EcbDesc& clause, EngineId engine) {
+  return engine == EngineId::llvm && clause.predicate && vm::is_plain(clause.predicate->difo);
+}
+
 size_t difos_of(const dif::EcbDesc& clause) {
   size_t difos = clause.predicate ? 1 : 0;
   for (const dif::ActDesc& action : clause.actions) difos += action.args.size();
@@ -168,6 +173,7 @@ class Predicting {
                  actions_cost(prices_, clause, committed_, instructions)};
     made.has_dif = starts_machine(clause, prices_.execution().engine, false);
     made.has_dif_alone = starts_machine(clause, prices_.execution().engine, true);
+    made.has_gate = has_gate(clause, prices_.execution().engine);
     made.has_keys = keyed_actions(clause) > 0;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
@@ -336,19 +342,20 @@ class Predicting {
     if (reached > 0) prepare_clauses(probe, reached);
   }
 
-  // Adds the preparation that some clauses need.
+  // Adds the preparation that some clauses need. Shares are of the firings that come so far.
   void prepare_clauses(ProbePrediction& probe, double reached) {
-    double acting = 0, keyed = 0;
-    bool has_dif = false;
+    double acting = 0, keyed = 0, started = 0;
     for (const ClausePrediction& clause : probe.clauses) {
-      has_dif = has_dif || (probe.clauses.size() == 1 ? clause.has_dif_alone : clause.has_dif);
-      acting += clause.cost.probability;
-      if (clause.has_keys) keyed += clause.cost.probability;
+      const double holds = std::min(clause.cost.probability / reached, 1.0), entered = clause.has_gate ? holds : 1;
+      const bool has_dif = probe.clauses.size() == 1 ? clause.has_dif_alone : clause.has_dif;
+      if (has_dif) started = std::max(started, entered);
+      acting += prices_.execution().engine == EngineId::llvm ? entered : holds;
+      if (clause.has_keys) keyed += holds;
     }
-    if (has_dif) probe.prepare += prices_.of("prepare/dif"_row);
-    if (has_dif && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_);
-    probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting / reached, 1.0));
-    probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed / reached, 1.0));
+    if (started > 0) probe.prepare += prices_.of("prepare/dif"_row).times(started);
+    if (started > 0 && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_).times(started);
+    probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting, 1.0));
+    probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));
   }
 
   void count_firings(const ProbePrediction& probe) {

@@ -38,6 +38,7 @@ struct ClausePrediction {
   EcbCost cost;
   // It starts the machine state: where other clauses are on the probe, too, and where none is.
   bool has_dif = false, has_dif_alone = false;
+  bool has_gate = false;  // nothing is started for it unless its predicate holds
   bool has_keys = false;  // of an aggregation
   // How often its predicate holds, and what its instructions do, was measured.
   bool is_measured = false;

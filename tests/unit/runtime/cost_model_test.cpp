@@ -90,6 +90,25 @@ TEST(CostModel, AnEngineStartsTheMachineForClausesThatNeedIt) {
   EXPECT_EQ(prepared(EngineId::llvm, counting_by_stack()), 100);
 }
 
+// The gate of a plain predicate comes before all that. A predicate that is not plain is part of the body, which is entered.
+TEST(CostModel, MachineCodeStartsNothingBehindAGateThatIsShut) {
+  vm::Profile profile;
+  profile.set("prepare/dif"_row, {100, 0, 0});
+  profile.set("prepare/locals"_row, {20, 0, 0});
+  profile.set("prepare/actions"_row, {8, 0, 0});
+  PredictOptions options;
+  options.probability = 0.25;
+  const auto prepared = [&](EngineId engine, dif::EcbDesc clause) {
+    options.execution = Execution{engine};
+    return predicted({std::move(clause)}, profile, options).probes.at(0).prepare.clocks;
+  };
+  dif::EcbDesc gated = on(kFunction, {counting_by_stack()}, true), ungated = gated;
+  ungated.predicate->difo = dif::test::assembled("v 500 scl glb r/w int64\nldgs v, %r1\nret %r1\n");
+  EXPECT_EQ(prepared(EngineId::llvm, gated), 0.25 * (100 + 8));
+  EXPECT_EQ(prepared(EngineId::llvm, ungated), 100 + 8);
+  EXPECT_EQ(prepared(EngineId::interp, gated), 100 + 0.25 * 8);
+}
+
 // The clause with the greater cost at its rate pays for loading LLVM; the other one follows when it has cost its own price.
 TEST(CostModel, ClausesAreTranslatedWhenTheyHaveCostIt) {
   const auto clause = [](size_t number, double clocks) {
