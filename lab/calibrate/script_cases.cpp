@@ -420,11 +420,15 @@ std::vector<ScriptCase> native_cases() {
   std::vector<ScriptCase> cases = evaluations();
   append(cases, native_preparation());
   append(cases, native_divisions());
-  const std::vector<Row> known = rows_of(cases);
+  std::vector<Row> known = rows_of(cases);
+  known.push_back("prepare/clause"_row);
   for (ScriptCase& one : script_cases()) {
     const bool is_known = std::find(known.begin(), known.end(), one.row) != known.end();
     if (!is_known && !one.is_consumer && !one.may_act) cases.push_back(std::move(one));
   }
+  const std::string asked = "@s{} = sum(id); ";
+  cases.push_back({"prepare/clause"_row, repeated("", "P{ " + asked + "} ", kMore + 1), repeated("P{ ", asked, kMore + 1, "}"), 0,
+                   false, kMore});
   return cases;
 }
 
@@ -450,6 +454,12 @@ std::vector<ScriptCase> script_cases(EngineId engine) {
   cases.push_back({"prepare/dif"_row, "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   cases.push_back({"prepare/actions"_row, "P{ @ = sum(arg1); }", "P/arg0 == 9/{ @ = sum(arg1); }"});
   cases.push_back({"key/once"_row, "P{ @[arg1] = count(); }", "P{ @ = sum(arg1); }"});
+  // Predicates that differ, as those of a script do, and do not hold: the processor guesses the next instruction less well.
+  const std::string first = "P/arg1 == 7/{ @a = count(); } ";
+  cases.push_back({"prepare/clause"_row,
+                   first + "P/arg1 > 100/{ @b = count(); } P/arg0 != 1/{ @c = count(); } P/arg1 < 5/{ @d = count(); } "
+                           "P/arg2 == 9/{ @e = count(); }",
+                   first, 0, false, kMore});
   append(cases, string_subroutines());
   const auto add = [&](Row row, const std::string& action) {
     cases.push_back({row, fmt::format("P{{ arg0; {}; }}", action), nothing});

@@ -344,15 +344,16 @@ class Predicting {
 
   // Adds the preparation that some clauses need. Shares are of the firings that come so far.
   void prepare_clauses(ProbePrediction& probe, double reached) {
-    double acting = 0, keyed = 0, started = 0;
+    double acting = 0, keyed = 0, started = 0, starts = 0;
     for (const ClausePrediction& clause : probe.clauses) {
       const double holds = std::min(clause.cost.probability / reached, 1.0), entered = clause.has_gate ? holds : 1;
       const bool has_dif = probe.clauses.size() == 1 ? clause.has_dif_alone : clause.has_dif;
-      if (has_dif) started = std::max(started, entered);
+      if (has_dif) started = std::max(started, entered), starts += entered;
       acting += prices_.execution().engine == EngineId::llvm ? entered : holds;
       if (clause.has_keys) keyed += holds;
     }
     if (started > 0) probe.prepare += prices_.of("prepare/dif"_row).times(started);
+    probe.prepare += prices_.of_optional("prepare/clause"_row).times(starts - started);
     if (started > 0 && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_).times(started);
     probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting, 1.0));
     probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));

@@ -138,6 +138,14 @@ uint64_t stage_count(const Account& account, std::string_view name) {
   return 0;
 }
 
+// Clauses with DIF, of all firings, that came behind another one.
+uint64_t further_clauses(const Account& account, uint64_t started) {
+  uint64_t clauses = 0;
+  for (const EcbAccount& ecb : account.ecbs)
+    if (ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count > 0) clauses += ecb.firings;
+  return clauses - std::min(clauses, started);
+}
+
 vm::Cost price_source(LedgerPricing& pricing, const Account& account, const Replayed& replayed) {
   vm::Cost cost;
   pricing.add(cost, "source/replay/trigger"_row, replayed.events, replayed.bytes);
@@ -153,6 +161,7 @@ vm::Cost price_preparation(LedgerPricing& pricing, const Account& account) {
   pricing.run_natively(native_share(account.ecbs));
   const uint64_t started = stage_count(account, "prepare");
   pricing.add(cost, "prepare/dif"_row, started);
+  pricing.add(cost, "prepare/clause"_row, further_clauses(account, started));
   if (account.locals > 0) pricing.add(cost, "prepare/locals"_row, started, account.locals * started);
   for (const EcbAccount& ecb : account.ecbs) {
     pricing.run_natively(native_share(ecb));

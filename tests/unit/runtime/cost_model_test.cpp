@@ -109,6 +109,20 @@ TEST(CostModel, MachineCodeStartsNothingBehindAGateThatIsShut) {
   EXPECT_EQ(prepared(EngineId::interp, gated), 100 + 0.25 * 8);
 }
 
+TEST(CostModel, FurtherClausesWithDifHaveAPrice) {
+  vm::Profile profile;
+  profile.set("prepare/dif"_row, {100, 0, 0});
+  profile.set("prepare/clause"_row, {7, 0, 0});
+  const auto prepared = [&](EngineId engine, size_t clauses) {
+    PredictOptions options;
+    options.execution = Execution{engine};
+    return predicted(std::vector(clauses, on(kFunction, {tracing()})), profile, options).probes.at(0).prepare.clocks;
+  };
+  EXPECT_EQ(prepared(EngineId::interp, 1), 100);
+  EXPECT_EQ(prepared(EngineId::interp, 3), 100 + 2 * 7);
+  EXPECT_EQ(prepared(EngineId::llvm, 3), 0);
+}
+
 // The clause with the greater cost at its rate pays for loading LLVM; the other one follows when it has cost its own price.
 TEST(CostModel, ClausesAreTranslatedWhenTheyHaveCostIt) {
   const auto clause = [](size_t number, double clocks) {
