@@ -8,12 +8,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dvm/compiler/compile.h"
+#include "dvm/dif/action.h"
 #include "dvm/dif/text.h"
 #include "tests/engines/script_case.h"
 #include "tests/support/engine.h"
@@ -164,6 +166,31 @@ TEST_P(EngineScripts, DoTheSame) {
   const bool counts_on_auto = GetParam().script.size() % 2 == 0;
   EXPECT_EQ(check(script, counts_on_auto ? "auto" : "llvm", vm::CostPolicy::blocks), counts);
   check(script, counts_on_auto ? "llvm" : "auto", vm::CostPolicy::none);
+}
+
+// Actions and aggregating functions that ran in some script, and so on each engine.
+std::set<std::string> actions_that_ran() {
+  std::set<std::string> ran;
+  for (const ScriptCase& each : dvm::test::read_script_cases()) {
+    const compiler::CompileResult compiled = compile(each.script);
+    if (compiled.programs.empty()) continue;
+    for (const EcbAccount& ecb : TwoRounds(compiled.programs[0], "interp", vm::CostPolicy::blocks).account().ecbs)
+      for (const auto& [name, tally] : ecb.actions)
+        if (tally.count != 0) ran.insert(name);
+  }
+  return ran;
+}
+
+// Opcodes, subroutines and variables are those of the conformance cases. Destructive actions need a process; jstack() becomes
+// ustack().
+TEST(EngineScriptsTable, RunsEachActionAndAggregatingFunction) {
+  const std::set<std::string> ran = actions_that_ran();
+  for (const dif::ActionInfo& action : dif::kActions)
+    EXPECT_TRUE(!action.unsupported.empty() || action.destructive || action.id == dif::Action::jstack ||
+                ran.contains(std::string(action.name)))
+        << action.name;
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    EXPECT_TRUE(ran.contains(std::string(function.name))) << function.name;
 }
 
 TEST(EngineScriptsTable, Update) {
