@@ -87,6 +87,7 @@ void print_table(std::FILE* out, const runtime::Account& account) {
     fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(name_of(*ecb.probe)), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}  engine {}{}\n", ecb.firings, ecb.predicate_hits, ecb.faults,
                ecb.engine, after(ecb.interpreted));
+    if (ecb.engine == "llvm") fmt::print(out, "    opcodes, variables and subroutines are timed on interp, actions one by one\n");
     if (std::vector<Tallied> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
   }
   fmt::print(out, "\n  stages, whole run\n");

@@ -55,7 +55,7 @@ class Engines(dvmtest.PrivilegedTest):
             count = self.check_sums(run.stdout)
             changed = re.search(r"(?m)^dvm: dt_clause_0: engine llvm after (\d+) firings$", run.stderr)
             if changed and 0 < int(changed.group(1)) < count:
-                return
+                return run
             seconds *= 2
             self.assertLess(seconds, MOST_SECONDS, run.stderr)
 
@@ -68,7 +68,8 @@ class Engines(dvmtest.PrivilegedTest):
         self.check_change()
 
     def test_sums_hold_with_an_account(self):
-        self.check_change("--account")
+        run = self.check_change("--account")
+        self.assertIn("opcodes, variables and subroutines are timed on interp, actions one by one\n", run.stdout + run.stderr)
 
 
 if __name__ == "__main__":
