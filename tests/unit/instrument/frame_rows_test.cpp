@@ -99,7 +99,7 @@ void step_through(AgentFirer firer) {
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, &before);
   std::mt19937_64 random(7);
-  for (int i = 0; i < 2; i++) {  // the first firing finds a lane, by agent_enter
+  for (int i = 0; i < 8; i++) {  // the first firing finds a lane, by agent_enter
     stepping = {&agent, some_registers(random)};
     stepping.given.flags = 0x202 | kTrap;
     Registers registers = stepping.given;
