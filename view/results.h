@@ -40,7 +40,7 @@ class Results {
   const std::vector<Json>& losses() const { return losses_; }
   // Runs without a last line: they were killed, or their files were cut.
   const std::vector<std::string>& unfinished() const { return unfinished_; }
-  // What holds several runs, and how many: dvm run -o appends to a file.
+  // Inputs with several runs, and their number: dvm run -o appends to a file.
   const std::vector<std::pair<std::string, size_t>>& repeated() const { return repeated_; }
 
  private:

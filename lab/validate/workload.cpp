@@ -1,19 +1,19 @@
-// What dvm cost validate traces: small jobs, each a loop, done on order. A line on standard input names the job, how many rounds,
-// after how many of them to rest, and when to go on, in ns from the beginning of these; 0: no rest. The answer is a line of what
-// they took:
+// The program that dvm cost validate traces. It does small jobs on order, each of them a loop. A line on standard input names the
+// job and its rounds. If it has a burst, the job rests after that many rounds until the period, in ns from their beginning, is
+// over. The answer is a line:
 //
 //   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  CPU ns, wall ns, calls, quiet share, slowdown
-//   interrupted NS 0 0 1 1                ->  likewise, but as CPU time that of an interrupt
-//   paced RATE 0 MS THREADS KEYS          ->  likewise, of the calls alone
+//   interrupted NS 0 0 1 1                ->  the same, with the time of an interrupt as CPU time
+//   paced RATE 0 MS THREADS KEYS          ->  the same, for the calls alone
 //   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
 //
-// A job is done in pieces. CPU time is that of the rounds as with an idle SMT sibling and at one speed of the core
-// (quiet_time.h); arguments are that speed in core cycles a tick (0: not scaled) and, where they are known, the readings of a
-// quiet core. The quiet share is the part of the rounds that had an idle sibling; the slowdown says how many times as long all of
-// them took. The wall time is that of all that was done.
+// A job is done in pieces. Its CPU time is that of the rounds with an idle SMT sibling, at one speed of the core (quiet_time.h).
+// The first argument is that speed in core cycles a tick (0: not scaled). Two more are the readings of a quiet core, if they are
+// known. The quiet share is the share of the rounds with an idle sibling. The slowdown is the time of all rounds relative to the
+// CPU time. The wall time is that of everything.
 //
-// Started and ended by lab/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel emulates,
-// and keep a frame pointer.
+// Started and ended by lab/validate/workload_child.cpp. Traced functions begin with a push, which the kernel emulates, and keep a
+// frame pointer.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -97,7 +97,7 @@ class Pieces {
 
 double cpu_time() { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID)); }
 
-// What reading the clock adds to a piece: the least of some times.
+// Time that reading the clock adds to a piece: the shortest of several readings.
 double time_of_clock() {
   double least = kPieceNs;
   for (int i = 0; i < 32; i++) {
@@ -120,8 +120,8 @@ struct JobOrder {
 
 using Rounds = void (*)(long rounds);
 
-// At full speed: pieces are made longer until they are long enough. Or in bursts with rests: going to sleep and waking up cost as
-// much as the machine has it, and are no part of a burst.
+// At full speed, pieces become longer until they are long enough. In bursts, going to sleep and waking up are no part of a piece,
+// because their cost depends on the machine.
 void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
   const double of_clock = time_of_clock();
   uint64_t next = read_clock(CLOCK_MONOTONIC);
@@ -141,9 +141,9 @@ void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
   }
 }
 
-// A thread that calls workload_paced at a rate, so many ms long; 0: as fast as it can. Between calls it sleeps, for no regular
-// time: what it calls in one go is a small part of what fires between two polls of dvm, and threads do not call in step. Calls
-// that come late, since it had no CPU, it makes up for between its next naps. What it calls in one go is a piece.
+// A thread that calls workload_paced at a rate for so many ms; 0: as fast as it can. Between calls it sleeps for irregular times,
+// so threads do not call in step. The calls of one go are a piece, and a small part of what fires between two polls of dvm. If
+// the thread had no CPU, it makes the late calls between its next naps.
 class PacedThread {
  public:
   explicit PacedThread(const JobOrder& order) : order_(order), rate_(static_cast<double>(order.rounds)) {}
@@ -326,8 +326,8 @@ void carry_out(const JobOrder& order) {
 }  // namespace
 }  // namespace dvm::lab
 
-// Bytes of stack between what runs and where the stack ends, as larger programs have them. Without them a copy of 4 KB met the
-// end in each third process, by where its stack was put, and that is a fault in the kernel: another half of a microsecond.
+// Bytes of stack above the jobs, as larger programs have them. Without them the place of the stack decided whether a copy of 4 KB
+// met its end. That is a fault in the kernel, which takes half a microsecond, and it hit every third process.
 static constexpr size_t kStackAbove = 8192;
 
 int main(int count, char** arguments) {

@@ -16,12 +16,12 @@ struct Job {
   unsigned threads = 1, keys = 1;  // of paced: rounds are calls a second of each thread, the period the ms that it takes
 };
 
-// What a job took, in ns. cpu: as on a core of its own.
+// Times of a job, in ns. cpu: with an idle SMT sibling.
 struct JobTimes {
   double cpu = 0, wall = 0;
   double calls = 0;     // that were made
-  double quiet = 1;     // share of the rounds that were done on a core of its own
-  double slowdown = 1;  // how many times as long as on such a core they took
+  double quiet = 1;     // share of the rounds with an idle sibling
+  double slowdown = 1;  // time of all rounds relative to cpu
 };
 
 class WorkloadChild {
