@@ -149,7 +149,7 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
             if number % 2 == 0:
                 parent.join()
             self.assertIn(result.returncode, (0, 1), result.stderr)
-            self.assertRegex(result.stderr, rf"(pid|process) {target.pid}(:.*)? (has exited|no such process)")
+            self.assertRegex(result.stderr, rf"(pid|process) {target.pid}(:.*)? (has exited|[Nn]o such process)")
             self.assertNotIn("cannot probe", result.stderr)
             self.assertLessEqual(result.stderr.count("exited"), 1, result.stderr)
 
