@@ -56,7 +56,7 @@ translator bufinfo_t < struct dvm_request *R > {
 	b_bufsize = (size_t)arg4;
 	b_iodone = NULL;
 	b_error = dvm_request_error;
-	b_edev = (dev_t)(((arg8 & 0xfff) << 8) | (arg9 & 0xff) | ((arg9 & 0xfff00) << 12));
+	b_edev = (dev_t)((arg8 << 20) | arg9);
 };
 
 translator devinfo_t < struct dvm_disk *D > {

@@ -83,15 +83,9 @@ uint64_t subr_progenyof(State& state) noexcept {
   return state.host->descends_from(static_cast<int32_t>(argument(state, 0))) ? 1 : 0;
 }
 
-// Device numbers as Linux packs them: 12 and 20 bits of the major number around 8 and 24 of the minor.
-uint64_t subr_getmajor(State& state) noexcept {
-  const uint64_t device = argument(state, 0);
-  return (device >> 8 & 0xfff) | (device >> 32 & 0xfffff000);
-}
+// Device numbers as the kernel packs them into 32 bits: the lower 20 are the minor number.
+uint64_t subr_getmajor(State& state) noexcept { return (argument(state, 0) & 0xffffffff) >> 20; }
 
-uint64_t subr_getminor(State& state) noexcept {
-  const uint64_t device = argument(state, 0);
-  return (device & 0xff) | (device >> 12 & 0xffffff00);
-}
+uint64_t subr_getminor(State& state) noexcept { return argument(state, 0) & 0xfffff; }
 
 }  // namespace dvm::vm

@@ -34,7 +34,7 @@ class Io(dvmtest.PrivilegedTest):
             io:::start /pid == $target && args[0]->b_flags & B_WRITE && args[0]->b_bcount == 65536/ {
               started[arg0] = args[0]->b_blkno + 1; @started = count();
               printf("start %s %s %d %d %d\\n", args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor,
-                     args[0]->b_edev == ((args[1]->dev_major << 8) | args[1]->dev_minor)); }
+                     args[0]->b_edev == ((args[1]->dev_major << 20) | args[1]->dev_minor)); }
             io:::done /started[arg0] && started[arg0] == args[0]->b_blkno + 1 && args[0]->b_bcount == 65536/ {
               @done[args[0]->b_error, args[0]->b_resid] = count(); started[arg0] = 0; }
             END { printa("started %@d\\n", @started); printa("done %d %d %@d\\n", @done); }""")
