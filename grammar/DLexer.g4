@@ -66,6 +66,8 @@ ATTRIBUTE       : ATTRIBUTES;
 fragment ATTRIBUTES
                 : '__attribute' '__'? [ \t\r\n]* '(' (~[()] | IN_PARENS)* ')';
 fragment IN_PARENS
+                : '(' (~[()] | '(' (~[()] | '(' (~[()] | '(' (~[()] | IN_MORE_PARENS)* ')')* ')')* ')')* ')';
+fragment IN_MORE_PARENS
                 : '(' (~[()] | '(' (~[()] | '(' (~[()] | '(' ~[()]* ')')* ')')* ')')* ')';
 SIZEOF          : 'sizeof';
 ALIGNOF         : '__alignof' '__'? | '_Alignof';

@@ -17,6 +17,7 @@ struct of_vector { char c; vector_t v; };
 struct computed { char c; char d __attribute__((aligned(2 * sizeof (long)))); };
 struct by_struct { char c; char d __attribute__ ((aligned (__alignof__(struct of_wide)))); };
 struct by_pointer { char c; char d __attribute__ ((aligned ((__alignof__ (struct by_struct *))))); };
+struct nested { char c; char d __attribute__ ((aligned((((((16)))))))); };
 struct product { char c; char d __attribute__ ((aligned ((2 * sizeof (char *))))); };
 enum small { SMALL = 200 } __attribute__((packed));
 int read_over __attribute__((unused, section("a (b)")));
@@ -33,6 +34,6 @@ BEGIN
 	printf("%d ", sizeof (struct bits)); printf("%d ", offsetof(struct bits, d));
 	printf("%d ", sizeof (same_t)); printf("%d ", sizeof (struct of_wide)); printf("%d ", sizeof (struct of_vector)); printf("%d ", offsetof(struct of_vector, v));
 	printf("%d ", sizeof (struct computed)); printf("%d ", sizeof (struct by_struct)); printf("%d ", sizeof (enum small));
-	printf("%d ", sizeof (struct by_pointer)); printf("%d ", sizeof (struct product));
+	printf("%d ", sizeof (struct by_pointer)); printf("%d ", sizeof (struct product)); printf("%d ", sizeof (struct nested));
 	exit(0);
 }
