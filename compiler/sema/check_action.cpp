@@ -173,7 +173,7 @@ bool check_count(const Call& call, Arity arity, Tag tag, Session& s) {
   const size_t n = call.arguments.size();
   if (n >= arity.least && n <= arity.most) return true;
   const bool is_exact = arity.least == arity.most;
-  const char* bound = is_exact ? "" : n < arity.least ? "at least " : "no more than ";
+  const char* bound = is_exact ? "" : n < arity.least ? "at least " : "at most ";
   s.error(tag, call.where,
           fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", spell(call), n, n == 1 ? "" : "s", bound,
                       n < arity.least ? arity.least : arity.most));

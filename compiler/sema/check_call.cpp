@@ -18,8 +18,10 @@ namespace dvm::compiler {
 namespace {
 
 std::string mismatch(const std::string& what, size_t count, const Prototype& p) {
-  return fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", what, count, count == 1 ? "" : "s",
-                     p.required < p.types.size() ? "at least " : "", p.required);
+  const size_t most = p.types.size();
+  const char* bound = p.required == most ? "" : count < p.required ? "at least " : "at most ";
+  return fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", what, count, count == 1 ? "" : "s", bound,
+                     count < p.required ? p.required : most);
 }
 
 bool check_alloca(ExprContext& c, const Call& e) {

@@ -193,7 +193,7 @@ class FormatCheck {
 
 bool is_format(const Call& call, Session& s) {
   if (call.arguments.empty()) {
-    s.error(Tag::D_PROTO_LEN, call.where, fmt::format("{} prototype mismatch: 0 args passed, 1 expected", spell(call)));
+    s.error(Tag::D_PROTO_LEN, call.where, fmt::format("{} prototype mismatch: 0 args passed, at least 1 expected", spell(call)));
     return false;
   }
   return call.arguments[0]->kind == ExprKind::String || wrong_argument(Tag::D_PRINTF_ARG_FMT, call, 0, "string constant", s);
