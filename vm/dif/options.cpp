@@ -79,13 +79,13 @@ std::optional<int64_t> size_value(std::string_view text) {
 // strsize has room for a character and its NUL.
 constexpr int64_t kLeastString = 2;
 
-// In nanoseconds; without a suffix, and with hz, so often a second.
+// In nanoseconds; without a suffix, and with hz, so often a second. 0: as often as possible.
 std::optional<int64_t> rate_value(std::string_view text) {
   const auto quantity = split(text);
   if (!quantity) return std::nullopt;
   if (quantity->suffix.empty() || same(quantity->suffix, "hz")) {
-    if (quantity->number == 0 || quantity->number > kSecond) return std::nullopt;
-    return static_cast<int64_t>(kSecond / quantity->number);
+    if (quantity->number > kSecond) return std::nullopt;
+    return quantity->number == 0 ? 0 : static_cast<int64_t>(kSecond / quantity->number);
   }
   for (const Suffix& suffix : kTimes)
     if (same(quantity->suffix, suffix.text)) return scaled(quantity->number, suffix.factor);

@@ -54,6 +54,8 @@ OPTIONS = (
     ("jstackstrsize", ["jstackstrsize=3"], True),
     ("ldpath", ["ldpath=x", "linkmode=static", "linktype=dof", "strip", "udefs"], True),
     ("bpflog", ["bpflog", "lockmem=1m", "preallocate=1k", "printsize=3", "sysslice", "useruid=3"], True),
+    ("switchrate", ["switchrate=10", "aggrate=0", "statusrate=0hz"], True),
+    ("kdefs", ["kdefs", "knodefs", "pgmax=2"], True),
     ("iregs", ["iregs=3", "tregs=3", "ctypes=x", "dtypes=x", "pcapsize=3"], False),
 )
 

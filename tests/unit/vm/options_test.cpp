@@ -103,11 +103,12 @@ TEST(Options, RatesAreTimesOrFrequencies) {
   EXPECT_EQ(after("switchrate", Option::switchrate, "2m"), 120 * kSecond);
   EXPECT_EQ(after("switchrate", Option::switchrate, "1h"), 3600 * kSecond);
   EXPECT_EQ(after("switchrate", Option::switchrate, "1d"), 86400 * kSecond);
+  for (const char* always : {"0", "0hz", "0ms"}) EXPECT_EQ(after("switchrate", Option::switchrate, always), 0) << always;
 }
 
 TEST(Options, BadRatesAreRefused) {
   Options options;
-  for (const char* value : {"", "fast", "0", "0hz", "10k", "2000000000hz", "999999999999d"})
+  for (const char* value : {"", "fast", "10k", "2000000000hz", "999999999999d"})
     EXPECT_EQ(set(options, "aggrate", value), kInvalid) << value;
 }
 
