@@ -117,11 +117,16 @@ dif::Attributes Providers::argument_attributes(const dif::ProbeDesc& d) const {
   return part_of(provider_of(d), ProviderPart::args);
 }
 
+// A later provider may match a description that names none, or has a pattern there.
 dif::Attributes Providers::attributes(const dif::ProbeDesc& d) const {
+  const auto is_named = [](std::string_view field) { return !field.empty() && field.find_first_of("*?[\\") == field.npos; };
+  static const dif::Attributes kUnstable = *dif::parse_attributes("Unstable/Unstable/Common");
+  if (!is_named(d.provider)) return kUnstable;
   const auto part = [provider = provider_of(d), this](ProviderPart which) { return part_of(provider, which); };
-  dif::Attributes all = least(part(ProviderPart::provider), part(ProviderPart::name));
-  if (!d.module.empty()) all = least(all, part(ProviderPart::module));
-  if (!d.function.empty()) all = least(all, part(ProviderPart::function));
+  dif::Attributes all = part(ProviderPart::provider);
+  if (is_named(d.module)) all = least(all, part(ProviderPart::module));
+  if (is_named(d.function)) all = least(all, part(ProviderPart::function));
+  if (is_named(d.name)) all = least(all, part(ProviderPart::name));
   return all;
 }
 

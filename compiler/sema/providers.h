@@ -53,7 +53,7 @@ class Providers {
   // The probes that a description means; the process id behind a provider's name does not matter.
   std::vector<const DeclaredProbe*> match(const dif::ProbeDesc& description) const;
   const std::map<std::string, DeclaredProvider, std::less<>>& all() const { return all_; }
-  // The least stable of what a description says: the module and the function count when they are given.
+  // The least stable of the fields that a description names.
   dif::Attributes attributes(const dif::ProbeDesc& description) const;
   // The attributes of the arguments of the probes that a description names.
   dif::Attributes argument_attributes(const dif::ProbeDesc& description) const;

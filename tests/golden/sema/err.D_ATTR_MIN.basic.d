@@ -4,4 +4,4 @@ inline int shaky = 1;
 inline int array[int n] = n;
 #pragma D attributes Stable/Stable/ISA array
 inline int firm = 2;
-BEGIN { trace(firm); trace(shaky); trace(array[1]); trace(pid); }
+dtrace:::BEGIN { trace(firm); trace(shaky); trace(array[1]); trace(pid); }

@@ -1,9 +1,9 @@
 /* Functions are stable; a translator is what a pragma says. */
 #pragma D option amin=Standard/Standard/Common
-BEGIN { x = rand(); }
+dtrace:::BEGIN { x = rand(); }
 #pragma D option amin=Evolving/Stable/Common
 struct in { int len; };
 struct out { int size; };
 #pragma D attributes Unstable/Stable/Common translator
 translator struct out < struct in *P > { size = P->len; };
-BEGIN { x = rand(); trace(xlate <struct out *> ((struct in *)arg0)->size); }
+dtrace:::BEGIN { x = rand(); trace(xlate <struct out *> ((struct in *)arg0)->size); }

@@ -1,5 +1,5 @@
 #pragma D option amin=Evolving/Evolving/Common
-BEGIN { }
+dtrace:::BEGIN { }
 pid1:a.out:main:entry { }
 #pragma D option amin=Evolving/Evolving/ISA
 pid1:::entry { }

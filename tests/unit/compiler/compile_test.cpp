@@ -199,9 +199,19 @@ TEST(Compile, TellsHowStableAProgramIs) {
             "\t\tDependency Class: ISA\n"
             "\n\tMinimum Statement Attributes\n\t\tIdentifier Names: Unstable\n\t\tData Semantics:   Evolving\n"
             "\t\tDependency Class: ISA\n\n");
-  const Source begin{"", "BEGIN { trace(pid); }", true};
-  const CompileResult stable = compile({&begin, 1}, {});
-  EXPECT_EQ(stable.programs.at(0).descriptions, dif::Attributes{});
+}
+
+TEST(Compile, ADescriptionWithoutItsProviderIsUnstable) {
+  const auto attributes = [](const char* text) {
+    const Source source{"", text, true};
+    return dif::print(compile({&source, 1}, {}).programs.at(0).descriptions);
+  };
+  EXPECT_EQ(attributes("dtrace:::BEGIN { }"), "Stable/Stable/Common");
+  EXPECT_EQ(attributes("BEGIN { }"), "Unstable/Unstable/Common");
+  EXPECT_EQ(attributes("dtrac?:::BEGIN { }"), "Unstable/Unstable/Common");
+  EXPECT_EQ(attributes("syscall:::entry { }"), "Evolving/Evolving/Common");
+  EXPECT_EQ(attributes("syscall::write:entry { }"), "Unstable/Unstable/ISA");
+  EXPECT_EQ(attributes("syscall::w*:entry { }"), "Evolving/Evolving/Common");
 }
 
 TEST(Compile, ThePragmaDoesNotChangeWhatTheCommandLineSays) {
