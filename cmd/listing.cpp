@@ -149,6 +149,15 @@ std::string placement_text(const runtime::Placement& placement) {
   return text;
 }
 
+void print_clauses(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe) {
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ProbeDesc& description : clause.probes) {
+        const std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
+        fmt::print("{}\n{}", printable(dif::spell(description)), probes.empty() ? "" : describe({probes.front()}).at(0));
+      }
+}
+
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {
   return [&handle, &given, target](const std::vector<const runtime::Probe*>& probes) {
     TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });

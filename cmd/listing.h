@@ -22,6 +22,8 @@ enum class NoMatch { succeeds = 0, fails = 1 };
 // describe: null for the lines alone.
 int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
                 NoMatch no_match);
+// The description of each clause, and what describe says of the first probe that it matches, as dtrace -ev prints them.
+void print_clauses(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe);
 // The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
 // Then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.

@@ -259,7 +259,11 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     if (const auto execution = execution_under(handle.options(), profile); !execution)
       return {fail("{}", execution.error().message)};
   if (Status known = check_view(given.view, pointers_to(programs)); !known) return {fail("{}", known.error().message)};
-  if (given.compile_only) return {.status = 0};
+  if (given.compile_only) {
+    if (given.script.verbose)
+      print_clauses(handle, pointers_to(programs), describe_as_dtrace(handle, given.script, source.target));
+    return {.status = 0};
+  }
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   events.begin();

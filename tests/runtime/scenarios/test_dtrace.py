@@ -103,6 +103,11 @@ class Options(Link):
         self.assertIn("DIFO", self.succeeds("-eS", "-n", "BEGIN { trace(pid); }").stdout + result.stdout)
         self.assertNotIn("never\n", result.stdout)
 
+    def test_compiling_alone_describes_each_clause(self):
+        out = self.succeeds("-ev", "-n", "dtrace:::BEGIN { } syscall::read:entry { }").stdout
+        self.assertRegex(out, r"Minimum Statement Attributes(?s:.*)\ndtrace:::BEGIN\n\n\tProbe Description Attributes\n\t\tIdentifier Names: Stable\n")
+        self.assertRegex(out, r"\nsyscall::read:entry\n(?s:.*)\targs\[0\]: unsigned int\n")
+
     def test_output_file_settings_and_folders(self):
         self.write("own.d", "inline int ours = 5;")
         self.succeeds("-q", "-o", "out", "-b", "1m", "-x", "strsize=4", "-L", ".", "-Z", "-w", "-n", "BEGIN { trace(ours); exit(0); }")
