@@ -141,6 +141,9 @@ class Options(Link):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, "^dtrace: failed to set -x nosuch: Invalid option name\n")
 
+    def test_a_listing_of_usdt_says_how_markers_are_named(self):
+        self.assertIn("python$target:::", self.succeeds("-l", "-P", "usdt").stderr)
+
     def test_a_listing_of_nothing_is_no_error(self):
         for words, spelled in ((["-P", "nosuch"], "nosuch:::"), (["-m", "nosuch"], ":nosuch::"), (["-f", "nosuch"], "::nosuch:")):
             result = self.dtrace("-l", *words)
