@@ -6,6 +6,7 @@
 
 #include "dvm/vm/dynamic_room.h"
 #include "dvm/vm/engine.h"
+#include "dvm/vm/set_variables.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/unit/vm/assembled.h"
 
@@ -52,6 +53,16 @@ TEST_F(StateTest, GlobalsLiveOn) {
   run("setx 5, %r1\nstgs %r1, g\nret %r0\n");
   fire(2);
   EXPECT_EQ(run("ldgs g, %r1\nret %r1\n"), 5u);
+}
+
+TEST_F(StateTest, TakesVariablesFromElsewhere) {
+  const VariableValue values[] = {{dif::Scope::thread, 0x501, 7}, {dif::Scope::clause, 0x502, 8}};
+  set_variables(*state_, values);
+  EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 7u);
+  EXPECT_EQ(run("ldls c, %r1\nret %r1\n"), 8u);
+  clear_variables(*state_, values);
+  EXPECT_EQ(variables_->live_dynamic(), 0u);
+  EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 0u);
 }
 
 TEST_F(StateTest, ThreadLocalsBelongToTheirThread) {

@@ -1,0 +1,24 @@
+// Tested by tests/unit/vm/state_test.cpp.
+
+#include "dvm/vm/set_variables.h"
+
+#include "vm/state/variable_access.h"
+
+namespace dvm::vm {
+
+void set_variables(MachineState& state, std::span<const VariableValue> values) noexcept {
+  State& its = state.impl();
+  for (const VariableValue& one : values) {
+    if (one.scope == dif::Scope::thread)
+      store_dynamic(its, one.id, true, false, one.value);
+    else
+      store_scalar(its, its.locals, one.id, one.value);
+  }
+}
+
+void clear_variables(MachineState& state, std::span<const VariableValue> values) noexcept {
+  for (const VariableValue& one : values)
+    if (one.scope == dif::Scope::thread) store_dynamic(state.impl(), one.id, true, false, 0);
+}
+
+}  // namespace dvm::vm
