@@ -16,6 +16,7 @@
 
 #include "dvm/common/result.h"
 #include "dvm/vm/host.h"
+#include "dvm/vm/set_variables.h"
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/abilities.h"
 #include "runtime/instrument/capture.h"
@@ -52,6 +53,12 @@ struct ProcessChange {
   int32_t child = 0;  // that it has forked; 0: its number is not known
 };
 
+// A clause whose predicate was true where its probe fired, with the variables of the thread and the clause as they were then.
+struct ClauseFiring {
+  uint32_t epid = 0;
+  std::span<const vm::VariableValue> variables;
+};
+
 // Receives firings during poll(). Its functions are probe context: they do not allocate, lock, print or write files. Buffers are
 // emptied between two polls, so a sink can ask for a poll to end early.
 class EventSink {
@@ -59,6 +66,8 @@ class EventSink {
   // The instrument fills probe_id, timestamp, walltimestamp and the captured values; the sink fills the names and the EPID. The
   // firing is valid during the call only. False: poll() should return as soon as it can.
   virtual bool fire(vm::Firing& firing) noexcept = 0;
+  // Of one clause: others of the probe have run where it fired, or follow. Returns like fire().
+  virtual bool fire_clause(vm::Firing&, const ClauseFiring&) noexcept { return true; }
   // In its place among the firings. Returns like fire().
   virtual bool change(const ProcessChange&) noexcept { return true; }
   // False: no buffers exist for this CPU yet. Firings may come from CPUs of another machine, so an instrument that replays asks

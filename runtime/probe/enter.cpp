@@ -11,10 +11,6 @@ namespace {
 
 const ProbeEcbs& probe_of(const void* probe) { return *static_cast<const ProbeEcbs*>(probe); }
 
-bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
-  return level.context.activity != Activity::active && !probe.outlives_exit;
-}
-
 [[gnu::flatten]] uint64_t enter_prepared(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
   auto& level = static_cast<FireLevel&>(frame);
   if (has_ended(level, probe_of(probe))) return 0;

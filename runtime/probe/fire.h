@@ -17,6 +17,7 @@
 
 #include <utility>
 
+#include "dvm/vm/set_variables.h"
 #include "runtime/probe/actions.h"
 
 namespace dvm::runtime {
@@ -243,6 +244,10 @@ void prepare_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm
   Accounting::prepare(level, probe, firing);
 }
 
+inline bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
+  return level.context.activity != Activity::active && !probe.outlives_exit;
+}
+
 // Measures what the clause costs, which may be a reason to translate it.
 template <class Accounting>
 void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
@@ -261,7 +266,7 @@ template <class Accounting>
   level.firing = &firing;
   bool is_prepared = false;
   for (const Ecb* ecb : probe.ecbs) {
-    if (level.context.activity != Activity::active && !probe.outlives_exit) return;
+    if (has_ended(level, probe)) return;
     const EcbCode& code = *ecb->code;
     if (!Accounting::admits(level, code, firing)) continue;
     if (probe.needs_machine && !code.is_plain) prepare_clause<Accounting>(level, probe, *ecb, firing, is_prepared);
@@ -270,6 +275,21 @@ template <class Accounting>
     else
       Accounting::run(level, *ecb, firing);
   }
+}
+
+// One clause, with variables that were computed where the probe fired. Without accounting.
+inline void fire_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm::Firing& firing,
+                        std::span<const vm::VariableValue> variables) noexcept {
+  if (has_ended(level, probe)) return;
+  level.firing = &firing;
+  bool is_prepared = false;
+  prepare_clause<Off>(level, probe, ecb, firing, is_prepared);
+  vm::set_variables(level.state, variables);
+  if (ecb.code->body)
+    Off::run(level, ecb, firing);
+  else
+    run_measured<Off>(level, ecb, firing);
+  vm::clear_variables(level.state, variables);
 }
 
 // Jumps to what runs the firing, so that a false predicate has no call around it.

@@ -49,24 +49,42 @@ void FiringPath::begin_poll(MonotonicTime now) {
   if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
 }
 
-inline void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-  const uint64_t begin = is_timed_ ? __rdtsc() : 0;
+inline void FiringPath::prepare(vm::Firing& firing) noexcept {
   context_.level->cpu = &context_.cpus[firing.cpu];
   context_.aggregations.select(firing.cpu);
   if (context_.speculations.wants_cleaning()) clean_at_rate(config_.is_replay ? firing.timestamp : polled_at_);
   host_.serve(firing);
+}
+
+inline void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  const uint64_t begin = is_timed_ ? __rdtsc() : 0;
+  prepare(firing);
   fire_one_(*context_.level, probe, firing);
   if (is_timed_) ticks_ += __rdtsc() - begin;
+}
+
+// False: the poll ends.
+inline bool FiringPath::count() noexcept {
+  firings_++;
+  ends_poll_ |= context_.level->cpu->principal.wants_reading() || context_.aggregations.wants_reading() || firings_ >= part_ends_;
+  return !ends_poll_;
 }
 
 bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (is_before_begin(firing.timestamp, begun_)) return true;
   const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
   if (probe == nullptr) return true;
-  firings_++;
   deliver(*probe, firing);
-  ends_poll_ |= context_.level->cpu->principal.wants_reading() || context_.aggregations.wants_reading() || firings_ >= part_ends_;
-  return !ends_poll_;
+  return count();
+}
+
+bool FiringPath::fire_clause(vm::Firing& firing, const ClauseFiring& clause) noexcept {
+  const Ecb* ecb = enabling_.ecb(clause.epid);
+  const ProbeEcbs* probe = ecb == nullptr ? nullptr : find(firing.probe_id);
+  if (probe == nullptr || ecb->probe != probe->probe || is_before_begin(firing.timestamp, begun_)) return true;
+  prepare(firing);
+  runtime::fire_clause(*context_.level, *probe, *ecb, firing, clause.variables);
+  return count();
 }
 
 // A fork is noted at once, since clauses may ask who the parent is.

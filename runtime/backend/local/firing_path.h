@@ -34,6 +34,7 @@ class FiringPath final : public EventSink {
   // Whether a firing has asked for the poll to end.
   bool ends_poll() const { return ends_poll_; }
   bool fire(vm::Firing& firing) noexcept override;
+  bool fire_clause(vm::Firing& firing, const ClauseFiring& clause) noexcept override;
   bool change(const ProcessChange& change) noexcept override;
   bool has_buffers(int32_t cpu) noexcept override;
   uint64_t begun() const noexcept override { return begun_; }
@@ -55,7 +56,9 @@ class FiringPath final : public EventSink {
  private:
   static constexpr size_t kMostChanges = 1024;  // in one poll
   const ProbeEcbs* find(uint32_t probe_id) const noexcept;
+  [[gnu::always_inline]] void prepare(vm::Firing& firing) noexcept;
   [[gnu::always_inline]] void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+  [[gnu::always_inline]] bool count() noexcept;
 
   const HandleConfig& config_;
   const Enabling& enabling_;

@@ -43,6 +43,32 @@ TEST(Fire, NamesAreThoseOfTheProbe) {
   }
 }
 
+// EPIDs count from 1.
+TEST(Fire, OneClauseGoesOnWithVariablesFromElsewhere) {
+  dif::Difo variable = built_in(static_cast<dif::BuiltIn>(dif::kFirstUserVariable));
+  variable.text[0] = dif::Instruction::indexed(dif::Opcode::ldts, dif::kFirstUserVariable, 1);
+  variable.variables = {{"x", dif::kFirstUserVariable, dif::Scope::thread, dif::VariableKind::scalar, true, false, kLong}};
+  const vm::VariableValue values[] = {{dif::Scope::thread, dif::kFirstUserVariable, 7}};
+  const auto printed = [&](uint32_t epid) {
+    Session session;
+    const uint32_t probe = session.add_probe("f", "entry");
+    session.instrument().clause = ClauseFiring{epid, values};
+    session.fire(probe);
+    dif::Program program;
+    program.clauses = {clause("entry", {print("first ")}), clause("entry", {print("x=%d", {variable})}),
+                       clause("BEGIN", {print("begin ")})};
+    program.variables = variable.variables;
+    EXPECT_EQ(session.start(program), "");
+    while (session.handle().work()) continue;
+    EXPECT_TRUE(session.handle().stop());
+    EXPECT_EQ(session.err(), "");
+    return session.out();
+  };
+  EXPECT_EQ(printed(1), "begin first \n");
+  EXPECT_EQ(printed(2), "begin x=7\n");
+  EXPECT_EQ(printed(3), "begin \n") << "of another probe";
+}
+
 // Neither one without keys nor one with them, whatever faults: a key, the value or the increment.
 TEST(Fire, AFaultOfAnAggregationLeavesNoRow) {
   Session session;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ namespace dvm::runtime::test {
 class ManualInstrument final : public Instrument, public Replays, public WatchesLoads {
  public:
   std::deque<vm::Firing> firings;
+  std::optional<ClauseFiring> clause;  // of all of them; none: they are of all clauses
   uint64_t lost = 0;
   bool has_more = false;
   bool has_loaded = false;  // the next question finds files that were mapped
@@ -35,7 +37,7 @@ class ManualInstrument final : public Instrument, public Replays, public Watches
   Result<uint64_t> poll(EventSink& sink) override {
     uint64_t count = 0;
     for (bool goes_on = true; goes_on && !firings.empty() && sink.has_buffers(firings.front().cpu); count++) {
-      goes_on = sink.fire(firings.front());
+      goes_on = clause ? sink.fire_clause(firings.front(), *clause) : sink.fire(firings.front());
       firings.pop_front();
     }
     return count;
