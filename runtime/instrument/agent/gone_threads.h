@@ -1,8 +1,10 @@
 #pragma once
 // Threads whose lanes were freed because they have ended. Later ones may have their numbers.
+// Tested by tests/unit/instrument/lane_reader_test.cpp.
 
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,18 +17,27 @@ class GoneThreads {
  public:
   void free_lanes(int32_t pid, LaneReader& lanes) {
     lanes.free_lanes();
-    for (const int32_t tid : lanes.take_gone())
-      all_.push_back({ProcessChange::What::renumbered, pid, tid}), freed_at_ = __rdtsc();
+    for (const int32_t tid : lanes.take_gone()) add(pid, tid, __rdtsc());
   }
-  // Before a record of this time is delivered: what these threads have fired is earlier.
+  // freed_at: ticks of the TSC, not before those of threads that were added earlier.
+  void add(int32_t pid, int32_t tid, uint64_t freed_at) {
+    all_.push_back({{ProcessChange::What::renumbered, pid, tid}, freed_at});
+  }
+  // Before a record of this time is delivered: what a thread has fired is earlier than its lane was freed. A later thread with
+  // its number may fire at once.
   void tell(uint64_t ticks, EventSink& sink) {
-    if (all_.empty() || ticks <= freed_at_) return;
-    for (const ProcessChange& one : std::exchange(all_, {})) sink.change(one);
+    if (all_.empty() || ticks <= all_.front().freed_at) return;
+    const auto later = std::find_if(all_.begin(), all_.end(), [&](const Gone& one) { return ticks <= one.freed_at; });
+    for (auto one = all_.begin(); one != later; ++one) sink.change(one->change);
+    all_.erase(all_.begin(), later);
   }
 
  private:
-  std::vector<ProcessChange> all_;
-  uint64_t freed_at_ = 0;  // ticks of the TSC
+  struct Gone {
+    ProcessChange change;
+    uint64_t freed_at = 0;
+  };
+  std::vector<Gone> all_;
 };
 
 }  // namespace dvm::runtime

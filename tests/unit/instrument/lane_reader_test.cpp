@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/instrument/agent/gone_threads.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -138,6 +140,29 @@ TEST_F(LaneReaderTest, DoesNotReadBeyondARecordThatIsTooLong) {
   put_in_ring(0, 0, 4000);
   EXPECT_EQ(take(), std::vector<uint64_t>());
   EXPECT_EQ(reader_.lost(), 1);
+}
+
+class GoneSink final : public EventSink {
+ public:
+  std::vector<int32_t> gone;
+  bool fire(vm::Firing&) noexcept override { return true; }
+  bool change(const ProcessChange& change) noexcept override { return gone.push_back(change.child), true; }
+};
+
+// A thread that takes the number of one of them fires in between.
+TEST(GoneThreads, AreToldEachBeforeWhatFiresLater) {
+  GoneSink sink;
+  GoneThreads threads;
+  threads.add(1, 11, 100);
+  threads.add(1, 12, 200);
+  threads.tell(100, sink);
+  EXPECT_EQ(sink.gone, std::vector<int32_t>());
+  threads.tell(200, sink);
+  EXPECT_EQ(sink.gone, std::vector<int32_t>{11});
+  threads.tell(201, sink);
+  EXPECT_EQ(sink.gone, (std::vector<int32_t>{11, 12}));
+  threads.tell(300, sink);
+  EXPECT_EQ(sink.gone.size(), 2U);
 }
 
 }  // namespace
