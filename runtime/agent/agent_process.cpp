@@ -64,12 +64,6 @@ uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
          2 * sizeof(inside::Patch);
 }
 
-// But for those that fire only if a jump before has counted already.
-uint64_t counted_firers(const AgentSite& site) {
-  return static_cast<uint64_t>(std::count_if(site.firers.begin(), site.firers.end(),
-                                             [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));
-}
-
 }  // namespace
 
 Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
@@ -247,14 +241,11 @@ void AgentProcess::write_area(Area& area) {
                               site->window_address,
                               static_cast<uint32_t>(site->firers.size()),
                               site->watch,
-                              counted_firers(*site)};
+                              site->counted_firers()};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
       AgentFirer& its = site->firers[i];
-      const inside::Firer firer{.cookie = its.cookie,
-                                .program = place(its.program),
-                                .larger_cookie = its.larger_cookie,
-                                .larger_program = place(its.larger_program),
+      const inside::Firer firer{.programs = {its.cookie, place(its.program), its.larger_cookie, place(its.larger_program)},
                                 .steps = area.add_steps(its.steps),
                                 .step_count = static_cast<uint32_t>(its.steps.size()),
                                 .locals = its.locals,

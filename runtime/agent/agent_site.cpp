@@ -3,9 +3,11 @@
 namespace dvm::runtime {
 namespace {
 
-// Of code, which begins at a multiple of 16, and its unwind information.
+// Each thing begins at a multiple of 16.
+size_t room_of(size_t bytes) { return (bytes + 15) & ~size_t{15}; }
+// With its unwind information.
 size_t room_of(const MachineCode& code) {
-  return code.empty() ? 0 : ((code.bytes.size() + 15) & ~size_t{15}) + sizeof(inside::FrameEntry);
+  return code.empty() ? 0 : room_of(code.bytes.size()) + sizeof(inside::FrameEntry);
 }
 
 }  // namespace
@@ -13,7 +15,14 @@ size_t room_of(const MachineCode& code) {
 size_t AgentStep::bytes() const {
   size_t all = sizeof step + sizeof aggregation.clause + 16 + room_of(code) + room_of(aggregation.value);
   for (const AgentKey& key : aggregation.keys) all += room_of(key.code);
+  if (step.kind == inside::ClauseStep::Kind::clause_record)
+    all += room_of(sizeof record.record) + room_of(record.program.size()) + room_of(record.larger_program.size());
   return all;
+}
+
+uint64_t AgentSite::counted_firers() const {
+  return static_cast<uint64_t>(
+      std::count_if(firers.begin(), firers.end(), [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));
 }
 
 }  // namespace dvm::runtime

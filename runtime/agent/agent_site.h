@@ -37,11 +37,20 @@ struct AgentClause {
   std::vector<AgentKey> keys;
 };
 
-// A step of the clauses of a probe. Its address is that of the code or of the aggregation, once these are in the process.
+// A record by which dvm runs the actions of one clause. Its programs are inside::RecordPrograms with their steps, as bytes.
+struct AgentClauseRecord {
+  size_t clause = 0;            // its number among those of the probe
+  inside::ClauseRecord record;  // without the addresses
+  std::vector<std::byte> program{}, larger_program{};
+};
+
+// A step of the clauses of a probe. Its address is that of the code, the aggregation or the record, once these are in the
+// process.
 struct AgentStep {
   inside::ClauseStep step;
   MachineCode code{};         // of a predicate or an expression
   AgentClause aggregation{};  // of others
+  AgentClauseRecord record{};
 
   size_t bytes() const;  // at most, in the process
 };
@@ -74,6 +83,8 @@ struct AgentSite {
   uint64_t function = 0;  // the address of the one that it lies in
   std::string refusal{};  // why it was not enabled
 
+  // But for those that fire only if a jump before has counted already.
+  uint64_t counted_firers() const;
   AddressRange range() const { return {window_address, window_address + window.size()}; }
 };
 

@@ -32,11 +32,23 @@ uint64_t CodeArea::add_aggregation(const AgentClause& one) {
   return add(std::as_bytes(std::span(&clause, 1)));
 }
 
+uint64_t CodeArea::add_record(const AgentClauseRecord& one) {
+  inside::ClauseRecord record = one.record;
+  record.programs.program = add(one.program);
+  if (!one.larger_program.empty()) record.programs.larger_program = add(one.larger_program);
+  return add(std::as_bytes(std::span(&record, 1)));
+}
+
+uint64_t CodeArea::add_parts(const AgentStep& one) {
+  using Kind = inside::ClauseStep::Kind;
+  if (one.step.kind == Kind::clause_record) return add_record(one.record);
+  return one.step.kind == Kind::aggregate ? add_aggregation(one.aggregation) : add_code(one.code);
+}
+
 uint64_t CodeArea::add_steps(std::vector<AgentStep>& steps) {
   std::vector<inside::ClauseStep> made;
   for (AgentStep& one : steps) {
-    const bool aggregates = one.step.kind == inside::ClauseStep::Kind::aggregate;
-    one.step.address = aggregates ? add_aggregation(one.aggregation) : add_code(one.code);
+    one.step.address = add_parts(one);
     made.push_back(one.step);
   }
   return made.empty() ? 0 : add(std::as_bytes(std::span(made)));

@@ -11,6 +11,7 @@
 #define DVM_RARELY [[gnu::noinline, DVM_KEEPS_REGISTERS]]
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/inside/clause_record.h"
 #include "runtime/agent/inside/ended.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
@@ -43,8 +44,10 @@ struct ThreadFiring {
   int32_t pid;
   uint32_t tid;
   const uint64_t* saved;
-  uint64_t record;  // the address where it is written
-  bool is_cut;      // a string or a copy may be longer than its room
+  uint64_t record;             // the address where it is written
+  bool is_cut;                 // a string or a copy may be longer than its room
+  const ClauseRecord* clause;  // of a record of one clause; else null
+  const Workspace* workspace;  // likewise
 };
 
 [[gnu::noinline]] uint64_t read_operand(const ThreadFiring& firing, const RecordStep& step) {
@@ -224,17 +227,19 @@ struct ThreadFiring {
   uint32_t low, high, cpu;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
   uint64_t head = 0;
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + ((program.most + 7U) & ~7U), head);
+  const uint32_t before = value_bytes(firing.clause);
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + before + ((program.most + 7U) & ~7U), head);
   if (to == 0) {
     lane.full++;
     return true;
   }
-  firing.record = to + sizeof(RecordHead);
+  firing.record = to + sizeof(RecordHead) + before;
   firing.is_cut = false;
   word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
-  const uint32_t length = run(firing, program);
+  const uint32_t length = before + run(firing, program);
   if (is_in_child(context, firing)) return true;
   if (firing.is_cut && !may_cut) return false;
+  if (firing.clause != nullptr) write_values(*firing.clause, *firing.workspace, to + sizeof(RecordHead));
   word(to) = length;
   word(to + 8) = uint64_t{high} << 32 | low;
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + ((length + 7U) & ~7U), __ATOMIC_RELEASE);
@@ -242,16 +247,16 @@ struct ThreadFiring {
 }
 
 [[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, ThreadFiring& firing,
-                                             const Firer& firer) {
-  const auto& program = *reinterpret_cast<const RecordProgram*>(firer.program);
+                                             const RecordPrograms& programs) {
+  const auto& program = *reinterpret_cast<const RecordProgram*>(programs.program);
   if (program.makes_calls != 0 && is_muted(context)) {
     __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
     return;
   }
-  const bool is_only = firer.larger_program == 0;
-  if (write_record(context, lane, ring, firing, firer.cookie, program, is_only)) return;
-  write_record(context, lane, ring, firing, firer.larger_cookie, *reinterpret_cast<const RecordProgram*>(firer.larger_program),
-               true);
+  const bool is_only = programs.larger_program == 0;
+  if (write_record(context, lane, ring, firing, programs.cookie, program, is_only)) return;
+  write_record(context, lane, ring, firing, programs.larger_cookie,
+               *reinterpret_cast<const RecordProgram*>(programs.larger_program), true);
 }
 
 // The one that dvm lets the thread use.
@@ -308,9 +313,7 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     lane.full++;
     return;
   }
-  uint32_t low, high;
-  asm volatile("rdtsc" : "=a"(low), "=d"(high));
-  *reinterpret_cast<RecordHead*>(to) = {bytes, uint64_t{high} << 32 | low};
+  *reinterpret_cast<RecordHead*>(to) = {bytes, __builtin_ia32_rdtsc()};
   *reinterpret_cast<UpdateRecord*>(to + sizeof(RecordHead)) = update;
   auto* key = reinterpret_cast<volatile uint64_t*>(to + sizeof(RecordHead) + sizeof update);
   for (uint32_t i = 0; i < key_words; i++) key[i] = arena.key[i];
@@ -323,6 +326,12 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   const uint64_t now = time_on(current_line(header), __builtin_ia32_rdtsc());
   time = now < lane.time ? lane.time : now;
   lane.time = time;
+}
+
+[[gnu::noinline]] void record_clause(const Context& context, Lane& lane, uint64_t ring, ThreadFiring firing,
+                                     const Workspace& workspace, const ClauseRecord& clause) {
+  firing.clause = &clause, firing.workspace = &workspace;
+  write_one(context, lane, ring, firing, clause.programs);
 }
 
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a key cannot be read. Only the first
@@ -355,6 +364,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
         write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
+    } else if (step->kind == ClauseStep::Kind::clause_record) {
+      record_clause(context, lane, ring, firing, workspace, *reinterpret_cast<const ClauseRecord*>(step->address));
     } else if (evaluate(step->address, firing.saved, workspace) == 0 && step->kind == ClauseStep::Kind::predicate) {
       step += step->skip;
     }
@@ -388,7 +399,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   }
   const uint64_t ring = ring_of(context, *lane);
   if (is_new) announce(context, *lane, ring, page.pid);
-  ThreadFiring firing{context, lane, static_cast<int32_t>(page.pid), tid, saved, 0, false};
+  ThreadFiring firing{context, lane, static_cast<int32_t>(page.pid), tid, saved, 0, false, nullptr, nullptr};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   TailCalls& tails = tails_of(context, *lane);
@@ -403,7 +414,8 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     const VariablesIn where = firer[i].has_variables != 0 ? variables_in(page, header) : VariablesIn::thread;
     if (where == VariablesIn::nowhere) continue;
     const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
-    if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i])) write_one(context, *lane, ring, firing, firer[i]);
+    if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i]))
+      write_one(context, *lane, ring, firing, firer[i].programs);
   }
   if (is_in_child(context, firing)) return;
   if (is_tail) forget_tails(tails, saved[kStackWord]);

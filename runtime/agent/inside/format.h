@@ -196,13 +196,35 @@ struct ThreadAggregation {
   UpdateShape shape{};
 };
 
-// What the clauses of a probe do in the thread, one step after another.
+// What the clauses of a probe do in the thread, one step after another. record: dvm shall run all clauses; clause_record: the
+// actions of this one.
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record };  // record: dvm shall run all clauses
+  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record, clause_record };
   Kind kind = Kind::predicate;
   uint32_t skip = 0;     // of a predicate that is false: steps of the clause, which are left out
-  uint64_t address = 0;  // of the code; of a ThreadAggregation
+  uint64_t address = 0;  // of the code; of a ThreadAggregation; of a ClauseRecord
 };
+
+// How a record is made: a RecordProgram, and one for longer strings and copies. Addresses; 0: there is none.
+struct RecordPrograms {
+  uint64_t cookie = 0, program = 0;
+  uint64_t larger_cookie = 0, larger_program = 0;
+};
+
+// Begins a record by which dvm runs the actions of one clause. Values follow, then the record itself.
+inline constexpr uint32_t kClauseMark = ~uint32_t{0} - 1;
+struct ClauseRecordHead {
+  uint32_t number = 0;  // of the ClauseRecord, as dvm knows it
+  uint32_t mark = kClauseMark;
+};
+struct ClauseRecord {
+  RecordPrograms programs;
+  uint32_t number = 0;
+  uint32_t count = 0;  // of values
+  // Which ones: the numbers of thread-local variables, those of clause-local variables behind kMostVariables, and kTimeValue.
+  uint8_t values[kMostVariables + kMostLocals + 8]{};
+};
+inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
 
 // Begins a record that holds one value to be aggregated, since the arena had no room for its keys. No cookie is like it.
 // The words of the key follow.
@@ -245,11 +267,8 @@ enum class Tail : uint32_t { nothing, leaves, returns };
 
 // One probe at a site.
 struct Firer {
-  uint64_t cookie = 0;
-  uint64_t program = 0;  // its address
-  uint64_t larger_cookie = 0;
-  uint64_t larger_program = 0;  // makes the record where one of `program` would cut a string or a copy; 0: there is none
-  uint64_t steps = 0;           // the address of ClauseSteps; 0: a record is written for each firing
+  RecordPrograms programs;
+  uint64_t steps = 0;  // the address of ClauseSteps; 0: a record is written for each firing
   uint32_t step_count = 0;
   uint16_t locals = 0;         // clause-local variables that the steps use: the first ones
   uint16_t has_variables = 0;  // the steps use thread-local variables

@@ -1,0 +1,25 @@
+#pragma once
+// The values in front of a record by which dvm runs the actions of one clause. Part of fire.cpp.
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime::inside {
+
+// Null: the record is of all clauses, and has no values.
+[[gnu::always_inline]] inline uint32_t value_bytes(const ClauseRecord* clause) {
+  return clause == nullptr ? 0 : static_cast<uint32_t>(sizeof(ClauseRecordHead) + clause->count * sizeof(uint64_t));
+}
+
+[[gnu::noinline]] inline void write_values(const ClauseRecord& clause, const Workspace& workspace, uint64_t to) {
+  *reinterpret_cast<ClauseRecordHead*>(to) = {clause.number};
+  auto* words = reinterpret_cast<volatile uint64_t*>(to + sizeof(ClauseRecordHead));
+  for (uint32_t i = 0; i < clause.count; i++) {
+    const uint8_t value = clause.values[i];
+    if (value < kMostVariables)
+      words[i] = workspace.variables[value];
+    else
+      words[i] = value < kTimeValue ? workspace.locals[value - kMostVariables] : workspace.time;
+  }
+}
+
+}  // namespace dvm::runtime::inside
