@@ -15,9 +15,10 @@ namespace dvm::runtime {
 class CodeWriter;
 
 struct PlainRecord {
-  uint32_t length = 0;  // of the record
+  uint32_t length = 0;  // of the record, with the values before its steps
   std::vector<inside::RecordStep> steps;
-  uint32_t reads = 0;  // words of struct pt_regs, a bit each
+  uint32_t reads = 0;   // words of struct pt_regs, a bit each
+  uint32_t before = 0;  // bytes of the values
 
   uint32_t bytes() const { return static_cast<uint32_t>(sizeof(inside::RecordHead)) + ((length + 7) & ~7U); }  // in the ring
 };
@@ -27,6 +28,8 @@ std::vector<inside::RecordStep> steps_of(std::span<const std::byte> program);
 // Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 
+// As add_record(), what lies before the record of a clause. workspace_at: its distance from the stack pointer.
+void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at);
 // Writes a record and publishes it. The lane is in %rbx, the place of the record in %rcx, the head of the ring in %r8. The
 // thread's number lies tid_at bytes from the stack pointer, which points to the saved words. Changes %rax and %rdx.
 void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, int32_t pid, int32_t tid_at);

@@ -70,12 +70,16 @@ class SiteCoder : SiteCodeBase {
     for (const size_t jump : opened) code_.land(jump);
   }
 
+  static void add_needs_of(const PlainRecord& record, Needs& needs) {
+    needs.reads |= record.reads, needs.changes |= kRcx | kRdx | kR8;
+  }
   Needs needs_of_all() {
     Needs needs{0, kRbx | kRbp};
     for (const AgentFirer& firer : firers_) {
       if (firer.tail != inside::Tail::nothing) needs.changes |= kArguments;
-      if (may_record(firer)) needs.reads |= record_of(firer)->reads, needs.changes |= kRcx | kRdx | kR8;
+      if (may_record(firer)) add_needs_of(*record_of(firer), needs);
       for (const AgentStep& step : firer.steps) {
+        if (is_clause_record(step)) add_needs_of(*record_of(step.record), needs);
         const bool aggregates = step.step.kind == Kind::aggregate;
         const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
         needs.reads |= its.reads, needs.changes |= its.changes, needs.has_workspace |= its.has_workspace;
@@ -114,7 +118,8 @@ class SiteCoder : SiteCodeBase {
   // %rbx: the lane, %rbp: the arena.
   void take_lane(const Needs& needs) {
     for (const size_t jump : lane_.take(has_variables())) others_.push_back(jump);
-    const bool records = std::any_of(firers_.begin(), firers_.end(), may_record);
+    const bool records = std::any_of(firers_.begin(), firers_.end(),
+                                     [](const AgentFirer& one) { return may_record(one) || has_clause_record(one); });
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
     if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
@@ -138,8 +143,12 @@ class SiteCoder : SiteCodeBase {
     for (size_t i = 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
+      if (const AgentClauseRecord& its = firer.steps[i].record; is_clause_record(firer.steps[i])) {
+        add_record(*record_of(its), its.record.programs.cookie, &its.record);
+        continue;
+      }
       if (is_record(firer.steps[i])) {
-        add_record(firer);
+        add_record(*record_of(firer), firer.cookie);
         skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
         continue;
       }
@@ -148,15 +157,14 @@ class SiteCoder : SiteCodeBase {
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
       skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
     }
-    if (firer.steps.empty()) add_record(firer);
+    if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
   }
 
   // Room in the ring is mostly behind its head, %r8. Near the end, and where the ring is empty or full, agent_reserve finds it.
-  void add_record(const AgentFirer& firer) {
-    const auto record = record_of(firer);
-    const uint32_t bytes = record->bytes();
+  void add_record(const PlainRecord& record, uint64_t cookie, const inside::ClauseRecord* clause = nullptr) {
+    const uint32_t bytes = record.bytes();
     code_.read(Register::r8, Register::rbx, offsetof(inside::Lane, head));
     code_.read(Register::rcx, Register::rbx, offsetof(inside::Lane, tail));
     code_.add({0x49, 0x39, 0xc8});  // cmp %rcx, %r8
@@ -171,7 +179,8 @@ class SiteCoder : SiteCodeBase {
     full.from.push_back(code_.jump_ahead({0x0f, kAbove}));
     code_.add({0x48, 0x03, 0x8c, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, ring))));  // add ring, %rcx
     full.begin = code_.bytes().size();
-    runtime::add_record(code_, *record, firer.cookie, context_.pid, in_workspace(offsetof(inside::Workspace, tid)));
+    if (clause != nullptr) add_values(code_, *clause, in_workspace(0));
+    runtime::add_record(code_, record, cookie, context_.pid, in_workspace(offsetof(inside::Workspace, tid)));
     const size_t in_child = lane_.jump_in_child();
     code_.add_address(Register::r8, Register::r8, static_cast<int32_t>(bytes));
     code_.store(Register::r8, Register::rbx, offsetof(inside::Lane, head));

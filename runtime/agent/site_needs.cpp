@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/inside/clause_record.h"
 
 namespace dvm::runtime {
 namespace {
@@ -19,6 +20,7 @@ bool may_fail(const AgentKey& key) { return !is_integer(key) && !is_stack(key); 
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
   const auto& keys = step.aggregation.keys;
   if (is_record(step)) return true;
+  if (is_clause_record(step)) return record_of(step.record).has_value();
   if (step.step.kind == Kind::aggregate)
     return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
            (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
@@ -56,14 +58,28 @@ std::optional<PlainRecord> record_of(const AgentFirer& firer) {
   return record && SiteFrame::can_hold(record->reads) ? std::move(record) : std::nullopt;
 }
 
+std::optional<PlainRecord> record_of(const AgentClauseRecord& clause) {
+  auto record = clause.larger_program.empty() ? plain_record(clause.program) : std::nullopt;
+  if (!record || !SiteFrame::can_hold(record->reads)) return {};
+  record->before = inside::value_bytes(&clause.record);
+  record->length += record->before;
+  return record;
+}
+
+bool has_clause_record(const AgentFirer& firer) { return std::any_of(firer.steps.begin(), firer.steps.end(), is_clause_record); }
+
 bool record_flags(std::span<const AgentFirer> firers) {
   const auto has_them = [](const std::vector<std::byte>& program) {
     const auto steps = steps_of(program);
     return std::any_of(steps.begin(), steps.end(),
                        [](const auto& one) { return one.kind == inside::RecordStep::Kind::saved && one.base == kFlags; });
   };
-  return std::any_of(firers.begin(), firers.end(),
-                     [&](const AgentFirer& one) { return has_them(one.program) || has_them(one.larger_program); });
+  const auto of_clause = [&](const AgentStep& one) {
+    return has_them(one.record.program) || has_them(one.record.larger_program);
+  };
+  return std::any_of(firers.begin(), firers.end(), [&](const AgentFirer& one) {
+    return has_them(one.program) || has_them(one.larger_program) || std::any_of(one.steps.begin(), one.steps.end(), of_clause);
+  });
 }
 
 bool may_record(const AgentFirer& firer) {

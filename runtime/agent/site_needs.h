@@ -44,6 +44,7 @@ enum class StateFound : uint8_t { plain, here, by_call, elsewhere };
 StateFound how_found(const AgentClause& aggregation);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
+inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }
 inline bool is_time(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::time; }
 bool may_record(const AgentFirer& firer);
 bool aggregates(const AgentFirer& firer);
@@ -52,5 +53,7 @@ bool asks_twice(const AgentFirer& firer);  // for the time
 bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.
 std::optional<PlainRecord> record_of(const AgentFirer& firer);
+std::optional<PlainRecord> record_of(const AgentClauseRecord& clause);
+bool has_clause_record(const AgentFirer& firer);
 
 }  // namespace dvm::runtime

@@ -110,8 +110,12 @@ class Agent {
     for (AgentFirer& one : firers) {
       std::vector<std::byte> steps;
       for (AgentStep& step : one.steps) place(step), append(steps, bytes_of(step.step));
-      append(site, bytes_of(inside::Firer{one.cookie, add(one.program), 0, 0, steps.empty() ? 0 : add(steps),
-                                          static_cast<uint32_t>(one.steps.size()), one.locals, one.has_variables, one.function,
+      append(site, bytes_of(inside::Firer{{one.cookie, add(one.program), 0, 0},
+                                          steps.empty() ? 0 : add(steps),
+                                          static_cast<uint32_t>(one.steps.size()),
+                                          one.locals,
+                                          one.has_variables,
+                                          one.function,
                                           one.tail}));
     }
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
@@ -174,7 +178,10 @@ class Agent {
     std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * kRing, kRing);
     for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
       EXPECT_NE(words[i + 1], 0);
-      words[i + 1] = 0, words[i + 2] &= (uint64_t{1} << 48) - 1;
+      words[i + 1] = 0;
+      const bool is_of_clause = words[i + 2] >> 32 == inside::kClauseMark;
+      const size_t heads = is_of_clause ? (words[i] + 7) / sizeof(uint64_t) : 1;  // the CPU lies behind values
+      for (size_t k = i + 2; k < std::min(i + 2 + heads, words.size()); k++) words[k] &= (uint64_t{1} << 48) - 1;
     }
     return words;
   }
@@ -225,6 +232,10 @@ class Agent {
   }
   uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
   void place(AgentStep& step) {
+    if (step.step.kind == Kind::clause_record) {
+      step.record.record.programs.program = add(step.record.program);
+      return void(step.step.address = add(bytes_of(step.record.record)));
+    }
     if (step.step.kind != Kind::aggregate) return void(step.step.address = add_code(step.code));
     inside::ThreadAggregation clause = step.aggregation.clause;
     clause.value = add_code(step.aggregation.value);

@@ -379,6 +379,40 @@ TEST_F(SiteRun, MakesRecords) {
   compare({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::arg0))}), recording({}, 56)}, 5000, nothing, true);
 }
 
+AgentStep clause_record(uint32_t number, std::initializer_list<uint8_t> values) {
+  AgentStep made = step(Kind::clause_record);
+  made.record.program = recording({}, 61).program;
+  inside::ClauseRecord& record = made.record.record;
+  record.number = number, record.programs.cookie = 1;
+  for (const uint8_t value : values) record.values[record.count++] = value;
+  return made;
+}
+
+// All of one length, so that those of one turn of the ring lie where those of the turn before lay.
+TEST_F(SiteRun, MakesRecordsOfClausesWithTheirVariables) {
+  constexpr uint8_t kLocal = inside::kMostVariables;
+  AgentFirer made = firer({step(Kind::predicate, masked(BuiltIn::arg0, 1), 2), clause_record(7, {0, kLocal}),
+                           step(Kind::evaluate, adds_to(dif::Scope::thread)), step(Kind::evaluate, adds_to(dif::Scope::clause)),
+                           step(Kind::predicate, masked(BuiltIn::arg1, 2), 2), clause_record(8, {kLocal, 0}),
+                           aggregation(1, SiteFunction::sum, adds_to(dif::Scope::thread)), clause_record(9, {3, kLocal})});
+  made.locals = 1, made.has_variables = true;
+  compare(
+      {made}, 5000, [](Registers&) {}, true);
+}
+
+TEST_F(SiteRun, PutsTheTimeOfTheFiringIntoTheRecordOfAClause) {
+  Agent agent(inside::kAlone);
+  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << inside::kRateBits};
+  agent.place({firer({step(Kind::time), clause_record(1, {inside::kTimeValue})})});
+  agent.fire({});  // by agent_enter, like all first ones
+  const uint64_t first = agent.lane().time;
+  EXPECT_GT(first, 1'000'000U);
+  agent.fire({});
+  const std::vector<uint64_t> words = agent.ring();
+  EXPECT_EQ(words[3], first);
+  EXPECT_EQ(words[2 + words[0] / sizeof(uint64_t) + 1 + 3], agent.lane().time);
+}
+
 TEST_F(SiteRun, TellsTheTimeOnce) {
   const auto times = aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp));
   const auto same = aggregation(2, SiteFunction::min, value_of(BuiltIn::timestamp));
