@@ -9,6 +9,7 @@
 
 #include "dvm/dif/difo.h"
 #include "dvm/dif/program.h"
+#include "runtime/instrument/capture_needs.h"
 
 namespace dvm::runtime {
 
@@ -29,10 +30,20 @@ struct SiteAggregation {
   uint32_t strsize = 0;               // of a string with its NUL, at most
 };
 
+// How dvm runs the actions of a clause from a record of its own, though other clauses of the probe run where it fires. What the
+// actions do to variables of the thread, and to those that other clauses see, is done there as well.
+struct ClauseRecordPlan {
+  uint32_t epid = 0;
+  CaptureNeeds needs{};
+  std::vector<dif::Variable> variables{};  // of the thread, and those of the clause that other clauses use
+  std::vector<SiteValue> values{};         // of its actions, as far as one of them changes such a variable
+};
+
 struct SiteClause {
   std::optional<SiteValue> predicate;
   std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
   bool needs_dvm = false;                                         // only its predicate can run there
+  std::optional<ClauseRecordPlan> record{};
 };
 
 }  // namespace dvm::runtime

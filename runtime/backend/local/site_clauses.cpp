@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <variant>
+
+#include "dvm/dif/action.h"
+#include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
 namespace {
@@ -42,10 +46,73 @@ bool is_no_key(const ValuePlan& value) {
   return needs_dvm(value) && (!is_text || value.may_be_null);
 }
 
+bool uses(const EcbPlan& plan, const dif::Variable& variable) {
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [&](const vm::VerifiedDifo& difo) {
+    const auto& its = difo.difo().variables;
+    return std::any_of(its.begin(), its.end(),
+                       [&](const dif::Variable& one) { return one.scope == variable.scope && one.id == variable.id; });
+  });
+}
+
+bool is_seen_by_others(const dif::Variable& variable, const Ecb& ecb, const ProbeEcbs& probe) {
+  if (variable.scope == dif::Scope::thread) return true;
+  const auto its = [&](const Ecb* one) { return one != &ecb && uses(*one->plan, variable); };
+  return variable.scope == dif::Scope::clause && std::any_of(probe.ecbs.begin(), probe.ecbs.end(), its);
+}
+
+using IsKept = std::function<bool(const dif::Variable&)>;
+
+bool changes(const dif::Difo& difo, const IsKept& is_kept) {
+  return std::any_of(difo.text.begin(), difo.text.end(), [&](dif::Instruction in) {
+    const dif::Variable* variable = dif::stored_variable(difo, in);
+    return variable != nullptr && is_kept(*variable);
+  });
+}
+
+// It neither acts on the process nor ends the clause, whatever its arguments are.
+bool only_records(const ActionPlan& action) {
+  if (action.aggregation != 0 || action.kind == dif::Action::expression) return true;
+  const dif::ActionInfo* info = dif::find_action(action.kind);
+  return info != nullptr && info->keeps != dif::ActionKeeps::nothing && !info->destructive;
+}
+
+// From an integer, such as a symbol from its address.
+bool is_made(const ValuePlan& value) { return value.made_by != dif::Action::expression && !value.is_kept; }
+const dif::DataType kAddress{dif::TypeKind::integer, false, false, sizeof(uint64_t), ""};
+
+// The values of the actions up to the last one that changes such a variable.
+std::vector<SiteValue> changing_values(const EcbPlan& plan, const IsKept& is_kept) {
+  std::vector<SiteValue> values;
+  size_t difo = plan.predicate ? 1 : 0, last = 0;
+  for (const ActionPlan& action : plan.actions)
+    for (const ValuePlan& value : action.values) {
+      values.push_back({&plan.difos[difo++].difo(), is_made(value) ? kAddress : value.type});
+      if (changes(*values.back().difo, is_kept)) last = values.size();
+    }
+  values.resize(last);
+  return values;
+}
+
+void add_variables(const EcbPlan& plan, const IsKept& is_kept, std::vector<dif::Variable>& to) {
+  const auto is_known = [&](const dif::Variable& one) {
+    return std::any_of(to.begin(), to.end(), [&](const auto& its) { return its.scope == one.scope && its.id == one.id; });
+  };
+  for (const vm::VerifiedDifo& difo : plan.difos)
+    for (const dif::Variable& one : difo.difo().variables)
+      if (is_kept(one) && !is_known(one)) to.push_back(one);
+}
+
 }  // namespace
 
+void SiteClauseList::leave_to_dvm() {
+  may_record = false;
+  for (SiteClause& clause : clauses) clause.needs_dvm = true, clause.actions.clear(), clause.record.reset();
+}
+
 SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
-    : enabling_(enabling), of_script_(reason_of(enabling, options)) {
+    : enabling_(enabling),
+      strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))),
+      of_script_(reason_of(enabling, options)) {
   find_variables_in_dvm();
 }
 
@@ -61,7 +128,7 @@ void SiteClauses::find_variables_in_dvm() {
     for (const ProbeEcbs& probe : enabling_.probes()) {
       if (!has_thread_variables(probe)) continue;
       const bool is_at_site = std::holds_alternative<UprobeSite>(probe.probe->site);
-      if (is_at_site && clauses_of(probe).in_dvm == InDvm::nothing) continue;
+      if (is_at_site && clauses_of(probe).may_record) continue;
       for (const Ecb* ecb : probe.ecbs) in_dvm_.merge(thread_variables_of(*ecb->plan));
     }
   }
@@ -71,12 +138,31 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   SiteClauseList made;
   made.in_dvm = of_script_;
   for (const Ecb* ecb : probe.ecbs) {
-    const InDvm reason = add(*ecb->plan, made.clauses.emplace_back());
+    SiteClause& clause = made.clauses.emplace_back();
+    const InDvm reason = add(*ecb->plan, clause);
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
+    if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();
+    clause.record = record_of(*ecb, probe);
+    made.may_record &= !clause.needs_dvm || clause.record;
   }
-  if (made.in_dvm == InDvm::nothing && are_shared(probe)) made.in_dvm = InDvm::shared;
-  if (made.in_dvm == InDvm::nothing) return made;
-  for (SiteClause& clause : made.clauses) clause.needs_dvm = true, clause.actions.clear();
+  const bool shares = are_shared(probe);
+  if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = InDvm::shared;
+  if (of_script_ != InDvm::nothing || shares || !made.may_record) made.leave_to_dvm();
+  return made;
+}
+
+// Nothing: what it does to variables cannot be told from the rest.
+std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const ProbeEcbs& probe) const {
+  const EcbPlan& plan = *ecb.plan;
+  IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
+  if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
+  ClauseRecordPlan made{ecb.epid, needs_of(plan.desc, strsize_)};
+  if (!changing_values(plan, is_kept).empty()) {
+    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
+    is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
+    made.values = changing_values(plan, is_kept);
+  }
+  add_variables(plan, is_kept, made.variables);
   return made;
 }
 

@@ -2,6 +2,7 @@
 // The clauses that may run where their probes fire, by what they do. The instrument decides by their DIF whether they can.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -12,10 +13,14 @@
 
 namespace dvm::runtime {
 
-// The clauses of a probe; those that run in dvm are there by their predicates only.
+// The clauses of a probe; those that run in dvm are there by their predicates only, and perhaps by how a record is made.
 struct SiteClauseList {
   std::vector<SiteClause> clauses;
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
+  bool may_record = true;         // each can, or has a record of its own
+
+  // All run in dvm, at each firing.
+  void leave_to_dvm();
 };
 
 class SiteClauses {
@@ -30,8 +35,10 @@ class SiteClauses {
   void find_variables_in_dvm();
   bool are_shared(const ProbeEcbs& probe) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
+  std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe) const;
 
   const Enabling& enabling_;
+  uint32_t strsize_;
   InDvm of_script_;            // no clause can
   std::set<uint16_t> in_dvm_;  // thread-local variables that a clause uses which runs in dvm
 };

@@ -200,6 +200,8 @@ class WayFinder {
     Planned& one = planned_.emplace_back();
     one.description = description;
     one.clauses = site_clauses.clauses_of(*ecbs);
+    if (one.clauses.in_dvm != InDvm::nothing) one.clauses.leave_to_dvm();
+    for (SiteClause& clause : one.clauses.clauses) clause.record.reset();
     one.probe.probe = probe, one.probe.in_dvm = one.clauses.in_dvm;
     one.probe.has_thread_variables = SiteClauses::has_thread_variables(*ecbs);
     for (const Ecb* ecb : ecbs->ecbs) one.probe.needs |= needs_of(ecb->plan->desc, static_cast<uint32_t>(how_.sizes.most));
