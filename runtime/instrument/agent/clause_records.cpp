@@ -1,0 +1,41 @@
+#include "runtime/instrument/agent/clause_records.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kCpu = uint64_t{0xffff} << 48;  // of the head of a record
+
+uint64_t word_at(std::span<const std::byte> bytes, size_t at) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+uint32_t ClauseRecords::add(KnownRecord known) {
+  all_.push_back(std::move(known));
+  return static_cast<uint32_t>(all_.size() - 1);
+}
+
+std::optional<ClauseRecords::Found> ClauseRecords::read(std::span<std::byte> bytes, uint32_t number) {
+  if (number >= all_.size()) return {};
+  KnownRecord& known = all_[number];
+  const size_t begin = known.value_bytes();
+  if (bytes.size() < begin + sizeof(uint64_t)) return {};
+  const uint64_t cookie = word_at(bytes, begin) & ~kCpu;
+  const bool is_its = std::find(std::begin(known.cookies), std::end(known.cookies), cookie) != std::end(known.cookies);
+  if (cookie == 0 || !is_its) return {};
+  size_t at = sizeof(inside::ClauseRecordHead);
+  for (vm::VariableValue& one : known.variables) one.value = word_at(bytes, std::exchange(at, at + sizeof(uint64_t)));
+  Found found{{known.epid, known.variables}, {}, bytes.subspan(begin)};
+  if (known.has_time) found.time = word_at(bytes, at);
+  return found;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,55 @@
+#pragma once
+// Records of single clauses, whose predicates and variables are those of the traced thread (runtime/agent/inside/format.h,
+// ClauseRecord). Tested by tests/unit/instrument/clause_records_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/agent/inside/format.h"
+#include "runtime/instrument/instrument.h"
+
+namespace dvm::runtime {
+
+// A clause that has records of its own.
+struct KnownRecord {
+  uint32_t epid = 0;
+  uint64_t cookies[2] = {};                    // of its records; the second one may be 0
+  std::vector<vm::VariableValue> variables{};  // the first values of a record
+  bool has_time = false;                       // the value behind them
+
+  size_t value_bytes() const { return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time) * sizeof(uint64_t); }
+};
+
+class ClauseRecords {
+ public:
+  // Returns its number.
+  uint32_t add(KnownRecord known);
+
+  struct Found {
+    ClauseFiring clause;           // valid until the next call
+    std::optional<uint64_t> time;  // of the firing, if it was read in the thread
+    std::span<std::byte> record;   // behind the values
+  };
+  // Nothing: no thread writes such a record.
+  std::optional<Found> read(std::span<std::byte> bytes, uint32_t number);
+
+ private:
+  std::vector<KnownRecord> all_;
+};
+
+// Hands a firing over as one of a single clause.
+class ClauseSink final : public EventSink {
+ public:
+  ClauseSink(EventSink& to, const ClauseFiring& clause) : to_(to), clause_(clause) {}
+  bool fire(vm::Firing& firing) noexcept override { return to_.fire_clause(firing, clause_); }
+  bool change(const ProcessChange& change) noexcept override { return to_.change(change); }
+
+ private:
+  EventSink& to_;
+  ClauseFiring clause_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,61 @@
+// Records of single clauses as a process may write them: their values, or nothing.
+
+#include "runtime/instrument/agent/clause_records.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kCookie = 7, kLarger = uint64_t{1} << 32 | 7, kCpu5 = uint64_t{5} << 48;
+
+class ClauseRecordsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const KnownRecord known{3, {kCookie, kLarger}, {{dif::Scope::thread, 500}, {dif::Scope::clause, 501}}, true};
+    EXPECT_EQ(records_.add({1, {kCookie, 0}}), 0U);
+    EXPECT_EQ(records_.add(known), 1U);
+  }
+  std::optional<ClauseRecords::Found> read(std::vector<uint64_t>& words, uint32_t number = 1) {
+    return records_.read(std::as_writable_bytes(std::span(words)), number);
+  }
+
+  ClauseRecords records_;
+};
+
+TEST_F(ClauseRecordsTest, HaveVariablesAndTime) {
+  for (const uint64_t cookie : {kCookie, kLarger}) {
+    std::vector<uint64_t> words = {0, 11, 12, 13, cookie | kCpu5, 99};
+    const auto found = read(words);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->clause.epid, 3U);
+    EXPECT_EQ(found->clause.variables[0].value, 11U);
+    EXPECT_EQ(found->clause.variables[1].value, 12U);
+    EXPECT_EQ(found->time, 13U);
+    EXPECT_EQ(found->record.size(), 2 * sizeof(uint64_t));
+    EXPECT_EQ(static_cast<void*>(found->record.data()), &words[4]);
+  }
+}
+
+TEST_F(ClauseRecordsTest, MayHaveNoValues) {
+  std::vector<uint64_t> words = {0, kCookie};
+  const auto found = read(words, 0);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->clause.variables.empty());
+  EXPECT_FALSE(found->time);
+}
+
+TEST_F(ClauseRecordsTest, MustBeThoseOfTheirClause) {
+  std::vector<uint64_t> foreign = {0, 11, 12, 13, 8}, cut = {0, 11, 12, 13}, whole = {0, 11, 12, 13, kCookie};
+  std::vector<uint64_t> none = {0, kCpu5};
+  EXPECT_FALSE(read(foreign));
+  EXPECT_FALSE(read(none, 0));
+  EXPECT_FALSE(read(cut));
+  EXPECT_FALSE(read(whole, 2));
+  EXPECT_TRUE(read(whole));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
