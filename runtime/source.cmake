@@ -149,6 +149,7 @@ dvm_library(instrument_agent
   instrument/agent/agent_watches.cpp
   instrument/agent/arena_reader.cpp
   instrument/agent/clause_code.cpp
+  instrument/agent/clause_places.cpp
   instrument/agent/clause_records.cpp
   instrument/agent/division_code.cpp
   instrument/agent/foresee.cpp

@@ -24,6 +24,8 @@
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/agent_target.h"
 #include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/agent/clause_places.h"
+#include "runtime/instrument/agent/clause_records.h"
 #include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
@@ -43,7 +45,8 @@ namespace {
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 constexpr unsigned kMostAttempts = 3, kMostRenewals = 256;               // each adds code to the process
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
-
+constexpr uint64_t kApart = 1'000'000;                                   // ns
+constexpr uint64_t kCpu = uint64_t{0xffff} << 48;                        // of the head of a record
 class AgentInstrument final : public Instrument,
                               public FollowsProcesses,
                               public TellsNotes,
@@ -57,16 +60,8 @@ class AgentInstrument final : public Instrument,
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
-  std::string_view way(const Probe& probe) const override {
-    if (in_thread_.contains(&probe)) return "agent, in the traced thread";
-    return gated_.contains(&probe) ? "agent, predicates in the traced thread" : name();
-  }
-
-  std::string_view in_dvm(const Probe& probe) const override {
-    const auto found = in_dvm_.find(&probe);
-    return found == in_dvm_.end() ? std::string_view() : text_of(found->second);
-  }
-
+  std::string_view way(const Probe& probe) const override { return places_.way(probe); }
+  std::string_view in_dvm(const Probe& probe) const override { return places_.in_dvm(probe); }
   std::string_view refusal(const Probe& probe) const override {
     return std::holds_alternative<UprobeSite>(probe.site) ? "" : "it fires at instructions only";
   }
@@ -285,9 +280,7 @@ class AgentInstrument final : public Instrument,
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
     RefusedOnce once(refused);
     for (size_t i = 0; i < sites.size(); i++) {
-      for (const AgentFirer& firer : sites[i].firers)
-        for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
-          if (cookie != 0) (*process)->cookies.insert(cookie);
+      (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
@@ -299,15 +292,9 @@ class AgentInstrument final : public Instrument,
   }
 
   void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes, const std::vector<InDvm>& reasons) {
-    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) note_clauses(site.firers[i], probes[i], reasons[i]);
-  }
-
-  void note_clauses(const AgentFirer& firer, const Probe* probe, InDvm reason) {
-    if (firer.tail == inside::Tail::leaves) return;
-    const bool has_code = !firer.steps.empty(), is_whole = has_code && reason == InDvm::nothing;
-    if (has_code) (is_whole ? in_thread_ : gated_).insert(probe);
-    if (!is_whole) in_dvm_[probe] = reason;
-    aggregations_.is_empty &= !is_whole;
+    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
+      if (site.firers[i].tail != inside::Tail::leaves)
+        aggregations_.is_empty &= !places_.note(site.firers[i], probes[i], reasons[i]);
   }
 
   // By dvm's own list of processes, and their code.
@@ -355,8 +342,7 @@ class AgentInstrument final : public Instrument,
     process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
     if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm) notes_.push_back(emptied_text(pid));
     if (are_in_dvm)
-      for (const Probe* probe : process.with_variables)
-        if (in_thread_.erase(probe) != 0) in_dvm_[probe] = InDvm::shared;
+      for (const Probe* probe : process.with_variables) places_.leave_to_dvm(probe);
   }
 
   void collect_aggregations(const AggregationSource::Visit& each) {
@@ -421,14 +407,30 @@ class AgentInstrument final : public Instrument,
       foreign_ += !late_.add(record.bytes, planner_.clauses(), check_of(process));
       return !late_.wants_reading();
     }
+    if (head >> 32 == inside::kClauseMark) return deliver_clause(process, record, static_cast<uint32_t>(head), sink);
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
-    constexpr uint64_t kCpu = uint64_t{0xffff} << 48;
     if (!process.has_cookie(head & ~kCpu)) return foreign_++, true;
+    return deliver_record(process, record, clock_.time_of(record.ticks), sink);
+  }
+
+  // The time that clauses in the thread have seen is at most that of the record, but for how far two clocks are apart.
+  bool deliver_clause(AgentTarget& process, const LaneRecord& record, uint32_t number, EventSink& sink) {
+    const auto found = process.records.contains(number) ? planner_.records().read(record.bytes, number) : std::nullopt;
+    if (!found) return foreign_++, true;
+    const uint64_t time = clock_.time_of(record.ticks);
+    if (is_before_begin(time, sink.begun())) return true;
+    ClauseSink clause(sink, found->clause);
+    return deliver_record(process, {record.ticks, found->record}, std::min(found->time.value_or(time), time + kApart), clause);
+  }
+
+  bool deliver_record(AgentTarget& process, const LaneRecord& record, uint64_t time, EventSink& sink) {
+    uint64_t head = 0;
+    std::memcpy(&head, record.bytes.data(), sizeof head);
     const RecordLayout& layout = delivery_.group(group_of(head)).layout;
     if (record.bytes.size() < layout.least) return foreign_++, true;
     const auto put = [&](uint32_t at, uint64_t value) { std::memcpy(record.bytes.data() + at, &value, sizeof value); };
     if (cpu_of(head) >= cpus_) put(0, head & ~kCpu);
-    if (layout.time != 0) put(layout.time, clock_.time_of(record.ticks));
+    if (layout.time != 0) put(layout.time, time);
     if (layout.thread != 0) {
       uint64_t ids = 0;
       std::memcpy(&ids, record.bytes.data() + layout.thread, sizeof ids);
@@ -469,9 +471,7 @@ class AgentInstrument final : public Instrument,
   TscClock clock_;
   LateUpdates late_;
   ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }, late_};
-  std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
-  std::unordered_set<const Probe*> gated_;      // whose predicates do
-  std::map<const Probe*, InDvm> in_dvm_;        // of others, why not
+  ClausePlaces places_;
   AgentTargets processes_;
   LostProbes losses_;
   std::map<pid_t, unsigned> renewed_;  // how often probes of a process have come late

@@ -310,20 +310,33 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       refused.push_back({one.enabled->probe, std::string(found.mapped())});
 }
 
-Status AgentPlanner::add_programs(const Candidate& candidate, AgentFirer& firer) {
+template <class Record>
+Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs, Record& to, uint64_t& cookie,
+                                  uint64_t& larger_cookie) {
   if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
   const SiteShape shape = shape_at(candidate);
-  CaptureNeeds needs = candidate.enabled->needs;
   needs.thread = true;
   delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
   const size_t group = delivery_.add(layouts, candidate.site->pid);
   const uint32_t number = delivery_.number(candidate.fired_at());
-  firer.cookie = make_cookie(number, static_cast<uint16_t>(group));
-  firer.program = make_record_program(layouts.first);
+  cookie = make_cookie(number, static_cast<uint16_t>(group));
+  to.program = make_record_program(layouts.first);
   if (!layouts.larger) return {};
-  firer.larger_cookie = make_cookie(number, static_cast<uint16_t>(group + 1));
-  firer.larger_program = make_record_program(*layouts.larger);
+  larger_cookie = make_cookie(number, static_cast<uint16_t>(group + 1));
+  to.larger_program = make_record_program(*layouts.larger);
+  return {};
+}
+
+Status AgentPlanner::add_record(const Candidate& candidate, AgentClauseRecord& to) {
+  const ClauseRecordPlan& plan = *candidate.enabled->clauses[to.clause].record;
+  CaptureNeeds needs = plan.needs;
+  needs.time |= candidate.enabled->needs.time;
+  inside::RecordPrograms& programs = to.record.programs;
+  if (Status added = add_programs(candidate, needs, to, programs.cookie, programs.larger_cookie); !added) return added;
+  KnownRecord known{.epid = plan.epid, .cookies = {programs.cookie, programs.larger_cookie}, .has_time = plan.needs.time};
+  for (const dif::Variable& one : plan.variables) known.variables.push_back({one.scope, one.id, 0});
+  to.record.number = records_.add(std::move(known));
   return {};
 }
 
@@ -439,7 +452,11 @@ Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPl
   firer.tail = candidate.tail;
   firer.function = candidate.left;
   if (candidate.tail != inside::Tail::leaves)
-    if (Status added = add_programs(candidate, firer); !added) return added.error();
+    if (Status added = add_programs(candidate, candidate.enabled->needs, firer, firer.cookie, firer.larger_cookie); !added)
+      return added;
+  for (AgentStep& step : steps.steps)
+    if (step.step.kind == inside::ClauseStep::Kind::clause_record)
+      if (Status added = add_record(candidate, step.record); !added) return added;
   firer.has_variables = steps.are_in_thread() && candidate.enabled->has_thread_variables;
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;

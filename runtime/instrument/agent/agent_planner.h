@@ -14,6 +14,7 @@
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/clause_records.h"
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/delivery.h"
@@ -47,6 +48,7 @@ class AgentPlanner {
   // Sites will fire in children too, whose pid is another one.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
+  ClauseRecords& records() { return records_; }
   // Thread-local variables of a process are dvm's once a clause that uses some runs there.
   bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
   void keep_variables(pid_t pid) { has_variables_.insert(pid); }
@@ -105,7 +107,10 @@ class AgentPlanner {
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
   Status add(const Candidate& candidate, ClauseSteps& steps, AgentPlannedSite& to);
-  Status add_programs(const Candidate& candidate, AgentFirer& firer);
+  // The programs of a record of these needs, for an AgentFirer or an AgentClauseRecord, and their cookies.
+  template <class Record>
+  Status add_programs(const Candidate& candidate, CaptureNeeds needs, Record& to, uint64_t& cookie, uint64_t& larger_cookie);
+  Status add_record(const Candidate& candidate, AgentClauseRecord& record);
 
   Delivery& delivery_;
   bool by_breakpoints_;
@@ -118,6 +123,7 @@ class AgentPlanner {
   std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;
+  ClauseRecords records_;
   std::set<pid_t> has_variables_;  // processes whose thread-local variables are dvm's
 };
 

@@ -32,10 +32,12 @@ LaneSizes sizes_for(pid_t pid, uint32_t ring_bytes) {
 
 }  // namespace
 
+bool has_step(const AgentFirer& firer, inside::ClauseStep::Kind kind) {
+  return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
+}
+
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
-  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
-    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
-  });
+  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) { return has_step(firer, kind); });
 }
 
 bool has_stack(const AgentSite& site) {
@@ -94,6 +96,15 @@ std::vector<PlacedProbe> AgentTarget::take_lost() {
   samples.clear();
   note_jumps();
   return lost;
+}
+
+void AgentTarget::expect_records(const AgentSite& site) {
+  for (const AgentFirer& firer : site.firers) {
+    for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
+      if (cookie != 0) cookies.insert(cookie);
+    for (const AgentStep& step : firer.steps)
+      if (step.step.kind == inside::ClauseStep::Kind::clause_record) records.insert(step.record.record.number);
+  }
 }
 
 // Most often it is the cookie that was asked for last.

@@ -27,6 +27,7 @@ struct AgentTarget {
   // Begins to read its lanes and arenas, which the agent shares.
   void read(StackCheck check);
   bool has_cookie(uint64_t cookie);
+  void expect_records(const AgentSite& site);
   // It has ended by a fault, with jumps in its code.
   bool has_crashed();
   // The memory that the agent was mapped into is gone: the process has executed another program, or has ended.
@@ -45,6 +46,7 @@ struct AgentTarget {
   PlacedProbes placed{};
   std::map<uint64_t, uint32_t> samples{};  // of its jumps: the bytes behind the opcode
   std::unordered_set<uint64_t> cookies;
+  std::unordered_set<uint32_t> records;        // numbers of clauses that have records of their own
   std::optional<uint64_t> known_cookie;        // one of them
   std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
   std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
@@ -52,6 +54,7 @@ struct AgentTarget {
 };
 
 // Whether a clause at the site has such a step, or a stack as a key.
+bool has_step(const AgentFirer& firer, inside::ClauseStep::Kind kind);
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind);
 bool has_stack(const AgentSite& site);
 

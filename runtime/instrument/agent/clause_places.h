@@ -1,0 +1,31 @@
+#pragma once
+// Where the clauses of probes run that an agent makes fire, as -v tells it.
+
+#include <map>
+#include <string_view>
+#include <unordered_set>
+
+#include "runtime/agent/agent_site.h"
+#include "runtime/catalog/probe.h"
+#include "runtime/instrument/in_dvm.h"
+
+namespace dvm::runtime {
+
+class ClausePlaces {
+ public:
+  // By what the probe does at one of its sites. Returns whether its clauses run there; reason: why not, or not all.
+  bool note(const AgentFirer& firer, const Probe* probe, InDvm reason);
+  // Clauses that share a variable with these run in dvm.
+  void leave_to_dvm(const Probe* probe) {
+    if (in_thread_.erase(probe) != 0) in_dvm_[probe] = InDvm::shared;
+  }
+  std::string_view way(const Probe& probe) const;
+  std::string_view in_dvm(const Probe& probe) const;
+
+ private:
+  std::unordered_set<const Probe*> in_thread_;  // whose clauses run there, but for those of the last map
+  std::unordered_set<const Probe*> gated_;      // whose predicates do
+  std::map<const Probe*, InDvm> in_dvm_;
+};
+
+}  // namespace dvm::runtime
