@@ -11,6 +11,7 @@
 #include "dvm/dif/variable.h"
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/instrument/agent/key_maker.h"
+#include "runtime/instrument/agent/text_key.h"
 
 namespace dvm::runtime {
 namespace {
@@ -39,46 +40,111 @@ bool reads_time(const SiteValue& value) {
                      [](Instruction in) { return dif::built_in_of(in) == static_cast<unsigned>(dif::BuiltIn::timestamp); });
 }
 
+// It stops the clause.
+bool may_fault(const dif::Difo& difo) {
+  return std::any_of(difo.text.begin(), difo.text.end(), [](Instruction in) { return dif::info(in.opcode()).can_fault; });
+}
+
+// The number of the variable among the values of a record; nothing: the thread does not have it.
+std::optional<uint8_t> value_number(const dif::Variable& variable) {
+  const bool is_local = variable.scope == dif::Scope::clause;
+  const unsigned number = variable.id - dif::kFirstUserVariable;
+  const bool is_integer = variable.kind == dif::VariableKind::scalar && variable.type.kind == dif::TypeKind::integer;
+  if (!is_integer || number >= (is_local ? inside::kMostLocals : inside::kMostVariables)) return {};
+  return static_cast<uint8_t>(number + (is_local ? inside::kMostVariables : 0));
+}
+
 // Its functions return false for what cannot run in the thread.
 class StepMaker {
  public:
-  StepMaker(const ClausePlace& place, const NumberOf& number_of) : place_(place), number_of_(number_of) {}
+  // takes_failing: keys that may not be readable are made in the thread.
+  StepMaker(const ClausePlace& place, const NumberOf& number_of, bool takes_failing)
+      : place_(place), number_of_(number_of), takes_failing_(takes_failing) {}
 
-  bool add(const SiteClause& clause) {
+  bool add_all(std::span<const SiteClause> clauses) {
+    for (size_t i = 0; i < clauses.size(); i++)
+      if (!add(clauses[i], i)) return false;
+    return is_allowed() && (records_ < clauses.size() || has_thread_variables_);
+  }
+
+  ClauseSteps made;
+
+ private:
+  bool add(const SiteClause& clause, size_t number) {
     const size_t begin = made.steps.size() + (clause.predicate && reads_time(*clause.predicate) ? 1 : 0);
     if (clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
-    for (const auto& action : clause.actions) {
-      const auto* value = std::get_if<SiteValue>(&action);
-      if (!(value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action))))
-        return false;
-    }
+    if ((clause.needs_dvm || !add_actions(clause)) && !add_record(clause, number)) return false;
     if (clause.predicate) made.steps[begin].step.skip = static_cast<uint32_t>(made.steps.size() - begin - 1);
     return true;
+  }
+  // All of them, or none.
+  bool add_actions(const SiteClause& clause) {
+    const size_t begin = made.steps.size();
+    const bool had_effect = has_effect_, could_fail = may_fail_;
+    for (const auto& action : clause.actions) {
+      const auto* value = std::get_if<SiteValue>(&action);
+      if (value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action))) continue;
+      made.steps.resize(begin);
+      has_effect_ = had_effect, may_fail_ = could_fail;
+      return false;
+    }
+    return true;
+  }
+  // Behind the record, which has the variables as they were, the thread changes them.
+  bool add_record(const SiteClause& clause, size_t number) {
+    if (!clause.record) return false;
+    AgentClauseRecord record{.clause = number, .record = {}};
+    for (const dif::Variable& one : clause.record->variables) {
+      const auto value = value_number(one);
+      if (!value) return refuse(InDvm::variable);
+      record.record.values[record.record.count++] = *value;
+      note_variable(one);
+    }
+    if (clause.record->needs.time) {
+      add_time();
+      record.record.values[record.record.count++] = inside::kTimeValue;
+    }
+    AgentStep& step = made.steps.emplace_back();
+    step.step.kind = inside::ClauseStep::Kind::clause_record;
+    step.record = std::move(record);
+    records_++;
+    has_effect_ = true;
+    return std::all_of(clause.record->values.begin(), clause.record->values.end(),
+                       [&](const SiteValue& value) { return add_change(value); });
+  }
+  // One that changes no variable may be anything that does not stop the clause.
+  bool add_change(const SiteValue& value) {
+    const bool is_stored = std::any_of(value.difo->text.begin(), value.difo->text.end(),
+                                       [](Instruction in) { return dif::has_format(in, dif::Format::stv); });
+    if (is_stored) return add(value, inside::ClauseStep::Kind::evaluate);
+    const auto text = value.type.by_ref() ? text_key_of(*value.difo, place_.probe, 1) : std::nullopt;
+    if (value.type.by_ref()) return (text && text->kind != TextKey::Kind::copied) || refuse(InDvm::fault);
+    MachineCode unused;
+    return !may_fault(*value.difo) || make(value, unused) || refuse(InDvm::fault);
   }
 
   // dvm could not run clauses with variables of the thread instead, if a key cannot be read.
   bool is_allowed() { return !may_fail_ || !has_thread_variables_ || refuse(InDvm::fault); }
 
-  ClauseSteps made;
-
- private:
   bool make(const SiteValue& value, MachineCode& code) {
     ValueMachineCode its = make_value_code(*value.difo, value.type, place_);
-    if (its.in_dvm != InDvm::nothing) made.in_dvm = its.in_dvm;
+    if (its.in_dvm != InDvm::nothing) refuse(its.in_dvm);
     code = std::move(its.code);
     note_variables(*value.difo);
     return !code.empty();
   }
   void note_variables(const dif::Difo& difo) {
-    for (const dif::Variable& variable : difo.variables) {
-      has_thread_variables_ |= variable.scope == dif::Scope::thread;
-      const unsigned number = variable.id - dif::kFirstUserVariable;
-      if (variable.scope == dif::Scope::clause && number < inside::kMostLocals)
-        made.locals = std::max(made.locals, static_cast<uint16_t>(number + 1));
-    }
+    for (const dif::Variable& variable : difo.variables) note_variable(variable);
   }
+  void note_variable(const dif::Variable& variable) {
+    has_thread_variables_ |= variable.scope == dif::Scope::thread;
+    const unsigned number = variable.id - dif::kFirstUserVariable;
+    if (variable.scope == dif::Scope::clause && number < inside::kMostLocals)
+      made.locals = std::max(made.locals, static_cast<uint16_t>(number + 1));
+  }
+  // The first reason is that of the probe.
   bool refuse(InDvm reason) {
-    made.in_dvm = reason;
+    if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
     return false;
   }
   void add_time() { made.steps.emplace_back().step.kind = inside::ClauseStep::Kind::time; }
@@ -97,7 +163,7 @@ class StepMaker {
     if (!function) return refuse(InDvm::function);
     if (aggregation.words > inside::kMostWords) return refuse(InDvm::words);
     if (!keys.do_fit()) return refuse(InDvm::keys);
-    if (keys.may_fail() && has_effect_) return refuse(InDvm::fault);
+    if (keys.may_fail() && (has_effect_ || !takes_failing_)) return refuse(InDvm::fault);
     may_fail_ |= keys.may_fail();
     has_effect_ = true;
     const bool has_time = (aggregation.value && reads_time(*aggregation.value)) ||
@@ -121,6 +187,8 @@ class StepMaker {
 
   const ClausePlace& place_;
   const NumberOf& number_of_;
+  bool takes_failing_;
+  size_t records_ = 0;       // clauses that have one
   bool has_effect_ = false;  // one of the steps
   bool may_fail_ = false, has_thread_variables_ = false;
 };
@@ -151,11 +219,13 @@ std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const Cla
 }  // namespace
 
 ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
-  StepMaker maker(place, number_of);
-  const bool can_run = std::all_of(clauses.begin(), clauses.end(),
-                                   [&](const SiteClause& clause) { return !clause.needs_dvm && maker.add(clause); });
-  if (can_run && maker.is_allowed()) return std::move(maker.made);
-  return {.steps = make_gates(clauses, place), .runs_all = false, .in_dvm = maker.made.in_dvm};
+  InDvm in_dvm = InDvm::nothing;
+  for (const bool takes_failing : {true, false}) {
+    StepMaker maker(place, number_of, takes_failing);
+    if (maker.add_all(clauses)) return std::move(maker.made);
+    if (in_dvm == InDvm::nothing) in_dvm = maker.made.in_dvm;
+  }
+  return {.steps = make_gates(clauses, place), .runs_all = false, .in_dvm = in_dvm};
 }
 
 }  // namespace dvm::runtime

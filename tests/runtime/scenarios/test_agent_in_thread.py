@@ -31,13 +31,21 @@ class InThread(AgentTest):
                 f"this int t; {ENTRY}{{ self->t = timestamp; @ = count(); }} {RETURN}/self->t/ {{ self->d = timestamp - self->t; self->late += (int64_t)self->d < 0; }}"
                 f"{RETURN}/self->t/ {{ @n[self->late, this->t == timestamp] = count(); }}"]
 
-    def compare(self, script, there, *options):
+    # Clauses that dvm runs from records of their own, beside others in the thread.
+    RECORDED = [f'{ENTRY}{{ self->a += arg0; }} {RETURN}/self->a % 2500 == 0/ {{ printf("%d %d %s\\n", self->a, arg1 - self->a, probefunc); self->a--; }} {RETURN}{{ @ = sum(self->a); self->a -= arg1; }}',
+                f'{ENTRY}{{ @ = count(); }} {ENTRY}/arg0 % 3000 == 5/ {{ trace(arg0); n += arg0; }} END {{ printf("%d", n); }}',
+                f'{ENTRY}{{ this->x = arg0 * 3; @ = sum(this->x); }} {ENTRY}/this->x % 7000 == 0/ {{ this->y = this->x / 2; printf("%d %d\\n", this->x, this->y); this->x++; }}'
+                f'{ENTRY}/this->x % 7000 == 1/ {{ this->s = "odd"; @odd[this->s] = count(); }}',
+                f'{ENTRY}{{ self->a = arg0; }} {ENTRY}/self->a < 3/ {{ @ = count(); printf("%d\\n", 12 / self->a); }} ERROR {{ @e[arg3, arg4] = count(); }}',
+                f'self char c; {ENTRY}{{ self->c = arg0; self->t = timestamp; }} {ENTRY}/self->c == -1/ {{ printf("%d %d %d\\n", self->c, self->t == timestamp, tid == pid); ustack(1); self->n++; }} {RETURN}/self->n/ {{ @[self->n] = count(); }}']
+
+    def compare(self, script, there, *options, way="(agent, in the traced thread)"):
         """The script in the thread, and the other one in dvm."""
         run = ["run", "-qv", *options, "-x", "aggsortkey", "-c", program("returns"), "-n"]
         here = dvmtest.dvm(*run, script, "-x", "backend=agent")
         there = dvmtest.dvm(*run, *there)
-        self.assertIn("(agent, in the traced thread)", here.stderr)
-        self.assertNotIn("(agent, in the traced thread)", there.stderr)
+        self.assertIn(way, here.stderr)
+        self.assertNotIn("(agent, in the traced thread", there.stderr)
         self.assertEqual(here.stdout, there.stdout)
         self.assertIn("10000 4 14\n", here.stdout)
 
@@ -47,13 +55,13 @@ class InThread(AgentTest):
                 body = body if name == "return" else body.replace("arg1", "arg0")
                 script = (body if "%" in body else "% " + body).replace("%", self.DEEP + name)
                 with self.subTest(script):
-                    self.compare(script, [f"{script} {self.DEEP}{name} /0/ {{ trace(0); }}", "-x", "backend=agent"])
+                    self.compare(script, [f"{script} {self.DEEP}{name} /cpu < 0/ {{ trace(0); }}", "-x", "backend=agent"])
 
     def test_quotients_are_those_of_dvm(self):
         for body in ("/arg0 % 3 == 0/ { @[arg0 / 1000] = sum((arg0 - 5000) / -7); }",
                      "{ @[(arg0 - 5000) % 4, (unsigned)arg0 / 4096u % 3u] = max(arg0 / 10 % 10); }"):
             with self.subTest(body):
-                self.compare(self.ENTRY + body, [f"{self.ENTRY}{body} {self.ENTRY}/0/ {{ trace(0); }}", "-x", "backend=agent"])
+                self.compare(self.ENTRY + body, [f"{self.ENTRY}{body} {self.ENTRY}/cpu < 0/ {{ trace(0); }}", "-x", "backend=agent"])
 
     def test_results_are_those_of_uprobes(self):
         if os.geteuid() != 0:
@@ -61,6 +69,13 @@ class InThread(AgentTest):
         for script in [body.replace("%", self.ENTRY).replace("arg1", "arg0") for body in self.SEVERAL] + self.STATEFUL:
             with self.subTest(script):
                 self.compare(script, [script, "-x", "backend=uprobe"])
+
+    def test_records_of_single_clauses_are_those_of_uprobes(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        for script in self.RECORDED:
+            with self.subTest(script):
+                self.compare(script, [script, "-x", "backend=uprobe"], way="(agent, in the traced thread but for some clauses)")
 
     def test_false_predicates_leave_no_record(self):
         """Of each clause that needs dvm, as if there were records of all."""
@@ -84,7 +99,7 @@ class InThread(AgentTest):
         self.assertRegex(result.stdout, r"\n +10000\n")
 
     def test_clauses_that_share_a_variable_run_on_one_side(self):
-        others = [f"{self.RETURN}/self->a == 7/ {{ printf(\"%d\\n\", self->a); }}",  # a record, on the other probe
+        others = [f"{self.RETURN}/self->a == 7 && cpu >= 0/ {{ printf(\"%d\\n\", self->a); }}",  # a predicate that needs dvm, on the other probe
                   "pid$target:a.out:tail:entry { self->a = 7; } pid$target:a.out:tail:return /self->a/ { @t = sum(self->a); }",  # no agent can take this return
                   "syscall:::entry /pid == $target && self->a == -1/ { @y = count(); }"]
         for other in others[:] if os.geteuid() == 0 else others[:1]:
