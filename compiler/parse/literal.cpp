@@ -29,8 +29,8 @@ void take_suffix(std::string_view& digits, Integer& integer) {
 
 // One escape at text[i], which follows a backslash; i moves past it.
 void append_escape(std::string_view text, size_t& i, std::string& to) {
-  static constexpr std::string_view kNames = "abfnrtv\"\\'?";
-  static constexpr std::string_view kValues = "\a\b\f\n\r\t\v\"\\'?";
+  static constexpr std::string_view kNames = "abfnrtv\"\\";
+  static constexpr std::string_view kValues = "\a\b\f\n\r\t\v\"\\";
   const char c = text[i];
   if (const size_t k = kNames.find(c); k != std::string_view::npos) {
     to += kValues[k], i++;

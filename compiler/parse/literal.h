@@ -15,8 +15,8 @@ std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Di
 // "'ab'": up to eight characters, the first in the highest byte; none is negative, unlike C's.
 std::unique_ptr<Integer> parse_character(std::string_view text, Location where, Diagnostics& diagnostics);
 
-// A quoted literal without its quotes and with its escapes resolved. Unknown escapes stay unchanged; \x
-// without digits is a NUL. The value ends at a NUL, as D's strings do.
+// A quoted literal without its quotes and with its escapes resolved. Unknown escapes stay unchanged, also \', which
+// DTrace does not know; \x without digits is a NUL. The value ends at a NUL, as D's strings do.
 std::string unescape(std::string_view quoted);
 
 }  // namespace dvm::compiler
