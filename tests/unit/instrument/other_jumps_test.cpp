@@ -39,7 +39,7 @@ class OtherJumpsTest : public testing::Test {
                 .patches = 1,
                 .tracer_began = start_time(getpid()),
                 .table = reinterpret_cast<uint64_t>(header_ + 1)};
-    const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + kOffset), {}, 5, {0xe9, 1, 2, 3, 4}, 0};
+    const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + kOffset), {}, 5, {0xe9, 1, 2, 3, 4}, inside::PatchKind::site};
     std::memcpy(static_cast<unsigned char*>(table) + sizeof *header_, &jump, sizeof jump);
     std::memcpy(code_ + kOffset, jump.after, jump.length);
   }
