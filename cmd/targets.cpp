@@ -45,7 +45,8 @@ runtime::StartPoint start_point(int64_t evaltime, int terminal) {
 Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options, int terminal) {
   Targets targets;
   for (pid_t pid : given.pids) {
-    if (pid > 0 && runtime::is_gone(pid)) return Error{fmt::format("failed to grab process {}: No such process", pid)};
+    if (pid > 0 && runtime::is_gone(pid))
+      return Error{fmt::format("No such process\n    hint: process {} has exited, or there was none", pid)};
     Result<runtime::Process> process = runtime::Process::grab(pid);
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));

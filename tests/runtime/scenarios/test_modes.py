@@ -70,7 +70,7 @@ class Modes(unittest.TestCase):
         self.assertEqual((result.stdout.strip(), result.stderr), ("feldspar", ""))
 
     def test_a_process_that_is_not_there(self):
-        self.check_refused(["-p", "999999999", "-n", "BEGIN"], "failed to grab process 999999999: No such process", 1)
+        self.check_refused(["-p", "999999999", "-n", "BEGIN"], "No such process", 1)
 
     def test_cpu_is_also_that_of_begin(self):
         cpu = max(os.sched_getaffinity(0))
