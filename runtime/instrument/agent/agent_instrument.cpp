@@ -46,7 +46,6 @@ constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 constexpr unsigned kMostAttempts = 3, kMostRenewals = 256;               // each adds code to the process
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
 constexpr uint64_t kApart = 1'000'000;                                   // ns
-constexpr uint64_t kCpu = uint64_t{0xffff} << 48;                        // of the head of a record
 class AgentInstrument final : public Instrument,
                               public FollowsProcesses,
                               public TellsNotes,
@@ -409,7 +408,7 @@ class AgentInstrument final : public Instrument,
     }
     if (head >> 32 == inside::kClauseMark) return deliver_clause(process, record, static_cast<uint32_t>(head), sink);
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
-    if (!process.has_cookie(head & ~kCpu)) return foreign_++, true;
+    if (!process.has_cookie(cookie_of(head))) return foreign_++, true;
     return deliver_record(process, record, clock_.time_of(record.ticks), sink);
   }
 
@@ -429,7 +428,7 @@ class AgentInstrument final : public Instrument,
     const RecordLayout& layout = delivery_.group(group_of(head)).layout;
     if (record.bytes.size() < layout.least) return foreign_++, true;
     const auto put = [&](uint32_t at, uint64_t value) { std::memcpy(record.bytes.data() + at, &value, sizeof value); };
-    if (cpu_of(head) >= cpus_) put(0, head & ~kCpu);
+    if (cpu_of(head) >= cpus_) put(0, cookie_of(head));
     if (layout.time != 0) put(layout.time, time);
     if (layout.thread != 0) {
       uint64_t ids = 0;

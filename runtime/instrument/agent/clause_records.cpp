@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/instrument/uprobe/record.h"
+
 namespace dvm::runtime {
 namespace {
-
-constexpr uint64_t kCpu = uint64_t{0xffff} << 48;  // of the head of a record
 
 uint64_t word_at(std::span<const std::byte> bytes, size_t at) {
   uint64_t word = 0;
@@ -28,7 +28,7 @@ std::optional<ClauseRecords::Found> ClauseRecords::read(std::span<std::byte> byt
   KnownRecord& known = all_[number];
   const size_t begin = known.value_bytes();
   if (bytes.size() < begin + sizeof(uint64_t)) return {};
-  const uint64_t cookie = word_at(bytes, begin) & ~kCpu;
+  const uint64_t cookie = cookie_of(word_at(bytes, begin));
   const bool is_its = std::find(std::begin(known.cookies), std::end(known.cookies), cookie) != std::end(known.cookies);
   if (cookie == 0 || !is_its) return {};
   size_t at = sizeof(inside::ClauseRecordHead);

@@ -109,6 +109,7 @@ constexpr uint64_t make_cookie(uint32_t probe_id, uint16_t group) { return probe
 constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head); }
 constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }
 constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
+constexpr uint64_t cookie_of(uint64_t head) { return head & ~(uint64_t{0xffff} << 48); }
 
 // Room for the parts of a firing that its record does not hold in final form: an entry per slot, and layout.frames program
 // counters.
