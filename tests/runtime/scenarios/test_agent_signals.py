@@ -52,7 +52,6 @@ class Leaping(AgentTest):
         maps = pathlib.Path(f"/proc/{target.pid}/maps")
         self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" not in maps.read_text()))
 
-
     def test_memory_that_stays_is_empty(self):
         for _ in range(ATTEMPTS):
             target = subprocess.Popen([program("leaps"), "1", "stays"])
@@ -60,7 +59,7 @@ class Leaping(AgentTest):
             self.addCleanup(target.kill)
             status = pathlib.Path(f"/proc/{target.pid}/status")
             self.assertTrue(dvmtest.eventually(lambda: "SigCgt:\t0000000000002000" in status.read_text()))  # SIGALRM
-            tracer = dvmtest.start_tracer(self, "pid$target:leaps:called:entry { @[ustack(9)] = count(); } tick-1s { exit(0); }", "-x", "backend=agent",
+            tracer = dvmtest.start_tracer(self, "pid$target:leaps:called:entry { @[ustack(9)] = count(); } tick-3s { exit(0); }", "-x", "backend=agent",
                                           "-p", str(target.pid))
             target.send_signal(signal.SIGALRM)
             tracer.communicate(timeout=120)
