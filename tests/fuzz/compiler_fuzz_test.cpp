@@ -35,7 +35,8 @@ size_t compile(const std::string& text, bool is_description = false) {
     for (const dif::EcbDesc& clause : program.program.clauses) {
       if (clause.predicate) verify(clause.predicate->difo, text);
       for (const dif::ActDesc& action : clause.actions)
-        for (const dif::RecDesc& arg : action.args) verify(arg.difo, text);
+        for (const dif::RecDesc& arg : action.args)
+          if (!dif::is_own_stack(arg)) verify(arg.difo, text);
     }
   return result.programs.size();
 }
