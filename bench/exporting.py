@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Shows whether exporting delays tracing: the time of a call to the traced thread, and what is dropped, alone and with exporters whose
-other end works, hangs or is gone. Records of trace events hold what records of OTLP hold, and nobody sends them. "the same values, no exporter" captures
+other end works, is slow, hangs or is gone. Records of trace events hold what records of OTLP hold, and nobody sends them. "the same values, no exporter" captures
 as much by variables of the clause. All cases alternate in one run. Prints medians: of the time of a call with its spread, of the CPU time of a call in the
 traced thread, which other programs disturb less, of drops, and of the CPU time of dvm and the program together.
 
@@ -14,6 +14,7 @@ usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS [series|records|names|key
 """
 
 import contextlib
+import http.server
 import math
 import os
 import re
@@ -85,6 +86,28 @@ def silent_collector():
         yield ["--otlp", f"http://127.0.0.1:{server.getsockname()[1]}"]
 
 
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Takes 300 ms for an answer."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        time.sleep(0.3)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format, *args):
+        pass
+
+
+@contextlib.contextmanager
+def slow_collector():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield ["--otlp", f"http://127.0.0.1:{server.server_port}"]
+        server.shutdown()
+
+
 @contextlib.contextmanager
 def no_collector():
     yield ["--otlp", "http://127.0.0.1:9"]
@@ -107,6 +130,7 @@ CASES = {
     "prometheus, 30 scrapers hang": lambda: beside(hang),
     "trace events to /dev/null": lambda: contextlib.nullcontext(["--trace-events", "/dev/null"]),
     "otlp, collector hangs": silent_collector,
+    "otlp, slow collector": slow_collector,
     "otlp, no collector": no_collector,
 }
 
