@@ -19,7 +19,8 @@ enum FileNumber : unsigned { kPosition, kFlags };
 enum FileText : unsigned { kPath, kFileSystem, kMountPoint, kDirectory };
 constexpr std::string_view kDeleted = " (deleted)";
 
-int32_t descriptor_of(uint64_t index) { return static_cast<int32_t>(static_cast<int64_t>(index) / kPerFile); }
+// -1 for the eight before 0, too.
+int32_t descriptor_of(uint64_t index) { return static_cast<int32_t>(static_cast<int64_t>(index - index % kPerFile) / kPerFile); }
 
 // The start of a file of /proc/PID; empty: it cannot be read.
 std::string_view read_file(const char* path, char* to, size_t size) noexcept {

@@ -62,8 +62,9 @@ TEST_F(OpenFilesTest, APipeHasNoMount) {
 }
 
 TEST_F(OpenFilesTest, WhatIsNotOpenHasNoText) {
-  EXPECT_EQ(text(-1, 0), "");
+  for (uint64_t which : {0, 1, 2, 3}) EXPECT_EQ(text(-1, which), "");
   EXPECT_EQ(number(-1, 0), 0);
+  EXPECT_EQ(number(-1, 1), 0);
   EXPECT_EQ(text(1 << 20, 0), "");
   EXPECT_EQ(text(1 << 20, 3), "");
   EXPECT_EQ(number(1 << 20, 1), 0);
