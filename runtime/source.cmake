@@ -20,6 +20,7 @@ dvm_library(code
   code/mapped_file.cpp
   code/module_code.cpp
   code/operated.cpp
+  code/raised_signals.cpp
   code/stack_check.cpp
   code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)

@@ -1,0 +1,90 @@
+#include "runtime/code/raised_signals.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "runtime/code/operated.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr SignalSet set_of(std::initializer_list<int> signals) {
+  SignalSet set = 0;
+  for (const int signal : signals) set |= SignalSet{1} << (signal - 1);
+  return set;
+}
+
+constexpr SignalSet kByMemory = set_of({SIGSEGV, SIGBUS}), kByAny = set_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP});
+constexpr int64_t kNear = 4096;  // a guard page, and what is beyond, is further away
+
+template <class T>
+bool is_one_of(T value, std::initializer_list<T> all) {
+  return std::find(all.begin(), all.end(), value) != all.end();
+}
+
+bool writes_frame_pointer(const Operated& one) {
+  return std::any_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_write(operand) && whole(operand.reg.value) == ZYDIS_REGISTER_RBP;
+  });
+}
+
+bool begins_frame(const Operated& one) {
+  return one.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && one.operands[0].reg.value == ZYDIS_REGISTER_RBP &&
+         one.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER && one.operands[1].reg.value == ZYDIS_REGISTER_RSP;
+}
+
+// Offsets from which on %rbp is a frame pointer: it gets no other value than that of %rsp, and that of the caller again.
+uint32_t frame_from(CodeBytes function, const FunctionCode& decoded) {
+  uint32_t from = UINT32_MAX;
+  for (const MachineInstruction& one : decoded.instructions) {
+    Operated its;
+    if (!its.decode(function.subspan(one.offset))) return UINT32_MAX;
+    if (!writes_frame_pointer(its) || is_one_of(its.instruction.mnemonic, {ZYDIS_MNEMONIC_POP, ZYDIS_MNEMONIC_LEAVE})) continue;
+    if (!begins_frame(its)) return UINT32_MAX;
+    from = std::min(from, one.offset + one.length);
+  }
+  return from;
+}
+
+bool is_taken_for_granted(const ZydisDecodedOperandMem& memory, bool has_frame) {
+  if (memory.index != ZYDIS_REGISTER_NONE || memory.type != ZYDIS_MEMOP_TYPE_MEM) return memory.type == ZYDIS_MEMOP_TYPE_AGEN;
+  if (memory.segment == ZYDIS_REGISTER_FS) return memory.base == ZYDIS_REGISTER_NONE;
+  if (memory.base != ZYDIS_REGISTER_RSP && !(has_frame && memory.base == ZYDIS_REGISTER_RBP)) return false;
+  return memory.disp.value > -kNear && memory.disp.value < kNear;
+}
+
+bool may_address_wrongly(const Operated& one, bool has_frame) {
+  const auto& meta = one.instruction.meta;
+  if (is_one_of(meta.category, {ZYDIS_CATEGORY_NOP, ZYDIS_CATEGORY_WIDENOP, ZYDIS_CATEGORY_PREFETCH})) return false;
+  if (one.instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE) return false;
+  const bool is_indirect = meta.category == ZYDIS_CATEGORY_UNCOND_BR && !one.instruction.raw.imm[0].is_relative;
+  return is_indirect || std::any_of(one.all().begin(), one.all().end(), [&](const ZydisDecodedOperand& operand) {
+           return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && !is_taken_for_granted(operand.mem, has_frame);
+         });
+}
+
+SignalSet raised_by(const Operated& one, bool has_frame) { return may_address_wrongly(one, has_frame) ? kByMemory : 0; }
+
+}  // namespace
+
+SignalSet raised_signals(CodeBytes function, const FunctionCode& decoded, uint32_t begin, uint32_t end) {
+  std::optional<uint32_t> frame;
+  const auto is_in_frame = [&](uint32_t at) {
+    if (!frame) frame = frame_from(function, decoded);
+    return at >= *frame;
+  };
+  SignalSet raised = 0;
+  for (uint32_t at = begin; at < end;) {
+    Operated one;
+    if (at >= function.size() || !one.decode(function.subspan(at))) return kByAny;
+    const SignalSet with_frame = raised_by(one, true), without = raised_by(one, false);
+    raised |= with_frame != without && !is_in_frame(at) ? without : with_frame;
+    at += one.instruction.length;
+  }
+  return raised;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,43 @@
+// Signals that a fault of an instruction raises.
+#include "runtime/code/raised_signals.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/unit/code/assembled.h"
+
+namespace dvm::runtime {
+namespace {
+
+ASSEMBLED(on_stack,
+          "endbr64\n push %rbp\n mov %rsp, %rbp\n sub $16, %rsp\n mov %rdi, 8(%rsp)\n mov %fs:40, %rax\n"
+          "mov %rax, -8(%rbp)\n lea (%rdi,%rsi), %rax\n nopw 8(%rax,%rax)\n pxor %xmm0, %xmm0\n leave\n ret\n")
+ASSEMBLED(by_pointer, "mov (%rdi), %rax\n ret\n")
+ASSEMBLED(by_name, "cmpb $0, 64(%rip)\n ret\n")
+ASSEMBLED(by_string, "rep movsb\n ret\n")
+ASSEMBLED(far_down, "mov %eax, -81920(%rsp)\n ret\n")
+ASSEMBLED(indexed, "mov (%rsp,%rax,8), %rax\n ret\n")
+ASSEMBLED(by_register, "jmp *%rax\n")
+ASSEMBLED(in_thread, "mov %fs:(%rax), %rax\n ret\n")
+ASSEMBLED(callers_frame, "mov 8(%rbp), %rax\n push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n")
+ASSEMBLED(no_frame, "push %rbp\n mov %rsp, %rbp\n mov %rdi, %rbp\n mov 8(%rbp), %rax\n pop %rbp\n ret\n")
+
+constexpr SignalSet bit(int signal) { return SignalSet{1} << (signal - 1); }
+constexpr SignalSet kMemory = bit(SIGSEGV) | bit(SIGBUS);
+
+SignalSet raised(CodeBytes code) { return raised_signals(code, decode_function(code), 0, static_cast<uint32_t>(code.size())); }
+
+TEST(RaisedSignals, NoneAreRaisedOnTheStack) { EXPECT_EQ(raised(on_stack()), 0); }
+
+TEST(RaisedSignals, ByMemoryAnywhereElse) {
+  for (const CodeBytes code : {by_pointer(), by_name(), by_string(), far_down(), indexed(), by_register(), in_thread()})
+    EXPECT_EQ(raised(code), kMemory) << instruction_text(code, 0);
+}
+
+TEST(RaisedSignals, ByWhatIsNoFramePointer) {
+  EXPECT_EQ(raised(callers_frame()), kMemory);
+  EXPECT_EQ(raised(no_frame()), kMemory);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
