@@ -17,7 +17,8 @@ constexpr SignalSet set_of(std::initializer_list<int> signals) {
   return set;
 }
 
-constexpr SignalSet kByMemory = set_of({SIGSEGV, SIGBUS}), kByAny = set_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP});
+constexpr SignalSet kByMemory = set_of({SIGSEGV, SIGBUS}), kByNumbers = set_of({SIGFPE}), kByCode = set_of({SIGILL}),
+                    kByAny = set_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP});
 constexpr int64_t kNear = 4096;  // a guard page, and what is beyond, is further away
 
 template <class T>
@@ -66,7 +67,41 @@ bool may_address_wrongly(const Operated& one, bool has_frame) {
          });
 }
 
-SignalSet raised_by(const Operated& one, bool has_frame) { return may_address_wrongly(one, has_frame) ? kByMemory : 0; }
+bool is_vector(const ZydisDecodedOperand& operand) {
+  const ZydisRegisterClass kind = ZydisRegisterGetClass(operand.reg.value);
+  return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && kind >= ZYDIS_REGCLASS_XMM && kind <= ZYDIS_REGCLASS_ZMM;
+}
+
+// Vectors that are only moved raise nothing.
+bool may_compute_wrongly(const Operated& one) {
+  const auto& meta = one.instruction.meta;
+  if (is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_DIV, ZYDIS_MNEMONIC_IDIV}) || meta.isa_ext == ZYDIS_ISA_EXT_X87)
+    return true;
+  if (is_one_of(meta.category, {ZYDIS_CATEGORY_DATAXFER, ZYDIS_CATEGORY_LOGICAL, ZYDIS_CATEGORY_LOGICAL_FP})) return false;
+  return std::any_of(one.all().begin(), one.all().end(), is_vector);
+}
+
+// Another processor may lack it, or it is meant to fail.
+bool may_be_unknown(const Operated& one) {
+  const auto& meta = one.instruction.meta;
+  if (is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_UD0, ZYDIS_MNEMONIC_UD1, ZYDIS_MNEMONIC_UD2})) return true;
+  return !is_one_of(meta.isa_ext, {ZYDIS_ISA_EXT_BASE, ZYDIS_ISA_EXT_LONGMODE, ZYDIS_ISA_EXT_SSE, ZYDIS_ISA_EXT_SSE2,
+                                   ZYDIS_ISA_EXT_X87, ZYDIS_ISA_EXT_MMX, ZYDIS_ISA_EXT_PAUSE, ZYDIS_ISA_EXT_CET});
+}
+
+bool may_be_forbidden(const Operated& one) {
+  const auto& meta = one.instruction.meta;
+  return (one.instruction.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0 ||
+         is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_CPUID, ZYDIS_MNEMONIC_RDTSC, ZYDIS_MNEMONIC_RDTSCP}) ||
+         is_one_of(meta.category, {ZYDIS_CATEGORY_INTERRUPT, ZYDIS_CATEGORY_IO, ZYDIS_CATEGORY_IOSTRINGOP, ZYDIS_CATEGORY_SYSCALL,
+                                   ZYDIS_CATEGORY_SYSRET, ZYDIS_CATEGORY_SYSTEM});
+}
+
+SignalSet raised_by(const Operated& one, bool has_frame) {
+  if (may_be_forbidden(one)) return kByAny;
+  return (may_address_wrongly(one, has_frame) ? kByMemory : 0) | (may_compute_wrongly(one) ? kByNumbers : 0) |
+         (may_be_unknown(one) ? kByCode : 0);
+}
 
 }  // namespace
 

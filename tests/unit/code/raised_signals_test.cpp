@@ -21,6 +21,13 @@ ASSEMBLED(by_register, "jmp *%rax\n")
 ASSEMBLED(in_thread, "mov %fs:(%rax), %rax\n ret\n")
 ASSEMBLED(callers_frame, "mov 8(%rbp), %rax\n push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n")
 ASSEMBLED(no_frame, "push %rbp\n mov %rsp, %rbp\n mov %rdi, %rbp\n mov 8(%rbp), %rax\n pop %rbp\n ret\n")
+ASSEMBLED(dividing, "xor %edx, %edx\n div %rsi\n ret\n")
+ASSEMBLED(adding, "addsd %xmm1, %xmm0\n ret\n")
+ASSEMBLED(of_x87, "fld1\n ret\n")
+ASSEMBLED(undefined, "nop\n ud2\n")
+ASSEMBLED(of_avx, "vpxor %xmm0, %xmm0, %xmm0\n ret\n")
+ASSEMBLED(stopping, "int3\n ret\n")
+ASSEMBLED(clock, "rdtsc\n ret\n")
 
 constexpr SignalSet bit(int signal) { return SignalSet{1} << (signal - 1); }
 constexpr SignalSet kMemory = bit(SIGSEGV) | bit(SIGBUS);
@@ -37,6 +44,25 @@ TEST(RaisedSignals, ByMemoryAnywhereElse) {
 TEST(RaisedSignals, ByWhatIsNoFramePointer) {
   EXPECT_EQ(raised(callers_frame()), kMemory);
   EXPECT_EQ(raised(no_frame()), kMemory);
+}
+
+TEST(RaisedSignals, ByNumbers) {
+  for (const CodeBytes code : {dividing(), adding(), of_x87()}) EXPECT_EQ(raised(code), bit(SIGFPE)) << instruction_text(code, 0);
+}
+
+TEST(RaisedSignals, ByInstructionsThatAProcessorMayLack) {
+  EXPECT_EQ(raised(undefined()), bit(SIGILL));
+  EXPECT_EQ(raised(of_avx()) & bit(SIGILL), bit(SIGILL));
+}
+
+TEST(RaisedSignals, AnyByThoseThatAreForbidden) {
+  for (const CodeBytes code : {stopping(), clock()})
+    EXPECT_EQ(raised(code), kMemory | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP)) << instruction_text(code, 0);
+}
+
+TEST(RaisedSignals, OnlyByInstructionsOfTheRange) {
+  EXPECT_EQ(raised_signals(dividing(), decode_function(dividing()), 0, 2), 0);
+  EXPECT_EQ(raised_signals(dividing(), decode_function(dividing()), 2, 5), bit(SIGFPE));
 }
 
 }  // namespace
