@@ -37,6 +37,11 @@ std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
   return field_of(fmt::format("/proc/{}/task/{}/status", pid, tid), name);
 }
 
+uint64_t handled_signals(pid_t pid) {
+  const std::string field = status_field(pid, "SigCgt:");
+  return field.empty() ? ~uint64_t{0} : std::strtoull(field.c_str(), nullptr, 16);
+}
+
 std::string memory_folder(pid_t pid) {
   const std::string own = fmt::format("/proc/{}", pid);
   if (!status_field(pid, "State:").starts_with('Z')) return own;

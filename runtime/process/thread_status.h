@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ std::vector<pid_t> threads_of(pid_t pid);
 std::string status_field(pid_t tid, std::string_view name);
 // The same, of a thread that must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
+
+// Signals that the process handles, a bit each: number n is bit n - 1. All, if that cannot be read.
+uint64_t handled_signals(pid_t pid);
 
 // The folder in /proc that shows the memory of a process: its own, or that of another thread once the first one has ended.
 std::string memory_folder(pid_t pid);
