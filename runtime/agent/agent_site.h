@@ -81,6 +81,7 @@ struct AgentSite {
   bool keeps_flags = true;               // from the probed instruction on, code may read the flags that it finds
   inside::Watch watch = inside::Watch::nothing;
   uint64_t function = 0;  // the address of the one that it lies in
+  uint64_t raises = 0;    // signals, by faults of the copied instructions (raised_signals.h)
   std::string refusal{};  // why it was not enabled
 
   // But for those that fire only if a jump before has counted already.

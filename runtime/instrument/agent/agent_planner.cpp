@@ -400,6 +400,7 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   site.copied = window.copied;
   site.probed = candidate.probed - window.begin;
   site.is_conditional = candidate.is_conditional;
+  site.raises = signals_of(candidate);
   site.keeps_flags =
       !overwrites_flags(candidate.code->bytes(candidate.function.offset, candidate.function.size), candidate.probed);
   if (candidate.relay == 0) return site;
@@ -419,6 +420,7 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
   choose_relays();
   refuse_entered();
   refuse_overlaps();
+  refuse_raising();
   refuse_with_function(refused);
   put_outer_last();
 }

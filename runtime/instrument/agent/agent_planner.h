@@ -12,6 +12,7 @@
 
 #include "runtime/agent/agent_process.h"
 #include "runtime/code/module_code.h"
+#include "runtime/code/raised_signals.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/agent/clause_records.h"
@@ -99,13 +100,15 @@ class AgentPlanner {
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();
+  void refuse_raising();
+  SignalSet signals_of(const Candidate& candidate);
   void refuse_with_function(std::vector<Refused>& refused);
   bool follows_frame_pointers(const Candidate& candidate);
   ClauseSteps steps_of(const Candidate& candidate);
   std::vector<ClauseSteps> all_steps();
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
-  static AgentSite site_of(const Candidate& candidate);
+  AgentSite site_of(const Candidate& candidate);
   Status add(const Candidate& candidate, ClauseSteps& steps, AgentPlannedSite& to);
   // The programs of a record of these needs, for an AgentFirer or an AgentClauseRecord, and their cookies.
   template <class Record>

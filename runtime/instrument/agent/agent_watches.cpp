@@ -5,7 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_planner.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -75,6 +77,23 @@ void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>
 }
 
 // Probes of the function that others place.
+// By faults of the instructions that would run from a copy.
+SignalSet AgentPlanner::signals_of(const Candidate& one) {
+  const CodeBytes function = one.code->bytes(one.function.offset, one.function.size);
+  return raised_signals(function, decode(one), one.window.begin, one.window.begin + one.window.copied);
+}
+
+// Handlers that are installed later are watched for, but not in children.
+void AgentPlanner::refuse_raising() {
+  std::map<pid_t, SignalSet> handled;
+  for (Candidate& one : candidates_) {
+    if (!one.refusal.empty()) continue;
+    const auto [signals, is_new] = handled.try_emplace(one.site->pid);
+    if (is_new) signals->second = follows_ ? kAllSignals : handled_signals(one.site->pid);
+    if ((signals_of(one) & signals->second) != 0) one.refusal = kRaises;
+  }
+}
+
 bool AgentPlanner::has_refused(const Candidate& function) const {
   return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
     return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;
