@@ -19,6 +19,7 @@ dvm_library(agent
   agent/detach.cpp
   agent/frame_rows.cpp
   agent/guard.cpp
+  agent/handler_watch.cpp
   agent/inside_code.cpp
   agent/lane_code.cpp
   agent/lasting_memory.cpp
