@@ -61,7 +61,9 @@ struct DataHeader {
   uint64_t leaving = 0;   // a thread waits until the code is restored, since it is about to take away memory of dvm's
   uint64_t searched = 0;  // when the TSC was so, no lane of a thread that is gone was found
   uint64_t mark = 0;      // a number that no other data mapping of the process has
-  uint64_t reserved[2]{};
+  // Signals, a bit each: those that threads are about to handle, and wait until they are among those that no instruction under a
+  // jump can raise.
+  uint64_t handled = 0, unraised = ~uint64_t{0};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -316,8 +318,22 @@ struct FrameTable {
 
 // A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, change
 // the thread pointer, or take away memory of dvm's. fork: the place where a forked child begins. unwind: that of libgcc which
-// finds unwind information.
-enum class Watch : uint32_t { nothing, prctl, syscall, clone, arch_prctl, fork, unwind, mmap, mprotect, munmap, mremap, madvise };
+// finds unwind information. sigaction: a handler may come to see the address of an instruction under a jump.
+enum class Watch : uint32_t {
+  nothing,
+  prctl,
+  syscall,
+  clone,
+  arch_prctl,
+  fork,
+  unwind,
+  sigaction,
+  mmap,
+  mprotect,
+  munmap,
+  mremap,
+  madvise
+};
 
 // A stub hands this over. Its firers follow.
 struct Site {

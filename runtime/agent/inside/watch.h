@@ -87,17 +87,33 @@ struct MemoryCall {
   return is_own(context, call.a, call.b) || ((call.d & kFixedMove) != 0 && is_own(context, call.e, call.c));
 }
 
-// dvm, or its guard, sees the flag or is at it anyway, and restores all code while no thread runs. Threads that are in a stub
-// then have time to leave it. Where system calls are restricted, the wait is a loop.
-[[gnu::noinline]] inline void wait_for_code(const Context& context, DataHeader& header, uint64_t jump) {
+// The signal, a bit, that the function is about to install a handler for; 0: none. Where system calls are restricted, the handler
+// is not looked at, and any action counts.
+[[gnu::noinline]] inline uint64_t handled_signal(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
+  constexpr uint64_t kSigaction = 13, kIgnore = 1, kSignals = 64;
+  const bool is_call = watch == Watch::syscall && saved[14] == kSigaction;
+  if (watch != Watch::sigaction && !is_call) return 0;
+  const uint64_t signal = static_cast<uint32_t>(is_call ? saved[13] : saved[14]), action = is_call ? saved[12] : saved[13];
+  if (action == 0 || signal - 1 >= kSignals) return 0;
+  uint64_t handler = ~uint64_t{0};
+  const auto to = reinterpret_cast<uint64_t>(&handler);
+  if (!is_muted(context) && read_memory(pid, action, to, sizeof handler) != sizeof handler) return 0;
+  return handler > kIgnore ? uint64_t{1} << (signal - 1) : 0;
+}
+
+// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. Threads that are in a stub then
+// have time to leave it. Where system calls are restricted, the wait is a loop.
+template <class Ask, class IsDone>
+[[gnu::noinline]] inline void wait_for_code(const Context& context, uint64_t jump, const Ask& ask, const IsDone& is_done) {
   constexpr uint64_t kPatience = 10'000'000'000, kToLeave = 150'000'000;  // ticks of the TSC
   constexpr unsigned char kJump = 0xe9;
   const uint64_t begin = __builtin_ia32_rdtsc();
   uint64_t restored = 0;
   for (uint64_t now = begin; now - begin < kPatience && (restored == 0 || now - restored < kToLeave);
        now = __builtin_ia32_rdtsc()) {
-    __atomic_store_n(&header.leaving, uint64_t{1}, __ATOMIC_SEQ_CST);
-    if (restored == 0 && *reinterpret_cast<const volatile unsigned char*>(jump) != kJump) restored = now;
+    ask();
+    const bool is_jump = *reinterpret_cast<const volatile unsigned char*>(jump) == kJump;
+    if (restored == 0 && (!is_jump || is_done())) restored = now;
     const uint64_t time[2] = {0, 1'000'000};
     if (is_muted(context))
       __builtin_ia32_pause();
@@ -106,11 +122,26 @@ struct MemoryCall {
   }
 }
 
+// Memory of dvm's is about to go: all jumps have to.
+[[gnu::always_inline]] inline void wait_for_all_code(const Context& context, DataHeader& header, uint64_t jump) {
+  wait_for_code(
+      context, jump, [&] { __atomic_store_n(&header.leaving, uint64_t{1}, __ATOMIC_SEQ_CST); }, [] { return false; });
+}
+
+// A signal is about to be handled: jumps over instructions that may raise it have to go.
+[[gnu::always_inline]] inline void wait_for_signal(const Context& context, DataHeader& header, uint64_t jump, uint64_t signal) {
+  wait_for_code(
+      context, jump, [&] { __atomic_fetch_or(&header.handled, signal, __ATOMIC_SEQ_CST); },
+      [&] { return (load(header.unraised) & signal) != 0; });
+}
+
 // Before the function does it.
 [[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
   if (takes_memory(site.context, memory_call(watch, saved)) || forbids_clock(watch, saved))
-    return wait_for_code(site.context, header, site.jump);
+    return wait_for_all_code(site.context, header, site.jump);
+  const uint64_t signal = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  if (signal != 0 && (load(header.unraised) & signal) == 0) return wait_for_signal(site.context, header, site.jump, signal);
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);

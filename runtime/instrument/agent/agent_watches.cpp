@@ -24,6 +24,7 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(mprotect),
       DVM_WATCHED(mremap),
       DVM_WATCHED(madvise),
+      DVM_WATCHED(sigaction),
 #undef DVM_WATCHED
       {"_Unwind_Find_FDE", inside::Watch::unwind},
   };
@@ -76,7 +77,6 @@ void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>
   }
 }
 
-// Probes of the function that others place.
 // By faults of the instructions that would run from a copy.
 SignalSet AgentPlanner::signals_of(const Candidate& one) {
   const CodeBytes function = one.code->bytes(one.function.offset, one.function.size);
@@ -94,6 +94,7 @@ void AgentPlanner::refuse_raising() {
   }
 }
 
+// Probes of the function that others place.
 bool AgentPlanner::has_refused(const Candidate& function) const {
   return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
     return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;

@@ -65,6 +65,7 @@ void LaneReader::collect() {
   inside::DataHeader header;
   std::memcpy(&header, heads_.data(), sizeof header);
   is_left_ |= header.leaving != 0;
+  handled_ = header.handled;
   uint64_t lost = header.homeless + header.muted;
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);

@@ -37,6 +37,8 @@ class LaneReader {
   uint64_t lost() const { return lost_ + nonsense_; }
   // A thread of the process is about to take away what dvm has mapped, and waits until no jump leads there.
   bool is_left() const { return is_left_; }
+  // Signals that threads are about to handle. They wait until no instruction under a jump can raise these.
+  uint64_t handled() const { return handled_; }
   // Frees the lanes of threads that the process has no more, once they are empty.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
@@ -81,6 +83,7 @@ class LaneReader {
   uint64_t copied_at_ = 0;    // no record is later
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
   bool is_left_ = false;
+  uint64_t handled_ = 0;
   std::vector<int32_t> gone_;  // threads
 };
 
