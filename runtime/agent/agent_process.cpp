@@ -33,6 +33,8 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/text_code.h"
 #include "runtime/agent/unfit_sites.h"
+#include "runtime/code/raised_signals.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -364,7 +366,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
     if (const inside::ArmedPage page{inside::kShared, 1, static_cast<uint64_t>(context_.pid)};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
-    patch_groups(*stopped, waiting, groups);
+    patch_groups(*stopped, areas, waiting, groups);
     if (waiting.empty()) arm_alone(*stopped, areas);
   }
   for (const Waiting& one : waiting) one.site().refusal = "a thread may be in the midst of its first five bytes";
@@ -373,32 +375,47 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
 }
 
 // All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window.
-void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups) {
-  CodePages code(memory_);
-  for (const Waiting& one : waiting) {
-    const AgentSite& site = one.site();
-    const bool is_there = code.holds(site.window_address, std::as_bytes(std::span(site.window)));
-    if (is_there && code.holds(site.relay, std::as_bytes(std::span(site.padding)))) continue;
-    one.site().refusal = "its code in memory is not that of its file: something else has changed it";
-  }
-  groups.refuse_together();
-  std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
+void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting,
+                                SiteGroups& groups) {
+  std::vector<AgentSite*> sites;
+  for (const Waiting& one : waiting) sites.push_back(&one.site());
+  const auto drop_refused = [&] {
+    groups.refuse_together();
+    std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
+    std::erase_if(sites, [](const AgentSite* site) { return !site->refusal.empty(); });
+  };
+  refuse_changed(sites, memory_);
+  HandlerWatch::refuse_handled(sites, groups, context_.follows != 0 ? kAllSignals : handled_signals(context_.pid));
+  drop_refused();
   std::vector<AddressRange> windows;
   for (const Waiting& one : waiting) windows.push_back(one.site().range());
   const Suspects suspects(stopped, memory_, windows);
-  std::set<size_t> busy;
+  std::set<size_t> busy, raising;
   for (const Waiting& one : waiting) {
+    if (one.site().raises != 0) raising.insert(groups.of(one.site()));
     const AddressRange window = one.site().range();
     const bool may_stand = !suspects.stands_in(window) || can_move_threads(stopped, window, one.stub().moved);
     if (suspects.may_return_into(window) || !may_stand) busy.insert(groups.of(one.site()));
   }
-  std::erase_if(waiting, [&](const Waiting& one) { return !busy.contains(groups.of(one.site())) && place_jump(stopped, one); });
+  const auto place_all_but = [&](const std::set<size_t>& others) {
+    std::erase_if(waiting, [&](const Waiting& one) {
+      const size_t group = groups.of(one.site());
+      return !busy.contains(group) && !others.contains(group) && place_jump(stopped, one);
+    });
+  };
+  place_all_but(raising);
+  for (const Area& area : areas)
+    for (const AgentSite* site : area.sites) note_unwatched(*site);
+  handlers_.refuse_unseen(sites);
+  drop_refused();
+  place_all_but({});
 }
 
 // False: a thread has ended meanwhile, and the process with it.
 bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
   AgentSite& site = one.site();
   if (!move_threads(stopped, site.range(), one.stub().moved, one.area->range.begin)) return false;
+  note_raised(raised_ | site.raises);
   const auto& [patch, relay] = one.area->patches[one.index];
   if ((relay && !memory_.write(relay->address, bytes_after(*relay))) || !memory_.write(patch.address, bytes_after(patch)))
     site.refusal = "its code cannot be written";
@@ -409,6 +426,7 @@ bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.
 void AgentProcess::note_watch(const StoppedProcess& stopped, const AgentSite& site) {
+  handlers_.note(site);
   if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second) return;
   if (!watched_.contains(inside::Watch::prctl) || !watched_.contains(inside::Watch::syscall)) return;
   const uint64_t muted = restricts_calls(stopped) ? 1 : 0;
@@ -420,6 +438,22 @@ void AgentProcess::note_unwatched(const AgentSite& site) {
   using inside::Watch;
   const bool may_share = site.watch == Watch::clone || site.watch == Watch::syscall || site.watch == Watch::arch_prctl;
   is_unwatched_ |= may_share && !site.refusal.empty();
+  if (!site.refusal.empty()) handlers_.note(site);
+}
+
+// Before a jump is placed, and after it is taken off.
+void AgentProcess::note_raised(uint64_t raised) {
+  if (raised_ == raised) return;
+  raised_ = raised;
+  memory_.write_object(context_.data + offsetof(inside::DataHeader, unraised), ~raised);
+}
+
+Status AgentProcess::take_off(std::span<const uint64_t> jumps, uint64_t raised) {
+  auto stopped = StoppedProcess::stop_or_join(context_.pid);
+  if (!stopped) return stopped.error();
+  take_jumps_off(context_.pid, memory_, getpid(), jumps);
+  note_raised(raised);
+  return {};
 }
 
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.

@@ -27,6 +27,7 @@
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/guard.h"
+#include "runtime/agent/handler_watch.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/memory.h"
@@ -60,6 +61,9 @@ class AgentProcess {
     if (guard_) guard_->hand_over();
   }
 
+  // Takes single jumps off, which are sorted. raised: signals by faults of instructions under the others.
+  Status take_off(std::span<const uint64_t> jumps, uint64_t raised);
+
   pid_t pid() const { return context_.pid; }
   const AgentMemory& memory() const { return memory_; }
   const inside::Context& context() const { return context_; }
@@ -79,7 +83,8 @@ class AgentProcess {
   void write_area(Area& area);
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
-  void patch_groups(StoppedProcess& stopped, std::vector<Waiting>& waiting, SiteGroups& groups);
+  void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
+  void note_raised(uint64_t raised);
   bool place_jump(StoppedProcess& stopped, const Waiting& one);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
@@ -104,6 +109,8 @@ class AgentProcess {
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;  // a function that may start tasks
+  HandlerWatch handlers_;
+  uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
   LastingRanges lasting_;
   inside::OwnMemory own_;
 };

@@ -186,6 +186,15 @@ std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent&
   return jumps_that(may_lead_on, memory, agent);
 }
 
+void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::span<const uint64_t> jumps) {
+  CodePages code(memory);
+  for (const FoundAgent& agent : find_agents(pid, memory)) {
+    if (agent.header.tracer != tracer) continue;
+    for (const inside::Patch& patch : patches_of(memory, agent))
+      if (std::binary_search(jumps.begin(), jumps.end(), patch.address)) restore(memory, code, patch);
+  }
+}
+
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
   bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, agents).empty();

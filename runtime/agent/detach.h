@@ -5,6 +5,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -35,6 +37,9 @@ std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent&
 // correct but slower. Mappings that a thread still uses stay, for the next call.
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer = 0,
                                Mappings mappings = Mappings::unmap);
+
+// All threads stand still. Puts back what was under these jumps of a tracer, which are sorted. The others stay.
+void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::span<const uint64_t> jumps);
 
 // Whether that tracer's lanes are mapped in a process.
 bool has_lanes_of(pid_t pid, pid_t tracer);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "runtime/agent/code_pages.h"
 #include "runtime/agent/patches.h"
 
 namespace dvm::runtime {
@@ -20,6 +21,15 @@ std::string_view unfit(const AgentSite& site, const std::vector<MemoryMapping>& 
 void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& mappings) {
   for (AgentSite& site : sites)
     if (site.refusal.empty()) site.refusal = unfit(site, mappings);
+}
+
+void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory) {
+  CodePages code(memory);
+  for (AgentSite* site : sites) {
+    const bool is_there = code.holds(site->window_address, std::as_bytes(std::span(site->window)));
+    if (is_there && code.holds(site->relay, std::as_bytes(std::span(site->padding)))) continue;
+    site->refusal = "its code in memory is not that of its file: something else has changed it";
+  }
 }
 
 Status refuse_unfit(std::span<AgentSite> sites, pid_t pid) {

@@ -7,17 +7,20 @@
 
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/agent_site.h"
+#include "runtime/agent/memory.h"
 
 namespace dvm::runtime {
 
-// Fills in the refusals of those that have none.
 // Why a site is not taken whose copied instructions raise signals by faults. A handler would see the address of the copy.
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";
 inline constexpr std::string_view kRaisesUnseen =
     "an instruction in its first five bytes may fault, and the process may come to handle such faults unseen";
 
+// Fills in the refusals of those that have none.
 void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& mappings);
+// Sites whose memory does not hold what their file does.
+void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory);
 // By what the process has mapped.
 Status refuse_unfit(std::span<AgentSite> sites, pid_t pid);
 
