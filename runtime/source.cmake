@@ -153,6 +153,7 @@ dvm_library(instrument_agent
   instrument/agent/clause_places.cpp
   instrument/agent/clause_records.cpp
   instrument/agent/division_code.cpp
+  instrument/agent/fault_sites.cpp
   instrument/agent/foresee.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp

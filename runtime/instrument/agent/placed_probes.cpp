@@ -27,6 +27,14 @@ bool PlacedProbes::has_file(const std::string& path) const {
   return key && std::any_of(probes_.begin(), probes_.end(), [&](const auto& one) { return one.second.file == *key; });
 }
 
+void PlacedProbes::add_all_of(std::set<uint64_t>& addresses) const {
+  for (const auto& [id, probe] : probes_) {
+    const std::vector<uint64_t>& its = probe.addresses;
+    if (std::any_of(its.begin(), its.end(), [&](uint64_t one) { return addresses.contains(one); }))
+      addresses.insert(its.begin(), its.end());
+  }
+}
+
 std::vector<PlacedProbe> PlacedProbes::take_lost(std::span<const uint64_t> jumps) {
   const auto lies = [&](uint64_t address) { return std::binary_search(jumps.begin(), jumps.end(), address); };
   std::vector<PlacedProbe> lost;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class PlacedProbes {
   void add(const EnabledProbe& enabled, uint64_t address);
   // Addresses of jumps, one for each module.
   const std::map<std::string, uint64_t>& samples() const { return samples_; }
+  // Adds the addresses of all probes that have a jump at one of these.
+  void add_all_of(std::set<uint64_t>& addresses) const;
   // Whether it has a probe in that file.
   bool has_file(const std::string& path) const;
   // Those of which a jump is not among these addresses, which are sorted. They are forgotten.

@@ -1,0 +1,38 @@
+#include "runtime/instrument/agent/fault_sites.h"
+
+#include <set>
+
+namespace dvm::runtime {
+
+SignalSet FaultSites::raised() const {
+  SignalSet raised = 0;
+  for (const auto& [address, site] : sites_) raised |= site.raises;
+  return raised;
+}
+
+std::vector<uint64_t> FaultSites::with(SignalSet signals, const PlacedProbes& placed) const {
+  std::set<uint64_t> found, functions;
+  for (const auto& [address, site] : sites_)
+    if ((site.raises & signals) != 0) found.insert(address);
+  for (size_t before = 0; before != found.size();) {
+    before = found.size();
+    placed.add_all_of(found);
+    for (const uint64_t address : found)
+      if (const auto site = sites_.find(address); site != sites_.end()) functions.insert(site->second.function);
+    for (const auto& [address, site] : sites_)
+      if (functions.contains(site.function)) found.insert(address);
+  }
+  return {found.begin(), found.end()};
+}
+
+void FaultSites::forget(std::span<const uint64_t> addresses) {
+  for (const uint64_t address : addresses) sites_.erase(address);
+}
+
+std::vector<uint64_t> FaultSites::addresses() const {
+  std::vector<uint64_t> all;
+  for (const auto& [address, site] : sites_) all.push_back(address);
+  return all;
+}
+
+}  // namespace dvm::runtime

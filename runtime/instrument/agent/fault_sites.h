@@ -1,0 +1,38 @@
+#pragma once
+// Jumps of an agent in a process, by the signals that a fault of the instructions under them raises. A process that begins to
+// handle such a signal shall see these where they belong, so the jumps are taken off.
+//
+// Tested by tests/unit/instrument/fault_sites_test.cpp and tests/runtime/scenarios/test_agent_faults.py.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/agent_site.h"
+#include "runtime/code/raised_signals.h"
+#include "runtime/instrument/agent/placed_probes.h"
+
+namespace dvm::runtime {
+
+class FaultSites {
+ public:
+  // It was placed.
+  void add(const AgentSite& site) { sites_[site.window_address] = {site.function, site.raises}; }
+  // Signals that one of the sites raises.
+  SignalSet raised() const;
+  // Addresses, sorted, of those that raise such signals, and of all that have a function or a probe in common with one of these.
+  std::vector<uint64_t> with(SignalSet signals, const PlacedProbes& placed) const;
+  void forget(std::span<const uint64_t> addresses);
+  std::vector<uint64_t> addresses() const;  // sorted
+
+ private:
+  struct Raising {
+    uint64_t function = 0;
+    SignalSet raises = 0;
+  };
+  std::map<uint64_t, Raising> sites_;
+};
+
+}  // namespace dvm::runtime
