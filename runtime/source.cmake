@@ -166,7 +166,8 @@ dvm_library(instrument_agent
   instrument/agent/placed_probes.cpp
   instrument/agent/lost_probes.cpp
   instrument/agent/record_program.cpp
-  instrument/agent/value_code.cpp)
+  instrument/agent/value_code.cpp
+  instrument/agent/yielded_probes.cpp)
 target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE fmt::fmt)
 
 dvm_library(replay

@@ -35,6 +35,7 @@
 #include "runtime/instrument/agent/thread_aggregations.h"
 #include "runtime/instrument/agent/thread_clock.h"
 #include "runtime/instrument/agent/tsc_clock.h"
+#include "runtime/instrument/agent/yielded_probes.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/uprobe.h"
@@ -107,7 +108,7 @@ class AgentInstrument final : public Instrument,
       if (process->lanes) process->lanes->collect();
     for (auto& [pid, process] : processes_)
       if (process->stacks) process->stacks->answer();
-    leave_processes();
+    yielded_.look(processes_, read_clock(CLOCK_MONOTONIC), notes_);
     found_ = copied() - before;
     if (uses_time_)
       for (auto& [pid, process] : processes_) publish(clock_.line(), process->agent.data_file());
@@ -167,14 +168,14 @@ class AgentInstrument final : public Instrument,
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
     const uint64_t now = read_clock(CLOCK_MONOTONIC);
-    const bool is_by_uprobes = losses_.by_uprobes();
     if (!loads.empty() || losses_.is_due(now)) losses_.find(processes_, now);
     ProbesByProcess mapped;
     losses_.take_mapped(loads, now, mapped);
-    if (is_by_uprobes && follows_ && (!mapped.empty() || LostProbes::has_foreign(processes_, loads)))
+    if (losses_.by_uprobes() && follows_ && (!mapped.empty() || LostProbes::has_foreign(processes_, loads)))
       losses_.take_mapped(give_up(now), now, mapped);
-    std::vector<LostProbe> lost;
-    for (auto& [pid, probes] : mapped) is_by_uprobes ? hand_over(pid, probes, lost) : renew(pid, probes, lost);
+    std::vector<LostProbe> lost = yielded_.take_lost();
+    for (const LostProbe& one : lost) keep_variables(one.enabled);
+    for (auto& [pid, probes] : mapped) losses_.by_uprobes() ? hand_over(pid, probes, lost) : renew(pid, probes, lost);
     return lost;
   }
 
@@ -245,14 +246,21 @@ class AgentInstrument final : public Instrument,
       notes_.push_back(renewed_text(pid, enabled.front().probe->function));
   }
 
+  // Another instrument will make the probe fire.
+  void keep_variables(const EnabledProbe& enabled) {
+    const pid_t pid = std::get<UprobeSite>(enabled.probe->site).pid;
+    if (!enabled.has_thread_variables || planner_.has_variables(pid)) return;
+    planner_.keep_variables(pid);
+    if (AgentTarget* target = live_target(processes_, pid)) place_variables(pid, *target);
+  }
+
   // To the instruments behind this one.
   void hand_over(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
     if (!follows_) end_earlier(processes_, pid);
     for (PlacedProbe& one : probes) {
-      if (one.enabled.has_thread_variables) planner_.keep_variables(pid);
+      keep_variables(one.enabled);
       lost.push_back({std::move(one.enabled), "its file was mapped again"});
     }
-    if (AgentTarget* target = live_target(processes_, pid)) place_variables(pid, *target);
   }
 
   // All of them: uprobes that follow forks lie in all processes, where no jump may. Returns whose they were.
@@ -281,6 +289,7 @@ class AgentInstrument final : public Instrument,
     for (size_t i = 0; i < sites.size(); i++) {
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
+      if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
       if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
         if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address);
@@ -358,15 +367,6 @@ class AgentInstrument final : public Instrument,
     auto made = std::make_unique<AgentTarget>(*std::move(opened));
     if (auto process = Process::grab(pid)) made->process = *std::move(process);
     return processes_.emplace(pid, std::move(made))->second.get();
-  }
-
-  // Those that are about to take away memory which the jumps lead to.
-  void leave_processes() {
-    for (auto& [pid, process] : processes_) {
-      if (!process->lanes || !process->lanes->is_left() || !process->agent.is_on()) continue;
-      if (!process->agent.disable(Mappings::keep)) continue;  // it may be about to do something with them
-      notes_.push_back(left_text(pid));
-    }
   }
 
   uint64_t copied() const {
@@ -473,6 +473,7 @@ class AgentInstrument final : public Instrument,
   ClausePlaces places_;
   AgentTargets processes_;
   LostProbes losses_;
+  YieldedProbes yielded_;
   std::map<pid_t, unsigned> renewed_;  // how often probes of a process have come late
   std::vector<std::string> notes_;
   bool follows_ = false;

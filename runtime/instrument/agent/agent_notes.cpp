@@ -23,7 +23,16 @@ std::string kept_text(pid_t pid, std::string_view why) {
 }
 
 std::string left_text(pid_t pid) {
-  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there, or the clock", pid);
+  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there, or the clock",
+                     pid);
+}
+
+std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
+  return fmt::format(
+      "process {}: {} {} taken off, such as {}, since it has begun to handle faults, and an instruction that may fault lies "
+      "under "
+      "the jump of an agent",
+      pid, count, count == 1 ? "probe was" : "probes were", function);
 }
 
 std::string emptied_text(pid_t pid) {

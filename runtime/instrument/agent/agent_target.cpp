@@ -98,6 +98,18 @@ std::vector<PlacedProbe> AgentTarget::take_lost() {
   return lost;
 }
 
+std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
+  const std::vector<uint64_t> jumps = faults.with(handled, placed);
+  FaultSites others = faults;
+  others.forget(jumps);
+  if (!agent.take_off(jumps, others.raised())) return {};
+  faults = std::move(others);
+  std::vector<PlacedProbe> probes = placed.take_lost(faults.addresses());
+  samples.clear();
+  note_jumps();
+  return probes;
+}
+
 void AgentTarget::expect_records(const AgentSite& site) {
   for (const AgentFirer& firer : site.firers) {
     for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})

@@ -14,6 +14,7 @@
 #include "runtime/agent/agent_process.h"
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/agent/fault_sites.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/placed_probes.h"
 #include "runtime/instrument/agent/stack_finder.h"
@@ -36,6 +37,9 @@ struct AgentTarget {
   void note_jumps();
   // Probes whose jumps have gone with the mapping of their file. They are forgotten.
   std::vector<PlacedProbe> take_lost();
+  // Takes off the jumps over instructions that may raise such signals, and their probes, which are forgotten. None: it cannot
+  // now.
+  std::vector<PlacedProbe> take_off(SignalSet handled);
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
 
   AgentProcess agent;
@@ -44,6 +48,7 @@ struct AgentTarget {
   std::unique_ptr<ArenaReader> arenas;
   std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these
   PlacedProbes placed{};
+  FaultSites faults{};
   std::map<uint64_t, uint32_t> samples{};  // of its jumps: the bytes behind the opcode
   std::unordered_set<uint64_t> cookies;
   std::unordered_set<uint32_t> records;        // numbers of clauses that have records of their own

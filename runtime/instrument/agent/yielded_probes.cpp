@@ -1,0 +1,41 @@
+// Covered by tests/runtime/scenarios/test_agent_faults.py and test_agent_hostile.py.
+
+#include "runtime/instrument/agent/yielded_probes.h"
+
+#include "runtime/agent/unfit_sites.h"
+#include "runtime/instrument/agent/agent_notes.h"
+#include "runtime/process/thread_status.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kLooksEvery = 20'000'000;  // ns: for handlers that a system call of the program's own has installed
+
+}  // namespace
+
+void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::string>& notes) {
+  const bool looks = now - looked_ >= kLooksEvery;
+  if (looks) looked_ = now;
+  for (auto& [pid, target] : targets) {
+    if (!target->lanes || !target->agent.is_on()) continue;
+    if (target->lanes->is_left()) leave(pid, *target, notes);
+    const uint64_t raised = target->faults.raised();
+    if (raised == 0) continue;
+    const uint64_t handled = target->lanes->handled() | (looks ? handled_signals(pid) : 0);
+    if ((handled & raised) != 0) yield(pid, *target, handled, notes);
+  }
+}
+
+void YieldedProbes::leave(pid_t pid, AgentTarget& target, std::vector<std::string>& notes) {
+  if (!target.agent.disable(Mappings::keep)) return;  // it may be about to do something with them
+  notes.push_back(left_text(pid));
+}
+
+void YieldedProbes::yield(pid_t pid, AgentTarget& target, uint64_t handled, std::vector<std::string>& notes) {
+  std::vector<PlacedProbe> probes = target.take_off(handled);
+  if (probes.empty()) return;
+  notes.push_back(yielded_text(pid, probes.front().enabled.probe->function, probes.size()));
+  for (PlacedProbe& one : probes) lost_.push_back({std::move(one.enabled), std::string(kRaises)});
+}
+
+}  // namespace dvm::runtime
