@@ -1,0 +1,92 @@
+"""Programs that recover from faults of probed instructions: they see these where they belong."""
+
+import signal
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, program
+from scenarios.test_agent import AgentTest
+
+PATIENCE = 60  # seconds: a loaded machine is slow, not wrong
+WAYS = {"fetch": "fetch", "barrier": "store", "divide": "divide", "leap": "leap"}  # and the function that faults
+RIGHT = "right 1000, faults 1000\n"
+REASON = "an instruction in its first five bytes may fault, and the process handles such faults"
+
+
+class Recovering(AgentTest):
+    def start(self, *arguments):
+        target = subprocess.Popen([program("faulting"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def trace(self, target, text, *options):
+        text = 'BEGIN { printf("live\\n"); } ' + text
+        tracer = subprocess.Popen([DVM, "run", "-v", "-x", "backend=agent", *options, "-n", text, "-p", str(target.pid)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        while (line := tracer.stdout.readline()) and "live" not in line:
+            pass
+        self.assertIn("live", line)
+        return tracer
+
+    def finish(self, target, tracer):
+        """What dvm has printed about the program, which nothing has harmed."""
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertEqual((out, target.returncode), (RIGHT, 0))
+        return tracer.communicate(timeout=PATIENCE)
+
+    def test_a_handler_that_is_there(self):
+        for way, function in WAYS.items():
+            with self.subTest(way):
+                target = self.start(way, "first", "waits")
+                out, err = self.finish(target, self.trace(target, "pid$target:faulting:%s:entry { @ = count(); }" % function))
+                self.assertIn(REASON, err)
+                self.assertNotIn("(agent", err)
+                if not dvmtest.missing_privilege():
+                    self.assertRegex(out, r"\s[12]000\n")  # the kernel fires again at an instruction that is made again
+
+    def test_a_handler_that_comes_later(self):
+        for way, function in WAYS.items():
+            for how in ("late", "syscall", "own"):
+                with self.subTest(way, how=how):
+                    target = self.start(way, how)
+                    tracer = self.trace(target, "pid$target:faulting:%s:entry, pid$target:faulting:once:entry { @[probefunc] = count(); }" % function)
+                    out, err = self.finish(target, tracer)
+                    self.assertIn(f"process {target.pid}: 1 probe was taken off, such as {function}, since it has begun to handle faults", err)
+                    self.assertRegex(out, r"once +1000\n")
+
+    def test_a_signal_that_no_instruction_raises(self):
+        """The probes stay."""
+        for way, function in (("divide", "fetch"), ("fetch", "divide")):
+            with self.subTest(way):
+                target = self.start(way, "late")
+                _, err = self.finish(target, self.trace(target, "pid$target:faulting:%s:entry { @ = count(); }" % function))
+                self.assertIn("(agent, in the traced thread)", err)
+                self.assertNotIn("taken off", err)
+
+    def test_variables_of_threads_are_where_the_other_probe_has_gone(self):
+        target = self.start("fetch", "late")
+        text = "pid$target:faulting:once:entry { self->n++; } pid$target:faulting:fetch:entry /self->n/ { @ = count(); }"
+        out, err = self.finish(target, self.trace(target, text))
+        if not dvmtest.missing_privilege():
+            self.assertRegex(out, r"\s1000\n", err)
+
+    def test_children_that_are_followed(self):
+        target = self.start("fetch", "late")
+        tracer = self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }", "-x", "followfork")
+        _, err = self.finish(target, tracer)
+        self.assertIn(REASON, err)
+
+    def test_dvm_is_killed_before_the_handler_comes(self):
+        target = self.start("fetch", "late")
+        tracer = self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }")
+        tracer.send_signal(signal.SIGKILL)
+        self.finish(target, tracer)
+
+
+if __name__ == "__main__":
+    unittest.main()
