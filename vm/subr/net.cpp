@@ -42,13 +42,15 @@ Run longest_zeros(const std::array<unsigned, 8>& groups) {
   return best.length > 1 ? best : Run{};
 }
 
+// ::ffff:a.b.c.d and ::a.b.c.d embed an IPv4 address, which inet_ntoa6() shows alone.
+template <bool is_embedded_alone>
 char* put_ipv6(char* to, const std::byte* address) {
   std::array<unsigned, 8> groups;
   for (unsigned i = 0; i < 8; i++)
     groups[i] = std::to_integer<unsigned>(address[2 * i]) << 8 | std::to_integer<unsigned>(address[2 * i + 1]);
   const Run zeros = longest_zeros(groups);
-  // ::ffff:a.b.c.d and ::a.b.c.d embed an IPv4 address.
   const bool mapped = zeros.begin == 0 && ((zeros.length == 5 && groups[5] == 0xffff) || zeros.length == 6);
+  if (mapped && is_embedded_alone) return put_ipv4(to, address + 12);
   for (unsigned i = 0; i < (mapped ? 6 : 8);) {
     if (i == zeros.begin) {
       *to++ = ':';
@@ -93,14 +95,14 @@ uint64_t subr_ntohl(State& state) noexcept { return swap32(state); }
 uint64_t subr_ntohll(State& state) noexcept { return swap64(state); }
 
 uint64_t subr_inet_ntoa(State& state) noexcept { return address_text(state, argument(state, 0), 4, put_ipv4); }
-uint64_t subr_inet_ntoa6(State& state) noexcept { return address_text(state, argument(state, 0), 16, put_ipv6); }
+uint64_t subr_inet_ntoa6(State& state) noexcept { return address_text(state, argument(state, 0), 16, put_ipv6<true>); }
 
 uint64_t subr_inet_ntop(State& state) noexcept {
   switch (static_cast<uint32_t>(argument(state, 0))) {
     case kInet:
       return address_text(state, argument(state, 1), 4, put_ipv4);
     case kInet6:
-      return address_text(state, argument(state, 1), 16, put_ipv6);
+      return address_text(state, argument(state, 1), 16, put_ipv6<false>);
     default:
       state.set_fault(dif::Fault::illop);
       return 0;
