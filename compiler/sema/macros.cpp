@@ -97,7 +97,31 @@ ExprPtr make_name(Location where, const std::string& text) {
   return e;
 }
 
+bool is_argument(const Macro& macro) { return !macro.as_string && std::all_of(macro.name.begin(), macro.name.end(), is_digit); }
+
+void name_macros(ExprPtr& e, Session& s) {
+  if (!e) return;
+  for_each_child(*e, [&](ExprPtr& child) { name_macros(child, s); });
+  const auto* macro = as<Macro>(e.get());
+  const std::string* text = macro && is_argument(*macro) ? argument(macro->name, s) : nullptr;
+  if (text && is_word(*text) && !is_digit(text->front())) e = make_name(macro->where, *text);
+}
+
+void name_macros(std::vector<Statement>& statements, Session& s) {
+  for (Statement& statement : statements) {
+    name_macros(statement.expr, s);
+    name_macros(statement.condition, s);
+    name_macros(statement.then, s);
+    name_macros(statement.otherwise, s);
+  }
+}
+
 }  // namespace
+
+void name_macros(Clause& clause, Session& s) {
+  name_macros(clause.predicate, s);
+  name_macros(clause.statements, s);
+}
 
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& s, std::string_view sign) {
   if (!name.empty() && is_digit(name[0])) return argument_text(name, sign, where, s);
