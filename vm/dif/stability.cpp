@@ -6,6 +6,8 @@
 
 #include <charconv>
 
+#include "dvm/dif/versions.h"
+
 namespace dvm::dif {
 
 namespace {
@@ -25,11 +27,21 @@ bool find(const Names& names, std::string_view name, uint8_t& position) {
 struct Version {
   uint32_t major, minor, micro;
 };
-constexpr Version kVersions[] = {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {1, 2, 1},  {1, 2, 2},  {1, 3, 0},  {1, 4, 0},  {1, 4, 1},
-                                 {1, 5, 0}, {1, 6, 0}, {1, 6, 1}, {1, 6, 2},  {1, 6, 3},  {1, 7, 0},  {1, 7, 1},  {1, 8, 0},
-                                 {1, 8, 1}, {1, 9, 0}, {1, 9, 1}, {1, 10, 0}, {1, 11, 0}, {1, 12, 0}, {1, 12, 1}, {1, 13, 0}};
+constexpr Version kVersions[] = {{1, 0, 0},  {1, 1, 0},  {1, 2, 0},  {1, 2, 1},  {1, 2, 2}, {1, 3, 0}, {1, 4, 0},
+                                 {1, 4, 1},  {1, 5, 0},  {1, 6, 0},  {1, 6, 1},  {1, 6, 2}, {1, 6, 3}, {1, 6, 4},
+                                 {1, 7, 0},  {1, 7, 1},  {1, 8, 0},  {1, 8, 1},  {1, 9, 0}, {1, 9, 1}, {1, 10, 0},
+                                 {1, 11, 0}, {1, 12, 0}, {1, 12, 1}, {1, 13, 0}, {2, 0, 0}};
 
 constexpr uint32_t number_of(const Version& v) { return v.major << 24 | v.minor << 12 | v.micro; }
+
+struct Since {
+  std::string_view name;
+  Version version;
+};
+constexpr Since kSince[] = {
+#define DVM_SINCE(name, major, minor, micro) {#name, {major, minor, micro}},
+#include "versions.def"
+};
 
 }  // namespace
 
@@ -70,6 +82,11 @@ std::vector<std::string> known_versions() {
   std::vector<std::string> all;
   for (const Version& version : kVersions) all.push_back(print_version(number_of(version)));
   return all;
+}
+
+uint32_t introduced_in(std::string_view name) {
+  const auto row = std::find_if(std::begin(kSince), std::end(kSince), [&](const Since& s) { return s.name == name; });
+  return row == std::end(kSince) ? number_of(kVersions[0]) : number_of(row->version);
 }
 
 bool is_known_version(uint32_t version) {

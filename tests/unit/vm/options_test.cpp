@@ -47,7 +47,7 @@ TEST(Options, VersionsAndAttributesAreThoseThatExist) {
   EXPECT_EQ(options[Option::version], kNewestVersion);
   for (const char* wrong : {"", "1", "1.2.1.1", "1.x"})
     EXPECT_EQ(set(options, "version", wrong), "Version is not properly formatted or is too large") << wrong;
-  for (const char* unknown : {"1.99", "2.0"})
+  for (const char* unknown : {"1.99", "3.0"})
     EXPECT_EQ(set(options, "version", unknown), "Requested version is not supported by compiler") << unknown;
   for (const char* wrong : {"", "Stable", "Stable/Stable", "Stable/Stable/Stable"})
     EXPECT_EQ(set(options, "amin", wrong), kInvalid) << wrong;

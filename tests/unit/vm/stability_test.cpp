@@ -4,6 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "dvm/dif/action.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+#include "dvm/dif/versions.h"
+
 namespace dvm::dif {
 
 namespace {
@@ -36,9 +43,25 @@ TEST(Stability, VersionsCompareAsNumbers) {
   EXPECT_EQ(print_version(*parse_version("1.12.1")), "1.12.1");
   EXPECT_EQ(print_version(*parse_version("1.10")), "1.10");
   EXPECT_TRUE(is_known_version(kNewestVersion));
+  EXPECT_TRUE(is_known_version(*parse_version("1.6.4")));
   EXPECT_FALSE(is_known_version(*parse_version("1.99")));
   for (const char* wrong : {"", "1", "1.", "1.2.", ".1", "1.2.3.4", "256.0", "1.5000"})
     EXPECT_FALSE(parse_version(wrong)) << wrong;
+}
+
+// A row for a name that no table has would hide nothing.
+TEST(Stability, NamesHaveTheVersionThatBroughtThem) {
+  EXPECT_EQ(introduced_in("count"), *parse_version("1.0"));
+  EXPECT_EQ(introduced_in("llquantize"), *parse_version("1.6.4"));
+  std::set<std::string_view> names;
+  for (const auto& row : kBuiltIns) names.insert(row.name);
+  for (const auto& row : kSubroutines) names.insert(row.name);
+  for (const auto& row : kActions) names.insert(row.name);
+  for (const auto& row : kAggregations) names.insert(row.name);
+#define DVM_SINCE(name, major, minor, micro)   \
+  EXPECT_TRUE(names.contains(#name)) << #name; \
+  EXPECT_TRUE(is_known_version(introduced_in(#name))) << #name;
+#include "vm/dif/versions.def"
 }
 
 }  // namespace
