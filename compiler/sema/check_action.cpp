@@ -144,7 +144,8 @@ bool check(Statement& statement, CheckedAction& action, Session& s) {
       assign && assign->target->kind == ExprKind::Aggregation && assign->op == Op::assign)
     return check_aggregation(*assign, action, s);
   if (auto* call = as<Call>(statement.expr.get()))
-    if (const dif::ActionInfo* row = find_by_name(dif::kActions, call->name)) return check_call(statement.expr, *row, action, s);
+    if (const dif::ActionInfo* row = find_visible(dif::kActions, call->name, s))
+      return check_call(statement.expr, *row, action, s);
   return check_expression(statement.expr, action, s);
 }
 

@@ -20,14 +20,15 @@ namespace {
 
 bool not_a_function(AggregationCheck& c) {
   ExprPtr copy = clone(*c.value);
-  if (c.call && !find_by_name(dif::kActions, c.call->name) && !check_value(c.context, copy)) return false;
+  if (c.call && !find_visible(dif::kActions, c.call->name, c.session) && !check_value(c.context, copy)) return false;
   return fail(c, Tag::D_AGG_FUNC, c.value->where,
               fmt::format("@{} must be assigned the result of an aggregating function", c.target.name));
 }
 
 // Everything that has a value may be a key, and what a stack action records.
 bool check_key(AggregationCheck& c, ExprPtr& e, size_t number) {
-  if (auto* call = as<Call>(e.get()); call && is_key_action(call->name)) return check_key_action(*call, c.session);
+  if (auto* call = as<Call>(e.get()); call && is_key_action(call->name) && !is_hidden(call->name, c.session))
+    return check_key_action(*call, c.session);
   if (!check_value(c.context, e)) return false;
   if (const Call* nested = c.context.nested_action) return fail_in_expression(*nested, c.session);
   if (!is_void(e->type) && cls(e->type) != TypeClass::function) return true;
@@ -151,7 +152,7 @@ bool agree(AggregationCheck& c) {
 
 bool check(AggregationCheck& c) {
   c.call = as<Call>(c.value);
-  c.row = c.call ? find_by_name(dif::kAggregations, c.call->name) : nullptr;
+  c.row = c.call ? find_visible(dif::kAggregations, c.call->name, c.session) : nullptr;
   if (!c.row) return not_a_function(c);
   return check_keys(c) && check_arguments(c) && check_quantize_parameters(c) && agree(c);
 }

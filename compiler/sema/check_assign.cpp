@@ -74,7 +74,7 @@ void forget(ExprContext& c, const Expr& target) {
   const auto* element = as<Index>(&target);
   dif::Scope scope;
   std::string name;
-  if (names_variable(element ? *element->base : target, scope, name)) (void)c.session.is_new_unknown(scope, name);
+  if (names_variable(element ? *element->base : target, c.session, scope, name)) (void)c.session.is_new_unknown(scope, name);
 }
 
 void array_target(ExprContext& c, Assign& e, const Type* type) {
@@ -90,7 +90,7 @@ bool declare_target(ExprContext& c, Assign& e) {
   auto* element = as<Index>(e.target.get());
   dif::Scope scope;
   std::string name;
-  if (!names_variable(element ? *element->base : *e.target, scope, name) || c.symbols.find(scope, name)) return true;
+  if (!names_variable(element ? *element->base : *e.target, c.session, scope, name) || c.symbols.find(scope, name)) return true;
   if (element && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
   if (is_void(e.value->type)) return incompatible(c, e, *e.value, token(Op::assign), *e.value), false;
   if (is_array(e.value->type)) return array_target(c, e, e.value->type), false;
@@ -102,7 +102,7 @@ bool check_keys_first(ExprContext& c, const Assign& e) {
   auto* element = as<Index>(e.target.get());
   dif::Scope scope;
   std::string name;
-  if (!element || !names_variable(*element->base, scope, name)) return true;
+  if (!element || !names_variable(*element->base, c.session, scope, name)) return true;
   return std::all_of(element->arguments.begin(), element->arguments.end(), [&](ExprPtr& key) { return check_value(c, key); });
 }
 
@@ -156,7 +156,7 @@ void declare_operand(ExprContext& c, Expr& operand) {
   auto* element = as<Index>(&operand);
   dif::Scope scope;
   std::string name;
-  if (!names_variable(element ? *element->base : operand, scope, name) || c.symbols.find(scope, name)) return;
+  if (!names_variable(element ? *element->base : operand, c.session, scope, name) || c.symbols.find(scope, name)) return;
   if (!declare_first(c, element, scope, name, c.types.basic("int64_t"), operand.where)) forget(c, operand);
 }
 

@@ -12,6 +12,8 @@
 #include "compiler/sema/foreign.h"
 #include "compiler/sema/scratch.h"
 #include "compiler/sema/tables.h"
+#include "dvm/dif/stability.h"
+#include "dvm/dif/versions.h"
 
 namespace dvm::compiler {
 
@@ -134,12 +136,12 @@ bool check_prototype(ExprContext& c, const std::string& what, const dif::Argumen
 
 ExprPtr check(ExprContext& c, Call& e) {
   if (e.name == "ustack") return check_kept_stack(c, e);
-  if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
+  if (find_visible(dif::kActions, e.name, c.session) || find_visible(dif::kAggregations, e.name, c.session)) {
     c.nested_action = &e;
     e.type = c.types.basic("void");
     return nullptr;
   }
-  const dif::SubroutineInfo* row = find_by_name(dif::kSubroutines, e.name);
+  const dif::SubroutineInfo* row = find_visible(dif::kSubroutines, e.name, c.session);
   if (!row) {
     if (const Symbol* symbol = c.symbols.find(dif::Scope::global, e.name)) {
       fail(c, e, Tag::D_FUNC_IDKIND,
@@ -151,7 +153,9 @@ ExprPtr check(ExprContext& c, Call& e) {
       return nullptr;
     }
     fail(c, e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name),
-         near_hints(e.name, function_names(), "", "()"));
+         is_hidden(e.name, c.session)
+             ? std::vector<std::string>{"version " + dif::print_version(dif::introduced_in(e.name)) + " of D introduced it"}
+             : near_hints(e.name, function_names(), "", "()"));
     return nullptr;
   }
   for (ExprPtr& argument : e.arguments) check(c, argument);

@@ -68,7 +68,7 @@ void check_one(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   base.where = clause.where;
   s.has_probes = expand_probes(clause, base, s);
   s.probes = base.probes;
-  const bool actions_first = has_actions_first(clause, s.symbols);
+  const bool actions_first = has_actions_first(clause, s);
   std::vector<PlainClause> parts = split_conditions(clause);
   if (!actions_first) check_predicates(parts, true, s);
   for (PlainClause& part : parts) check_actions(part, base, s, to);

@@ -148,7 +148,7 @@ ExprPtr check(ExprContext& c, Index& e) {
   for (ExprPtr& argument : e.arguments) check(c, argument);
   dif::Scope scope;
   std::string name;
-  if (names_variable(*e.base, scope, name)) {
+  if (names_variable(*e.base, c.session, scope, name)) {
     Symbol* symbol = c.symbols.find(scope, name);
     if (!symbol) {
       unassigned(c, e, scope, name);

@@ -32,7 +32,7 @@ const dif::BuiltInInfo* find_built_in(std::string_view name) {
 void undefined(ExprContext& c, Identifier& e) {
   if (e.name == c.assigned) return unassigned(c, e, dif::Scope::global, e.name);
   if (!c.session.is_new_unknown(dif::Scope::global, e.name)) return fail(c, e);
-  if (is_function(e.name))
+  if (is_function(e.name, c.session))
     return fail(c, e, Tag::D_IDENT_BADREF, fmt::format("function {} may not be referenced as scalar", e.name),
                 {fmt::format("did you mean '{}()'?", e.name)});
   if (const std::string_view reason = foreign_reason(e.name); !reason.empty())
@@ -71,7 +71,8 @@ ExprPtr use(ExprContext& c, Expr& e, Symbol& symbol, std::string_view name) {
 
 }  // namespace
 
-bool is_function(std::string_view name) {
+bool is_function(std::string_view name, const Session& session) {
+  if (is_hidden(name, session)) return false;
   const auto same = [&](const auto& row) { return row.name == name; };
   return std::any_of(dif::kSubroutines.begin(), dif::kSubroutines.end(), same) ||
          std::any_of(dif::kActions.begin(), dif::kActions.end(), same) ||
@@ -79,10 +80,10 @@ bool is_function(std::string_view name) {
 }
 
 // The scope and name of what may be a variable or associative array, if the base is a bare name and not a function's.
-bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
+bool names_variable(const Expr& base, const Session& session, dif::Scope& scope, std::string& name) {
   if (const auto* e = as<Identifier>(&base)) {
     scope = dif::Scope::global, name = e->name;
-    return !is_function(name);
+    return !is_function(name, session);
   }
   if (const auto* e = as<Scoped>(&base)) {
     scope = e->scope, name = e->name;

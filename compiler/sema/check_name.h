@@ -26,8 +26,8 @@ ExprPtr expand_inline(ExprContext& c, Location where, Symbol& symbol, std::vecto
 // Reports a variable that is read before any assignment, and is not a plain global.
 void unassigned(ExprContext& c, Expr& e, dif::Scope scope, const std::string& name);
 // A subroutine, action or aggregating function.
-bool is_function(std::string_view name);
+bool is_function(std::string_view name, const Session& session);
 // The scope and name of a variable that is named without more; false for other expressions.
-bool names_variable(const Expr& base, dif::Scope& scope, std::string& name);
+bool names_variable(const Expr& base, const Session& session, dif::Scope& scope, std::string& name);
 
 }  // namespace dvm::compiler

@@ -151,9 +151,9 @@ ExprPtr check(ExprContext& c, Comma& e) {
   if (is_dynamic(c, e, *e.first, *e.second, ",")) return nullptr;
   check(c, e.first);
   check(c, e.second);
-  const auto is_action = [](const Expr& operand) {
+  const auto is_action = [&c](const Expr& operand) {
     const auto* call = as<Call>(&operand);
-    return call && find_by_name(dif::kActions, call->name);
+    return call && find_visible(dif::kActions, call->name, c.session);
   };
   if (is_action(*e.first) || is_action(*e.second)) {
     fail(c, e, Tag::D_OP_ACT, "operator , operands cannot be actions", {"an action must be a statement by itself"});

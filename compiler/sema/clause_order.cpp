@@ -16,6 +16,8 @@ using Name = std::pair<dif::Scope, std::string>;
 // The variables that expressions mention, in the order in which they are checked, and whether the first mention declares them.
 class Mentions {
  public:
+  explicit Mentions(const Session& session) : session_(session) {}
+
   struct Mention {
     Name name;
     bool declares = false;
@@ -54,7 +56,7 @@ class Mentions {
  private:
   void add_name(const Expr& e, bool declares) {
     Name name;
-    if (names_variable(e, name.first, name.second) && !find(name)) list_.push_back({std::move(name), declares});
+    if (names_variable(e, session_, name.first, name.second) && !find(name)) list_.push_back({std::move(name), declares});
   }
 
   void add_target(const Expr& target) {
@@ -70,19 +72,20 @@ class Mentions {
     for_each_child(const_cast<Expr&>(e), [this](ExprPtr& child) { add(*child); });
   }
 
+  const Session& session_;
   std::vector<Mention> list_;
 };
 
 }  // namespace
 
-bool has_actions_first(const Clause& clause, Symbols& symbols) {
+bool has_actions_first(const Clause& clause, Session& session) {
   if (!clause.predicate) return true;
-  Mentions predicate, actions;
+  Mentions predicate(session), actions(session);
   predicate.add(*clause.predicate);
   actions.add(clause.statements);
   return std::none_of(predicate.all().begin(), predicate.all().end(), [&](const Mentions::Mention& m) {
     const Mentions::Mention* used = actions.find(m.name);
-    return m.declares && used && !used->declares && !symbols.find(m.name.first, m.name.second);
+    return m.declares && used && !used->declares && !session.symbols.find(m.name.first, m.name.second);
   });
 }
 

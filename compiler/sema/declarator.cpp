@@ -173,7 +173,7 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, Type* type, Session& s) {
   }
   if ((next < INT32_MIN || next > INT32_MAX) && !is_included(e.where, s))
     return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows INT_MAX ({})", e.name, INT32_MAX));
-  if (s.symbols.find(dif::Scope::global, e.name) || is_function(e.name))
+  if (s.symbols.find(dif::Scope::global, e.name) || is_function(e.name, s))
     return s.error(Tag::D_DECL_IDRED, e.where, fmt::format("identifier redeclared: {}", e.name));
   type->enumerators.emplace_back(e.name, next);
   Symbol symbol;

@@ -12,6 +12,7 @@
 #include "compiler/sema/tables.h"
 #include "dvm/dif/instruction.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/versions.h"
 
 namespace dvm::compiler {
 
@@ -36,6 +37,7 @@ void add_built_in(const dif::BuiltInInfo& row, Session& s) {
   symbol.type = built_in_type(row, s.types);
   symbol.id = static_cast<uint16_t>(row.id);
   symbol.is_array = row.kind == dif::BuiltInKind::array;
+  symbol.version = dif::introduced_in(row.name);
   s.symbols.add(std::move(symbol));
 }
 
@@ -123,7 +125,7 @@ bool is_free(dif::Scope scope, const Declarator& d, const Type* type, Session& s
     s.error(Tag::D_DECL_IDRED, d.where, fmt::format("typedef identifier redeclared: {}", d.name));
     return false;
   }
-  if (scope == dif::Scope::global && is_function(d.name)) {
+  if (scope == dif::Scope::global && is_function(d.name, s)) {
     s.error(Tag::D_DECL_IDRED, d.where,
             fmt::format("identifier redeclared: {}\n\t current: scalar {}\n\tprevious: function", d.name, type->name));
     return false;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "compiler/sema/foreign.h"
+#include "dvm/dif/versions.h"
 
 namespace dvm::compiler {
 
@@ -55,6 +56,10 @@ std::string_view foreign_type_reason(std::string_view name) {
 #include "compiler/sema/foreign.def"
   };
   return reason_of(name, kNamedTypes);
+}
+
+bool is_hidden(std::string_view name, const Session& session) {
+  return !session.in_library && dif::introduced_in(name) > session.options.version;
 }
 
 std::vector<std::string_view> function_names() {
