@@ -48,3 +48,4 @@ translator fileinfo_t < struct dvm_file *F > {
 };
 
 inline fileinfo_t fds[int fd] = xlate <fileinfo_t> ((struct dvm_file *)(uintptr_t)fd);
+#pragma D binding "1.1" fds

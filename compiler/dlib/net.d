@@ -4,6 +4,8 @@ inline int AF_INET = 2;
 inline int AF_INET6 = 10;
 inline int ARPHRD_ETHER = 1;
 inline int ARPHRD_INFINIBAND = 32;
+#pragma D binding "1.5" AF_INET
+#pragma D binding "1.5" AF_INET6
 
 typedef uint32_t ipaddr_t;
 
