@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "compiler/sema/foreign.h"
 #include "compiler/sema/macros.h"
 
@@ -20,6 +23,27 @@ std::string spell(const Specifiers& spec, std::string_view keyword) {
   return fmt::format("{}{}{}{}{}", spec.module, spec.is_scoped ? "`" : "", keyword, keyword.empty() ? "" : " ", spec.name);
 }
 
+// The word or character at this place of a source, or behind blanks and comments.
+std::string_view token_at(std::string_view text, size_t at) {
+  at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+  if (const size_t behind = text.find("*/", at); text.substr(at).starts_with("/*") && behind != std::string_view::npos)
+    return token_at(text, behind + 2);
+  size_t end = at;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) end++;
+  return text.substr(at, std::max<size_t>(end - at, 1));
+}
+
+// DTrace has known types only. It reads another word as a variable, so that what follows the word or its parenthesis is the
+// error.
+void unknown_type(const Specifiers& spec, const std::string& hint, Session& s) {
+  const std::string_view text = s.diagnostics.file().text();
+  const size_t end = std::min(text.find_first_not_of(" \t*", spec.where.end), text.size());
+  std::string_view near = spec.name;
+  if (token_at(text, end) == ")") near = token_at(text, spec.where.end) == ")" ? token_at(text, end + 1) : ")";
+  if (near == "(") return s.error(Tag::D_FUNC_UNDEF, spec.where, fmt::format("undefined function name: {}", spec.name), {hint});
+  s.error(Tag::D_SYNTAX, spec.where, fmt::format("syntax error near \"{}\"", near), {hint});
+}
+
 // A type of the traced program. Null: it has none of that name, which is an error only where the script asks for the program's.
 const Type* target_type(const Specifiers& spec, std::string_view keyword, std::string& reason, Session& s) {
   const Result<const Type*> found = s.target.find(target_module(spec.module), keyword, spec.name);
@@ -29,7 +53,11 @@ const Type* target_type(const Specifiers& spec, std::string_view keyword, std::s
   const std::string_view foreign = is_of_target(spec) ? "" : foreign_type_reason(spec.name);
   reason = foreign.empty() ? found.error().message : foreign;
   if (!is_of_target(spec) && !keyword.empty()) return nullptr;
-  s.error(Tag::D_UNKNOWN, spec.where, fmt::format("failed to resolve type {}: {}", spell(spec, keyword), reason));
+  const std::string message = fmt::format("failed to resolve type {}: {}", spell(spec, keyword), reason);
+  if (is_of_target(spec) || !foreign.empty())
+    s.error(Tag::D_UNKNOWN, spec.where, message);
+  else
+    unknown_type(spec, message, s);
   return s.types.error();
 }
 
