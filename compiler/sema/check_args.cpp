@@ -63,6 +63,13 @@ const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
   return first;
 }
 
+void refuse_floating(ExprContext& c, Index& e, size_t number, const Type* type) {
+  fail(
+      c, e, Tag::D_ARGS_TYPE,
+      fmt::format("argument {} of the probe is not available: it is a {}, and D computes with integers only", number, type->name),
+      {fmt::format("arg{} has its bits, unless the program passes it in a vector register", number)});
+}
+
 }  // namespace
 
 // The argument as the program passed it, then as the declaration has it.
@@ -95,7 +102,9 @@ ExprPtr index_args(ExprContext& c, Index& e) {
          fmt::format("args[{}] is not available in dvm: it captures only the first {} arguments", number, kRawArguments));
     return nullptr;
   }
-  ExprPtr value = raw_argument(c, argument.from, probe->native[argument.from].type, e.where);
+  const Type* native = probe->native[argument.from].type;
+  if (is_floating(native)) return refuse_floating(c, e, argument.from, native), nullptr;
+  ExprPtr value = raw_argument(c, argument.from, native, e.where);
   if (!can_translate(c, argument.type, *value) || is_compatible(argument.type, *value))
     return checked_cast(c, std::move(value), argument.type);
   auto translate = std::make_unique<Translate>(e.where);
