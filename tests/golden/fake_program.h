@@ -103,7 +103,7 @@ class FakeProgram final : public TypeCatalog {
     if (probe.provider == "shop1")
       return {
           "provider shop { probe sold__item(int a0, struct node * a1, string a2, `node_t * a3); probe other(`nosuch_t * a0); };"};
-    if (probe.provider == "bad1") return {"provider bad { probe sold(`nosuch_t * a0); };"};
+    if (probe.provider == "bad1") return {"provider bad { probe sold(`nosuch_t a0); };"};
     if (probe.provider == "hostile1") return {"#pragma D option destructive\ninline int pid = 0; BEGIN { x = 1; }"};
     return {};
   }

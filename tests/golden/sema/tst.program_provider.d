@@ -1,4 +1,5 @@
 /* @program: the providers of its markers are declared in it. */
+typedef struct { int x; } nosuch_t;
 shop1:::sold-item
 {
 	number = args[0];
@@ -6,3 +7,4 @@ shop1:::sold-item
 	name = args[2];
 	tag = args[3]->next->name;
 }
+shop1:::other { x = args[0]->x; }
