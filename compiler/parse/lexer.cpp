@@ -19,6 +19,18 @@ bool is_word(std::string_view text) {
          text.find('`') == std::string_view::npos;
 }
 
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; }
+
+// Behind the '>' that belongs to the '<' at this place; npos: there is none in the line.
+size_t end_of_template_arguments(std::string_view text, size_t at) {
+  unsigned depth = 0;
+  for (; at < text.size() && std::string_view(";{}\"\n").find(text[at]) == std::string_view::npos; at++) {
+    depth += text[at] == '<' ? 1 : text[at] == '>' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 Lexer::Lexer(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics)
@@ -49,6 +61,7 @@ void Lexer::take(Token t) {
   if (t.type() == ATTRIBUTE) return take_attribute(t);
   if (begins_another_clause(t)) end_item();
   if (t.type() == PROBE && !in_item_) t = type_or_probe(t);
+  if (t.type() == SCOPED_NAME && follows_tag()) t = with_template_arguments(t);
   classify(t);
   t.set_index(tokens_.size());
   tokens_.push_back(t);
@@ -87,6 +100,20 @@ Token Lexer::type_or_probe(const Token& probe) {
   if (begins_declaration(first)) return first;
   at_ = probe.where().end, mode = 0;
   return probe;
+}
+
+// `ns::Box before <int>::Node: where a tag is expected, the whole names a class of C++.
+Token Lexer::with_template_arguments(const Token& name) {
+  const std::string_view text = file_.text();
+  size_t end = name.where().end;
+  while (end < text.size() && text[end] == '<') {
+    const size_t behind = end_of_template_arguments(text, end);
+    if (behind == std::string_view::npos) break;
+    end = behind;
+    while (end < text.size() && is_of_name(text[end])) end++;
+  }
+  at_ = end;
+  return {name.type(), name.where().begin, text.substr(name.where().begin, end - name.where().begin)};
 }
 
 // The token after module`name shows if it is a type: a name or '*'.

@@ -26,6 +26,7 @@ class Lexer : public grammar::DLexer {
   void take_attribute(Token t);
   bool begins_another_clause(const Token& t) const;
   Token type_or_probe(const Token& probe);
+  Token with_template_arguments(const Token& name);
   static size_t scoped_type(std::string_view text);
   bool begins_declaration(const Token& t) const;
   bool ends_type(size_t kind) const;

@@ -49,6 +49,16 @@ struct Fish : Named {
   int fins = 6;
 };
 Fish nemo;
+
+template <class Guest, int places>
+struct Pool {
+  struct Gate {
+    int width = 5;
+  };
+  Guest guests[places];
+  Gate gate;
+};
+Pool<Fish, 2> pool;
 }  // namespace aquarium
 
 // Its copy is no copy of its bytes, so it is passed by its address.
