@@ -68,7 +68,7 @@ class AgentInstrument final : public Instrument,
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
-    if (follows_ && !processes_.empty()) return refuse_late(probes, refused);
+    if (losses_.leaves_loads() || (follows_ && !processes_.empty())) return refuse_late(probes, refused);
     const Status placed = place(probes, refused);
     if (placed && losses_.are_late() && refused.size() < probes.size()) note_late(probes.front());
     return placed;
@@ -103,13 +103,13 @@ class AgentInstrument final : public Instrument,
     release_stragglers();
     clock_.read();
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
-    const uint64_t before = copied();
+    const uint64_t before = copied_bytes(processes_);
     for (auto& [pid, process] : processes_)
       if (process->lanes) process->lanes->collect();
     for (auto& [pid, process] : processes_)
       if (process->stacks) process->stacks->answer();
     yielded_.look(processes_, read_clock(CLOCK_MONOTONIC), notes_);
-    found_ = copied() - before;
+    found_ = copied_bytes(processes_) - before;
     if (uses_time_)
       for (auto& [pid, process] : processes_) publish(clock_.line(), process->agent.data_file());
     free_lanes();
@@ -168,6 +168,7 @@ class AgentInstrument final : public Instrument,
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
     const uint64_t now = read_clock(CLOCK_MONOTONIC);
+    losses_.note(loads);
     if (!loads.empty() || losses_.is_due(now)) losses_.find(processes_, now);
     ProbesByProcess mapped;
     losses_.take_mapped(loads, now, mapped);
@@ -199,9 +200,11 @@ class AgentInstrument final : public Instrument,
   }
 
  private:
-  static Status refuse_late(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-    for (const EnabledProbe& one : probes)
+  Status refuse_late(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+    for (const EnabledProbe& one : probes) {
+      keep_variables(one);
       refused.push_back({one.probe, "its file was loaded late, maybe by a child that was forked before"});
+    }
     return {};
   }
 
@@ -367,13 +370,6 @@ class AgentInstrument final : public Instrument,
     auto made = std::make_unique<AgentTarget>(*std::move(opened));
     if (auto process = Process::grab(pid)) made->process = *std::move(process);
     return processes_.emplace(pid, std::move(made))->second.get();
-  }
-
-  uint64_t copied() const {
-    uint64_t bytes = 0;
-    for (const auto& [pid, process] : processes_)
-      if (process->lanes) bytes += process->lanes->bytes();
-    return bytes;
   }
 
   void free_lanes() {

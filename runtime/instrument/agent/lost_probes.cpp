@@ -36,6 +36,13 @@ void end_earlier(AgentTargets& targets, pid_t pid) {
     if (one->second->is_over()) (void)one->second->agent.disable(Mappings::keep);
 }
 
+uint64_t copied_bytes(const AgentTargets& targets) {
+  uint64_t bytes = 0;
+  for (const auto& [pid, target] : targets)
+    if (target->lanes) bytes += target->lanes->bytes();
+  return bytes;
+}
+
 void LostProbes::find(const AgentTargets& targets, uint64_t now) {
   looked_ = now;
   for (const auto& [pid, target] : targets)

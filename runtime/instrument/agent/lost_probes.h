@@ -24,6 +24,8 @@ using ProbesByProcess = std::map<pid_t, std::vector<PlacedProbe>>;
 AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
 // Nothing is on in programs that the process has left by executing another one.
 void end_earlier(AgentTargets& targets, pid_t pid);
+// Of records, that were read from all of them.
+uint64_t copied_bytes(const AgentTargets& targets);
 
 class LostProbes {
  public:
@@ -44,6 +46,10 @@ class LostProbes {
   std::vector<LoadedIn> take_loads() { return has_loads_ |= !loads_.empty(), std::exchange(loads_, {}); }
   // Probes that come now are late: their files were mapped some milliseconds ago.
   bool are_late() const { return has_loads_ && !by_uprobes_; }
+  // What processes have mapped since the last call. Until the next one they wait for their probes in the kernel, if uprobes
+  // watch them. No agent can stop them there.
+  void note(std::span<const LoadedIn> loads) { are_loading_ = !loads.empty(); }
+  bool leaves_loads() const { return by_uprobes_ && are_loading_; }
   // Whether one of these, which are no target's, executes a file in which a target has probes. That one was forked.
   static bool has_foreign(const AgentTargets& targets, std::span<const LoadedIn> loads);
 
@@ -56,6 +62,7 @@ class LostProbes {
   std::map<pid_t, std::vector<PlacedProbe>> waiting_;
   std::vector<LoadedIn> loads_;
   bool has_loads_ = false;
+  bool are_loading_ = false;
 };
 
 }  // namespace dvm::runtime

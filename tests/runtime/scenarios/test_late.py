@@ -79,6 +79,13 @@ class Late(dvmtest.PrivilegedTest):
             self.assertEqual((result.returncode, result.stdout.split()[-1]), (0, count), result.stderr)
             self.assertEqual(notice in result.stderr, is_told, result.stderr)
 
+    def test_from_the_first_call_beside_a_probe_that_is_on(self):
+        """By an agent, too: it leaves the library to uprobes. The thread then has no variables of its own."""
+        script = "self int n; pid$target:a.out:open_and_call:return { @n[probefunc, self->n] = count(); } pid$target:liblate*:late_function:entry { @n[probefunc, ++self->n] = count(); }"
+        result = dvm("run", "-q", "-Z", "-x", "aggsortkey", "-n", script, "-c", late(LIBRARY, "3"))
+        self.assertEqual([line.split() for line in result.stdout.splitlines()[1:] if line],
+                         [["late_function", "1", "1"], ["late_function", "2", "1"], ["late_function", "3", "1"], ["open_and_call", "3", "1"]], result.stderr)
+
     def test_opening_and_closing_harms_nobody(self):
         result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))
         self.assertEqual(result.returncode, 0, result.stderr)
