@@ -5,9 +5,12 @@
 #include <bpf/bpf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/instrument/uprobe/followed.h"
@@ -19,7 +22,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr int16_t kArrived = 0, kAnswered = 8, kIsAdding = 16, kTracer = 24, kCallersAt = 32;
-constexpr size_t kTurns = 8;  // that a thread waits, each a quarter of a second at most: the program is there so often
+constexpr int16_t kWaited = kCallersAt + 8 * LoadWatch::kCallers;
 
 // Places where the kernel keeps the state of a thread.
 struct StateLayout {
@@ -150,7 +153,21 @@ class WatchProgram : KernelEmitter {
     call(BPF_FUNC_copy_from_user);
     const Label has_waited = may_leave();
     jump_back(again);
-    for (const Label place : {is_answered, is_stopped, is_exiting, has_waited}) land(place);
+    land(has_waited);
+    count_turn();
+    for (const Label place : {is_answered, is_stopped, is_exiting}) land(place);
+  }
+
+  // The cookie is the number of the turn.
+  void count_turn() {
+    mov(r1, r6);
+    call(BPF_FUNC_get_attach_cookie);
+    bits_and(r0, LoadWatch::kTurns - 1);
+    shift_left(r0, 3);
+    mov(r1, r7);
+    plus(r1, r0);
+    mov(r2, 1);
+    atomic_add(r1, kWaited, r2);
   }
 
   // If one of these bits is set in that word of dvm's thread.
@@ -201,9 +218,11 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   if (!program) return program.error();
   watch->program_ = std::move(*program);
   const std::vector<uint64_t> offsets(kTurns, linker.offset), zeros(kTurns);
+  std::vector<uint64_t> turns(kTurns);
+  std::iota(turns.begin(), turns.end(), uint64_t{0});
   const int32_t pid = followed >= 0 ? 0 : linker.pid;
   LinkResult result;
-  shielded([&] { result = link_uprobes({linker.path.c_str(), pid, false, watch->program_.get(), offsets, zeros, zeros}); });
+  shielded([&] { result = link_uprobes({linker.path.c_str(), pid, false, watch->program_.get(), offsets, turns, zeros}); });
   if (!result.link) return kernel_error("cannot watch the dynamic linker", result.error_number);
   watch->link_ = std::move(result.link);
   return watch;
@@ -222,6 +241,14 @@ void LoadWatch::take(std::vector<LoadedIn>& all) {
     if (pid == 0) return;
     all.push_back({root_, static_cast<int32_t>(pid)});
   }
+}
+
+// The turns come in any order, but all of them. A call that was answered has ended only some without an answer.
+uint64_t LoadWatch::take_unanswered() {
+  static_assert(offsetof(Shared, waited) == kWaited);
+  uint64_t all = UINT64_MAX;
+  for (const auto& turn : shared().waited) all = std::min(all, turn.load(std::memory_order_relaxed));
+  return all - std::exchange(told_, all);
 }
 
 void LoadWatch::answer() { shared().answered.store(taken_, std::memory_order_release); }

@@ -38,24 +38,28 @@ class LoadWatch {
   void take(std::vector<LoadedIn>& all);
   // Whoever has been taken goes on.
   void answer();
+  // How often a process has waited in vain since the last call.
+  uint64_t take_unanswered();
   // Releases all waiting processes.
   void let_go();
   // The kernel's: to be taken off with all others.
   FileDescriptor take_link() { return std::move(link_); }
 
   static constexpr size_t kCallers = 1024;  // calls that can wait at the same time and be distinguished
+  static constexpr size_t kTurns = 8;  // that a thread waits, each a quarter of a second at most: the program is there so often
 
  private:
   struct Shared {
     std::atomic<uint64_t> arrived, answered, is_adding, tracer;
     std::array<std::atomic<uint64_t>, kCallers> callers;
+    std::array<std::atomic<uint64_t>, kTurns> waited;  // how often a turn has ended without an answer
   };
 
   LoadWatch() = default;
   Shared& shared() const { return *reinterpret_cast<Shared*>(map_.data()); }
 
   int32_t root_ = 0;
-  uint64_t taken_ = 0;
+  uint64_t taken_ = 0, told_ = 0;
   SharedMap map_;
   FileDescriptor program_, link_;
 };

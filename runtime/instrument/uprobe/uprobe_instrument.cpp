@@ -130,10 +130,12 @@ class UprobeInstrument final : public CountingInstrument,
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
     note_execs();
+    note_unanswered();
     return std::exchange(notes_, {});
   }
 
   void disable() override {
+    note_unanswered();
     for (const auto& watch : watches_) {
       watch->let_go();  // the kernel waits for programs that run
       links_.push_back(watch->take_link());
@@ -312,6 +314,16 @@ class UprobeInstrument final : public CountingInstrument,
                         "since; -x followfork keeps them",
                         pid));
     std::erase_if(execs_, [](const auto& one) { return one.second && one.second->has_lost_uprobes(); });
+  }
+
+  void note_unanswered() {
+    uint64_t count = 0;
+    for (const auto& watch : watches_) count += watch->take_unanswered();
+    if (count != 0)
+      notes_.push_back(
+          fmt::format("dvm was too slow: {} time{} a process has gone on after it had waited two seconds for probes of files "
+                      "that it had mapped; they may have missed firings",
+                      count, count == 1 ? "" : "s"));
   }
 
   // Without the watch nothing but its notice is missing.
