@@ -448,11 +448,10 @@ void AgentProcess::note_raised(uint64_t raised) {
   memory_.write_object(context_.data + offsetof(inside::DataHeader, unraised), ~raised);
 }
 
-Status AgentProcess::take_off(std::span<const uint64_t> jumps, uint64_t raised) {
+Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
   auto stopped = StoppedProcess::stop_or_join(context_.pid);
   if (!stopped) return stopped.error();
   take_jumps_off(context_.pid, memory_, getpid(), jumps);
-  note_raised(raised);
   return {};
 }
 

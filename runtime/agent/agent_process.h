@@ -61,8 +61,10 @@ class AgentProcess {
     if (guard_) guard_->hand_over();
   }
 
-  // Takes single jumps off, which are sorted. raised: signals by faults of instructions under the others.
-  Status take_off(std::span<const uint64_t> jumps, uint64_t raised);
+  // Takes single jumps off, which are sorted.
+  Status take_off(std::span<const uint64_t> jumps);
+  // The signals that instructions under jumps may raise by faults. Threads that wait to handle others go on.
+  void note_raised(uint64_t raised);
 
   pid_t pid() const { return context_.pid; }
   const AgentMemory& memory() const { return memory_; }
@@ -84,7 +86,6 @@ class AgentProcess {
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
-  void note_raised(uint64_t raised);
   bool place_jump(StoppedProcess& stopped, const Waiting& one);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;

@@ -100,10 +100,8 @@ std::vector<PlacedProbe> AgentTarget::take_lost() {
 
 std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
   const std::vector<uint64_t> jumps = faults.with(handled, placed);
-  FaultSites others = faults;
-  others.forget(jumps);
-  if (!agent.take_off(jumps, others.raised())) return {};
-  faults = std::move(others);
+  if (!agent.take_off(jumps)) return {};
+  faults.forget(jumps);
   std::vector<PlacedProbe> probes = placed.take_lost(faults.addresses());
   samples.clear();
   note_jumps();

@@ -20,6 +20,7 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
     if (!target->lanes || !target->agent.is_on()) continue;
     if (target->lanes->is_left()) leave(pid, *target, notes);
     const uint64_t raised = target->faults.raised();
+    if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
     const uint64_t handled = target->lanes->handled() | (looks ? handled_signals(pid) : 0);
     if ((handled & raised) != 0) yield(pid, *target, handled, notes);
