@@ -6,7 +6,7 @@
 //   leap      the handler leaves the function by siglongjmp()
 //
 // A second argument says when the handler is installed: "first"; or once a line is read: "late", by "syscall", or by a system
-// call instruction of its own ("own"), which takes effect some time before the first fault. It prints "ready" before.
+// call instruction of its own ("own"), after which it waits until no jump lies in the function. It prints "ready" before.
 
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -56,6 +56,14 @@ static void handle(int signal, siginfo_t* info, void* context) {
   }
 }
 
+static int is_replaced(void) {
+  const unsigned char jump = 0xe9;
+  const void* code[] = {(void*)fetch, (void*)store, (void*)divide, (void*)leap};
+  for (int i = 0; i < 4; i++)
+    if (*(const volatile unsigned char*)code[i] == jump) return 1;
+  return 0;
+}
+
 static void install(const char* how, int signal) {
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
   struct {
@@ -85,7 +93,7 @@ static void install(const char* how, int signal) {
                : "=a"(result)
                : "a"(SYS_rt_sigaction), "D"(signal), "S"(&raw), "d"(NULL), "r"(size)
                : "rcx", "r11", "memory");
-  usleep(500000);
+  while (is_replaced()) usleep(1000);
 }
 
 static void ignore(int signal) { (void)signal; }
