@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Random scripts on a live program: an agent and uprobes must give the same results.
+
+usage: backend_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm, DVM_PROGRAMS=folder of the traced programs, as root;
+                                            without SECONDS, one script of a fixed seed
+
+PROBES is the table of what the clauses trace: probes of tests/programs/varied.c, with what a clause may use there. STATEMENTS is the
+table of what clauses do. A script traces the program with each backend. What is printed must be equal, or equal but for the order of
+lines where several threads fire.
+"""
+
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+from seeds import run_seeds
+
+DVM = os.environ.get("DVM", "build/release/cmd/dvm")
+PROGRAMS = os.environ.get("DVM_PROGRAMS", "build/release/tests/programs")
+NO_ROOT = 77  # exit status: skipped
+ENV = {**{name: value for name, value in os.environ.items() if not name.startswith("DTRACE_OPT_")}, "TZ": "UTC", "LC_ALL": "C"}
+
+
+class Probes(NamedTuple):
+    description: str
+    integers: tuple = ()
+    strings: tuple = ()
+
+
+PROBES = [
+    Probes("pid$target:PROGRAM:number:entry", ("arg0", "arg1", "arg2", "args[1]", "(int)arg1", "(unsigned short)arg2")),
+    Probes("pid$target:PROGRAM:number:return", ("arg1", "args[1]")),
+    Probes("pid$target:PROGRAM:text:entry", ("arg1", "(arg0 > 4096)"), ("copyinstr(arg0)", "stringof(args[0])", "copyinstr(arg0, 5)")),
+    Probes("pid$target:PROGRAM:text:return", ("arg1", "(int)arg1")),
+    Probes("pid$target:PROGRAM:look:entry", ("args[0]->first", "args[0]->second", "*(long *)copyin(arg0, 8)"), ("args[0]->name", )),
+    Probes("pid$target:PROGRAM:nest:entry", ("arg0", )),
+    Probes("pid$target:PROGRAM:nest:return", ("arg1", )),
+    Probes("pid$target:PROGRAM:ways:entry", ("arg0", )),
+    Probes("pid$target:PROGRAM:ways:return", ("arg1", "(char)arg1")),
+    Probes("pid$target:PROGRAM:handle:entry", ("arg0", "(int)arg0")),
+    Probes("pid$target:PROGRAM:handle:return"),
+    Probes("varied$target:::passed", ("arg0", ), ("copyinstr(arg1)", )),
+    Probes("pid$target:PROGRAM:n*:entry", ("(arg0 & 0xff)", )),
+    Probes("pid$target:PROGRAM:number:entry, pid$target:PROGRAM:ways:entry, pid$target:PROGRAM:nest:return"),
+    Probes("pid$target:liblate_library*:late_function:entry", ("arg0", )),
+]
+
+
+class Script:
+    """A random script, as far as it has been written."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.aggregations = 0
+        self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
+
+    def text(self):
+        return "".join(self.clauses) + 'END { printf("%d\\n", n); }\n'
+
+    def some(self, make, least, most):
+        return [make() for _ in range(self.rng.randrange(least, most + 1))]
+
+    def clause(self, probes):
+        self.at = probes
+        predicate = f" /{self.integer(2)}/" if self.rng.random() < 0.4 else ""
+        body = "".join(f"  {statement};\n" for statement in self.some(self.statement, 1, 4))
+        return f"{probes.description}{predicate}\n{{\n{body}}}\n"
+
+    def statement(self):
+        return self.rng.choice(STATEMENTS)(self)
+
+    def integer(self, depth=1):
+        if depth == 0 or self.rng.random() < 0.3:
+            return self.rng.choice([*self.at.integers, *self.at.integers, *VARIABLES, str(self.rng.choice([0, 1, 3, 7, 64, 1000, 2147483647]))])
+        one, other = self.integer(depth - 1), self.integer(depth - 1)
+        op = self.rng.choice(["+", "-", "*", "&", "|", "^", "<", ">", "==", "!=", "&&", "||", "/", "%", "<<", ">>", "?", "cast"])
+        if op in ("/", "%"):
+            return f"({one} {op} {self.rng.choice([3, -7, 10, 1000])})"
+        if op in ("<<", ">>"):
+            return f"({one} {op} {self.rng.randrange(40)})"
+        if op == "?":
+            return f"({one} ? {other} : {self.integer(0)})"
+        if op == "cast":
+            return f"({self.rng.choice(['char', 'unsigned char', 'short', 'int', 'unsigned int', 'uint64_t'])}){one}"
+        return f"({one} {op} {other})"
+
+    def string(self):
+        return self.rng.choice([*self.at.strings, *self.at.strings, "probefunc", "probename", "probemod", "execname", '"words"', "self->s"])
+
+    def key(self):
+        kind = self.rng.random()
+        if kind < 0.5:
+            return f"{self.integer()} & {self.rng.choice([1, 7, 0xffff])}"
+        stacks = ["ustack()", "ustack(2)", "ustack(4)", "ufunc(ucaller)"]
+        if "return" not in self.at.description:  # there it is the function by a uretprobe, an instruction by an agent
+            stacks.append("ustack(1)")
+        return self.string() if kind < 0.85 else self.rng.choice(stacks)
+
+    def aggregation(self):
+        """Each has one function and kinds of keys, so each is used once."""
+        self.aggregations += 1
+        keys = ", ".join(self.some(self.key, 0, 3))
+        return f"@a{self.aggregations}" + (f"[{keys}]" if keys else "")
+
+
+def aggregate(script):
+    of = script.integer(2)
+    function = script.rng.choice(["count()", f"sum({of})", f"min({of})", f"max({of})", f"avg({of})", f"stddev({of} & 0xffff)", f"quantize({of})",
+                                  f"lquantize({of}, -10, 90, 7)", f"llquantize({of}, 10, 0, 4, 20)", f"quantize({of}, {script.integer(0)})"])
+    return f"{script.aggregation()} = {function}"
+
+
+def assign(script):
+    name = script.rng.choice(["self->a", "self->b", "this->x", "this->y"])
+    return f"{name} {script.rng.choice(['=', '=', '+=', '^='])} {script.integer(2)}"
+
+
+def count_up(script):
+    return script.rng.choice(["self->a++", "this->x--", "n++", f"n += {script.integer()}"])
+
+
+def note_time(script):
+    return script.rng.choice(["self->t = timestamp", "@late = count()", "@r = max(self->t ? (int64_t)(timestamp - self->t) >= 0 : 1)"])
+
+
+VARIABLES = ("self->a", "self->b", "this->x", "this->y", "(tid == pid)", "(pid == $target)", "(self->t != 0)")
+DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; uint64_t n;\n"
+STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time]
+
+
+class Way(NamedTuple):
+    """How a script is run."""
+    backend: str
+    command: str
+    options: list
+    is_alone: bool  # one thread fires
+
+
+def run_dvm(folder, *words, is_alone):
+    """Its output, and status. One thread stays on one CPU, so buffers of CPUs are the same for all backends. Addresses are the same in each run."""
+    before = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if is_alone else []
+    with open(folder / "out", "w+") as out:  # what the program prints is elsewhere
+        result = subprocess.run([*before, "setarch", "-R", DVM, words[0], "-q", "-Z", "-o", out.name, *words[1:]], capture_output=True, text=True, errors="replace",
+                                env=ENV, timeout=300)
+        return [f"status {result.returncode}", *(out.read() + result.stderr).split("\n")]
+
+
+def traced(how, folder, *more):
+    return run_dvm(folder, "run", "-x", f"backend={how.backend}", *how.options, *more, "-s", folder / "script.d", "-c", how.command, is_alone=how.is_alone)
+
+
+OPTIONS = ["strsize=8", "ustackframes=2", "aggsortkey", "aggsortrev", "switchrate=1ms", "switchrate=20hz", "aggrate=1ms", "return=exits", "ustackunwind=0",
+           "ustackunwind=4k", "demangle=off", "engine=interp", "engine=llvm", "agghist", "aggpack"]
+
+
+MASKS = [(r"/tmp/tmp[^/]*/", ""), (r"(pid|varied|ID )\d+", "N")]
+
+
+# What dvm says where results differ by design, or by chance on a busy machine.
+NOT_COMPARED = "dvm was too slow|thread-local variables are empty again"
+
+
+def shown(lines, is_alone):
+    for pattern, replacement in MASKS:
+        lines = [re.sub(pattern, replacement, line) for line in lines]
+    return lines if is_alone else sorted(lines)
+
+
+def run(seed):
+    rng = random.Random(seed)
+    threads = rng.choice([1, 1, 2, 4])
+    is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
+    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng).text()}".replace("PROGRAM", program)
+    command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads} {PROGRAMS}/liblate_library.so"
+    options = [word for option in rng.sample(OPTIONS, rng.randrange(3)) for word in ("-x", option)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "script.d").write_text(text)
+        one, other = (shown(traced(Way(backend, command, options, is_alone), folder), is_alone) for backend in ("agent", "uprobe"))
+    if one == other or any(re.search(NOT_COMPARED, line) for line in one + other):
+        return None
+    differing = [f"agent:  {line}" for line in one if line not in other] + [f"uprobe: {line}" for line in other if line not in one]
+    return "\n".join([text, command, " ".join(options), *differing[:20], "" if differing else "in another order"])
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("needs root, for uprobes")
+        sys.exit(1 if os.environ.get("DVM_NO_SKIP") else NO_ROOT)
+    run_seeds(run)
