@@ -178,7 +178,7 @@ class UprobeInstrument final : public CountingInstrument,
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
     const auto takes_stack = [](const EnabledProbe& probe) {
       const CaptureNeeds& needs = probe.needs;
-      return (needs.frames > 1 && needs.stack_bytes != 0) || needs.kernel_frames > kKnownFrames;
+      return (needs.frames > 1 && needs.stack_bytes != 0) || std::max(needs.frames, needs.kernel_frames) > kKnownFrames;
     };
     const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
     if (Status status = make_ring(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0)); !status) return status;

@@ -9,6 +9,7 @@ from scenarios.test_agent import AgentTest
 from scenarios.test_agent_keys import IN_THREAD
 
 CALLS, ROUNDS = 3 * 43, 10000  # of bottom(); by each of two threads with pointers that lead nowhere
+NOWHERE = 20  # what it is called with then
 
 
 class Stacks(AgentTest):
@@ -52,6 +53,14 @@ class Stacks(AgentTest):
                     self.assertNotIn(IN_THREAD, here.stderr)
                     self.assertIn("`middle", here.stdout)
                     self.assertEqual(here.stdout, there.stdout)
+
+    def test_records_of_stacks_wait_for_dvm(self):
+        """All of a second: they are as large as 20,000 firings fill."""
+        script = f'pid$target:a.out:bottom:entry /!n++/ {{ system("sleep 1"); }} pid$target:a.out:bottom:entry /arg0 < {NOWHERE}/ {{ @[ustack()] = count(); }}'
+        for backend in ("agent", "uprobe")[:1 if dvmtest.missing_privilege() else 2]:
+            with self.subTest(backend):
+                result = dvmtest.dvm("run", "-qw", "-x", f"backend={backend}", "-x", "ustackunwind=0", "-x", "switchrate=1ms", "-n", script, "-c", f"{self.PROGRAM} {ROUNDS}")
+                self.assertEqual((result.stderr, self.counts(result)), ("", [3] * 5))
 
     def test_no_frame_pointer_does_harm_to_records(self):
         for body in ("{ n++; @[ustack()] = count(); }", "{ n++; @[ustack(3)] = count(); }"):
