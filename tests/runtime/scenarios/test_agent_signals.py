@@ -134,8 +134,9 @@ class Stopped(AgentTest):
         self.check_left(tracer)
 
     def test_by_a_clause(self):
-        tracer = self.trace("/!n++/ { stop(); } tick-3s { exit(0); }", "-w")
+        tracer = self.trace("/!n++/ { stop(); }", "-w")
         self.assertTrue(dvmtest.eventually(lambda: self.states() == {"T"}))
+        tracer.send_signal(signal.SIGINT)
         self.check_left(tracer)
 
     def test_by_a_user_before_dvm_is_killed(self):
