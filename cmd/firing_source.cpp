@@ -37,10 +37,14 @@ Status add_source(runtime::Handle& handle, FiringSource& source) {
 std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
                                        const ScriptOptions& script, pid_t target) {
   TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
-  auto compiled = compile_sources(sources, script, {&handle, &types, target, false}, handle.options());
+  ScriptOptions silent = script;
+  silent.verbose = false;
+  auto compiled = compile_sources(sources, silent, {&handle, &types, target, false}, handle.options());
   std::vector<ReadyProgram> programs;
-  for (size_t i = 0; i < compiled.size(); i++)
-    programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched)});
+  for (size_t i = 0; i < compiled.size(); i++) {
+    std::string report = script.verbose ? compiler::stability_report(sources[i], compiled[i]) : "";
+    programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched), std::move(report)});
+  }
   return programs;
 }
 

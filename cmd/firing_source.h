@@ -40,10 +40,11 @@ void number_probes(runtime::Handle& handle);
 // Gives the handle the source's providers, instruments and probes.
 Status add_source(runtime::Handle& handle, FiringSource& source);
 
-// A program for the probes of a handle, and the line that says how many it matched.
+// A program for the probes of a handle, the line that says how many it matched, and for -v its stability.
 struct ReadyProgram {
   dif::Program program;
   std::string notice;
+  std::string report = {};
 };
 // The sources, for the probes of a handle. None: there were errors, and they have been shown.
 std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,

@@ -121,8 +121,13 @@ Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs
 }
 
 void print_matched(const std::vector<ReadyProgram>& programs, const dif::Options& options) {
-  for (const ReadyProgram& program : programs) tell("{}", program.notice);
-  if (options[dif::Option::destructive] > 0) tell("allowing destructive actions");
+  const bool is_quiet = options[dif::Option::quiet] > 0;
+  for (const ReadyProgram& program : programs) {
+    if (!is_quiet) tell("{}", program.notice);
+    fmt::print("{}", program.report);
+    std::fflush(stdout);  // in their order on a terminal
+  }
+  if (!is_quiet && options[dif::Option::destructive] > 0) tell("allowing destructive actions");
 }
 
 // One line for the probes of a clause with the same placement.
@@ -233,6 +238,14 @@ int list(runtime::Handle& handle, const TracingOptions& given, const std::vector
                      NoMatch::succeeds);
 }
 
+// For -e -v: each program, and behind it the probes of its clauses.
+void report_programs(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, pid_t target) {
+  for (const ReadyProgram& program : programs) {
+    fmt::print("{}", program.report);
+    print_clauses(handle, {&program.program}, describe_as_dtrace(handle, given.script, target));
+  }
+}
+
 // Onto standard error, since results go elsewhere.
 Status predict(const TracingOptions& given, runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
   return print_run_prediction(stderr, handle, pointers_to(programs), given.script, given.prediction);
@@ -260,11 +273,10 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
       return {fail("{}", execution.error().message)};
   if (Status known = check_view(given.view, pointers_to(programs)); !known) return {fail("{}", known.error().message)};
   if (given.compile_only) {
-    if (given.script.verbose)
-      print_clauses(handle, pointers_to(programs), describe_as_dtrace(handle, given.script, source.target));
+    if (given.script.verbose) report_programs(given, handle, programs, source.target);
     return {.status = 0};
   }
-  if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
+  print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   events.begin();
   if (given.predict)
