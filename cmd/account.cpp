@@ -63,7 +63,7 @@ std::string clause_name(const dif::SourcePosition& position) {
   return fmt::format("{}:{}", is_text ? "-n" : position.file, position.line);
 }
 
-// Of a clause that became machine code while it was traced.
+// Names the firings of a clause before it became machine code.
 std::string after(uint64_t interpreted) {
   return interpreted == 0 ? std::string() : fmt::format(" after {} firings on interp", interpreted);
 }

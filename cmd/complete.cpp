@@ -39,7 +39,7 @@ struct CompletionContext {
   ScriptOptions given;
 };
 
-// Of dvm run, if the tool takes it too.
+// Finds the option of dvm run that the tool passes on. Null: it does not.
 const CLI::Option* passed_on(const CompletionContext& context, const std::string& name) {
   const std::vector<std::string_view> all = run_options_of(*context.tool);
   if (std::find(all.begin(), all.end(), name) == all.end()) return nullptr;

@@ -56,7 +56,7 @@ bool has_capability(int number) {
   return false;
 }
 
-// How dvm gets capabilities: words like "bpf". Root without them is root of a container, where setcap helps nobody.
+// Says how dvm gets capabilities, such as "bpf". Root without them is root of a container, where setcap has no effect.
 std::string give_capabilities(const std::vector<std::string>& words) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

@@ -23,7 +23,7 @@ Result<vm::Profile> read_profile(const std::string& name);
 // "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
 std::string disturbance(const vm::Profile& profile);
 
-// Whether rows of the profile begin with the folder's name.
+// True if rows of the profile begin with the folder's name.
 bool has_folder(const vm::Profile& profile, const std::string& folder);
 bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 

@@ -137,8 +137,8 @@ void add_program(CLI::App& command, ScriptOptions& options, GivenProgram::Form f
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-// The fields of a description, from the last one that its option allows to the front. As in dtrace, one colon too many may lead.
-// Nothing: there are more.
+// The fields of a description, from the last one that its option allows to the front. As in dtrace, the description may begin
+// with one colon too many. Nothing: there are more.
 std::optional<std::string> complete_description(std::string_view text, GivenProgram::Form form) {
   const auto allowed = static_cast<std::ptrdiff_t>(form) + 1;
   const auto fields = static_cast<std::ptrdiff_t>(dif::split_fields(text).size());

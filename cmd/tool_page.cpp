@@ -128,12 +128,12 @@ std::string usage_of(const Tool& tool) {
 
 bool is_running(const std::string& pid) { return std::filesystem::exists("/proc/" + pid); }
 
-// What stands before the number: "arg" of "arg9".
+// The text before the number: "arg" of "arg9".
 std::string before_number(const std::string& text) { return text.substr(0, text.find_first_of("-0123456789")); }
 
 int64_t number_of(const std::string& text) { return std::strtoll(text.c_str() + before_number(text).size(), nullptr, 10); }
 
-// What an option takes, as "a number from 1 to 99" or "arg0 to arg9".
+// The values of an option, such as "a number from 1 to 99" or "arg0 to arg9".
 std::string expected(const ToolOption& option) {
   return fmt::format("{}{} to {}", is_integer(option.least) ? "a number from " : "", option.least, option.most);
 }

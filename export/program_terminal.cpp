@@ -57,7 +57,7 @@ void keep_only(int& programs, int& dvm, int& terminal) {
   programs = 0, dvm = 1, terminal = 2;
 }
 
-// A grandchild: nobody has to wait for it.
+// The relay is a grandchild, so that dvm need not wait for it.
 bool start_relay(int programs, int dvm, int terminal) {
   const pid_t child = fork();
   if (child < 0) return false;

@@ -69,7 +69,7 @@ void History::add(const Metric& metric) {
   series.buckets_before = std::move(buckets);
 }
 
-// That of the end comes soon after another: growth by so little time would be no rate.
+// The last snapshot comes soon after another one: the growth between them, over so little time, is no rate.
 bool History::is_soon(uint64_t time) const {
   if (times_.empty()) return false;
   const uint64_t before = times_.size() > 1 ? times_[times_.size() - 2] : begin_;

@@ -158,7 +158,7 @@ class CursorReader {
       at = before_selector(name);
     }
   }
-  // Of the module before a backquote: a.out, libc.so.6.
+  // Finds the beginning of the module before a backquote, such as a.out or libc.so.6.
   size_t module_begin(size_t end) const {
     while (end > 0 && (is_word(text_[end - 1]) || text_[end - 1] == '.')) end--;
     return end;

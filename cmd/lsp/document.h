@@ -78,7 +78,7 @@ std::string_view word_at(std::string_view text, size_t offset);
 std::string_view description_at(std::string_view text, size_t begin);
 // The words of a text that are in no comment and no quotes, as word_at() has them.
 std::vector<std::string_view> code_words(std::string_view text);
-// Whether what follows a word assigns to it.
+// True if the text behind a word assigns to the word.
 bool is_assigned(std::string_view behind);
 // self->x, this->x, @x and assigned variables, as they are spelled in a text of any kind; each once.
 std::vector<std::string> own_names(std::string_view text);

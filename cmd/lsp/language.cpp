@@ -194,7 +194,7 @@ std::string Language::about_probes(const std::string& description) const {
   return text;
 }
 
-// A clause on several descriptions is shown as it is on the first.
+// A clause on several descriptions has the cost that it has on the first.
 std::vector<ClauseCost> Language::costs(const std::string& name, const std::vector<compiler::CompiledSource>& programs) const {
   if (!profile_) return {};
   std::vector<const dif::Program*> compiled;

@@ -71,7 +71,8 @@ std::string_view scope_at_end(std::string_view text) {
   return ends_with_word(text, "self") ? "self->" : ends_with_word(text, "this") ? "this->" : "";
 }
 
-// Of "self int x, y[int];", which declares self->x and self->y; empty: the word at the end declares no such variable.
+// Finds the scope in "self int x, y[int];", which declares self->x and self->y. Empty: the word at the end declares no such
+// variable.
 std::string_view declared_scope(std::string_view text, const Cursor& cursor, size_t begin, size_t end) {
   const std::string_view scope = first_word(text.substr(cursor.clause));
   if (scope != "self" && scope != "this") return "";

@@ -1,5 +1,5 @@
 #pragma once
-// Where a script names its variables, aggregations, inlines, types and translators.
+// Finds the places where a script names its variables, aggregations, inlines, types and translators.
 
 #include <cstddef>
 #include <string>

@@ -18,7 +18,7 @@ WordKind kind_of(Kind kind) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find(" {\n")); }
 
-// What stands before all names that may be there.
+// The prefix of all names that may stand at the cursor.
 std::string prefix_at(const Cursor& cursor) {
   if (cursor.context == CursorContext::member) return std::string(cursor.owner);
   return cursor.expected == Expected::tag ? std::string(cursor.keyword) + " " : "";

@@ -21,7 +21,7 @@ std::string_view plain(std::string_view word) {
   return has_marks ? word.substr(2, word.size() - 4) : word;
 }
 
-// What the parentheses at the beginning enclose; removes it. Empty without parentheses.
+// Removes the parentheses at the beginning, and returns their content. Empty: there are none.
 std::string_view take_argument(std::string_view& text) {
   text = trim(text);
   if (!text.starts_with('(')) return {};

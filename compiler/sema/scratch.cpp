@@ -37,7 +37,7 @@ Symbol* variable_of(const Expr& e) {
 
 namespace {
 
-// Where an object lies: a variable, or a part of one, never in scratch.
+// Finds where an object lies. A variable, or a part of one, never lies in scratch.
 Origin origin_of_object(const Expr& e) {
   if (const auto* member = as<Member>(&e)) return member->arrow ? origin_of(*member->base) : origin_of_object(*member->base);
   if (const auto* index = as<Index>(&e); index && !variable_of(e) && index->base->type)
