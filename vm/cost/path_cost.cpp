@@ -97,7 +97,7 @@ class PathPricing {
   std::vector<double> pushed_;
 };
 
-// Of two paths, the second taken with this probability. The choice adds no spread.
+// The cost of two paths, where the second is taken with this probability. The choice adds no spread.
 CostRange either(const CostRange& a, const CostRange& b, double share) {
   return {a.cheapest.clocks < b.cheapest.clocks ? a.cheapest : b.cheapest, a.expected.times(1 - share) + b.expected.times(share),
           a.dearest.clocks > b.dearest.clocks ? a.dearest : b.dearest};

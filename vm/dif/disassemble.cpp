@@ -1,6 +1,6 @@
-// A DIFO as DTrace's -S prints it, without the address of the object, so that listings can be compared. What D knows of a type
-// beyond that form follows it as a comment ("! signed, int"). Integers, strings and names stand beside the instructions that use
-// them; the assembler (assemble.cpp) reads them back from there. Covered by tests/unit/vm/text_test.cpp.
+// A DIFO as DTrace's -S prints it, without the address of the object, so that listings can be compared. Further
+// properties of a type follow it as a comment ("! signed, int"). Integers, strings and names stand beside the instructions that
+// use them; the assembler (assemble.cpp) reads them back from there. Covered by tests/unit/vm/text_test.cpp.
 
 #include <fmt/format.h>
 

@@ -24,7 +24,8 @@ bool DynamicRoom::add(const DynamicEntry& entry, size_t count) {
   return (entry.keys == 0 || take(entry.keys, count)) && (entry.value == 0 || take(entry.value, count));
 }
 
-// Of the smallest blocks that there are, larger ones are split in two: where nothing is ever given back it does not matter which.
+// Takes the smallest free blocks that are large enough. Larger ones are split in two; since no block is given back, it does not
+// matter which one is split.
 bool DynamicRoom::take(size_t bytes, size_t count) {
   size_t order = 0;
   while (order < BuddyStore::kOrders && BuddyStore::kGranule << order < bytes) order++;

@@ -194,7 +194,7 @@ uint64_t scratch_string(State& state, std::string_view text) noexcept {
   return address_of(at);
 }
 
-// What MachineState offers of it.
+// The public functions of MachineState.
 bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
 size_t MachineState::copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept {
   const State& state = *impl_;

@@ -1,4 +1,5 @@
-// Memory: scratch, and the traced process as it was captured or, failing that, as it is now. Covered by tests/conformance/subr.
+// Memory: scratch, and that of the traced process as it was captured, or else its present contents. Covered by
+// tests/conformance/subr.
 
 #include <algorithm>
 #include <cstring>
@@ -106,7 +107,7 @@ uint64_t subr_bcopy(State& state) noexcept {
   return 0;
 }
 
-// As runtime/probe/actions.h records a stack.
+// The stack has the form that runtime/probe/actions.h records.
 uint64_t subr_dvm_ustack(State& state) noexcept {
   const uint64_t frames = std::min<uint64_t>(argument(state, 0), UINT32_MAX), size = (frames + 1) * sizeof(uint64_t);
   std::byte* to = request_scratch(state, size, 0);

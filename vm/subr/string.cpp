@@ -27,7 +27,7 @@ int64_t clamped(int64_t position) {
   return std::clamp(position, -kFar, kFar);
 }
 
-// What substr() keeps: [index, index + length) of so many characters; a negative index counts from the end, a negative length
+// The result of substr(): the characters from index to index + length. A negative index counts from the end; a negative length
 // stops that many characters before the end.
 std::string_view substring(std::string_view text, int64_t index, int64_t length) {
   const auto size = static_cast<int64_t>(text.size());

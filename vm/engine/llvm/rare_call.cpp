@@ -16,7 +16,7 @@ namespace {
 // Integers that are constant are those of the function that makes the call, so that they take no registers on the way to it.
 bool is_within(const llvm::Value* argument) { return llvm::isa<llvm::ConstantInt>(argument); }
 
-// What tells such a function from others.
+// The name identifies the types of a function, and its constants.
 std::string name_of(const llvm::FunctionType& type, llvm::ArrayRef<llvm::Value*> arguments) {
   std::string name = type.getReturnType()->isVoidTy() ? "rare" : "rare_result";
   for (llvm::Value* each : arguments) {

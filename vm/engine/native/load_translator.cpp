@@ -54,7 +54,7 @@ bool is_ours(const fs::path& path) {
   return (found.st_uid == 0 || found.st_uid == ::geteuid()) && (found.st_mode & S_IWOTH) == 0;
 }
 
-// Whether the file ends before what its program headers map. Reading that would be SIGBUS in dlopen(), which checks all else.
+// True if the file ends before a segment of its program headers does. dlopen() checks all else, but would die by SIGBUS there.
 bool is_cut_off(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr head = {};
@@ -82,7 +82,7 @@ std::optional<uint64_t> address_space_left() {
   return limit.rlim_cur - std::min<uint64_t>(used, limit.rlim_cur);
 }
 
-// LLVM, what it needs to translate, and what dvm allocates behind that. Where it gets less, constructors fail in dlopen().
+// Room for LLVM, for translations, and for later allocations of dvm. With less, constructors fail in dlopen().
 constexpr uint64_t kMegabyte = 1 << 20, kRoom = 256 * kMegabyte;
 
 // The reason names the plugin, also where a library that it needs is the trouble.

@@ -18,7 +18,7 @@ bool is_field(unsigned id) {
   }
 }
 
-// Of a firing, and of the integers of the DIFO.
+// True if the instruction needs nothing but the firing and the integers of the DIFO.
 bool is_plain(dif::Instruction in) {
   const dif::OpcodeInfo& about = info(in.opcode());
   if (const auto id = dif::built_in_of(in)) return is_field(*id);
