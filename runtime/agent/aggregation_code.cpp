@@ -200,9 +200,9 @@ void AggregationCode::add_miss(const Miss& miss) {
     code_.add({0x31, 0xc0});  // xor %eax, %eax
   else if (miss.key_words != 0)
     code_.add({0x4c, 0x89, 0xc0});  // mov %r8, %rax
-  frame_.keep_aside(kArguments);
+  frame_.keep_aside(kCallRegisters);
   call_aggregate(miss.address);
-  frame_.put_back(kArguments);
+  frame_.put_back(kCallRegisters);
   jump_back(miss.back);
 }
 

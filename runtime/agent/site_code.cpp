@@ -44,7 +44,7 @@ class SiteCoder : SiteCodeBase {
   }
 
  private:
-  // Where a firing ends, the code of the stub goes on without a jump the first time.
+  // Ends a firing. The first end is followed by the code of the stub, and needs no jump.
   void end() {
     frame_.close(changes_);
     if (end_ != 0) {
@@ -76,7 +76,7 @@ class SiteCoder : SiteCodeBase {
   Needs needs_of_all() {
     Needs needs{0, kRbx | kRbp};
     for (const AgentFirer& firer : firers_) {
-      if (firer.tail != inside::Tail::nothing) needs.changes |= kArguments;
+      if (firer.tail != inside::Tail::nothing) needs.changes |= kCallRegisters;
       if (may_record(firer)) add_needs_of(*record_of(firer), needs);
       for (const AgentStep& step : firer.steps) {
         if (is_clause_record(step)) add_needs_of(*record_of(step.record), needs);
@@ -196,13 +196,13 @@ class SiteCoder : SiteCodeBase {
   };
   void add_full(const Full& full) {
     for (const size_t jump : full.from) code_.land(jump);
-    frame_.keep_aside(kArguments);
+    frame_.keep_aside(kCallRegisters);
     store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
     load_workspace(Register::rdi);
     code_.load(Register::rsi, full.bytes);
     code_.load(Register::rdx, place_.context_at);
     call(place_.entries.reserve);
-    frame_.put_back(kArguments);
+    frame_.put_back(kCallRegisters);
     restore_pointers();
     code_.add({0x48, 0x89, 0xc1});  // mov %rax, %rcx
     code_.read(Register::r8, Register::rsp, in_workspace(offsetof(inside::Workspace, head)));
@@ -214,7 +214,7 @@ class SiteCoder : SiteCodeBase {
   }
   void add(const AgentStep& step, bool asks_twice) {
     if (is_time(step)) return add_time(asks_twice);
-    // As long as it is not known, its address is as long as any.
+    // Until its address is known, any other one takes the same number of bytes.
     if (step.step.kind == Kind::aggregate)
       return aggregations_.add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at);
     add_value(step.code);
@@ -241,11 +241,11 @@ class SiteCoder : SiteCodeBase {
     code_.land(time.from);
     clear_workspace(offsetof(inside::Workspace, time));
     store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
-    frame_.keep_aside(kArguments);
+    frame_.keep_aside(kCallRegisters);
     load_workspace(Register::rdi);
     code_.load(Register::rsi, place_.context_at);
     call(place_.entries.time);
-    frame_.put_back(kArguments);
+    frame_.put_back(kCallRegisters);
     restore_pointers();
     jump_back(time.back);
   }

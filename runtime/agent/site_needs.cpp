@@ -34,7 +34,7 @@ Needs needs_of(const AgentClause& aggregation) {
   const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
   const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
   const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
-  Needs needs{0, how_found(aggregation) == StateFound::here ? here : kArguments};
+  Needs needs{0, how_found(aggregation) == StateFound::here ? here : kCallRegisters};
   if (!aggregation.value.empty()) needs.add(aggregation.value);
   for (const AgentKey& key : aggregation.keys) {
     if (!key.code.empty()) needs.add(key.code);

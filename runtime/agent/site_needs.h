@@ -16,7 +16,7 @@ namespace dvm::runtime {
 // The words of registers in struct pt_regs.
 inline constexpr uint32_t kRbp = word_bit(4), kRbx = word_bit(5), kR8 = word_bit(9), kRcx = word_bit(11), kRdx = word_bit(12),
                           kRsi = word_bit(13), kRdi = word_bit(14);
-inline constexpr uint32_t kArguments = kRdi | kRsi | kRdx | kRcx;  // of agent_aggregate
+inline constexpr uint32_t kCallRegisters = kRdi | kRsi | kRdx | kRcx;  // of agent_aggregate
 
 struct Needs {
   uint32_t reads = 0, changes = 0;
