@@ -14,7 +14,7 @@ namespace dvm::runtime {
 
 // Machine code of an expression: a function of the saved registers (%rdi) and of an inside::Workspace (%rsi), with its value in
 // %rax. Its only `ret` is its last byte, so that it may also lie in the midst of other code.
-// It leaves the stack pointer as it is.
+// It does not change the stack pointer.
 struct MachineCode {
   std::vector<unsigned char> bytes;  // empty: there is none
   uint32_t reads = 0;                // words of struct pt_regs, a bit each

@@ -1,6 +1,6 @@
 #pragma once
-// The code of a site that finds the state of an aggregation's key in the arena of the thread, and updates it. Where it cannot, it
-// calls agent_find or agent_aggregate (inside/aggregate.h).
+// The code of a site that finds the state of an aggregation's key in the arena of the thread, and updates it. Otherwise
+// it calls agent_find or agent_aggregate (inside/aggregate.h).
 //
 // Tested by tests/unit/instrument/site_code_test.cpp and site_run_test.cpp.
 

@@ -53,7 +53,7 @@ std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgen
 
 bool lies_there(CodePages& code, const inside::Patch& patch) { return code.holds(patch.address, bytes_after(patch)); }
 
-// Only where the jump still lies, so what somebody else has put there stays.
+// Restores the code only where the jump still lies: another tracer may have replaced it.
 bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& patch) {
   return lies_there(code, patch) && memory.write(patch.address, bytes_before(patch));
 }

@@ -9,7 +9,7 @@
 namespace dvm::runtime {
 namespace {
 
-// Of DWARF: instructions, and the numbers of registers.
+// Instructions of DWARF, and its numbers of registers.
 constexpr unsigned char kAdvance = 0x04, kSameValue = 0x08, kDefineFrame = 0x0c, kFrameOffset = 0x0e, kSavedAt = 0x11,
                         kValueAt = 0x15, kValueIs = 0x16, kSavedNear = 0x80, kConstant = 0x03;
 constexpr unsigned char kStackPointer = 7, kReturnAddress = 16;

@@ -29,7 +29,7 @@ inline constexpr uint32_t kMostRowBytes = 64;  // of a row, in an FDE
 
 // The CIE of all stubs, and the FDE of one, which will lie at the address `at`.
 std::vector<unsigned char> frame_cie();
-// The CIE of functions that leave their stack pointer as it is. An FDE of these has no rows.
+// The CIE of functions that do not change their stack pointer. Their FDEs have no rows.
 std::vector<unsigned char> plain_cie();
 std::vector<unsigned char> frame_fde(uint64_t at, uint64_t cie, uint64_t stub, uint64_t bytes, std::span<const FrameRow> rows);
 

@@ -17,7 +17,7 @@ bool is_of(const MemoryMapping& mapping, const MappedObject& object) {
   return mapping.is_constant && mapping.path == object.path;
 }
 
-// What lies around the object's code without a gap. The program may have mapped the same file elsewhere, and unmap that.
+// The memory around the object's code without a gap. The program may have mapped the same file elsewhere, and unmap that.
 inside::MemoryRange range_of(const std::vector<MemoryMapping>& mappings, const MappedObject& object) {
   const auto code = std::find_if(mappings.begin(), mappings.end(), [&](const MemoryMapping& one) {
     return is_of(one, object) && one.range.begin <= object.address && object.address < one.range.end;

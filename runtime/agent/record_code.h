@@ -28,7 +28,7 @@ std::vector<inside::RecordStep> steps_of(std::span<const std::byte> program);
 // Nothing: the record holds more, or the processor does not tell the number of its CPU cheaply.
 std::optional<PlainRecord> plain_record(std::span<const std::byte> program);
 
-// As add_record(), what lies before the record of a clause. workspace_at: its distance from the stack pointer.
+// Writes the values before the record of a clause. workspace_at: distance of the workspace from the stack pointer.
 void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t workspace_at);
 // Writes a record and publishes it. The lane is in %rbx, the place of the record in %rcx, the head of the ring in %r8. The
 // thread's number lies tid_at bytes from the stack pointer, which points to the saved words. Changes %rax and %rdx.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kSetMask = 14, kSetMaskHow = 2, kMaskBytes = 8;
 
-// What lies before the first instruction.
+// The data before the first instruction.
 struct Preface {
   uint64_t mark = kRemoteMark, size = 0;
   uint64_t all_signals = UINT64_MAX, mask = 0;

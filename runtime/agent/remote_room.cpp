@@ -38,7 +38,7 @@ std::optional<AddressRange> used_part(const AgentMemory& memory, const AddressRa
   return AddressRange{room.begin, room.begin + used};
 }
 
-// Where the code of a file ends in the last page of each executable segment.
+// Finds the padding behind the code of a file in the last page of each executable segment.
 std::vector<AddressRange> paddings(const MappedObject& object) {
   std::vector<AddressRange> found;
   std::ifstream file(object.open_path, std::ios::binary);

@@ -70,7 +70,7 @@ bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, co
   });
 }
 
-// Code that a killed dvm has led a thread into. That thread may be about to unmap the same.
+// Code that a killed dvm has led a thread into. The thread may be about to unmap this memory itself.
 bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory) {
   const std::vector<AddressRange> pieces = remote_pieces(process.pid(), memory);
   if (pieces.empty()) return true;

@@ -65,8 +65,8 @@ struct ThreadFiring {
   return 0;
 }
 
-// Length of the string, with its NUL, which is put there if there was none in so many bytes. Of one that cannot be read as a
-// whole, how many bytes could be.
+// Length of the string with its NUL, which is added if there was none in so many bytes. If the string cannot be read as a whole,
+// the number of bytes that could be read.
 [[gnu::noinline]] uint64_t read_string(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
   uint64_t done = 0;
   for (uint64_t part = kFirstPart; done < most; part = most) {
@@ -422,7 +422,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   give_back(*lane);
 }
 
-// What stubs call of a firing that they take by themselves (site_code.cpp). They keep all registers but their arguments.
+// Functions that the code of a site calls (site_code.cpp). They keep all registers but their arguments.
 
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const ThreadAggregation* clause, Workspace* workspace,
                                                                    uint64_t value, const Context* context) {
