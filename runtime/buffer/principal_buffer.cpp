@@ -1,4 +1,4 @@
-// What happens where a record finds no room, and the reading. Tested by tests/unit/runtime/buffer_test.cpp.
+// The policies for a record that finds no room, and the reading. Tested by tests/unit/runtime/buffer_test.cpp.
 
 #include "runtime/buffer/principal_buffer.h"
 

@@ -299,7 +299,7 @@ class DifoReader {
     const auto found = state_->locals.find(id);
     return found == state_->locals.end() ? KnownValue{} : found->second;
   }
-  // A variable of 8 bytes keeps a value as it is; a structure is copied, so its address is that of another copy.
+  // A variable of 8 bytes keeps the whole value. A structure is copied, so its address is that of another copy.
   void set_local(Instruction in, KnownValue value) {
     const dif::Variable* variable = stored_variable(difo_, in);
     const bool is_copy = variable && variable->type.kind == dif::TypeKind::bytes && value.is_address();

@@ -27,7 +27,7 @@ inline ActionTally& tally_of(FireLevel& level, const ActionCode& action) noexcep
   return level.tallies->actions[action.number];
 }
 
-// A stack that was kept. It is named as it is now, since its process may have ended when it is read.
+// Stores a stack that a variable has kept. Its addresses are noted now, because the process may have ended when they are named.
 inline bool store_kept_stack(FireLevel& level, const ValuePlan& value, uint64_t address, std::byte* to) noexcept {
   if (!level.state.copy_bytes(address, {to, value.size})) return false;
   uint64_t pid = 0, frame = 0;

@@ -33,7 +33,7 @@ const ProbeEcbs& probe_of(const void* probe) { return *static_cast<const ProbeEc
   return 1;
 }
 
-// Where C++ was called, there may be a fault.
+// The clause may have faulted in C++ that it called.
 [[gnu::noinline]] void end_light(FireLevel& level, uint32_t done, const vm::Firing& firing) noexcept {
   if (done != level.ecb->code->action_count) end_early<Unaccounted, Off>(level, *level.ecb, done, firing);
 }

@@ -54,7 +54,7 @@ std::unique_ptr<vm::PreparedDifo> Preparer::prepared(const vm::VerifiedDifo& dif
   return vm::kUsualEngine.prepare(difo, policy_).difo;
 }
 
-// Of the next DIFO of the plan.
+// Makes the code of the next DIFO of the plan.
 ValueCode Preparer::value(const ValuePlan& planned) {
   ValueCode value{planned};
   const vm::VerifiedDifo& verified = plan_.difos[code_.difos.size()];

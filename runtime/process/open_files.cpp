@@ -141,7 +141,7 @@ std::string_view OpenFiles::captured_path(int32_t descriptor) noexcept {
   return kUnknown;
 }
 
-// As /proc names what lies in no directory.
+// Names files that lie in no directory as /proc does.
 std::string_view OpenFiles::special_path() noexcept {
   const std::string_view type = until_nul({file_.type.data(), file_.type.size()});
   const auto number = static_cast<unsigned long long>(file_.inode);

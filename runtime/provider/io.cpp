@@ -1,9 +1,8 @@
 // The provider io: requests to disks. Covered by tests/unit/instrument/kernel_provider_test.cpp and
 // tests/runtime/scenarios/test_io.py.
 //
-// A request is what the block layer hands to the driver of a disk, so requests that were merged are one, and the devices of LVM,
-// RAID and encryption show as the requests of the disks below them. args[] of both probes is made by the translators of block.d
-// from
+// A request is one of the block layer to the driver of a disk. Merged requests are one. LVM, RAID and encryption show as requests
+// to the disks below them. The translators of block.d make args[] of both probes from these arguments:
 //
 //   arg0 the request   arg1 address of the disk's name   arg3 operation and flags   arg4 bytes   arg5 sector
 //   arg6 bytes that are done   arg7 blk_status_t   arg8 major number of the disk   arg9 its first minor number

@@ -74,7 +74,7 @@ void Accounting::add_steps(Account& account) const {
       add_tally(account.consumer, kConsumerStepNames[i], tally);
 }
 
-// Of the DIFO with this number.
+// Takes the counts of the DIFO with this number.
 void Accounting::take_counts(const ValueCode& value, size_t number, std::span<vm::OpCost> costs, DifCounts& into) {
   if (number >= into.instructions.size()) into.instructions.resize(number + 1);
   const auto take = [&](const vm::PreparedDifo* difo, uint32_t begin) {

@@ -246,7 +246,7 @@ bool Instruments::holds(int32_t pid) const {
   });
 }
 
-// A recording of which nobody wants a probe is over at once; live, more may come to be traced.
+// A replay without enabled probes is over at once. A live run goes on, since probes may be enabled later.
 bool Instruments::finished() const {
   if (active_.empty()) return is_replay_;
   return std::all_of(active_.begin(), active_.end(), [](Instrument* one) {

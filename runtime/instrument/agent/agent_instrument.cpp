@@ -328,7 +328,7 @@ class AgentInstrument final : public Instrument,
     addresses_.note(pid, found->window_address);
   }
 
-  // Of the clock, if a clause reads it.
+  // The first line of the clock, if a clause reads it.
   inside::ClockLine first_line(const AgentTarget& process, const std::vector<AgentSite>& sites) {
     uses_time_ |= std::any_of(sites.begin(), sites.end(),
                               [](const AgentSite& site) { return has_step(site, inside::ClauseStep::Kind::time); });

@@ -1,5 +1,5 @@
 #pragma once
-// What an agent tells the user about a process.
+// Notices about a process that an agent traces.
 
 #include <sys/types.h>
 

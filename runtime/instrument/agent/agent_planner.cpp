@@ -264,7 +264,7 @@ void AgentPlanner::choose_relays() {
   }
 }
 
-// Of one place several probes may fire.
+// Several probes may fire at one place, but windows must not overlap.
 void AgentPlanner::refuse_overlaps() {
   std::vector<Candidate*> sorted;
   for (Candidate& one : candidates_)

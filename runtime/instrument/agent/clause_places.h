@@ -1,5 +1,5 @@
 #pragma once
-// Where the clauses of probes run that an agent makes fire, as -v tells it.
+// Says for -v where the clauses of an agent's probes run.
 
 #include <map>
 #include <string_view>

@@ -34,7 +34,7 @@ LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes)
 
 bool LaneReader::read(uint64_t at, std::span<std::byte> to) const { return read_at(file_, at, to); }
 
-// Of all lanes at once, then again of those whose threads were writing.
+// Reads the heads of all lanes at once, then again those of lanes whose threads were writing.
 bool LaneReader::read_heads() {
   horizon_ = __rdtsc();
   order_memory_of_threads();  // what was taken before that time is seen to be taken, or given back

@@ -50,7 +50,7 @@ class LostProbes {
   // watch them. No agent can stop them there.
   void note(std::span<const LoadedIn> loads) { are_loading_ = !loads.empty(); }
   bool leaves_loads() const { return by_uprobes_ && are_loading_; }
-  // Whether one of these, which are no target's, executes a file in which a target has probes. That one was forked.
+  // True if a process that is no target executes a file in which a target has probes. Such a process was forked.
   static bool has_foreign(const AgentTargets& targets, std::span<const LoadedIn> loads);
 
  private:

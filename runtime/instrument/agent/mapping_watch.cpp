@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMappingsEvery = 50'000'000, kSettlesWithin = 5'000'000;  // ns
 
-// Of the files that a process executes, and where they lie.
+// Changes with the files that a process executes, and with their addresses.
 uint64_t signature_of(pid_t pid) {
   const auto objects = mapped_objects(pid);
   uint64_t all = 0;

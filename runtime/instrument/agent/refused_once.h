@@ -10,7 +10,7 @@
 
 namespace dvm::runtime {
 
-// A probe may have several sites, all of which are refused. What takes it then shall take it once.
+// A probe may have several sites, all of which are refused. It is refused once, so that one other instrument takes it.
 class RefusedOnce {
  public:
   explicit RefusedOnce(std::vector<Refused>& refused) : refused_(refused) {}

@@ -332,7 +332,7 @@ class ValueCoder {
     code_.access(opcode, reg, kRcx, offset);
     return true;
   }
-  // As C converts it to the type.
+  // Stores the value, converted to the type of the variable as in C.
   bool store(Instruction in) {
     const dif::Variable* variable = variable_of(in);
     if (variable == nullptr || !is_register(in.rd())) return false;

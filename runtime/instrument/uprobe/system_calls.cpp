@@ -60,7 +60,7 @@ bool take(std::string_view& text, std::string_view word) {
   return true;
 }
 
-// As the kernel's own types spell it: "long unsigned int", not "unsigned long".
+// Spells it as the kernel's own types do: "long unsigned int", not "unsigned long".
 std::string spell_integer(const std::vector<std::string_view>& words) {
   const auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
   const bool is_unsigned = count("unsigned") != 0;
