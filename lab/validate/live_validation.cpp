@@ -27,16 +27,16 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-// Of shares, as the paper has it: so many rounds in each so many ns.
+// A sample of a share makes kBurst rounds in each kPeriod ns, as the paper's loops do.
 constexpr long kBurst = 50, kPeriod = 1'000'000;
 constexpr double kRoundsASecond = 1e9 * kBurst / kPeriod;
 constexpr long kShortJob = 10'000;      // rounds
-constexpr unsigned kShorterShares = 4;  // of them, and of short jobs: samples are so much shorter, and as many times more of them
-// Of a job of several probes, to be counted, for so long: it lasts until they are on, though they slow it down later.
+constexpr unsigned kShorterShares = 4;  // times as many samples of shares and of short jobs; those of shares are as much shorter
+// A job with several probes runs once more to count the firings of each. It has to last until all are on.
 constexpr long kSampledRounds = 10'000, kSampledBurst = 10;
 constexpr double kSampledSeconds = 0.1;
-constexpr double kTimerRate = 5000;  // of the fastest timer, on each CPU
-constexpr double kShared = 0.3;      // of what dvm takes where its core is hardly ever its own: how far off the half of it may be
+constexpr double kTimerRate = 5000;  // firings a second of the fastest timer, on each CPU
+constexpr double kShared = 0.3;      // relative distance of dvm's times if the SMT sibling was nearly always busy
 
 constexpr LiveRow kRows[] = {
 #define DVM_LIVE_ROW(group, name, title, reference, measure, job, rounds, baseline, probability, frames, returns, program, \
@@ -45,7 +45,7 @@ constexpr LiveRow kRows[] = {
 #include "lab/validate/live_rows.def"
 };
 
-// Of what the ring has no room for more, or what takes long: over in some milliseconds.
+// Jobs of some milliseconds: more firings would fill the ring, or take long.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
 
 std::vector<std::string> words_of(std::string_view text) {

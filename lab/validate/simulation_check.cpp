@@ -26,8 +26,7 @@ constexpr SimulationPoint kPoints[] = {
 #include "lab/validate/simulation_points.def"
 };
 
-// What can be seen of a point, and where the simulation has it.
-// In % of a CPU that runs as fast as by the profile.
+// In % of a CPU at the speed of the profile.
 double of_own_core(const SimulationResult& result, double share) { return 100 * share / result.machine.slowdown; }
 
 struct Figure {
@@ -45,13 +44,13 @@ constexpr Figure kFigures[] = {
      [](const SimulationResult& result) { return of_own_core(result, result.dvm_share + result.consumer_share); }},
 };
 
-// Where drops begin.
+// The search for the rate at which drops begin.
 constexpr double kLeastRate = 5e4;
-constexpr double kMostRate = 4e6;        // more than a thread can fire
+constexpr double kMostRate = 4e6;        // firings a second, more than a thread can make
 constexpr double kSearched = 0.2;        // seconds at each rate
-constexpr double kSearchedShare = 0.03;  // of the rate, so near
-constexpr double kNoticed = 0.1;         // of the firings; fewer are those of some looks that came late
-constexpr unsigned kVotes = 2;           // on whether a rate drops: so many of one kind decide
+constexpr double kSearchedShare = 0.03;  // relative precision of the rate
+constexpr double kNoticed = 0.1;         // share of the firings; a few late polls drop fewer
+constexpr unsigned kVotes = 2;           // equal results that decide whether a rate drops
 
 // It measures when tracing ends, since a buffer is full.
 bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
