@@ -5,7 +5,8 @@
 
 namespace dvm::test {
 
-// Calls of operator new by this thread so far.
+// Calls of malloc, calloc, realloc and operator new by this thread so far; with ASan, which has its own malloc, of operator new
+// only.
 uint64_t allocations() noexcept;
 
 }  // namespace dvm::test
