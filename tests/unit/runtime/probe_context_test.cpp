@@ -1,8 +1,7 @@
-// A firing in steady state allocates nothing and writes nothing, on every engine, whatever its clauses do: actions,
-// aggregating functions and built-in variables.
+// A firing in steady state allocates nothing and writes nothing, on every engine, whatever its clauses do: each action,
+// aggregating function, subroutine and built-in variable of the tables.
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,8 +12,10 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "dvm/compiler/compile.h"
+#include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/catalog/catalog.h"
@@ -101,7 +102,7 @@ std::string built_in_variables() {
   for (const dif::BuiltInInfo& one : dif::kBuiltIns)  // goid is known on probes of Go functions only
     if (one.kind == dif::BuiltInKind::scalar && one.family != dif::VariableFamily::none && one.id != dif::BuiltIn::goid)
       text += fmt::format("entry {{ trace({}); }}\n", one.name);
-  return text + "entry { trace(arg0 + uregs[1]); }";
+  return text + "entry { trace(arg0 + uregs[20]); }";
 }
 
 // The last firing has arg2. Programs with a fault say which: `fails`.
@@ -130,6 +131,17 @@ const std::vector<Script>& scripts() {
       {"discard", "entry { self->s = speculation(); } entry { speculate(self->s); trace(arg0); } entry { discard(self->s); }"},
       {"exit", "entry /arg2/ { exit(0); }"},
       {"fault", "entry { trace(1 / (arg0 - arg0)); } ERROR { @ = count(); }", true},
+      {"strings", R"(entry { this->s = copyinstr(arg1); trace(strlen(this->s)); trace(strjoin(this->s, lltostr(arg0)));
+                             trace(basename(this->s)); trace(dirname(this->s)); trace(cleanpath(this->s)); trace(strchr(this->s, 's'));
+                             trace(strrchr(this->s, 's')); trace(strstr(this->s, "s")); trace(strtok(this->s, " ")); trace(substr(this->s, 1, 2));
+                             trace(index(this->s, "s")); trace(rindex(this->s, "s")); trace(toupper(this->s)); trace(tolower(this->s));
+                             trace(strtoll(this->s)); trace(json("{ \"a\": 1 }", "a")); })"},
+      {"numbers",
+       R"(entry { trace(rand()); trace(progenyof(1)); trace(getmajor(arg0)); trace(getminor(arg0)); trace(htons(1)); trace(htonl(1));
+                             trace(htonll(1)); trace(ntohs(1)); trace(ntohl(1)); trace(ntohll(1)); this->a = alloca(16);
+                             bcopy(copyin(arg1, 8), this->a, 8); copyinto(arg1, 8, this->a); trace(inet_ntop(2, this->a));
+                             trace(inet_ntoa(this->a)); trace(inet_ntoa6(this->a)); trace(link_ntop(1, this->a));
+                             self->u = ustack(2); trace(self->u); })"},
       {"built_in_variables", built_in_variables()},
   };
   return all;
@@ -218,6 +230,31 @@ INSTANTIATE_TEST_SUITE_P(All, Firings, testing::Combine(testing::ValuesIn(kWays)
                            return fmt::format("{}_{}_{}", way.engine.name, static_cast<int>(way.cost),
                                               std::get<1>(row.param).name);
                          });
+
+TEST(ProbeContext, ScriptsHaveEveryAction) {
+  std::set<dif::Action> used;
+  for (const Script& script : scripts())
+    for (const dif::EcbDesc& clause : compiled(script.text).clauses)
+      for (const dif::ActDesc& action : clause.actions) used.insert(action.kind);
+  for (const dif::ActionInfo& row : dif::kActions) EXPECT_TRUE(!row.unsupported.empty() || used.count(row.id) != 0) << row.name;
+  for (const dif::AggregationInfo& row : dif::kAggregations) EXPECT_TRUE(used.count(row.id)) << row.name;
+}
+
+void note_calls(const dif::Difo& difo, std::set<dif::Subroutine>& called) {
+  for (const dif::Instruction in : difo.text)
+    if (has_format(in, dif::Format::call)) called.insert(static_cast<dif::Subroutine>(in.index()));
+}
+
+// copyout() and copyoutstr() write to the process, as they should.
+TEST(ProbeContext, ScriptsCallEverySubroutine) {
+  std::set<dif::Subroutine> called{dif::Subroutine::copyout, dif::Subroutine::copyoutstr};
+  for (const Script& script : scripts())
+    for (const dif::EcbDesc& clause : compiled(script.text).clauses)
+      for (const dif::ActDesc& action : clause.actions)
+        for (const dif::RecDesc& value : action.args) note_calls(value.difo, called);
+  for (const dif::SubroutineInfo& row : dif::kSubroutines)
+    EXPECT_TRUE(!row.unsupported.empty() || called.count(row.id) != 0) << row.name;
+}
 
 TEST(ProbeContext, AllocationsAndWritesAreCounted) {
   const uint64_t before = dvm::test::allocations();
