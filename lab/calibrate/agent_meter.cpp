@@ -20,12 +20,11 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-// A thread that finds its ring empty begins anew, and until dvm reads again it has only the part before: three sixteenths or
-// more.
-constexpr double kShareOfRing = 0.15;    // of a lane, that the calls of a sample fill
-constexpr double kRing = 1 << 22;        // bytes of a lane
+// Until dvm reads again, a thread whose ring is empty has only a part of it, three sixteenths or more.
+constexpr double kShareOfRing = 0.15;    // share of a ring that the calls of a sample fill
+constexpr double kRing = 1 << 22;        // bytes of a ring
 constexpr const char* kRingSize = "8m";  // the option: half of it is the ring of a thread
-constexpr uint64_t kMoreCalls = 8;       // times as many as of traps
+constexpr uint64_t kMoreCalls = 8;       // times as many calls as for a trap
 constexpr uint32_t kBurst = 1000;        // calls that are timed together
 
 // A script on the probe of a case.
@@ -98,14 +97,14 @@ class AgentMeter {
     return text;
   }
 
-  // Of the predicate of the last clause, in which two sizes differ.
+  // Counts the instructions of the last clause's predicate, in which two sizes differ.
   double instructions(const AgentCase& one, const AgentSize& size) const {
     const auto program = bench_.compile(script_of(probe_of(one), size.with));
     if (!program || !program->clauses.back().predicate) return 0;
     return static_cast<double>(program->clauses.back().predicate->difo.text.size());
   }
 
-  // As the model sees it: of some process.
+  // The probe of a prediction, which is in some process.
   static const char* modelled_probe(const AgentCase& one) {
     if (one.row == "agent/stub/usdt"_row) return "modelled1:a:f:marker";
     return one.is_return ? "pid1:a:f:return" : "pid1:a:f:entry";
