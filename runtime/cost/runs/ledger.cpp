@@ -175,10 +175,8 @@ vm::Cost price_preparation(LedgerPricing& pricing, const Account& account) {
 
 vm::Cost price_counting(LedgerPricing& pricing, const Account& account) {
   vm::Cost cost;
-  pricing.add(cost, "account/firing"_row, account.events);
   for (const EcbAccount& ecb : account.ecbs) {
     pricing.add(cost, "account/ecb"_row, ecb.firings);
-    for (const auto& [name, tally] : ecb.actions) pricing.add(cost, "account/action"_row, tally.count);
     pricing.add(cost, "account/evaluation"_row, ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count);
   }
   for (const auto& [step, tally] : account.consumer) pricing.add(cost, "account/step"_row, tally.count);

@@ -10,7 +10,7 @@
 //   actions       aggregating functions and other actions                  aggregation, action
 //   values kept   values in records and keys, bytes; keys merged a read    record, key
 //   consumer      snapshots, copied bytes, records, steps                  consumer
-//   counting      firings, clauses, actions, evaluations, steps            account
+//   counting      clauses, evaluations, steps                              account
 
 #include <string>
 #include <vector>

@@ -173,15 +173,12 @@ TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
 
 TEST(Ledger, CountingIsPricedByWhatIsCounted) {
   vm::Profile profile;
-  profile.set("account/firing"_row, {1, 0, 0});
   profile.set("account/ecb"_row, {10, 0, 0});
-  profile.set("account/action"_row, {100, 0, 0});
   profile.set("account/evaluation"_row, {1000, 0, 0});
   EcbAccount ecb;
   ecb.firings = 7;
-  ecb.actions = {{"count", {5, 0, 0, 0}}};
   ecb.counts.opcodes[number(dif::Opcode::ret)].count = 3;
-  EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "counting"), 7 + 7 * 10 + 5 * 100 + 3 * 1000);
+  EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "counting"), 7 * 10 + 3 * 1000);
   Account consumed;
   consumed.consumer = {{"action", {2, 0, 0, 0}}, {"value", {4, 0, 0, 20}}};
   profile.set("account/step"_row, {10'000, 0, 0});
@@ -191,7 +188,7 @@ TEST(Ledger, CountingIsPricedByWhatIsCounted) {
 TEST(Ledger, WhatHasNoPriceIsNamed) {
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}};
-  EXPECT_EQ(price_account(one_ecb(ecb), {}, {}).missing, (std::set<std::string>{"account/action", "action/printf"}));
+  EXPECT_EQ(price_account(one_ecb(ecb), {}, {}).missing, (std::set<std::string>{"action/printf"}));
 }
 
 }  // namespace
