@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "runtime/agent/site_ability.h"
+#include "runtime/agent/site_needs.h"
 #include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/agent/record_program.h"
 
@@ -28,24 +29,40 @@ ClauseSteps steps_of(const ForeseenProbe& one, bool follows) {
   return steps;
 }
 
+// `to` makes records of these needs.
+template <class Record>
+void add_programs(CaptureNeeds needs, const SiteShape& shape, Record& to) {
+  needs.thread = true;
+  const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
+  to.program = make_record_program(layouts.first);
+  if (layouts.larger) to.larger_program = make_record_program(*layouts.larger);
+}
+
 AgentFirer firer_of(const ForeseenProbe& one, ClauseSteps steps) {
   AgentFirer firer;
   firer.has_variables = steps.are_in_thread() && one.has_thread_variables;
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;
-  const SiteShape shape = shape_at(one);
-  CaptureNeeds needs = one.needs;
-  needs.thread = true;
-  const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
-  firer.program = make_record_program(layouts.first);
-  if (layouts.larger) firer.larger_program = make_record_program(*layouts.larger);
+  add_programs(one.needs, shape_at(one), firer);
+  for (AgentStep& step : firer.steps)
+    if (is_clause_record(step)) add_programs(one.clauses[step.record.clause].record->needs, shape_at(one), step.record);
   return firer;
+}
+
+std::vector<size_t> records_of(const AgentFirer& firer) {
+  std::vector<size_t> clauses;
+  for (const AgentStep& step : firer.steps)
+    if (is_clause_record(step)) clauses.push_back(step.record.clause);
+  return clauses;
 }
 
 Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
   Foreseen made;
-  made.in_dvm = steps.are_in_thread() ? InDvm::nothing : steps.in_dvm;
+  made.is_at_site = steps.are_in_thread();
+  const InDvm reason = steps.in_dvm;
   const AgentFirer firer = firer_of(one, std::move(steps));
+  made.records = records_of(firer);
+  if (!made.is_at_site || !made.records.empty()) made.in_dvm = reason;
   made.is_common = follows || !can_run_all({&firer, 1});
   made.is_gated = !gates_of({&firer, 1}).empty();
   return made;

@@ -1,8 +1,8 @@
 #pragma once
 // How an agent would run the clauses of probes, by their DIF and the shape of their sites. Nothing is looked at in a process.
 
+#include <cstddef>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "runtime/catalog/probe.h"
@@ -22,7 +22,9 @@ struct ForeseenProbe {
 };
 
 struct Foreseen {
-  InDvm in_dvm = InDvm::nothing;  // why dvm runs them, from a record; nothing: the thread does
+  bool is_at_site = false;        // the thread runs them; otherwise dvm does, from one record for all
+  std::vector<size_t> records;    // clauses at the site that dvm runs, each from a record of its own
+  InDvm in_dvm = InDvm::nothing;  // why dvm runs any; nothing: it runs none
   bool is_gated = false;          // nothing else happens if all predicates are false
   bool is_common = false;         // the code of all sites does it (agent_enter), not that of the site
 };
