@@ -38,6 +38,15 @@ EcbCost clause_cost(Prices& prices, const SiteUses& uses, const EcbCost& clause)
   return cost;
 }
 
+// Adds what a record of its own costs, and what dvm does of the clause.
+void add_record(Prices& prices, Prices& dvm, const LeftRecord& record, const EcbCost& clause, const vm::Cost& prepared,
+                EcbCost& in_thread, EcbCost& in_dvm) {
+  const CaptureCost captured = capture_cost(prices, dvm, record.needs);
+  in_thread.actions += always(prices.of("agent/lane/record"_row) + captured.thread);
+  in_dvm.actions = clause.actions;
+  in_dvm.actions += always(prices.of("agent/lane/read"_row, record.bytes) + captured.dvm + prepared);
+}
+
 // The clauses behind the gates.
 vm::CostRange sum_of(const AgentWay& way, double reached, std::span<const EcbCost> clauses) {
   vm::CostRange sum;
@@ -58,16 +67,22 @@ double reached(const AgentWay& way, std::span<const EcbCost> clauses) {
   return 1 - none;
 }
 
-AgentCost cost_at_site(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses) {
+AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::span<const EcbCost> clauses,
+                       std::span<const vm::Cost> prepared) {
   AgentCost cost;
   cost.reached = reached(way, clauses);
-  for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++)
-    cost.clauses.push_back(clause_cost(prices, way.clauses[i], clauses[i]));
+  for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++) {
+    EcbCost& in_thread = cost.clauses.emplace_back(clause_cost(prices, way.clauses[i], clauses[i]));
+    EcbCost& in_dvm = cost.in_dvm.emplace_back(EcbCost{clauses[i].has_predicate, clauses[i].probability, {}, {}});
+    if (const auto& record = way.clauses[i].record)
+      add_record(prices, dvm, *record, clauses[i], i < prepared.size() ? prepared[i] : vm::Cost{}, in_thread, in_dvm);
+  }
   const vm::Cost stub = stub_cost(prices, way), lane = prices.of("agent/lane/take"_row);
   cost.stub = stub + lane.times(cost.reached);
   cost.thread = always(stub + gates_cost(prices, way));
   cost.thread += behind_gates(way, cost.reached, always(lane));
   cost.thread += sum_of(way, cost.reached, cost.clauses);
+  cost.dvm = sum_of(way, cost.reached, cost.in_dvm);
   return cost;
 }
 

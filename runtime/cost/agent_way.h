@@ -1,12 +1,15 @@
 #pragma once
 // How the clauses of a probe run by an agent (runtime/instrument/agent), as far as prices depend on it.
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/cost/rows.h"
+#include "runtime/instrument/capture_needs.h"
 
 namespace dvm::runtime {
 
@@ -16,15 +19,23 @@ struct RowUse {
   double things = 0;
 };
 
+// A record from which dvm runs the actions of one clause.
+struct LeftRecord {
+  double bytes = 0;  // in the lane
+  CaptureNeeds needs;
+};
+
 // A clause in the traced thread.
 struct SiteUses {
   std::vector<RowUse> predicate, actions;
-  unsigned strings = 0;  // keys that may not lie in memory which lasts
+  unsigned strings = 0;                // keys that may not lie in memory which lasts
+  std::optional<LeftRecord> record{};  // if the predicate is true
 };
 
 struct AgentWay {
   Row stub = "agent/stub/entry"_row;
-  // All clauses run in the thread. Otherwise dvm runs them from a record, for this reason (a literal).
+  // All clauses run in the thread but for those with a record of their own. Otherwise dvm runs all from one record. The reason
+  // why dvm runs any is a literal.
   bool is_at_site = false;
   std::string_view reason;
   // Bytes of a record in the lane, and those of the stack in it. 0: frame pointers lead from frame to frame.
@@ -37,6 +48,11 @@ struct AgentWay {
   double share = 1;
   std::string_view refusal;
 };
+
+// Some clause has a record of its own.
+inline bool has_records(const AgentWay& way) {
+  return std::any_of(way.clauses.begin(), way.clauses.end(), [](const SiteUses& one) { return one.record.has_value(); });
+}
 
 // By the description as text.
 using AgentWays = std::map<std::string, AgentWay>;

@@ -274,9 +274,14 @@ class Predicting {
 
   void finish_by_agent(ProbePrediction& probe, const AgentWay& way) {
     const std::vector<EcbCost> clauses = costs_of(probe);
-    const AgentCost cost = way.is_at_site ? cost_at_site(agent_prices_, way, clauses) : by_record(probe, way, clauses);
-    for (size_t i = 0; i < cost.clauses.size(); i++) probe.clauses[i].cost = cost.clauses[i];
-    probe.source = way.is_at_site ? "agent, in the thread" : "agent, by a record";
+    const AgentCost cost = way.is_at_site ? at_site(probe, way, clauses) : by_record(probe, way, clauses);
+    for (size_t i = 0; i < cost.clauses.size(); i++) {
+      probe.clauses[i].cost = cost.clauses[i];
+      probe.clauses[i].cost.actions += cost.in_dvm[i].actions;
+    }
+    probe.source = !way.is_at_site    ? "agent, by a record"
+                   : has_records(way) ? "agent, in the thread but for some clauses"
+                                      : "agent, in the thread";
     probe.is_assumed = false;
     probe.trigger = cost.stub;
     probe.stages.clear();
@@ -284,6 +289,26 @@ class Predicting {
     probe.firing = cost.thread;
     probe.firing += cost.dvm;
     probe.agent = AgentPrediction{way, cost.thread.expected, cost.dvm.expected};
+  }
+
+  AgentCost at_site(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
+    std::vector<vm::Cost> prepared(clauses.size());
+    for (size_t i = 0; i < clauses.size(); i++) {
+      const auto& record = way.clauses[i].record;
+      if (!record) continue;
+      prepared[i] = prepared_alone(probe.clauses[i]);
+      probe.ring_bytes += clauses[i].probability * record->bytes;
+    }
+    return cost_at_site(agent_prices_, prices_, way, clauses, prepared);
+  }
+
+  // Before a firing of this clause only, whose predicate is known to hold.
+  vm::Cost prepared_alone(const ClausePrediction& clause) {
+    ProbePrediction alone;
+    alone.clauses = {clause};
+    alone.clauses.front().cost.probability = 1;
+    prepare(alone);
+    return alone.prepare;
   }
 
   AgentCost by_record(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
@@ -380,8 +405,12 @@ class Predicting {
 
   vm::Cost looking() {
     std::vector<LookedFor> all;
-    for (const ProbePrediction& probe : prediction_.probes)
-      if (probe.source != "tick" && !is_at_site(probe)) all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
+    for (const ProbePrediction& probe : prediction_.probes) {
+      if (probe.source == "tick") continue;
+      if (!is_at_site(probe)) all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
+      for (size_t i = 0; is_at_site(probe) && i < probe.clauses.size(); i++)
+        if (probe.agent->way.clauses[i].record) all.push_back({probe.rate * probe.clauses[i].cost.probability, 1});
+    }
     return looking_cost(prices_, all, wanted_a_second(), longest_wait());
   }
 

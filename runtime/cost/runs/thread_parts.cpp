@@ -58,7 +58,7 @@ class Clauses {
     return found != matched_.end() &&
            std::any_of(found->second.begin(), found->second.end(), [&](const Probe* probe) { return probe->id == id; });
   }
-  // All clauses of a probe run on the same side.
+  // The clauses of a probe run on the same side, but for those with a record of their own.
   static void join(const AgentWay& way, size_t number, AgentFirings& to) {
     SiteUses uses = number < way.clauses.size() ? way.clauses[number] : SiteUses();
     if (to.clauses.empty()) {
@@ -98,10 +98,10 @@ EcbCost shape_of(const SiteUses& uses, const EcbAccount& clause) {
   return cost;
 }
 
-std::vector<ThreadStage> at_site(const AgentFirings& firings, Prices& agent) {
+std::vector<ThreadStage> at_site(const AgentFirings& firings, Prices& agent, Prices& dvm) {
   std::vector<EcbCost> shapes;
   for (size_t i = 0; i < firings.clauses.size(); i++) shapes.push_back(shape_of(firings.way.clauses[i], *firings.clauses[i]));
-  const AgentCost cost = cost_at_site(agent, firings.way, shapes);
+  const AgentCost cost = cost_at_site(agent, dvm, firings.way, shapes, {});
   std::vector<ThreadStage> stages{{"stub and lane", count_of(firings), cost.stub}};
   for (size_t i = 0; i < cost.clauses.size(); i++) {
     const EcbAccount& clause = *firings.clauses[i];
@@ -139,7 +139,7 @@ ThreadPart price_thread(const AgentFirings& firings, Prices& agent, Prices& dvm)
                {"lane", count, agent.of("agent/lane/take"_row)},
                {"record", count, agent.of("agent/lane/record"_row)},
                {"captures", count, capture_cost(agent, dvm, record_needs(firings)).thread}};
-  if (firings.way.is_at_site) part.otherwise = at_site(firings, agent);
+  if (firings.way.is_at_site) part.otherwise = at_site(firings, agent, dvm);
   return part;
 }
 

@@ -75,6 +75,26 @@ TEST(AgentCost, ARecordHasAPartInDvm) {
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, probe.agent->thread.clocks + probe.agent->dvm.clocks);
 }
 
+// Of two clauses on the probe, the second has a predicate that holds in a quarter of the firings.
+TEST(AgentCost, AClauseWithARecordOfItsOwnHasAPartInDvm) {
+  AgentWay way = counting_way(true, false);
+  SiteUses uses;
+  uses.predicate = {{"agent/site/expression"_row, 4}};
+  uses.record = LeftRecord{.bytes = 64, .needs = {}};
+  way.clauses.push_back(uses);
+  PredictOptions options;
+  options.probability = 0.25;
+  options.agent = {{text_of(kFunction), way}};
+  const ProbePrediction probe =
+      predicted({on(kFunction, {counting()}), on(kFunction, {counting()}, true)}, with_agent(), options).probes.front();
+  ASSERT_TRUE(probe.agent);
+  EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 4 + 3 + 2 + (0.5 + 4 * 0.25) + 0.25 * 9);
+  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 0.25 * (40 + 0.5 * 64 + 6 + 11));
+  EXPECT_DOUBLE_EQ(probe.ring_bytes, 0.25 * 64);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, probe.agent->thread.clocks + probe.agent->dvm.clocks);
+  EXPECT_DOUBLE_EQ(probe.clauses[1].cost.actions.expected.clocks, 9 + 40 + 0.5 * 64 + 6 + 11);
+}
+
 TEST(AgentCost, TheCodeOfAllSitesAndFarStringsCostMore) {
   AgentWay way = counting_way(true, false);
   way.is_common = true;
