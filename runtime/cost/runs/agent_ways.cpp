@@ -107,8 +107,19 @@ class ClauseUses {
  public:
   ClauseUses(const Probe& probe, const vm::Sizes& sizes) : probe_(probe), sizes_(sizes) {}
 
-  SiteUses of(const SiteClause& clause) {
+  // has_record: dvm runs the actions. The thread only changes the variables that the record has.
+  SiteUses of(const SiteClause& clause, bool has_record) {
     if (clause.predicate) add(*clause.predicate, made_.predicate);
+    if (has_record)
+      for (const SiteValue& value : clause.record->values) add(value, made_.actions);
+    else
+      add_actions(clause);
+    if (has_variables_) (clause.predicate ? made_.predicate : made_.actions).push_back({"agent/site/variables"_row});
+    return std::move(made_);
+  }
+
+ private:
+  void add_actions(const SiteClause& clause) {
     for (const auto& action : clause.actions) {
       const auto* value = std::get_if<SiteValue>(&action);
       if (value != nullptr)
@@ -116,11 +127,7 @@ class ClauseUses {
       else
         add(std::get<SiteAggregation>(action));
     }
-    if (has_variables_) (clause.predicate ? made_.predicate : made_.actions).push_back({"agent/site/variables"_row});
-    return std::move(made_);
   }
-
- private:
   void add(const SiteValue& value, std::vector<RowUse>& to) {
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
     if (reads_time(*value.difo)) to.push_back({"agent/site/time"_row});
@@ -200,8 +207,6 @@ class WayFinder {
     Planned& one = planned_.emplace_back();
     one.description = description;
     one.clauses = site_clauses.clauses_of(*ecbs);
-    if (one.clauses.in_dvm != InDvm::nothing) one.clauses.leave_to_dvm();
-    for (SiteClause& clause : one.clauses.clauses) clause.record.reset();
     one.probe.probe = probe, one.probe.in_dvm = one.clauses.in_dvm;
     one.probe.has_thread_variables = SiteClauses::has_thread_variables(*ecbs);
     for (const Ecb* ecb : ecbs->ecbs) one.probe.needs |= needs_of(ecb->plan->desc, static_cast<uint32_t>(how_.sizes.most));
@@ -219,12 +224,14 @@ class WayFinder {
     AgentWay way;
     const Probe& probe = *one.probe.probe;
     way.stub = stub_of(one.description, std::get<UprobeSite>(probe.site));
-    way.is_at_site = foreseen.in_dvm == InDvm::nothing;
+    way.is_at_site = foreseen.is_at_site;
     way.reason = runtime::text_of(foreseen.in_dvm);
-    way.stack_bytes = way.is_at_site ? 0 : copied_stack(one.probe);
-    way.record_bytes = way.is_at_site ? 0 : bytes_of_record(one.probe, way.stack_bytes);
+    if (!way.is_at_site) {
+      const LeftRecord record = left_record(one.probe, one.probe.needs);
+      way.record_bytes = record.bytes, way.stack_bytes = record.needs.stack_bytes;
+    }
     way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
-    for (const SiteClause& clause : one.clauses.clauses) way.clauses.push_back(ClauseUses(probe, how_.sizes).of(clause));
+    for (size_t i = 0; i < one.clauses.clauses.size(); i++) way.clauses.push_back(uses_of(one, foreseen, i));
     look_for_windows(text_of(one.description), way);
     return way;
   }
@@ -234,17 +241,31 @@ class WayFinder {
     return site.is_return ? exit_shape_of(site) : shape_of(site);
   }
 
-  uint32_t copied_stack(const ForeseenProbe& one) const {
-    if (one.by_frame_pointers || one.needs.frames <= known_frames(shape_at(one).kind)) return 0;
+  SiteUses uses_of(const Planned& one, const Foreseen& foreseen, size_t number) const {
+    const SiteClause& clause = one.clauses.clauses[number];
+    const auto& records = foreseen.records;
+    const bool has_record = std::find(records.begin(), records.end(), number) != records.end();
+    SiteUses uses = ClauseUses(*one.probe.probe, how_.sizes).of(clause, has_record);
+    if (!has_record) return uses;
+    uses.record = left_record(one.probe, clause.record->needs);
+    uses.record->bytes +=
+        static_cast<double>(sizeof(inside::ClauseRecordHead) + clause.record->variables.size() * sizeof(uint64_t));
+    return uses;
+  }
+
+  LeftRecord left_record(const ForeseenProbe& one, CaptureNeeds needs) const {
+    needs.stack_bytes = copied_stack(one, needs.frames);
+    return {bytes_of_record(shape_at(one), needs), std::move(needs)};
+  }
+
+  uint32_t copied_stack(const ForeseenProbe& one, uint32_t frames) const {
+    if (one.by_frame_pointers || frames <= known_frames(shape_at(one).kind)) return 0;
     const int64_t asked = options_[dif::Option::ustackunwind];
     return asked > 0 ? static_cast<uint32_t>(asked) : kUsualStackBytes;
   }
 
-  double bytes_of_record(const ForeseenProbe& one, uint32_t stack_bytes) const {
-    const SiteShape shape = shape_at(one);
-    CaptureNeeds needs = one.needs;
+  double bytes_of_record(const SiteShape& shape, CaptureNeeds needs) const {
     needs.thread = true;
-    needs.stack_bytes = stack_bytes;
     return sizeof(inside::RecordHead) +
            record_bytes(make_agent_layouts(possible_needs(needs, shape), shape), how_.sizes.expected);
   }

@@ -108,8 +108,32 @@ TEST(AgentWays, ClausesThatShareVariablesRunOnOneSide) {
   const auto& entry = ways.at("pid1:a:f:entry").clauses.at(0).actions;
   EXPECT_EQ(std::count_if(entry.begin(), entry.end(), [](const RowUse& use) { return use.row == "agent/site/time"_row; }), 1);
   EXPECT_EQ(entry.back().row.name(), "agent/site/variables");
-  ways = ways_of("pid1:a:f:entry { self->t = timestamp; } pid1:a:f:return /self->t/ { trace(timestamp - self->t); }");
+  ways = ways_of("pid1:a:f:entry { self->t = timestamp; } pid1:a:f:return /self->t++/ { trace(timestamp - self->t); }");
   for (const auto& [text, way] : ways) EXPECT_FALSE(way.is_at_site) << text;
+}
+
+TEST(AgentWays, AClauseThatDvmRunsHasARecordOfItsOwn) {
+  const AgentWay way = ways_of("pid1:a:f:entry { @ = count(); } pid1:a:f:entry /arg0 == 1/ { trace(arg1); }").begin()->second;
+  EXPECT_TRUE(way.is_at_site);
+  EXPECT_EQ(way.record_bytes, 0);
+  EXPECT_NE(way.reason, "");
+  ASSERT_EQ(way.clauses.size(), 2U);
+  EXPECT_FALSE(way.clauses[0].record);
+  EXPECT_EQ(text_of(way.clauses[0].actions), "aggregation/count");
+  ASSERT_TRUE(way.clauses[1].record);
+  EXPECT_EQ(text_of(way.clauses[1].actions), "");
+  EXPECT_EQ(way.clauses[1].record->needs.args, 3U);  // with that of the predicate
+  EXPECT_GT(way.clauses[1].record->bytes, 16);
+  EXPECT_NE(text_of(way.clauses[1].predicate), "");
+}
+
+TEST(AgentWays, TheThreadChangesTheVariablesOfARecord) {
+  const AgentWays ways =
+      ways_of("pid1:a:f:entry { self->t = timestamp; } pid1:a:f:return /self->t/ { trace(timestamp - self->t); self->t = 0; }");
+  for (const auto& [text, way] : ways) EXPECT_TRUE(way.is_at_site) << text;
+  const SiteUses& uses = ways.at("pid1:a:f:return").clauses.at(0);
+  ASSERT_TRUE(uses.record);
+  EXPECT_EQ(text_of(uses.actions).rfind("agent/site/expression:", 0), 0U);
 }
 
 TEST(AgentWays, OnlyProbesInProcessesHaveOne) {
