@@ -54,13 +54,28 @@ PROBES = [
 class Script:
     """A random script, as far as it has been written."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, is_alone):
         self.rng = rng
+        self.statements = STATEMENTS + ALONE * is_alone
         self.aggregations = 0
+        self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
 
-    def text(self):
-        return "".join(self.clauses) + 'END { printf("%d\\n", n); }\n'
+    def text(self, may_exit):
+        clauses = self.clauses + self.later
+        if self.rng.random() < 0.5:
+            clauses.append("ERROR { @errors[arg2, arg3, arg4, arg5] = count(); }\n")
+        if may_exit and self.rng.random() < 0.15:
+            clauses.append(f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:return'])} /++calls == {self.rng.randrange(1, 90)}/ {{ exit(3); }}\n")
+        return "".join(clauses) + self.end()
+
+    def end(self):
+        """What is left, in many forms."""
+        body = 'printf("%d %d %d %d %d\\n", n, g[0], g[1], g[2], g[3]); '
+        for number in range(1, self.aggregations + 1):
+            body += self.rng.choice(["", "", f"normalize(@a{number}, {self.rng.randrange(1, 9)});", f"trunc(@a{number}, {self.rng.randrange(-3, 4)});",
+                                     f"printa(@a{number});", f"clear(@a{number});", f"normalize(@a{number}, 3); denormalize(@a{number});"])
+        return f"END {{ {body} }}\n"
 
     def some(self, make, least, most):
         return [make() for _ in range(self.rng.randrange(least, most + 1))]
@@ -72,7 +87,7 @@ class Script:
         return f"{probes.description}{predicate}\n{{\n{body}}}\n"
 
     def statement(self):
-        return self.rng.choice(STATEMENTS)(self)
+        return self.rng.choice(self.statements)(self)
 
     def integer(self, depth=1):
         if depth == 0 or self.rng.random() < 0.3:
@@ -128,9 +143,41 @@ def note_time(script):
     return script.rng.choice(["self->t = timestamp", "@late = count()", "@r = max(self->t ? (int64_t)(timestamp - self->t) >= 0 : 1)"])
 
 
+def print_values(script):
+    return f'printf("%d %s %x %5d|\\n", {script.integer()}, {script.string()}, {script.integer(0)}, {script.integer(2)})'
+
+
+def trace_value(script):
+    """With the end of the line, since clauses of other threads print other lines."""
+    return f'trace({script.string() if script.rng.random() < 0.3 else script.integer(2)}); printf("|\\n")'
+
+
+def record_stack(script):
+    return script.rng.choice(["ustack()", "ustack(1)", "ustack(3)", 'usym(ucaller); printf("|\\n")', 'umod(ucaller); printf("|\\n")'])
+
+
+def fault(script):
+    return script.rng.choice([f"trace({script.integer()} / ({script.integer()} & 1))", "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)",
+                              f"{script.aggregation()} = sum(*(int *)(uint64_t)({script.integer()} & 7))"])
+
+
+def element(script):
+    return f"g[{script.integer()} & 3] += {script.integer()}"
+
+
+def speculate_values(script):
+    """Statements of a clause of its own, since speculate() concerns all records of one."""
+    script.later.append(f"{script.at.description} /self->p/ {{ speculate(self->p); {trace_value(script)}; }}\n"
+                        f"{script.at.description} /self->p && ({script.integer(2)}) & 1/ {{ commit(self->p); self->p = 0; }}\n"
+                        f"{script.at.description} /self->p/ {{ discard(self->p); self->p = 0; }}\n")
+    return "self->p = self->p ? self->p : speculation()"
+
+
 VARIABLES = ("self->a", "self->b", "this->x", "this->y", "(tid == pid)", "(pid == $target)", "(self->t != 0)")
-DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; uint64_t n;\n"
-STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time]
+DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; uint64_t n; uint64_t g[int]; int calls;\n"
+STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
+              element]
+ALONE = [speculate_values]  # other threads may hold a speculation
 
 
 class Way(NamedTuple):
@@ -154,8 +201,22 @@ def traced(how, folder, *more):
     return run_dvm(folder, "run", "-x", f"backend={how.backend}", *how.options, *more, "-s", folder / "script.d", "-c", how.command, is_alone=how.is_alone)
 
 
+def as_json(how, folder):
+    """Without the fields that are of this run."""
+    return [re.sub(r'"(epid|cpu|time|pid|id)":\d+', r'"\1":N', line) for line in traced(how, folder, "--json")]
+
+
+def replayed(how, folder):
+    recording, script = folder / "recording", ["-s", folder / "script.d"]
+    result = subprocess.run(["setarch", "-R", DVM, "record", "-q", "-Z", "-o", recording, "-x", f"backend={how.backend}", *how.options, *script, "-c", how.command],
+                            capture_output=True, text=True, errors="replace", env=ENV, timeout=300)
+    return [re.sub(r"\d+ events", "N events", line) for line in result.stderr.split("\n")] + run_dvm(folder, "replay", recording, *how.options, *script, is_alone=how.is_alone)
+
+
+MODES = [traced, traced, traced, as_json, replayed]
 OPTIONS = ["strsize=8", "ustackframes=2", "aggsortkey", "aggsortrev", "switchrate=1ms", "switchrate=20hz", "aggrate=1ms", "return=exits", "ustackunwind=0",
-           "ustackunwind=4k", "demangle=off", "engine=interp", "engine=llvm", "agghist", "aggpack"]
+           "ustackunwind=4k", "demangle=off", "engine=interp", "engine=llvm", "agghist", "aggpack", "nspec=3"]
+OPTIONS_ALONE = ["bufpolicy=ring", "bufpolicy=fill", "bufsize=4k", "followfork"]
 
 
 MASKS = [(r"/tmp/tmp[^/]*/", ""), (r"(pid|varied|ID )\d+", "N")]
@@ -168,24 +229,26 @@ NOT_COMPARED = "dvm was too slow|thread-local variables are empty again"
 def shown(lines, is_alone):
     for pattern, replacement in MASKS:
         lines = [re.sub(pattern, replacement, line) for line in lines]
-    return lines if is_alone else sorted(lines)
+    # The first five faults are shown each; which threads those are of is chance.
+    return lines if is_alone else sorted(line for line in lines if not re.search("error on enabled probe|error in |additional errors?|\"errors?\"", line))
 
 
 def run(seed):
     rng = random.Random(seed)
     threads = rng.choice([1, 1, 2, 4])
     is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
-    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng).text()}".replace("PROGRAM", program)
+    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone)}".replace("PROGRAM", program)
     command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads} {PROGRAMS}/liblate_library.so"
-    options = [word for option in rng.sample(OPTIONS, rng.randrange(3)) for word in ("-x", option)]
+    known = OPTIONS + OPTIONS_ALONE * is_alone
+    options, mode = [word for option in rng.sample(known, rng.randrange(3)) for word in ("-x", option)], rng.choice(MODES)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "script.d").write_text(text)
-        one, other = (shown(traced(Way(backend, command, options, is_alone), folder), is_alone) for backend in ("agent", "uprobe"))
+        one, other = (shown(mode(Way(backend, command, options, is_alone), folder), is_alone) for backend in ("agent", "uprobe"))
     if one == other or any(re.search(NOT_COMPARED, line) for line in one + other):
         return None
     differing = [f"agent:  {line}" for line in one if line not in other] + [f"uprobe: {line}" for line in other if line not in one]
-    return "\n".join([text, command, " ".join(options), *differing[:20], "" if differing else "in another order"])
+    return "\n".join([text, mode.__name__, command, " ".join(options), *differing[:20], "" if differing else "in another order"])
 
 
 if __name__ == "__main__":
