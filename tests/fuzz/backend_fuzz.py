@@ -61,13 +61,16 @@ class Script:
         self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
 
-    def text(self, may_exit):
+    def text(self, may_exit, may_tick):
         clauses = self.clauses + self.later
         if self.rng.random() < 0.5:
             clauses.append("ERROR { @errors[arg2, arg3, arg4, arg5] = count(); }\n")
         if may_exit and self.rng.random() < 0.15:
             clauses.append(f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:return'])} /++calls == {self.rng.randrange(1, 90)}/ {{ exit(3); }}\n")
-        return "".join(clauses) + self.end()
+        elif may_tick and self.rng.random() < 0.3:
+            clauses.append("pid$target:PROGRAM:number:entry, pid$target:PROGRAM:nest:return { @ticked = count(); }\n"
+                           "tick-2ms { normalize(@ticked, 1); printa(\"\\nticked %@d\\n\", @ticked); clear(@ticked); }\n")
+        return "".join(clauses) + self.end() + 'END { printa("\\nticked %@d\\n", @ticked); }\n' * ("@ticked" in clauses[-1])
 
     def end(self):
         """What is left, in many forms."""
@@ -157,8 +160,9 @@ def record_stack(script):
 
 
 def fault(script):
-    return script.rng.choice([f"trace({script.integer()} / ({script.integer()} & 1))", "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)",
-                              f"{script.aggregation()} = sum(*(int *)(uint64_t)({script.integer()} & 7))"])
+    if script.rng.random() < 0.25:
+        return f"{script.aggregation()} = sum(*(int *)(uint64_t)({script.integer()} & 7))"
+    return script.rng.choice([f"trace({script.integer()} / ({script.integer()} & 1))", "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)"])
 
 
 def element(script):
@@ -213,7 +217,13 @@ def replayed(how, folder):
     return [re.sub(r"\d+ events", "N events", line) for line in result.stderr.split("\n")] + run_dvm(folder, "replay", recording, *how.options, *script, is_alone=how.is_alone)
 
 
-MODES = [traced, traced, traced, as_json, replayed]
+def accounted(how, folder):
+    """With the counts of the account, but without its times."""
+    lines = [line for line in traced(how, folder, "--account") if not re.match(r"ACCOUNT| +(stage|consumer|KIND|stages,|traced threads)", line)]
+    return [re.sub(r"^( +(opcode|variable|subroutine|action) +\S+ +\d+) .*", r"\1", re.sub(r"engine \w+", "", line)) for line in lines]
+
+
+MODES = [traced, traced, traced, as_json, replayed, accounted]
 OPTIONS = ["strsize=8", "ustackframes=2", "aggsortkey", "aggsortrev", "switchrate=1ms", "switchrate=20hz", "aggrate=1ms", "return=exits", "ustackunwind=0",
            "ustackunwind=4k", "demangle=off", "engine=interp", "engine=llvm", "agghist", "aggpack", "nspec=3"]
 OPTIONS_ALONE = ["bufpolicy=ring", "bufpolicy=fill", "bufsize=4k", "followfork"]
@@ -226,7 +236,14 @@ MASKS = [(r"/tmp/tmp[^/]*/", ""), (r"(pid|varied|ID )\d+", "N")]
 NOT_COMPARED = "dvm was too slow|thread-local variables are empty again"
 
 
+def summed(lines):
+    """What ticks print adds up to the same, whenever they fire."""
+    ticked = [int(number) for line in lines for number in re.findall(r"^ticked (\d+)$", line)]
+    return [line for line in lines if line.strip() and not line.startswith("ticked ")] + [f"all ticked: {sum(ticked)}"]
+
+
 def shown(lines, is_alone):
+    lines = summed(lines)
     for pattern, replacement in MASKS:
         lines = [re.sub(pattern, replacement, line) for line in lines]
     # The first five faults are shown each; which threads those are of is chance.
@@ -236,19 +253,24 @@ def shown(lines, is_alone):
 def run(seed):
     rng = random.Random(seed)
     threads = rng.choice([1, 1, 2, 4])
-    is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
-    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone)}".replace("PROGRAM", program)
-    command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads} {PROGRAMS}/liblate_library.so"
+    is_alone, program, mode = threads == 1, rng.choice(["varied", "varied", "varied_bare"]), rng.choice(MODES)
+    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone, mode is traced)}".replace("PROGRAM", program)
+    command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads}" + f" {PROGRAMS}/liblate_library.so" * (rng.random() < 0.25)
     known = OPTIONS + OPTIONS_ALONE * is_alone
-    options, mode = [word for option in rng.sample(known, rng.randrange(3)) for word in ("-x", option)], rng.choice(MODES)
+    options = [word for option in rng.sample(known, rng.randrange(3)) for word in ("-x", option)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "script.d").write_text(text)
         one, other = (shown(mode(Way(backend, command, options, is_alone), folder), is_alone) for backend in ("agent", "uprobe"))
+    if any("failed to compile" in line for line in one):
+        return "\n".join([text, *one])
     if one == other or any(re.search(NOT_COMPARED, line) for line in one + other):
         return None
     differing = [f"agent:  {line}" for line in one if line not in other] + [f"uprobe: {line}" for line in other if line not in one]
-    return "\n".join([text, mode.__name__, command, " ".join(options), *differing[:20], "" if differing else "in another order"])
+    if not differing:
+        first = next(i for i in range(len(one)) if one[i:i + 1] != other[i:i + 1])
+        differing = ["another order or number", *one[first - 2:first + 5], "by uprobes", *other[first - 2:first + 5]]
+    return "\n".join([text, mode.__name__, command, " ".join(options), *differing[:20], ""])
 
 
 if __name__ == "__main__":
