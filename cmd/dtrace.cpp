@@ -134,7 +134,7 @@ int run(CommandLine& line) {
   line.tracing.list_probes = line.mode == 'l';
   if (Result<dif::Options> options = run_time_options(line.script()); !options) return fail("{}", options.error().message);
   if (line.script().programs.empty()) {
-    if (line.mode != 'l') return misused("no probes specified");
+    if (line.mode != 'l') return line.tracing.compile_only ? 0 : fail("no probes specified");
     if (!line.script().operands.empty()) return misused("-l takes probe descriptions by -P, -m, -f, -n and -i only");
   }
   const auto open = [&line](const dif::Options& options, int terminal) {

@@ -420,7 +420,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
     for (size_t i = 0; i < result.programs.size(); i++)
       fmt::print("{}", compiler::stability_report(sources[i], result.programs[i]));
   const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
-  if (against.handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
+  if (against.handle != nullptr && !given.may_match_nothing && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
       std::none_of(result.programs.begin(), result.programs.end(), matches)) {
     if (options[dif::Option::quiet] == 0)
       for (const compiler::Source& source : sources) tell("{}", matched_line(source, 0));

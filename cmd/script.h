@@ -48,6 +48,7 @@ struct ScriptOptions {
   bool json = false;                              // diagnostics as data
   bool verbose = false;                           // say how stable the programs are
   bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
+  bool may_match_nothing = false;  // -e: a script of declarations is no error
 };
 
 // operands: how the positional arguments are described in the help.

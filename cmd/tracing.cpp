@@ -313,7 +313,9 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
   command.add_flag("-w", options.script.destructive, "Allow destructive actions");
   command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
   command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped");
-  command.add_flag("-e", options.compile_only, "Compile the script, without tracing");
+  command.add_flag_callback(
+      "-e", [&options] { options.compile_only = options.script.may_match_nothing = true; },
+      "Compile the script, without tracing");
   command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
       ->check(CLI::IsMember({"table", "json"}));

@@ -127,11 +127,22 @@ class Options(Link):
             result = self.dtrace(*words)
             self.assertEqual(result.returncode, USAGE)
             self.assertIn("Usage: dtrace ", result.stderr)
-        for words, message in ((["-q"], "no probes specified"), (["-h"], "-h requires one or more scripts or enabling options"),
+        for words, message in ((["-h"], "-h requires one or more scripts or enabling options"),
                                (["-G"], "-G requires one or more scripts or enabling options"),
                                (["-l", "-V"], "only one of the [-AGhlV] options can be specified at a time")):
             result = self.dtrace(*words)
             self.assertEqual((result.returncode, result.stderr), (USAGE, f"dtrace: {message}\n"))
+
+    def test_no_program(self):
+        result = self.dtrace("-q")
+        self.assertEqual((result.returncode, result.stderr), (1, "dtrace: no probes specified\n"))
+        self.succeeds("-e")
+
+    def test_a_script_of_declarations_compiles(self):
+        (self.folder / "types.d").write_text("struct s { int x; };\n")
+        self.assertEqual(self.succeeds("-e", "-s", "types.d").stderr, "")
+        result = self.dtrace("-s", "types.d")
+        self.assertEqual((result.returncode, result.stderr), (1, "dtrace: script 'types.d' matched 0 probes\ndtrace: no probes matched\n"))
 
     def test_options_without_a_meaning_say_why(self):
         for words, message in ((["-A", "-n", "BEGIN"], "option -A: dvm has no anonymous tracing: no probe can be enabled while the system boots"),
