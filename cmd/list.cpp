@@ -35,7 +35,7 @@ int list(const ScriptOptions& given, bool is_verbose) {
   std::vector<const dif::Program*> programs;
   for (const ReadyProgram& one : compiled) programs.push_back(&one.program);
   return list_probes(handle, programs, is_verbose ? describe_with_sites(handle, given, target) : DescribeProbes(),
-                     NoMatch::fails);
+                     NoMatch::fails, stdout);
 }
 
 // Descriptions are programs without a body.

@@ -98,28 +98,30 @@ std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vect
   return texts;
 }
 
-void print_probe(const runtime::Probe& probe) {
-  fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
+void print_probe(const runtime::Probe& probe, std::FILE* out) {
+  fmt::print(out, "{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
              printable(probe.name));
 }
 
-void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe, bool demangles) {
+void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe, bool demangles,
+                  std::FILE* out) {
   std::vector<std::string> texts;
   if (describe) texts = describe(probes);
   texts.resize(probes.size());
   runtime::DemangledProbes names;
   const std::vector<const runtime::Probe*> named = demangles ? names.rename(probes) : probes;
   for (size_t i = 0; i < probes.size(); i++) {
-    print_probe(*named[i]);
-    fmt::print("{}", texts[i]);
+    print_probe(*named[i], out);
+    fmt::print(out, "{}", texts[i]);
   }
 }
 
-int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe, NoMatch no_match) {
+int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe, NoMatch no_match,
+                  std::FILE* out) {
   const compiler::ProbeMatches found = match_probes(handle, description);
   const bool demangles = handle.options()[dif::Option::demangle] > 0;
-  if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles), 0;
-  std::fflush(stdout);  // in their order on a terminal
+  if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles, out), 0;
+  std::fflush(out);  // in their order on a terminal
   const bool is_plain = found.tag.empty() || found.tag == "D_PDESC_ZERO";
   tell("failed to match {}: {}", dif::spell(description), is_plain ? "No probe matches description" : found.reason);
   if (is_plain && !found.reason.empty()) fmt::print(stderr, "    hint: {}\n", found.reason);
@@ -130,13 +132,13 @@ int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, co
 }  // namespace
 
 int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
-                NoMatch no_match) {
+                NoMatch no_match, std::FILE* out) {
   int status = 0;
-  fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
+  fmt::print(out, "   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes)
-        status = std::max(status, print_matches(handle, description, describe, no_match));
+        status = std::max(status, print_matches(handle, description, describe, no_match, out));
   return status;
 }
 
@@ -149,13 +151,12 @@ std::string placement_text(const runtime::Placement& placement) {
   return text;
 }
 
-void print_clauses(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe) {
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) {
-        const std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
-        fmt::print("{}\n{}", printable(dif::spell(description)), probes.empty() ? "" : describe({probes.front()}).at(0));
-      }
+void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out) {
+  for (const dif::EcbDesc& clause : program.clauses)
+    for (const dif::ProbeDesc& description : clause.probes) {
+      const std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
+      fmt::print(out, "{}\n{}", printable(dif::spell(description)), probes.empty() ? "" : describe({probes.front()}).at(0));
+    }
 }
 
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {

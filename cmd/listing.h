@@ -1,6 +1,7 @@
 #pragma once
 // Probes and DIF as text: what dvm list, run -l, compile -S and run -S print.
 
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,9 +22,9 @@ enum class NoMatch { succeeds = 0, fails = 1 };
 // The probes of each description of the programs. One that matches none is reported on standard error. Returns the exit status.
 // describe: null for the lines alone.
 int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
-                NoMatch no_match);
+                NoMatch no_match, std::FILE* out);
 // The description of each clause, and what describe says of the first probe that it matches, as dtrace -ev prints them.
-void print_clauses(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe);
+void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out);
 // The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
 // Then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.

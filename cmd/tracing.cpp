@@ -36,7 +36,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Result<File> open_output(const std::string& path) {
   if (path.empty()) return File(stdout, [](std::FILE*) { return 0; });
   std::FILE* file = std::fopen(path.c_str(), "ae");
-  if (file == nullptr) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  if (file == nullptr) return Error{fmt::format("failed to open output file '{}': {}", path, std::strerror(errno))};
   return File(file, std::fclose);
 }
 
@@ -120,12 +120,12 @@ Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs
   return {};
 }
 
-void print_matched(const std::vector<ReadyProgram>& programs, const dif::Options& options) {
+void print_matched(const std::vector<ReadyProgram>& programs, const dif::Options& options, std::FILE* out) {
   const bool is_quiet = options[dif::Option::quiet] > 0;
   for (const ReadyProgram& program : programs) {
     if (!is_quiet) tell("{}", program.notice);
-    fmt::print("{}", program.report);
-    std::fflush(stdout);  // in their order on a terminal
+    fmt::print(out, "{}", program.report);
+    std::fflush(out);  // in their order on a terminal
   }
   if (!is_quiet && options[dif::Option::destructive] > 0) tell("allowing destructive actions");
 }
@@ -232,17 +232,18 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   return handle.exit_status();
 }
 
-int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
+int list(runtime::Handle& handle, const TracingOptions& given, const ReadyPrograms& programs, pid_t target, std::FILE* out) {
   return list_probes(handle, pointers_to(programs),
                      given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes(),
-                     NoMatch::succeeds);
+                     NoMatch::succeeds, out);
 }
 
 // For -e -v: each program, and behind it the probes of its clauses.
-void report_programs(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, pid_t target) {
+void report_programs(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, pid_t target,
+                     std::FILE* out) {
   for (const ReadyProgram& program : programs) {
-    fmt::print("{}", program.report);
-    print_clauses(handle, {&program.program}, describe_as_dtrace(handle, given.script, target));
+    fmt::print(out, "{}", program.report);
+    print_clauses(handle, program.program, describe_as_dtrace(handle, given.script, target), out);
   }
 }
 
@@ -267,16 +268,16 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (programs.empty()) return {};
   if (given.list_dif || handle.options()[dif::Option::verbose] > 0)
     for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
-  if (given.list_probes) return {.status = list(handle, given, programs, source.target)};
+  if (given.list_probes) return {.status = list(handle, given, programs, source.target, out)};
   if (!given.ledger.empty())
     if (const auto execution = execution_under(handle.options(), profile); !execution)
       return {fail("{}", execution.error().message)};
   if (Status known = check_view(given.view, pointers_to(programs)); !known) return {fail("{}", known.error().message)};
   if (given.compile_only) {
-    if (given.script.verbose) report_programs(given, handle, programs, source.target);
+    if (given.script.verbose) report_programs(given, handle, programs, source.target, out);
     return {.status = 0};
   }
-  print_matched(programs, handle.options());
+  print_matched(programs, handle.options(), out);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   events.begin();
   if (given.predict)

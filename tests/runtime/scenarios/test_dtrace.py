@@ -144,6 +144,15 @@ class Options(Link):
         result = self.dtrace("-s", "types.d")
         self.assertEqual((result.returncode, result.stderr), (1, "dtrace: script 'types.d' matched 0 probes\ndtrace: no probes matched\n"))
 
+    def test_listings_and_reports_go_to_the_output_file(self):
+        for words, wanted in ((["-l"], " +1 +dtrace +BEGIN\n$"), (["-ev"], r"\nStability attributes for description BEGIN:\n(?s:.*)\n:::BEGIN\n"),
+                              (["-vx", "quiet"], r"\nStability attributes for description BEGIN:\n")):
+            out = self.folder / ("out" + words[0])
+            self.assertEqual(self.succeeds(*words, "-o", out.name, "-n", "BEGIN", "-n", "BEGIN { exit(0); }").stdout, "")
+            self.assertRegex(out.read_text(), wanted)
+        result = self.dtrace("-o", "/nosuch/out", "-n", "BEGIN")
+        self.assertEqual((result.returncode, result.stderr), (1, "dtrace: failed to open output file '/nosuch/out': No such file or directory\n"))
+
     def test_options_without_a_meaning_say_why(self):
         for words, message in ((["-A", "-n", "BEGIN"], "option -A: dvm has no anonymous tracing: no probe can be enabled while the system boots"),
                                (["-a"], "option -a: dvm has no anonymous tracing, whose results this would claim"),
