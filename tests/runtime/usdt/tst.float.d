@@ -1,5 +1,5 @@
-/* An argument that is no integer reads 0, and -v says so; those behind it are where they are.
- * run: -v -c '{programs}/markers_O0 2'
+/* An argument that is no integer reads 0, and dvm says so; those behind it are where they are.
+ * run: -c '{programs}/markers_O0 2'
  * needs: uprobes
  * backend: uprobe
  * program: markers_O0
