@@ -31,6 +31,7 @@ BEGIN = (
     ("`pr_wchan`", "printf(\"%d %d %d %d\", (long)curlwpsinfo->pr_wchan, curlwpsinfo->pr_stype, curpsinfo->pr_wstat, curpsinfo->pr_nzomb);", "0 0 0 0"),
     ("`pr_taskid`", "printf(\"%d %d %d %d\", curpsinfo->pr_taskid, curpsinfo->pr_projid, curpsinfo->pr_poolid, curpsinfo->pr_contract);", "0 0 0 0"),
     ("The kernel's memory", "trace(sizeof (struct vmlinux`task_struct) > 1000);", "1"),
+    ("`struct s { };`", "struct s { }; BEGIN trace(sizeof (struct s));", "0"),
     ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),
     ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
@@ -76,7 +77,7 @@ ELSEWHERE = {
     "`soaccept.d`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
-HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`probefunc` of a C++",
+HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` takes", "`-h` refuses", "`probefunc` of a C++",
         "A process that did not succeed")
 
 
@@ -139,6 +140,14 @@ class CommandLine(unittest.TestCase):
         for option in ("-A", "-a", "-32"):
             with self.subTest(option):
                 self.assertNotEqual(0, dvmtest.dvm("run", option, "-n", "BEGIN { exit(0); }").returncode)
+
+
+    def test_words_of_a_command_may_be_quoted(self):
+        self.assertEqual("a  b\n\n", dvmtest.dvm("run", "-q", "-n", "END { }", "-c", "echo 'a  b'").stdout)
+
+    def test_a_header_needs_a_provider(self):
+        refused = dvmtest.dvm("header", "-n", "BEGIN { }", "-o", "/dev/null")
+        self.assertRegex(refused.stderr, "declares no probes")
 
 
 class Live(dvmtest.PrivilegedTest):
