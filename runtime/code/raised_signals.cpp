@@ -22,7 +22,7 @@ constexpr SignalSet kByMemory = set_of({SIGSEGV, SIGBUS}), kByNumbers = set_of({
 constexpr int64_t kNear = 4096;  // a guard page, and what is beyond, is further away
 
 template <class T>
-bool is_one_of(T value, std::initializer_list<T> all) {
+bool is_among(T value, std::initializer_list<T> all) {
   return std::find(all.begin(), all.end(), value) != all.end();
 }
 
@@ -43,7 +43,7 @@ uint32_t frame_from(CodeBytes function, const FunctionCode& decoded) {
   for (const MachineInstruction& one : decoded.instructions) {
     Operated its;
     if (!its.decode(function.subspan(one.offset))) return UINT32_MAX;
-    if (!writes_frame_pointer(its) || is_one_of(its.instruction.mnemonic, {ZYDIS_MNEMONIC_POP, ZYDIS_MNEMONIC_LEAVE})) continue;
+    if (!writes_frame_pointer(its) || is_among(its.instruction.mnemonic, {ZYDIS_MNEMONIC_POP, ZYDIS_MNEMONIC_LEAVE})) continue;
     if (!begins_frame(its)) return UINT32_MAX;
     from = std::min(from, one.offset + one.length);
   }
@@ -57,13 +57,25 @@ bool is_taken_for_granted(const ZydisDecodedOperandMem& memory, bool has_frame) 
   return memory.disp.value > -kNear && memory.disp.value < kNear;
 }
 
+bool is_in_file(const ZydisDecodedOperand& operand) {
+  return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+         operand.mem.base == ZYDIS_REGISTER_RIP && operand.mem.segment != ZYDIS_REGISTER_FS &&
+         operand.mem.segment != ZYDIS_REGISTER_GS;
+}
+
+bool does_nothing(const Operated& one) {
+  return is_among(one.instruction.meta.category, {ZYDIS_CATEGORY_NOP, ZYDIS_CATEGORY_WIDENOP, ZYDIS_CATEGORY_PREFETCH});
+}
+
 bool may_address_wrongly(const Operated& one, bool has_frame) {
   const auto& meta = one.instruction.meta;
-  if (is_one_of(meta.category, {ZYDIS_CATEGORY_NOP, ZYDIS_CATEGORY_WIDENOP, ZYDIS_CATEGORY_PREFETCH})) return false;
+  if (does_nothing(one)) return false;
   if (one.instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE) return false;
-  const bool is_indirect = meta.category == ZYDIS_CATEGORY_UNCOND_BR && !one.instruction.raw.imm[0].is_relative;
+  const bool is_indirect = meta.category == ZYDIS_CATEGORY_UNCOND_BR && !one.instruction.raw.imm[0].is_relative &&
+                           one.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
   return is_indirect || std::any_of(one.all().begin(), one.all().end(), [&](const ZydisDecodedOperand& operand) {
-           return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && !is_taken_for_granted(operand.mem, has_frame);
+           return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && !is_in_file(operand) &&
+                  !is_taken_for_granted(operand.mem, has_frame);
          });
 }
 
@@ -75,32 +87,33 @@ bool is_vector(const ZydisDecodedOperand& operand) {
 // Vectors that are only moved raise nothing.
 bool may_compute_wrongly(const Operated& one) {
   const auto& meta = one.instruction.meta;
-  if (is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_DIV, ZYDIS_MNEMONIC_IDIV}) || meta.isa_ext == ZYDIS_ISA_EXT_X87)
+  if (is_among(one.instruction.mnemonic, {ZYDIS_MNEMONIC_DIV, ZYDIS_MNEMONIC_IDIV}) || meta.isa_ext == ZYDIS_ISA_EXT_X87)
     return true;
-  if (is_one_of(meta.category, {ZYDIS_CATEGORY_DATAXFER, ZYDIS_CATEGORY_LOGICAL, ZYDIS_CATEGORY_LOGICAL_FP})) return false;
+  if (is_among(meta.category, {ZYDIS_CATEGORY_DATAXFER, ZYDIS_CATEGORY_LOGICAL, ZYDIS_CATEGORY_LOGICAL_FP})) return false;
   return std::any_of(one.all().begin(), one.all().end(), is_vector);
 }
 
 // Another processor may lack it, or it is meant to fail.
 bool may_be_unknown(const Operated& one) {
   const auto& meta = one.instruction.meta;
-  if (is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_UD0, ZYDIS_MNEMONIC_UD1, ZYDIS_MNEMONIC_UD2})) return true;
-  return !is_one_of(meta.isa_ext, {ZYDIS_ISA_EXT_BASE, ZYDIS_ISA_EXT_LONGMODE, ZYDIS_ISA_EXT_SSE, ZYDIS_ISA_EXT_SSE2,
-                                   ZYDIS_ISA_EXT_X87, ZYDIS_ISA_EXT_MMX, ZYDIS_ISA_EXT_PAUSE, ZYDIS_ISA_EXT_CET});
+  if (is_among(one.instruction.mnemonic, {ZYDIS_MNEMONIC_UD0, ZYDIS_MNEMONIC_UD1, ZYDIS_MNEMONIC_UD2})) return true;
+  return !is_among(meta.isa_ext, {ZYDIS_ISA_EXT_BASE, ZYDIS_ISA_EXT_LONGMODE, ZYDIS_ISA_EXT_SSE, ZYDIS_ISA_EXT_SSE2,
+                                  ZYDIS_ISA_EXT_X87, ZYDIS_ISA_EXT_MMX, ZYDIS_ISA_EXT_PAUSE, ZYDIS_ISA_EXT_CET});
 }
 
 bool may_be_forbidden(const Operated& one) {
   const auto& meta = one.instruction.meta;
   return (one.instruction.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0 ||
-         is_one_of(one.instruction.mnemonic, {ZYDIS_MNEMONIC_CPUID, ZYDIS_MNEMONIC_RDTSC, ZYDIS_MNEMONIC_RDTSCP}) ||
-         is_one_of(meta.category, {ZYDIS_CATEGORY_INTERRUPT, ZYDIS_CATEGORY_IO, ZYDIS_CATEGORY_IOSTRINGOP, ZYDIS_CATEGORY_SYSCALL,
-                                   ZYDIS_CATEGORY_SYSRET, ZYDIS_CATEGORY_SYSTEM});
+         is_among(one.instruction.mnemonic, {ZYDIS_MNEMONIC_CPUID, ZYDIS_MNEMONIC_RDTSC, ZYDIS_MNEMONIC_RDTSCP}) ||
+         is_among(meta.category, {ZYDIS_CATEGORY_INTERRUPT, ZYDIS_CATEGORY_IO, ZYDIS_CATEGORY_IOSTRINGOP, ZYDIS_CATEGORY_SYSCALL,
+                                  ZYDIS_CATEGORY_SYSRET, ZYDIS_CATEGORY_SYSTEM});
 }
 
 SignalSet raised_by(const Operated& one, bool has_frame) {
   if (may_be_forbidden(one)) return kByAny;
-  return (may_address_wrongly(one, has_frame) ? kByMemory : 0) | (may_compute_wrongly(one) ? kByNumbers : 0) |
-         (may_be_unknown(one) ? kByCode : 0);
+  const bool is_static = !does_nothing(one) && std::any_of(one.all().begin(), one.all().end(), is_in_file);
+  return (is_static ? kFileData : 0) | (may_address_wrongly(one, has_frame) ? kByMemory : 0) |
+         (may_compute_wrongly(one) ? kByNumbers : 0) | (may_be_unknown(one) ? kByCode : 0);
 }
 
 }  // namespace
@@ -120,6 +133,18 @@ SignalSet raised_signals(CodeBytes function, const FunctionCode& decoded, uint32
     at += one.instruction.length;
   }
   return raised;
+}
+
+std::vector<FileOperand> file_operands(CodeBytes code, uint64_t address) {
+  std::vector<FileOperand> found;
+  Operated one;
+  for (size_t at = 0; at < code.size() && one.decode(code.subspan(at)); at += one.instruction.length)
+    for (const ZydisDecodedOperand& operand : one.all()) {
+      if (!is_in_file(operand)) continue;
+      const auto distance = static_cast<uint64_t>(operand.mem.disp.value);
+      found.push_back({address + at + one.instruction.length + distance, std::max(operand.size / 8U, 1U), is_write(operand)});
+    }
+  return found;
 }
 
 }  // namespace dvm::runtime

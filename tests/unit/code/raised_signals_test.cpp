@@ -13,7 +13,8 @@ ASSEMBLED(on_stack,
           "endbr64\n push %rbp\n mov %rsp, %rbp\n sub $16, %rsp\n mov %rdi, 8(%rsp)\n mov %fs:40, %rax\n"
           "mov %rax, -8(%rbp)\n lea (%rdi,%rsi), %rax\n nopw 8(%rax,%rax)\n pxor %xmm0, %xmm0\n leave\n ret\n")
 ASSEMBLED(by_pointer, "mov (%rdi), %rax\n ret\n")
-ASSEMBLED(by_name, "cmpb $0, 64(%rip)\n ret\n")
+ASSEMBLED(by_name, "cmpb $0, 64(%rip)\n mov %rax, 32(%rip)\n ret\n")
+ASSEMBLED(by_slot, "jmp *64(%rip)\n")
 ASSEMBLED(by_string, "rep movsb\n ret\n")
 ASSEMBLED(far_down, "mov %eax, -81920(%rsp)\n ret\n")
 ASSEMBLED(indexed, "mov (%rsp,%rax,8), %rax\n ret\n")
@@ -37,8 +38,20 @@ SignalSet raised(CodeBytes code) { return raised_signals(code, decode_function(c
 TEST(RaisedSignals, NoneAreRaisedOnTheStack) { EXPECT_EQ(raised(on_stack()), 0); }
 
 TEST(RaisedSignals, ByMemoryAnywhereElse) {
-  for (const CodeBytes code : {by_pointer(), by_name(), by_string(), far_down(), indexed(), by_register(), in_thread()})
+  for (const CodeBytes code : {by_pointer(), by_string(), far_down(), indexed(), by_register(), in_thread()})
     EXPECT_EQ(raised(code), kMemory) << instruction_text(code, 0);
+}
+
+TEST(RaisedSignals, ByDataOfTheFile) {
+  EXPECT_EQ(raised(by_name()), kFileData);
+  EXPECT_EQ(raised(by_slot()), kFileData);
+  const std::vector<FileOperand> operands = file_operands(by_name(), 1000);
+  ASSERT_EQ(operands.size(), 2);
+  EXPECT_EQ(operands[0].address, 1000 + 7 + 64);
+  EXPECT_EQ(operands[1].address, 1000 + 14 + 32);
+  EXPECT_EQ(operands[1].bytes, 8);
+  EXPECT_FALSE(operands[0].is_written);
+  EXPECT_TRUE(operands[1].is_written);
 }
 
 TEST(RaisedSignals, ByWhatIsNoFramePointer) {
