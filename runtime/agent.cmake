@@ -17,6 +17,7 @@ dvm_library(agent
   agent/aggregation_code.cpp
   agent/code_area.cpp
   agent/detach.cpp
+  agent/file_data.cpp
   agent/frame_rows.cpp
   agent/guard.cpp
   agent/handler_watch.cpp

@@ -36,6 +36,7 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
     if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) continue;
     mapping.is_executable = parsed.executable;
     mapping.is_constant = parsed.is_constant;
+    mapping.is_writable = line.compare(line.find(' ') + 1, 2, "rw") == 0;
     mapping.is_shared = parsed.is_shared;
     mapping.path = parsed.path;
     found.push_back(std::move(mapping));

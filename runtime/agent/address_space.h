@@ -21,6 +21,7 @@ struct MemoryMapping {
   bool is_executable = false;
   std::string path;
   bool is_constant = false;  // readable, and not writable
+  bool is_writable = false;  // and readable
   bool is_shared = false;    // what is written there reaches the file
 };
 // By address.

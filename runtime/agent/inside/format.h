@@ -307,6 +307,14 @@ struct OwnMemory {
   MemoryRange ranges[kMostOwn]{};
 };
 
+// Behind that: memory of files that instructions under jumps address. The signal that stands for it in DataHeader.
+inline constexpr uint64_t kMostWatched = 40;
+inline constexpr uint64_t kFileDataSignal = uint64_t{1} << 63;
+struct WatchedMemory {
+  uint64_t count = 0;
+  MemoryRange ranges[kMostWatched]{};
+};
+
 // Unwind information of a code mapping, whose addresses count from its begin: code, ascending, and the FDE of each piece.
 struct FrameEntry {
   uint32_t begin = 0, end = 0, fde = 0;
