@@ -33,8 +33,6 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/text_code.h"
 #include "runtime/agent/unfit_sites.h"
-#include "runtime/code/raised_signals.h"
-#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -335,7 +333,8 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLi
 
 // The first code mapping has the list, also of those that come later.
 void AgentProcess::note_own(const std::vector<Area>& areas) {
-  static_assert(sizeof(inside::CodeHeader) <= inside::kOwnAt && inside::kOwnAt + sizeof(inside::OwnMemory) <= kPageBytes);
+  static_assert(sizeof(inside::CodeHeader) <= inside::kOwnAt &&
+                inside::kOwnAt + sizeof(inside::OwnMemory) + sizeof(inside::WatchedMemory) <= kPageBytes);
   const auto add = [&](uint64_t begin, uint64_t end) {
     if (own_.count < inside::kMostOwn) own_.ranges[own_.count++] = {begin, end};
   };
@@ -385,7 +384,7 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
     std::erase_if(sites, [](const AgentSite* site) { return !site->refusal.empty(); });
   };
   refuse_changed(sites, memory_);
-  HandlerWatch::refuse_handled(sites, groups, context_.follows != 0 ? kAllSignals : handled_signals(context_.pid));
+  refuse_raising(sites, groups, context_, memory_, data_);
   drop_refused();
   std::vector<AddressRange> windows;
   for (const Waiting& one : waiting) windows.push_back(one.site().range());

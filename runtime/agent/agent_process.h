@@ -114,6 +114,7 @@ class AgentProcess {
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
   LastingRanges lasting_;
   inside::OwnMemory own_;
+  inside::WatchedMemory data_;
 };
 
 }  // namespace dvm::runtime

@@ -1,18 +1,28 @@
 #include "runtime/agent/handler_watch.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 
+#include "runtime/agent/file_data.h"
 #include "runtime/agent/unfit_sites.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 
 void HandlerWatch::note(const AgentSite& site) {
-  const bool is_function = site.watch == inside::Watch::sigaction, is_call = site.watch == inside::Watch::syscall;
-  if (!is_function && !is_call) return;
   if (site.refusal.empty()) placed_.insert(site.window_address);
-  is_blind_ |= !placed_.contains(site.window_address);
-  sees_function_ |= is_function;
-  sees_call_ |= is_call;
+  (placed_.contains(site.window_address) ? seen_ : missed_).insert(site.watch);
+}
+
+bool HandlerWatch::sees_all_of(SignalSet raises) const {
+  using inside::Watch;
+  const auto sees = [&](std::initializer_list<Watch> all) {
+    return std::all_of(all.begin(), all.end(), [&](Watch one) { return seen_.contains(one) && !missed_.contains(one); });
+  };
+  const bool is_by_signals = (raises & ~kFileData) != 0, is_by_data = (raises & kFileData) != 0;
+  return (!is_by_signals || sees({Watch::sigaction, Watch::syscall})) &&
+         (!is_by_data || sees({Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::syscall}));
 }
 
 void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled) {
@@ -26,9 +36,21 @@ void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteG
 }
 
 void HandlerWatch::refuse_unseen(std::span<AgentSite* const> sites) const {
-  if (sees_function_ && sees_call_ && !is_blind_) return;
   for (AgentSite* site : sites)
-    if (site->raises != 0) site->refusal = kRaisesUnseen;
+    if (site->raises != 0 && !sees_all_of(site->raises)) site->refusal = kRaisesUnseen;
+}
+
+void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups, const inside::Context& context,
+                    const AgentMemory& memory, inside::WatchedMemory& watched) {
+  uint64_t handled = 0;
+  memory.read_object(context.data + offsetof(inside::DataHeader, handled), handled);
+  handled = (handled & kFileData) | (handled_signals(context.pid) & ~kFileData);
+  HandlerWatch::refuse_handled(sites, groups, context.follows != 0 ? kAllSignals : handled);
+  const auto addresses_data = [](const AgentSite* site) { return (site->raises & kFileData) != 0 && site->refusal.empty(); };
+  if (std::none_of(sites.begin(), sites.end(), addresses_data)) return;
+  const auto mappings = mappings_of(context.pid);
+  watch_file_data(sites, mappings ? *mappings : std::vector<MemoryMapping>(), watched);
+  memory.write_object(context.own + sizeof(inside::OwnMemory), watched);
 }
 
 }  // namespace dvm::runtime

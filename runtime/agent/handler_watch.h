@@ -1,7 +1,8 @@
 #pragma once
 // Sites whose copied instructions raise signals by faults (raised_signals.h), and handlers of these signals. Such a handler would
 // see the address of the copy, so the site is placed only if no handler is installed, and none can be before dvm takes the jump
-// off: the functions by which a process installs handlers are watched.
+// off: the functions by which a process installs handlers are watched, and those by which it changes what may be done with data
+// of its files.
 //
 // Tested by tests/unit/instrument/handler_watch_test.cpp and tests/runtime/scenarios/test_agent_faults.py.
 
@@ -10,6 +11,7 @@
 #include <span>
 
 #include "runtime/agent/agent_site.h"
+#include "runtime/agent/memory.h"
 #include "runtime/agent/site_groups.h"
 #include "runtime/code/raised_signals.h"
 
@@ -26,9 +28,15 @@ class HandlerWatch {
   void refuse_unseen(std::span<AgentSite* const> sites) const;
 
  private:
-  bool sees_function_ = false, sees_call_ = false;  // sigaction(), and what syscall() does
-  bool is_blind_ = false;                           // one of these could not be watched
-  std::set<uint64_t> placed_;                       // addresses of those that are
+  bool sees_all_of(SignalSet raises) const;
+
+  std::set<inside::Watch> seen_, missed_;  // some functions have several addresses
+  std::set<uint64_t> placed_;
 };
+
+// All threads of the process stand still. Refuses sites by what it handles, and by what it may do with data of its files, which
+// is added to what its stubs watch.
+void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups, const inside::Context& context,
+                    const AgentMemory& memory, inside::WatchedMemory& watched);
 
 }  // namespace dvm::runtime

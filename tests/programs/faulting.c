@@ -3,6 +3,7 @@
 //   fetch     the handler goes on behind the load if it knows its address
 //   barrier   the handler makes the page writable, and the store is made again
 //   divide    the handler goes on behind the division if it knows its address
+//   protect   the same as fetch, of a page of the program that is made inaccessible before
 //   leap      the handler leaves the function by siglongjmp()
 //
 // A second argument says when the handler is installed: "first"; or once a line is read: "late", by "syscall", or by a system
@@ -27,13 +28,19 @@ long fetch(const long* from, long otherwise);
 long divide(long by, long otherwise);
 void store(long* to, long value);
 long leap(const long* from);
+extern const char static_at[], static_behind[];
+extern long static_page[];
+long protect(long otherwise);
 asm(".text\n.globl fetch, load_at, load_behind, divide, divide_at, divide_behind, store, leap\n"
     ".type fetch, @function\nfetch: mov %rsi, %rax\n"
     "load_at: mov (%rdi), %rax\nload_behind: ret\n.size fetch, . - fetch\n"
     ".type divide, @function\ndivide: mov %esi, %eax\n cltd\n"
     "divide_at: idiv %edi\n ret\n divide_behind: mov %rsi, %rax\n ret\n.size divide, . - divide\n"
     ".type store, @function\nstore: mov %rsi, (%rdi)\n xor %eax, %eax\n ret\n.size store, . - store\n"
-    ".type leap, @function\nleap: mov (%rdi), %rax\n xor %edx, %edx\n ret\n.size leap, . - leap\n");
+    ".type leap, @function\nleap: mov (%rdi), %rax\n xor %edx, %edx\n ret\n.size leap, . - leap\n"
+    ".globl protect, static_at, static_behind, static_page\n.type protect, @function\nprotect:\n"
+    "static_at: mov static_page(%rip), %rax\n ret\nstatic_behind: mov %rdi, %rax\n ret\n.size protect, . - protect\n"
+    ".data\n.balign 4096\nstatic_page: .skip 4096\n.text\n");
 
 static sigjmp_buf back;
 static long *page, faults;
@@ -47,6 +54,8 @@ static void handle(int signal, siginfo_t* info, void* context) {
     *counter = (greg_t)divide_behind;
   } else if (strcmp(way, "barrier") == 0) {
     mprotect(page, kPage, PROT_READ | PROT_WRITE);
+  } else if (info->si_addr == static_page && *counter == (greg_t)static_at) {
+    *counter = (greg_t)static_behind;
   } else if (info->si_addr == page && *counter == (greg_t)load_at) {
     *counter = (greg_t)load_behind;
   } else {
@@ -102,6 +111,12 @@ static long once(int i) {
   if (strcmp(way, "fetch") == 0) return fetch(page, i);
   if (strcmp(way, "divide") == 0) return divide(0, i);
   if (strcmp(way, "leap") == 0) return sigsetjmp(back, 1) == 0 ? leap(page) : i;
+  if (strcmp(way, "protect") == 0) {
+    mprotect(static_page, kPage, PROT_NONE);
+    const long got = protect(i);
+    mprotect(static_page, kPage, PROT_READ | PROT_WRITE);
+    return got;
+  }
   mprotect(page, kPage, PROT_READ);
   store(page, i);
   return *page;

@@ -87,10 +87,26 @@ struct MemoryCall {
   return is_own(context, call.a, call.b) || ((call.d & kFixedMove) != 0 && is_own(context, call.e, call.c));
 }
 
+// Whether a call may take away what instructions under jumps do with memory of their files.
+[[gnu::noinline]] inline bool touches_data(const Context& context, const MemoryCall& call) {
+  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3;
+  const auto& watched = *reinterpret_cast<const WatchedMemory*>(context.own + sizeof(OwnMemory));
+  const bool protects = call.number == kMprotect && (call.c & kReadWrite) != kReadWrite;
+  const bool maps = call.number == kMmap && (call.d & kFixedMap) != 0, moves = call.number == kMremap;
+  if (!protects && !maps && !moves && call.number != kMunmap) return false;
+  bool overlaps = false;
+  for (uint64_t i = 0; i < watched.count && i < kMostWatched; i++) {
+    const MemoryRange& one = watched.ranges[i];
+    overlaps |= call.a < one.end && one.begin < call.a + call.b + kPage;
+    overlaps |= moves && (call.d & kFixedMove) != 0 && call.e < one.end && one.begin < call.e + call.c + kPage;
+  }
+  return overlaps;
+}
+
 // The signal, a bit, that the function is about to install a handler for; 0: none. Where system calls are restricted, the handler
 // is not looked at, and any action counts.
 [[gnu::noinline]] inline uint64_t handled_signal(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
-  constexpr uint64_t kSigaction = 13, kIgnore = 1, kSignals = 64;
+  constexpr uint64_t kSigaction = 13, kIgnore = 1, kSignals = 63;  // the last one stands for kFileDataSignal
   const bool is_call = watch == Watch::syscall && saved[14] == kSigaction;
   if (watch != Watch::sigaction && !is_call) return 0;
   const uint64_t signal = static_cast<uint32_t>(is_call ? saved[13] : saved[14]), action = is_call ? saved[12] : saved[13];
@@ -140,7 +156,8 @@ template <class Ask, class IsDone>
   const Watch watch = site.watch;
   if (takes_memory(site.context, memory_call(watch, saved)) || forbids_clock(watch, saved))
     return wait_for_all_code(site.context, header, site.jump);
-  const uint64_t signal = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  const uint64_t signal = touches_data(site.context, memory_call(watch, saved)) ? kFileDataSignal : handled;
   if (signal != 0 && (load(header.unraised) & signal) == 0) return wait_for_signal(site.context, header, site.jump, signal);
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);

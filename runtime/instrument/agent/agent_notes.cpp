@@ -29,9 +29,8 @@ std::string left_text(pid_t pid) {
 
 std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
   return fmt::format(
-      "process {}: {} {} taken off, such as {}, since it has begun to handle faults, and an instruction that may fault lies "
-      "under "
-      "the jump of an agent",
+      "process {}: {} {} taken off, such as {}, since it has begun to handle faults or to protect data of its files, and an "
+      "instruction that may fault lies under the jump of an agent",
       pid, count, count == 1 ? "probe was" : "probes were", function);
 }
 

@@ -89,7 +89,7 @@ void AgentPlanner::refuse_raising() {
   for (Candidate& one : candidates_) {
     if (!one.refusal.empty()) continue;
     const auto [signals, is_new] = handled.try_emplace(one.site->pid);
-    if (is_new) signals->second = follows_ ? kAllSignals : handled_signals(one.site->pid);
+    if (is_new) signals->second = follows_ ? kAllSignals : handled_signals(one.site->pid) & ~kFileData;
     if ((signals_of(one) & signals->second) != 0) one.refusal = kRaises;
   }
 }

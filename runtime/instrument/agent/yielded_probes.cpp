@@ -9,12 +9,12 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kLooksEvery = 20'000'000;  // ns: for handlers that a system call of the program's own has installed
+constexpr uint64_t kHandlersEvery = 20'000'000;  // ns: for handlers that a system call of the program's own has installed
 
 }  // namespace
 
 void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::string>& notes) {
-  const bool looks = now - looked_ >= kLooksEvery;
+  const bool looks = now - looked_ >= kHandlersEvery;
   if (looks) looked_ = now;
   for (auto& [pid, target] : targets) {
     if (!target->lanes || !target->agent.is_on()) continue;
@@ -22,7 +22,7 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
-    const uint64_t handled = target->lanes->handled() | (looks ? handled_signals(pid) : 0);
+    const uint64_t handled = target->lanes->handled() | (looks ? handled_signals(pid) & ~kFileData : 0);
     if ((handled & raised) != 0) yield(pid, *target, handled, notes);
   }
 }

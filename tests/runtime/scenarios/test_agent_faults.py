@@ -61,6 +61,17 @@ class Recovering(AgentTest):
                     if how != "own" and not dvmtest.missing_privilege():  # uprobes have it before the thread goes on
                         self.assertRegex(out, function + r" +[12]000\n")
 
+    def test_data_of_the_program_that_is_protected_later(self):
+        for how in (("first", "waits"), ("late",)):
+            with self.subTest(how):
+                target = self.start("protect", *how)
+                tracer = self.trace(target, "pid$target:faulting:protect:entry { @ = count(); }")
+                out, err = self.finish(target, tracer)
+                self.assertIn("(agent, in the traced thread)", err)
+                self.assertIn("since it has begun to handle faults or to protect data of its files", err)
+                if not dvmtest.missing_privilege():
+                    self.assertRegex(out, r"\s[12]000\n")
+
     def test_a_signal_that_no_instruction_raises(self):
         """The probes stay."""
         for way, function in (("divide", "fetch"), ("fetch", "divide")):

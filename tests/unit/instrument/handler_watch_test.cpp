@@ -88,6 +88,17 @@ TEST(HandlerWatch, RefusesAllUnlessEachFunctionIsWatched) {
   EXPECT_EQ(sites.refused_if_unseen(watch), ".x");
 }
 
+TEST(HandlerWatch, RefusesDataOfFilesUnlessItsProtectionIsWatched) {
+  HandlerWatch watch;
+  Sites sites;
+  sites.add(1, kFileData);
+  for (const Watch one : {Watch::syscall, Watch::mmap, Watch::munmap, Watch::mremap, Watch::mprotect})
+    watch.note(watched(one, static_cast<uint64_t>(one)));
+  EXPECT_EQ(sites.refused_if_unseen(watch), ".");
+  watch.note(watched(Watch::mprotect, 4, "no room"));
+  EXPECT_EQ(sites.refused_if_unseen(watch), "x");
+}
+
 TEST(HandlerWatch, RefusesAllIfNoneIsWatched) {
   Sites sites;
   sites.add(1, kRaised), sites.add(2, 0);
