@@ -17,7 +17,6 @@
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/stopped_process.h"
-#include "runtime/agent/target_check.h"
 #include "runtime/buffer/seen_addresses.h"
 #include "runtime/instrument/agent/agent.h"
 #include "runtime/instrument/agent/agent_notes.h"
@@ -75,18 +74,7 @@ class AgentInstrument final : public Instrument,
   }
 
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
-    std::vector<EnabledProbe> fit;
-    std::map<int32_t, Status> checked;
-    for (const EnabledProbe& one : probes) {
-      const int32_t pid = std::get<UprobeSite>(one.probe->site).pid;
-      const auto [process, is_new] = checked.try_emplace(pid);
-      if (is_new) process->second = check_target(pid);
-      if (process->second)
-        fit.push_back(one);
-      else
-        refused.push_back({one.probe, process->second.error().message});
-    }
-    planner_.preview(fit, refused);
+    planner_.preview(fit_for_agents(probes, refused), refused);
   }
 
   Result<uint64_t> poll(EventSink& sink) override {

@@ -58,6 +58,21 @@ Result<AgentProcess> open_agent_process(pid_t pid, uint32_t ring_bytes, bool fol
   return AgentProcess::open(pid, sizes.lanes, sizes.ring_bytes, follows);
 }
 
+std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  std::vector<EnabledProbe> fit;
+  std::map<int32_t, Status> checked;
+  for (const EnabledProbe& one : probes) {
+    const int32_t pid = std::get<UprobeSite>(one.probe->site).pid;
+    const auto [process, is_new] = checked.try_emplace(pid);
+    if (is_new) process->second = check_target(pid);
+    if (process->second)
+      fit.push_back(one);
+    else
+      refused.push_back({one.probe, process->second.error().message});
+  }
+  return fit;
+}
+
 void AgentTarget::read(StackCheck check) {
   const inside::Context& context = agent.context();
   lanes = std::make_unique<LaneReader>(agent.data_file(), context.lanes, context.ring_bytes);

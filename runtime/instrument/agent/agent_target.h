@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -63,6 +64,8 @@ bool has_step(const AgentFirer& firer, inside::ClauseStep::Kind kind);
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind);
 bool has_stack(const AgentSite& site);
 
+// The probes of processes that can take an agent. The others are refused.
+std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
 // Size of the ring of one thread, given the size of a process's ring of uprobes.
 uint32_t thread_share(size_t ring_bytes);
 // With fewer lanes or smaller rings where the process has little memory left.
