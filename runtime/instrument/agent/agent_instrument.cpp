@@ -158,6 +158,8 @@ class AgentInstrument final : public Instrument,
     const uint64_t now = read_clock(CLOCK_MONOTONIC);
     losses_.note(loads);
     if (!loads.empty() || losses_.is_due(now)) losses_.find(processes_, now);
+    watch_unwinders(loads_);
+    loads_.assign(loads.begin(), loads.end());
     ProbesByProcess mapped;
     losses_.take_mapped(loads, now, mapped);
     if (losses_.by_uprobes() && follows_ && (!mapped.empty() || LostProbes::has_foreign(processes_, loads)))
@@ -235,6 +237,17 @@ class AgentInstrument final : public Instrument,
     if (!again.empty()) losses_.wait(pid, std::move(again), read_clock(CLOCK_MONOTONIC));
     if (placed && refused.size() < enabled.size() && renewed_[pid]++ == 0)
       notes_.push_back(renewed_text(pid, enabled.front().probe->function));
+  }
+
+  // A C program may load libgcc late, at its first backtrace() or pthread_cancel(). It waits then, and cannot be stopped yet.
+  void watch_unwinders(std::span<const LoadedIn> loads) {
+    std::vector<Refused> none;
+    for (const LoadedIn& load : loads) {
+      AgentTarget* target = live_target(processes_, load.pid);
+      if (follows_ || target == nullptr || !target->agent.is_on()) continue;
+      std::vector<AgentPlannedSite> sites = planner_.late_unwinders(load.pid);
+      if (!sites.empty()) (void)enable_in(load.pid, sites, none);
+    }
   }
 
   // Another instrument will make the probe fire.
@@ -458,6 +471,7 @@ class AgentInstrument final : public Instrument,
   AgentTargets processes_;
   LostProbes losses_;
   YieldedProbes yielded_;
+  std::vector<LoadedIn> loads_;        // processes that have mapped files before the last call of take_lost()
   std::map<pid_t, unsigned> renewed_;  // how often probes of a process have come late
   std::vector<std::string> notes_;
   bool follows_ = false;

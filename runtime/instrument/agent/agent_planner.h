@@ -46,6 +46,8 @@ class AgentPlanner {
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
   // All of a function's probes are refused if one is and a uprobe may take its place, on the same instructions.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // Where unwinders of files that the process has mapped late ask for unwind information. Each is told once.
+  std::vector<AgentPlannedSite> late_unwinders(pid_t pid);
   // Sites will fire in children too, whose pid is another one.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
@@ -127,7 +129,8 @@ class AgentPlanner {
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;
   ClauseRecords records_;
-  std::set<pid_t> has_variables_;  // processes whose thread-local variables are dvm's
+  std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
+  std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
 };
 
 }  // namespace dvm::runtime

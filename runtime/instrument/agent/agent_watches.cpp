@@ -66,6 +66,20 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
   }
 }
 
+std::vector<AgentPlannedSite> AgentPlanner::late_unwinders(pid_t pid) {
+  std::vector<AgentPlannedSite> sites;
+  auto objects = mapped_objects(pid);
+  if (!objects) return sites;
+  candidates_.clear();
+  objects_[pid] = *std::move(objects);
+  const std::set<std::pair<pid_t, uint64_t>> known = unwinders_;
+  add_watches(pid, sites);
+  std::erase_if(sites, [&](const AgentPlannedSite& one) {
+    return one.site.watch != inside::Watch::unwind || !one.site.refusal.empty() || known.contains({pid, one.site.window_address});
+  });
+  return sites;
+}
+
 void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{nullptr, &site, nullptr, {}};
   if (!locate(candidate).empty()) return;
@@ -124,6 +138,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
   if (std::any_of(sites.begin(), sites.end(), overlaps)) return refuse();
   sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
   sites.front().site.watch = watch;
+  if (watch == inside::Watch::unwind) unwinders_.emplace(site.pid, candidate.window_address());
 }
 
 }  // namespace dvm::runtime

@@ -69,6 +69,11 @@ class Leaping(AgentTest):
         self.fail("no signal has interrupted code of the agent")
 
 
+def code_mappings(pid):
+    """How many an agent has added."""
+    return len(re.findall(r"(?m) r-xp \S+ 00:00 0 *$", pathlib.Path(f"/proc/{pid}/maps").read_text()))
+
+
 class Unwinding(AgentTest):
     """Handlers that interrupt code of the agent find the callers of it, as the program without an agent does."""
 
@@ -82,6 +87,23 @@ class Unwinding(AgentTest):
                 self.assertRegex(result.stderr, "^dvm: .* since it has begun to handle faults.*\n$" if mode.startswith("faults") else "^$")
                 self.assertIn(said, result.stdout)
                 self.assertRegex(result.stdout, r"(entry|return) +\d+")
+
+    def test_an_unwinder_that_is_loaded_late(self):
+        for name in ("entry", "return"):
+            with self.subTest(name):
+                target = subprocess.Popen([program("sampled"), "100"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+                self.addCleanup(target.communicate)
+                self.addCleanup(target.kill)
+                self.assertEqual(target.stdout.readline(), "ready\n")
+                tracer = dvmtest.start_tracer(self, f"pid$target:sampled:called:{name} {{ @ = count(); }}", "-x", "backend=agent", "-p", str(target.pid))
+                before = code_mappings(target.pid)
+                target.stdin.write("\n")
+                self.assertEqual(target.stdout.readline(), "loaded\n")
+                self.assertTrue(dvmtest.eventually(lambda: code_mappings(target.pid) > before))
+                self.assertEqual(target.communicate("\n", timeout=120)[0], "cut 0\n")
+                out, err = tracer.communicate(timeout=120)
+                self.assertEqual(err, "")
+                self.assertRegex(out, r"\s[1-9]\d+\n")
 
 
 class Stopped(AgentTest):
