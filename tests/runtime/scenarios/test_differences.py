@@ -53,11 +53,11 @@ REFUSED = (
 # The row of an option; settings, and whether dvm takes them.
 OPTIONS = (
     ("jstackstrsize", ["jstackstrsize=3"], True),
-    ("ldpath", ["ldpath=x", "linkmode=static", "linktype=dof", "strip", "udefs"], True),
-    ("bpflog", ["bpflog", "lockmem=1m", "preallocate=1k", "printsize=3", "sysslice", "useruid=3"], True),
+    ("dofstashpath", ["dofstashpath=/run", "ldpath=x", "objcopypath=x", "linkmode=static", "linktype=dof", "strip", "udefs"], True),
+    ("bpflog", ["bpflog", "lockmem=1m", "nusdtprobes=5", "preallocate=1k", "printsize=3", "sysslice", "useruid=3"], True),
     ("switchrate", ["switchrate=10", "aggrate=0", "statusrate=0hz"], True),
     ("kdefs", ["kdefs", "knodefs", "pgmax=2"], True),
-    ("iregs", ["iregs=3", "tregs=3", "ctypes=x", "dtypes=x", "pcapsize=3"], False),
+    ("iregs", ["iregs=3", "tregs=3", "btfpath=x", "ctypes=x", "dtypes=x", "oformat=json", "pcapsize=3", "zone=z"], False),
 )
 
 ELSEWHERE = {
