@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 using dif::Opcode;
-constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRdx = ValueWriter::kRdx;
+constexpr unsigned kInRax = ValueWriter::kRax, kInRcx = ValueWriter::kRcx, kInRdx = ValueWriter::kRdx;
 constexpr unsigned kRight = 5, kArithmeticRight = 7;  // ways to shift
 
 void shift(ValueWriter& code, unsigned way, unsigned reg, unsigned bits) {
@@ -27,28 +27,28 @@ unsigned bits_of(uint64_t value) { return value == 0 ? 0 : static_cast<unsigned>
 void add_unsigned(ValueWriter& code, uint64_t divisor) {
   const unsigned bits = bits_of(divisor);
   const Wide excess = (Wide{1} << bits) - divisor;
-  code.load_constant(kRax, static_cast<uint64_t>((excess << 64) / divisor) + 1);
-  code.operate({0xf7}, 4, kRcx);  // mul %rcx: the upper half is in %rdx
-  code.move(kRcx, kRax);
-  code.operate({0x29}, kRdx, kRax);  // sub %rdx, %rax
-  shift(code, kRight, kRax, std::min(bits, 1U));
-  code.operate({0x01}, kRdx, kRax);  // add %rdx, %rax
-  shift(code, kRight, kRax, bits - std::min(bits, 1U));
+  code.load_constant(kInRax, static_cast<uint64_t>((excess << 64) / divisor) + 1);
+  code.operate({0xf7}, 4, kInRcx);  // mul %rcx: the upper half is in %rdx
+  code.move(kInRcx, kInRax);
+  code.operate({0x29}, kInRdx, kInRax);  // sub %rdx, %rax
+  shift(code, kRight, kInRax, std::min(bits, 1U));
+  code.operate({0x01}, kInRdx, kInRax);  // add %rdx, %rax
+  shift(code, kRight, kInRax, bits - std::min(bits, 1U));
 }
 
 void add_signed(ValueWriter& code, uint64_t divisor) {
   const bool is_negative = static_cast<int64_t>(divisor) < 0;
   const uint64_t magnitude = is_negative ? 0 - divisor : divisor;
   const unsigned bits = std::max(bits_of(magnitude), 1U) - 1;
-  code.load_constant(kRax, static_cast<uint64_t>((Wide{1} << (64 + bits)) / magnitude) + 1);
-  code.operate({0xf7}, 5, kRcx);  // imul %rcx
-  code.move(kRcx, kRax);
-  code.operate({0x01}, kRdx, kRax);  // add %rdx, %rax
-  shift(code, kArithmeticRight, kRax, bits);
-  code.move(kRcx, kRdx);
-  shift(code, kArithmeticRight, kRdx, 63);
-  code.operate({0x29}, kRdx, kRax);                // sub %rdx, %rax: towards 0
-  if (is_negative) code.operate({0xf7}, 3, kRax);  // neg %rax
+  code.load_constant(kInRax, static_cast<uint64_t>((Wide{1} << (64 + bits)) / magnitude) + 1);
+  code.operate({0xf7}, 5, kInRcx);  // imul %rcx
+  code.move(kInRcx, kInRax);
+  code.operate({0x01}, kInRdx, kInRax);  // add %rdx, %rax
+  shift(code, kArithmeticRight, kInRax, bits);
+  code.move(kInRcx, kInRdx);
+  shift(code, kArithmeticRight, kInRdx, 63);
+  code.operate({0x29}, kInRdx, kInRax);              // sub %rdx, %rax: towards 0
+  if (is_negative) code.operate({0xf7}, 3, kInRax);  // neg %rax
 }
 
 }  // namespace
@@ -58,10 +58,10 @@ void add_division(ValueWriter& code, Opcode opcode, uint64_t divisor) {
   code.add({0x48, 0x89, 0x54, 0x24, 0xf8});  // mov %rdx, -8(%rsp): it holds a register of DIF's
   is_signed ? add_signed(code, divisor) : add_unsigned(code, divisor);
   if (opcode == Opcode::srem || opcode == Opcode::urem) {
-    code.load_constant(kRdx, divisor);
-    code.operate({0x0f, 0xaf}, kRax, kRdx);  // imul %rdx, %rax
-    code.operate({0x29}, kRax, kRcx);        // sub %rax, %rcx
-    code.move(kRcx, kRax);
+    code.load_constant(kInRdx, divisor);
+    code.operate({0x0f, 0xaf}, kInRax, kInRdx);  // imul %rdx, %rax
+    code.operate({0x29}, kInRax, kInRcx);        // sub %rax, %rcx
+    code.move(kInRcx, kInRax);
   }
   code.add({0x48, 0x8b, 0x54, 0x24, 0xf8});  // mov -8(%rsp), %rdx
 }
