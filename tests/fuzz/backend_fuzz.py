@@ -47,6 +47,9 @@ PROBES = [
     Probes("varied$target:::passed", ("arg0", ), ("copyinstr(arg1)", )),
     Probes("pid$target:PROGRAM:n*:entry", ("(arg0 & 0xff)", )),
     Probes("pid$target:PROGRAM:number:entry, pid$target:PROGRAM:ways:entry, pid$target:PROGRAM:nest:return"),
+    Probes("pid$target:PROGRAM:number:4", ("(int)arg0", "arg2 & 0xffff")),  # where the unoptimised program has kept the frame pointer
+    Probes("pid$target:PROGRAM:ways:"),  # each instruction
+    Probes("pid$target:PROGRAM:look:entry, pid$target:PROGRAM:look:1, pid$target:PROGRAM:look:return"),
     Probes("pid$target:liblate_library*:late_function:entry", ("arg0", )),
 ]
 
@@ -162,7 +165,7 @@ def record_stack(script):
 def fault(script):
     if script.rng.random() < 0.25:
         return f"{script.aggregation()} = sum(*(int *)(uint64_t)({script.integer()} & 7))"
-    return script.rng.choice([f"trace({script.integer()} / ({script.integer()} & 1))", "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)"])
+    return script.rng.choice([f'trace({script.integer()} / ({script.integer()} & 1)); printf("|\\n")', "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)"])
 
 
 def element(script):
@@ -252,8 +255,9 @@ def shown(lines, is_alone):
 
 def run(seed):
     rng = random.Random(seed)
-    threads = rng.choice([1, 1, 2, 4])
-    is_alone, program, mode = threads == 1, rng.choice(["varied", "varied", "varied_bare"]), rng.choice(MODES)
+    mode = rng.choice(MODES)
+    threads = 1 if mode is replayed else rng.choice([1, 1, 2, 4])  # the limit of recordings that docs/manual/backends.md names
+    is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
     text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone, mode is traced)}".replace("PROGRAM", program)
     command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads}" + f" {PROGRAMS}/liblate_library.so" * (rng.random() < 0.25)
     known = OPTIONS + OPTIONS_ALONE * is_alone
