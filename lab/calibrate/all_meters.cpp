@@ -12,8 +12,7 @@ namespace dvm::lab {
 using namespace runtime;
 
 extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kCommitMeter, kTableMeter, kReplayMeter,
-    kAccountMeter, kConsumerMeter, kCaptureMeter, kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter,
-    kAgentMeter;
+    kAccountMeter, kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter;
 
 namespace {
 
@@ -22,10 +21,10 @@ bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begi
 }  // namespace
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter, &kNativeDifMeter, &kNativeScriptMeter, &kCommitMeter,
-                                     &kTableMeter,   &kReplayMeter, &kAccountMeter,   &kConsumerMeter,     &kCaptureMeter,
-                                     &kProcessMeter, &kRingMeter,   &kRestMeter,      &kSourceMeter,       &kLookMeter,
-                                     &kTimerMeter,   &kAgentMeter};
+  static const Meter* const all[] = {&kDifMeter,      &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter,
+                                     &kCommitMeter,   &kTableMeter,   &kReplayMeter,    &kAccountMeter,
+                                     &kConsumerMeter, &kCaptureMeter, &kRingMeter,      &kRestMeter,
+                                     &kSourceMeter,   &kLookMeter,    &kTimerMeter,     &kAgentMeter};
   return all;
 }
 

@@ -1,10 +1,16 @@
-// The costs of captures (captures.def) and of ustack(), from scripts on the looping child that need one thing more than a script
-// that only counts. The profile's prices for the rest of the difference are subtracted. Rows with a price by size are measured
-// with two sizes. The kernel stack is that of a system call of the child, some six frames.
+// The costs of captures (captures.def), of ustack(), and of what acts on the process that fired, from scripts on the looping
+// child that do one thing more than a script that only counts. The profile's prices for the rest of the difference are
+// subtracted. Rows with a price by size are measured with two sizes. The kernel stack is that of a system call of the child, some
+// six frames.
+//
+// No other process is affected: the child ignores the signal, a stop is followed by the signal that ends it, and the bytes that
+// are written stood there already.
 //
 // Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +21,7 @@
 #include <utility>
 
 #include "lab/calibrate/live_run.h"
+#include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::lab {
@@ -28,6 +35,7 @@ constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
 constexpr uint32_t kShort = 7, kLong = 199;   // letters
 constexpr uint32_t kSmallCopy = 1024, kLargeCopy = 4096;
 constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
+constexpr uint64_t kActing = 500;       // calls of a sample that acts on the process: a signal takes long
 
 // One run of a case; rows with a price by size have two.
 struct Size {
@@ -36,12 +44,18 @@ struct Size {
   double things = 0;         // that the row is priced by
 };
 
+enum class Fires : uint8_t { function, system_call, acting };  // acting: a function, and dvm acts on the process
+
 struct CaptureCase {
   Row row;
   bool is_in_dvm;
-  const char* actions;  // {}: the size's things
+  // {0}: the size's things, {1}: the parent of the process, {2}: a signal that it ignores, {3}: the signal that ends a stop, {4}:
+  // a text of so many letters
+  const char* actions;
   std::array<std::optional<Size>, 2> sizes;
-  bool is_system_call = false;  // its firings are those of kCall
+  Fires fires = Fires::function;
+  unsigned uses = 1;  // of the row; where dvm acts, the actions are repeated as often
+  const char* setup = "";
 };
 
 constexpr double frames_at(uint32_t depth) { return frames_of({.depth = depth}); }
@@ -51,25 +65,44 @@ constexpr Size of_stack(uint32_t depth) { return {0, depth, 0, frames_at(depth)}
 constexpr Size of_unwound(uint32_t depth) { return {0, depth, kLargeCopy, frames_at(depth)}; }
 constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
 
+constexpr const char* kCounted = "@ = count(); ";
 // Two sizes of what has frames lie in the same stack.
 const CaptureCase kCases[] = {
     {"capture/time"_row, false, "@ = sum(timestamp);", {Size{}, {}}},
     {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);", {Size{}, {}}},
     {"capture/thread"_row, false, "@ = sum(tid);", {Size{}, {}}},
     {"capture/name"_row, false, "@[execname] = count();", {Size{}, {}}},
-    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}},
-    {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {}));", {of_bytes(8), of_bytes(kLong)}},
+    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}, Fires::function, 4},
+    {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {0}));", {of_bytes(8), of_bytes(kLong)}},
     {"capture/string"_row, false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
     {"capture/stack"_row, false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
-    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", {Size{}, {}}, true},
+    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", {Size{}, {}}, Fires::system_call},
     {"action/ustack"_row, true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
     {"capture/stack_bytes"_row, false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
     {"capture/unwind"_row, true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
+    {"action/raise"_row, true, "raise({2});", {Size{}, {}}, Fires::acting, 4, kCounted},
+    {"action/stop"_row, true, "stop(); raise({3});", {Size{}, {}}, Fires::acting, 1, kCounted},
+    {"subroutine/progenyof"_row, true, "this->is_child = progenyof({1});", {Size{}, {}}, Fires::acting, 16, kCounted},
+    {"subroutine/copyout"_row,
+     true,
+     "copyout(this->copied, arg0, {0});",
+     {of_bytes(8), of_bytes(kLong)},
+     Fires::acting,
+     4,
+     "@ = count(); this->copied = copyin(arg0, {0});"},
+    {"subroutine/copyoutstr"_row,
+     true,
+     "copyoutstr(\"{4}\", arg0, {0});",
+     {of_bytes(8), of_bytes(kLong)},
+     Fires::acting,
+     4,
+     kCounted},
 };
-constexpr unsigned kArguments = 4;  // that the case of capture/argument reads
 
 std::string clause_of(const CaptureCase& one, const Size& size) {
-  return fmt::format("{{ {} }}", fmt::format(fmt::runtime(one.actions), static_cast<unsigned>(size.things)));
+  const auto things = static_cast<unsigned>(size.things);
+  const std::string text = repeated(one.setup, one.actions, one.fires == Fires::acting ? one.uses : 1);
+  return fmt::format("{{ {} }}", fmt::format(fmt::runtime(text), things, getpid(), SIGURG, SIGCONT, std::string(things, 'x')));
 }
 
 struct FiringSides {
@@ -110,11 +143,9 @@ class CaptureMeter {
   Status measure(const CaptureCase& one) {
     const auto first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
     if (!first || !second) return Error{fmt::format("{}: {}", one.row.name(), (first ? second : first).error().message)};
-    const double things = one.row == "capture/argument"_row ? kArguments : 1;
-    const vm::Price ns = one.sizes[1]
-                             ? by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things)
-                             : times(*first, 1 / things);
-    profile_.set(one.row, times(ns, clocks_of_ns(profile_)));
+    const vm::Price ns =
+        one.sizes[1] ? by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things) : *first;
+    profile_.set(one.row, times(ns, clocks_of_ns(profile_) / one.uses));
     return {};
   }
 
@@ -132,7 +163,7 @@ class CaptureMeter {
 
   // Ns that the profile does not predict.
   Result<vm::Price> remainder(const CaptureCase& one, const Size& size) {
-    const auto with = run(clause_of(one, size), size, one.is_system_call), without = counting(size, one.is_system_call);
+    const auto with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
     if (!with) return with.error();
     if (!without) return without.error();
     const auto side = [&](const Measured& all) { return one.is_in_dvm ? all.figures.handled : all.figures.thread; };
@@ -148,24 +179,27 @@ class CaptureMeter {
   };
 
   // Once for each depth, number of calls, and kind of probe.
-  Result<Measured> counting(const Size& size, bool is_system_call = false) {
-    const auto key = std::tuple(size.depth, size.stack_bytes > 0, is_system_call);
+  Result<Measured> counting(const Size& size, Fires fires = Fires::function) {
+    const auto key = std::tuple(size.depth, size.stack_bytes > 0, fires);
     if (const auto known = counting_.find(key); known != counting_.end()) return known->second;
-    Result<Measured> measured = run("{ @ = count(); }", size, is_system_call);
+    Result<Measured> measured = run("{ @ = count(); }", size, fires);
     if (measured) counting_.emplace(key, *measured);
     return measured;
   }
 
   // Others make system calls too, which the predicate keeps away.
-  Result<Measured> run(const std::string& clause, const Size& size, bool is_system_call = false) {
+  Result<Measured> run(const std::string& clause, const Size& size, Fires fires) {
+    const bool is_system_call = fires == Fires::system_call, acts = fires == Fires::acting;
     const std::string only = is_system_call ? fmt::format("/pid == {}/ ", child_.pid()) : "";
     const std::string probe = is_system_call ? kCall : kProbe, script = fmt::format("{} {}{}", probe, only, clause);
     const Result<dif::Program> program = bench_.compile(script);
     if (!program) return program.error();
     const std::string bytes = std::to_string(size.stack_bytes);
-    const uint64_t calls = size.stack_bytes > 0 ? std::min(bench_.calls, kMostCopies) : bench_.calls;
+    const uint64_t most = size.stack_bytes > 0 ? kMostCopies : acts ? kActing : bench_.calls;
+    const uint64_t calls = std::min(bench_.calls, most);
     LiveCase live{{is_system_call ? StubKind::system_call : StubKind::emulated, calls, size.depth, size.letters}, script, {}};
-    live.settings = {{"ustackunwind", bytes.c_str()}};
+    live.calls.is_on_heap = acts;
+    live.settings = {{"ustackunwind", bytes.c_str()}, {"destructive", acts ? "on" : "off"}};
     const Result<LiveFigures> figures = measure_live(
         fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes), live, child_, bench_);
     if (!figures) return figures.error();
@@ -175,7 +209,7 @@ class CaptureMeter {
   LoopingChild& child_;
   Bench& bench_;
   vm::Profile& profile_;
-  std::map<std::tuple<uint32_t, bool, bool>, Measured> counting_;
+  std::map<std::tuple<uint32_t, bool, Fires>, Measured> counting_;
 };
 
 std::vector<Row> capture_rows() {
@@ -190,7 +224,8 @@ Status measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& prof
   CaptureMeter meter(**child, bench, profile);
   for (const CaptureCase& one : kCases) {
     if (only && *only != one.row) continue;
-    const bool may_be_refused = one.is_system_call && !only;  // where the kernel hides its symbols; it then has no price
+    const bool may_be_refused =
+        one.fires == Fires::system_call && !only;  // where the kernel hides its symbols; it then has no price
     if (!may_be_refused) profile.set(one.row, {});
     Status measured = meter.measure(one);
     if (!measured && !may_be_refused) return measured;

@@ -277,7 +277,9 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
   }
   if (!is_sure) {
-    if (const Result<std::string> stopped = run.stop(); !stopped) return stopped.error();
+    const Result<std::string> stopped = run.stop();
+    if (!stopped) return stopped.error();
+    if (stopped->find("error") != std::string::npos) return Error{*stopped};
     for (const dif::AggregationDesc& aggregation : program->aggregations)
       for (AggregatedKey& key : run.handle().aggregated(aggregation.id))
         if (figures.buckets.empty()) figures.buckets = std::move(key.state);
