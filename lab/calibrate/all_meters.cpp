@@ -11,8 +11,8 @@ namespace dvm::lab {
 
 using namespace runtime;
 
-extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kCommitMeter, kTableMeter, kReplayMeter,
-    kAccountMeter, kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter;
+extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
+    kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter;
 
 namespace {
 
@@ -21,10 +21,9 @@ bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begi
 }  // namespace
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,      &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter,
-                                     &kCommitMeter,   &kTableMeter,   &kReplayMeter,    &kAccountMeter,
-                                     &kConsumerMeter, &kCaptureMeter, &kRingMeter,      &kRestMeter,
-                                     &kSourceMeter,   &kLookMeter,    &kTimerMeter,     &kAgentMeter};
+  static const Meter* const all[] = {&kDifMeter,    &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter, &kTableMeter,
+                                     &kReplayMeter, &kAccountMeter, &kConsumerMeter,  &kCaptureMeter,      &kRingMeter,
+                                     &kRestMeter,   &kSourceMeter,  &kLookMeter,      &kTimerMeter,        &kAgentMeter};
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Rows that follow from more than two scripts on made-up firings: of replays, of tables with keys, of commit(), of counting.
+// Rows that follow from more than two scripts on made-up firings: of replays, of tables with keys, of counting.
 // Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
@@ -103,30 +103,6 @@ Status measure_tables(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   return measure_table(bench, kTupleRows, "P{{ a[{}] = 1; }}", profile);
 }
 
-// The extra cost of a commit over a discard, with a small record and with a large one.
-
-std::vector<Row> commit_rows() { return {"action/commit"_row}; }
-
-Status measure_commit(Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  constexpr double kSmallRecord = 24, kLargeRecord = 16 + 256;  // bytes with their head
-  const RunSettings settings{.firings = std::min<uint64_t>(bench.firings, 20'000)};
-  std::vector<TimedScript> scripts;
-  for (const char* recorded : {"trace(arg1)", "trace(execname)"})
-    for (const char* ending : {"commit", "discard"})
-      scripts.push_back(
-          {fmt::format("P{{ arg0; this->id = speculation(); speculate(this->id); {}; }} P{{ {}(this->id); }}", recorded, ending),
-           settings});
-  const auto timed = time_scripts(bench, "commit", scripts, bench.samples);
-  if (!timed) return timed.error();
-  const auto more = [&](size_t i) { return times(difference((*timed)[i], (*timed)[i + 1]), clocks_of_ns(profile)); };
-  const vm::Price small = more(0), large = more(2);
-  const vm::Price* discard = profile.find("action/discard"_row);
-  const double byte = std::max(large.m - small.m, 0.0) / (kLargeRecord - kSmallRecord);
-  profile.set("action/commit"_row,
-              {std::max(small.m - byte * kSmallRecord, 0.0) + (discard ? discard->m : 0), byte, small.spread});
-  return {};
-}
-
 // The cost of counting: the same scripts counted and not counted, with one and with several of each counted thing.
 
 struct CountedScript {
@@ -169,7 +145,6 @@ Status measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile
 
 extern const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay};
 extern const Meter kTableMeter = {"tables", "", table_rows, measure_tables};
-extern const Meter kCommitMeter = {"commit", "", commit_rows, measure_commit};
 extern const Meter kAccountMeter = {"accounting", "", account_rows, measure_accounting};
 
 }  // namespace dvm::lab
