@@ -21,8 +21,8 @@ std::vector<size_t> LaneCode::take(bool has_variables) {
         {0x48, 0x83, 0x78, offsetof(inside::ArmedPage, variables), static_cast<unsigned char>(inside::VariablesIn::thread)});
     other_if(kNotEqual);
   }
-  // A thread of a page that is kAlone has a control block (arm_alone, sets_block). rdfsbase, which could tell, waits for all
-  // that was begun before.
+  // Where the page is kAlone, each thread has a control block (arm_alone, sets_block). So rdfsbase is not needed, which waits for
+  // all earlier instructions.
   code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
   code_.add({0x85, 0xc0});                                      // test %eax, %eax
   other_if(kEqual);

@@ -28,7 +28,7 @@ class TextCoder {
   std::vector<size_t> make() {
     code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8
     check_address();
-    // The string begins in the midst of a word of memory: as many bits are shifted out, by %cl.
+    // The string may begin inside a word of memory. %cl: the bits before it, which are shifted out.
     code_.add({0x89, 0xc1, 0x83, 0xe1, 0x07, 0xc1, 0xe1, 0x03});  // mov %eax, %ecx; and $7, %ecx; shl $3, %ecx
     code_.add({0x48, 0x89, 0xc7, 0x48, 0x83, 0xe7, 0xf8});        // mov %rax, %rdi; and $-8, %rdi
     for (uint32_t i = 0; i < words_; i++) add_word(i);
