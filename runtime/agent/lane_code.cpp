@@ -8,11 +8,11 @@ namespace {
 using Register = GeneralRegister;
 
 constexpr unsigned char kEqual = 0x84, kNotEqual = 0x85;
+constexpr unsigned char kLaneBits = std::countr_zero(sizeof(inside::Lane));
 
 }  // namespace
 
 std::vector<size_t> LaneCode::take(bool has_variables) {
-  static_assert(sizeof(inside::Lane) == 1 << 7);
   code_.load(Register::rax, context_.armed);
   code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
   other_if(kNotEqual);
@@ -28,7 +28,7 @@ std::vector<size_t> LaneCode::take(bool has_variables) {
   other_if(kEqual);
   code_.add({0x89, 0xc5});                      // mov %eax, %ebp
   code_.add({0x81, 0xe5}, context_.lanes - 1);  // and $mask, %ebp
-  code_.add({0xc1, 0xe5, 0x07});                // shl $7, %ebp
+  code_.add({0xc1, 0xe5, kLaneBits});           // shl $kLaneBits, %ebp
   code_.load(Register::rbx, context_.data + sizeof(inside::DataHeader));
   code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
   code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx): the owner
@@ -58,26 +58,29 @@ void LaneCode::give_back() {
 }
 
 void LaneCode::find_variables() {
-  static_assert(sizeof(inside::ThreadVariables) == 1 << 9);
+  static_assert(sizeof(inside::ThreadVariables) == 2 * sizeof(inside::Lane));
   code_.load(Register::rax, context_.variables);
-  code_.add({0x48, 0x8d, 0x04, 0xa8});  // lea (%rax,%rbp,4), %rax
+  code_.add({0x48, 0x8d, 0x04, 0x68});  // lea (%rax,%rbp,2), %rax
 }
 
 void LaneCode::find_ring() {
-  code_.add({0x48, 0x89, 0xe8});                                                                         // mov %rbp, %rax
-  code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - 7)});  // shl
+  code_.add({0x48, 0x89, 0xe8});                                                                                 // mov %rbp, %rax
+  code_.add({0x48, 0xc1, 0xe0, static_cast<unsigned char>(std::countr_zero(context_.ring_bytes) - kLaneBits)});  // shl
   code_.load(Register::rcx, context_.data + sizeof(inside::DataHeader) + context_.lanes * sizeof(inside::Lane));
   code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
 }
 
 // dvm may say at any time which one it is.
-void LaneCode::find_arena() {
-  static_assert(inside::kArenaBytes == 1 << 16);
+void LaneCode::find_side() {
   code_.add({0x8b, 0x43, offsetof(inside::Lane, arena)});  // mov arena(%rbx), %eax
   code_.add({0x83, 0xe0, 0x01});                           // and $1, %eax
-  code_.add({0xc1, 0xe0, 0x10});                           // shl $16, %eax
-  code_.add({0xc1, 0xe5, 0x0a});                           // shl $10, %ebp
-  code_.add({0x48, 0x01, 0xc5});                           // add %rax, %rbp
+}
+
+void LaneCode::find_arena() {
+  constexpr unsigned char kArenaBits = std::countr_zero(inside::kArenaBytes);
+  code_.add({0xc1, 0xe0, kArenaBits});                  // shl $kArenaBits, %eax
+  code_.add({0xc1, 0xe5, kArenaBits + 1 - kLaneBits});  // shl, %ebp
+  code_.add({0x48, 0x01, 0xc5});                        // add %rax, %rbp
   code_.load(Register::rax, inside::arenas_at(context_.lanes, context_.ring_bytes) + context_.data);
   code_.add({0x48, 0x01, 0xc5});
 }

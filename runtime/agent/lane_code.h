@@ -17,9 +17,11 @@ class LaneCode {
   // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
   // %rax: the number. Returns the jumps of firings that are left to agent_enter.
   std::vector<size_t> take(bool has_variables);
-  // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the arena in %rbp, at last.
+  // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the number of the arena in
+  // %rax, and by that the arena in %rbp, at last.
   void find_variables();
   void find_ring();
+  void find_side();
   void find_arena();
   // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx, %rsi and %r8. Returns the jump that is taken if dvm
   // publishes a line meanwhile.

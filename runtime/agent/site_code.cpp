@@ -124,7 +124,7 @@ class SiteCoder : SiteCodeBase {
     if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));
-    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) lane_.find_arena();
+    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) lane_.find_side(), lane_.find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
   }
   bool has_tail(inside::Tail tail) const {

@@ -12,9 +12,9 @@ constexpr int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + s
 }  // namespace
 
 void TailCode::find() {
-  static_assert(sizeof(inside::TailCalls) == 16 * sizeof(inside::Lane));
+  static_assert(sizeof(inside::TailCalls) == 8 * sizeof(inside::Lane));
   code_.add({0x48, 0x89, 0xe8});        // mov %rbp, %rax
-  code_.add({0x48, 0xc1, 0xe0, 0x04});  // shl $4, %rax
+  code_.add({0x48, 0xc1, 0xe0, 0x03});  // shl $3, %rax
   code_.load(Register::rcx, place_.context.tails);
   code_.add({0x48, 0x01, 0xc8});  // add %rcx, %rax
   code_.store(Register::rax, Register::rsp, in_workspace(offsetof(inside::Workspace, tails)));

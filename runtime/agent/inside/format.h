@@ -71,6 +71,9 @@ struct MemoryRange {
   uint64_t begin = 0, end = 0;
 };
 
+// Clauses that may count without entries in the arena: the first ones.
+inline constexpr uint32_t kPlainCounts = 8;
+
 // The channel of one thread. The thread writes all but `tail` and `stack`, which dvm writes.
 struct Lane {
   uint64_t owner = 0;   // the thread's number; 0: free
@@ -86,8 +89,10 @@ struct Lane {
   MemoryRange stack{};    // of the thread whose thread pointer is its end; what is above its stack pointer lasts
   uint64_t retiring = 0;  // odd while dvm frees the lane; no thread takes it over then. dvm writes this
   uint64_t padding[2]{};
+  // Counts without keys, by the numbers of their clauses: one word for each arena. They only grow, whoever has the lane.
+  uint64_t counts[kPlainCounts][2]{};
 };
-static_assert(sizeof(Lane) == 128);
+static_assert(sizeof(Lane) == 256);
 
 // Thread-local variables of the script, by their numbers.
 inline constexpr uint32_t kMostVariables = 64;
@@ -118,7 +123,6 @@ struct RecordHead {
 inline constexpr uint32_t kArenaBytes = 64 * 1024;
 inline constexpr uint32_t kArenaBuckets = 1024;
 inline constexpr uint32_t kMostKeyWords = 128;  // of a key
-inline constexpr uint32_t kPlainCounts = 8;
 struct Arena {
   uint64_t used = 0;                  // bytes of the entries
   uint64_t counts[kPlainCounts]{};    // by the number of the clause
