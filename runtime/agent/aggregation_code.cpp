@@ -12,7 +12,10 @@ namespace dvm::runtime {
 
 void AggregationCode::add(const AgentClause& aggregation, uint64_t address) {
   const StateFound how = how_found(aggregation);
-  if (how == StateFound::plain) return add_plain_count(code_, aggregation.clause.clause);
+  if (how == StateFound::plain) {
+    code_.read(Register::rax, Register::rsp, in_workspace(offsetof(inside::Workspace, side)));
+    return add_plain_count(code_, aggregation.clause.clause);
+  }
   if (how == StateFound::here) return add_found(aggregation, address);
   if (how == StateFound::by_call)
     add_find(aggregation, address);

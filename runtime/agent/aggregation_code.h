@@ -18,7 +18,7 @@ class AggregationCode : SiteCodeBase {
   AggregationCode(CodeWriter& code, SiteFrame& frame, const SitePlace& place, const Needs& needs)
       : SiteCodeBase(code, place, needs), frame_(frame) {}
 
-  // %rbx: the lane, %rbp: the arena.
+  // %rbx: the lane, %rbp: the arena. The workspace has the number of the arena.
   void add(const AgentClause& aggregation, uint64_t address);
   // Adds the code for what is rare, to which the code before leads.
   void add_rare();

@@ -47,9 +47,8 @@ int32_t key_at(uint32_t word) { return static_cast<int32_t>(offsetof(inside::Are
 size_t state_of_entry(uint32_t key_words) { return kEntries + sizeof(inside::ArenaEntry) + key_words * sizeof(uint64_t); }
 
 void add_plain_count(CodeWriter& code, uint32_t clause) {
-  static_assert(offsetof(inside::Arena, counts) + inside::kPlainCounts * sizeof(uint64_t) <= 128);
-  const size_t at = offsetof(inside::Arena, counts) + clause * sizeof(uint64_t);
-  code.add({0x48, 0xff, 0x45, static_cast<unsigned char>(at)});  // incq counts(%rbp)
+  const size_t at = offsetof(inside::Lane, counts) + clause * sizeof(inside::Lane::counts[0]);
+  code.add({0x48, 0xff, 0x84, 0xc3}, at);  // incq counts(%rbx,%rax,8)
 }
 
 // All clauses of one number have keys of the same kinds, so an entry of that has as many words.

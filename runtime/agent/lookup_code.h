@@ -12,7 +12,7 @@ namespace dvm::runtime {
 
 class CodeWriter;
 
-// %rbp: the arena. Counts once for a clause that has no entry there.
+// %rbx: the lane, %rax: the number of its arena. Counts once for a clause that has no entry there.
 void add_plain_count(CodeWriter& code, uint32_t clause);
 
 // %rbp: the arena, which holds the key. Makes %rcx the position of the entry, and changes %rax and %rdx if the key has words.

@@ -124,8 +124,15 @@ class SiteCoder : SiteCodeBase {
     if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));
-    if (std::any_of(firers_.begin(), firers_.end(), aggregates)) lane_.find_side(), lane_.find_arena();
+    find_arena();
     if (needs.has_workspace) load_workspace(Register::rsi);
+  }
+  void find_arena() {
+    const bool counts = std::any_of(firers_.begin(), firers_.end(), counts_plainly);
+    const bool has_any = std::any_of(firers_.begin(), firers_.end(), has_entries);
+    if (counts || has_any) lane_.find_side();
+    if (counts) store_workspace(Register::rax, offsetof(inside::Workspace, side));
+    if (has_any) lane_.find_arena();
   }
   bool has_tail(inside::Tail tail) const {
     return std::any_of(firers_.begin(), firers_.end(), [&](const AgentFirer& one) { return one.tail == tail; });

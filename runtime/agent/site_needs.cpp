@@ -17,6 +17,10 @@ constexpr uint8_t kFlags = 18;  // of the words of struct pt_regs
 
 bool may_fail(const AgentKey& key) { return !is_integer(key) && !is_stack(key); }
 
+bool is_plain_count(const AgentStep& step) {
+  return step.step.kind == Kind::aggregate && inside::is_plain_count(step.aggregation.clause);
+}
+
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
   const auto& keys = step.aggregation.keys;
   if (is_record(step)) return true;
@@ -87,9 +91,11 @@ bool may_record(const AgentFirer& firer) {
   return firer.steps.empty() || std::any_of(firer.steps.begin(), firer.steps.end(), is_record);
 }
 
-bool aggregates(const AgentFirer& firer) {
+bool counts_plainly(const AgentFirer& firer) { return std::any_of(firer.steps.begin(), firer.steps.end(), is_plain_count); }
+
+bool has_entries(const AgentFirer& firer) {
   return std::any_of(firer.steps.begin(), firer.steps.end(),
-                     [](const AgentStep& one) { return one.step.kind == Kind::aggregate; });
+                     [](const AgentStep& one) { return one.step.kind == Kind::aggregate && !is_plain_count(one); });
 }
 
 bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }

@@ -36,7 +36,7 @@ inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::Key
 inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
 // How the state of a key is found, and updated behind that.
 //
-//   plain      it is a word of the arena
+//   plain      it is a word of the lane
 //   here       its key has a known number of words
 //   by_call    agent_find makes the last part of the key
 //   elsewhere  agent_aggregate finds and updates it
@@ -47,8 +47,9 @@ inline bool is_record(const AgentStep& step) { return step.step.kind == inside::
 inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }
 inline bool is_time(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::time; }
 bool may_record(const AgentFirer& firer);
-bool aggregates(const AgentFirer& firer);
-bool asks_twice(const AgentFirer& firer);  // for the time
+bool counts_plainly(const AgentFirer& firer);  // in the lane
+bool has_entries(const AgentFirer& firer);     // in the arena
+bool asks_twice(const AgentFirer& firer);      // for the time
 // The flags are in a record of some probe.
 bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.

@@ -259,11 +259,12 @@ struct ThreadFiring {
                *reinterpret_cast<const RecordProgram*>(programs.larger_program), true);
 }
 
-// The one that dvm lets the thread use.
-[[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane) {
+// The one that dvm lets the thread use, by its number.
+[[gnu::always_inline]] inline uint64_t side_of(const Lane& lane) { return load(lane.arena) & 1; }
+[[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane, uint64_t side) {
   auto* lanes = reinterpret_cast<Lane*>(&header + 1);
   const uint64_t arenas = reinterpret_cast<uint64_t>(lanes + context.lanes) + uint64_t{context.lanes} * context.ring_bytes;
-  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + (load(lane.arena) & 1);
+  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + side;
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 
@@ -339,7 +340,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
                                    const Firer& firer) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
-  Arena& arena = arena_of(header, context, lane);
+  const uint64_t side = side_of(lane);
+  Arena& arena = arena_of(header, context, lane, side);
   const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1));
   Workspace workspace;
   workspace.pid = static_cast<uint64_t>(int64_t{firing.pid});
@@ -355,6 +357,10 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     } else if (step->kind == ClauseStep::Kind::aggregate) {
       if (is_in_child(context, firing)) return true;
       const auto& clause = *reinterpret_cast<const ThreadAggregation*>(step->address);
+      if (is_plain_count(clause)) {
+        count_plainly(lane, clause.clause, side);
+        continue;
+      }
       uint32_t key_words = 0;
       const KeyRead read = make_key(clause, context, arena, firing.saved, workspace, key_words);
       if (read == KeyRead::fault) return false;

@@ -119,13 +119,12 @@ struct RecordHead {
 };
 
 // What a thread has aggregated. dvm reads an arena, and empties it, while the thread uses the other one. Entries follow, each
-// with the words of its state. A count without keys has no entry if it is one of the first clauses.
+// with the words of its state.
 inline constexpr uint32_t kArenaBytes = 64 * 1024;
 inline constexpr uint32_t kArenaBuckets = 1024;
 inline constexpr uint32_t kMostKeyWords = 128;  // of a key
 struct Arena {
   uint64_t used = 0;                  // bytes of the entries
-  uint64_t counts[kPlainCounts]{};    // by the number of the clause
   uint64_t key[kMostKeyWords]{};      // of the firing at hand
   uint32_t buckets[kArenaBuckets]{};  // 1 + the position of an entry among these bytes; 0: free
 };
@@ -178,6 +177,7 @@ struct Workspace {
   uint64_t state;      // the address of that of the key
   uint64_t head;       // of the ring, where a record is written
   TailCalls* tails;    // of the lane
+  uint64_t side;       // the number of the arena
 };
 
 // Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.

@@ -72,6 +72,8 @@ ArenaReader::ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes, StackChe
       lanes_(lanes),
       ring_bytes_(ring_bytes),
       used_(lanes),
+      now_(lanes),
+      taken_(lanes),
       copy_(kEntryRoom / sizeof(uint64_t)),
       check_(std::move(check)) {}
 
@@ -85,11 +87,17 @@ inside::Lane ArenaReader::lane(uint32_t number) const {
   return lane;
 }
 
-ArenaReader::Contents ArenaReader::contents(uint32_t number, uint32_t arena) const {
-  static_assert(offsetof(inside::Arena, used) == 0 && offsetof(inside::Arena, counts) == offsetof(Contents, counts));
-  Contents found;
-  if (!read(arena_at(number, arena), &found, sizeof found)) found = {};
-  return found;
+// Of its entries.
+uint64_t ArenaReader::bytes_used(uint32_t number, uint32_t arena) const {
+  static_assert(offsetof(inside::Arena, used) == 0);
+  uint64_t used = 0;
+  return read(arena_at(number, arena), &used, sizeof used) ? used : 0;
+}
+
+bool ArenaReader::has_counted(uint32_t number, uint32_t arena) const {
+  for (uint32_t i = 0; i < inside::kPlainCounts; i++)
+    if (now_[number].counts[i][arena] != taken_[number][i][arena]) return true;
+  return false;
 }
 
 // A thread has taken its lane before it looks which arena is its. So once all threads have gone through a memory barrier, those
@@ -122,15 +130,19 @@ void ArenaReader::settle() {
 }
 
 void ArenaReader::swap_used() {
-  for (uint32_t number = 0; number < lanes_; number++)
-    if (used_[number].state == Used::State::idle && !contents(number, used_[number].arena).is_empty()) swap(number);
+  read_lanes();
+  for (uint32_t number = 0; number < lanes_; number++) {
+    const Used& used = used_[number];
+    if (used.state != Used::State::idle) continue;
+    if (has_counted(number, used.arena) || bytes_used(number, used.arena) != 0) swap(number);
+  }
   settle();
 }
 
 void ArenaReader::forget() {
   swap_used();
   for (uint32_t number = 0; number < lanes_; number++) {
-    used_[number].is_stale = used_[number].state == Used::State::pending;
+    used_[number].is_stale = true;
     if (lane(number).owner != 0) forget_variables(number);
   }
 }
@@ -140,6 +152,7 @@ void ArenaReader::forget_variables(uint32_t number) const {
   write_value(file_, inside::variables_at(lanes_, ring_bytes_) + number * sizeof none, none);
 }
 
+// A firing that counts and makes entries does so in one collection, since it has left its arena.
 void ArenaReader::collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last) {
   for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
     swap_used();
@@ -148,28 +161,41 @@ void ArenaReader::collect(const std::vector<KnownClause>& clauses, const Aggrega
       take(number, clauses, visit);
       used_[number].state = Used::State::idle;
     }
+    read_lanes();
+    for (uint32_t number = 0; number < lanes_; number++) {
+      if (used_[number].state != Used::State::idle) continue;
+      take_counts(number, used_[number].arena ^ 1U, clauses, visit);
+      if (is_last) take_counts(number, used_[number].arena, clauses, visit);
+    }
   }
 }
 
 // The arena that the thread does not use: it is empty afterwards.
 void ArenaReader::take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit) {
   const uint64_t at = arena_at(number, used_[number].arena ^ 1U);
-  Contents found = contents(number, used_[number].arena ^ 1U);
-  if (found.used > kEntryRoom) found.used = 0, nonsense_++;
-  if (!read(at + sizeof(inside::Arena), copy_.data(), found.used)) return;
+  uint64_t used = bytes_used(number, used_[number].arena ^ 1U);
+  if (used == 0) return;
+  if (used > kEntryRoom) used = 0, nonsense_++;
+  if (!read(at + sizeof(inside::Arena), copy_.data(), used)) return;
   if (!write_value(file_, at, inside::Arena())) return;
-  if (std::exchange(used_[number].is_stale, false)) return;
-  tell_counts(found.counts, clauses, visit);
-  tell(found.used, clauses, visit);
+  if (!used_[number].is_stale) tell(used, clauses, visit);
 }
 
-void ArenaReader::tell_counts(std::span<const uint64_t, inside::kPlainCounts> counts, const std::vector<KnownClause>& clauses,
+// What has been added to them, by the lanes as they were read last.
+void ArenaReader::take_counts(uint32_t number, uint32_t arena, const std::vector<KnownClause>& clauses,
                               const AggregationSource::Visit& visit) {
-  for (uint32_t i = 0; i < counts.size(); i++) {
-    if (counts[i] == 0) continue;
-    const bool is_one = i < clauses.size() && clauses[i].function == static_cast<uint32_t>(inside::SiteFunction::count);
-    if (!is_one || !tell({i, 1}, counts.subspan(i, 1), clauses[i], visit)) nonsense_++;
+  const bool is_stale = used_[number].is_stale && arena != used_[number].arena;
+  for (uint32_t i = 0; i < inside::kPlainCounts; i++) {
+    const uint64_t now = now_[number].counts[i][arena], count = now - std::exchange(taken_[number][i][arena], now);
+    if (count != 0 && !is_stale && !tell_count(i, count, clauses, visit)) nonsense_++;
   }
+}
+
+// False: it is none of a clause.
+bool ArenaReader::tell_count(uint32_t clause, uint64_t count, const std::vector<KnownClause>& clauses,
+                             const AggregationSource::Visit& visit) {
+  const bool is_one = clause < clauses.size() && clauses[clause].function == static_cast<uint32_t>(inside::SiteFunction::count);
+  return is_one && tell({clause, 1}, std::span(&count, 1), clauses[clause], visit);
 }
 
 // The words of the entries, one after another.

@@ -2,6 +2,9 @@
 // Reads what the threads of one process have aggregated. dvm lets a thread go on in its other arena, waits until it has left the
 // one at hand, and reads and empties that. All of it may be overwritten by the process, so it is copied first, and nothing of it
 // is used without a check. Tested by tests/unit/instrument/arena_reader_test.cpp.
+//
+// Counts without keys lie in the lanes, two words each. dvm takes what has been added to that of the arena which the thread does
+// not use. A thread that has looked which arena is its may still add to the other word later: that is taken the next time.
 
 #include <array>
 #include <cstddef>
@@ -65,19 +68,13 @@ class ArenaReader {
     uint32_t arena = 0;  // that the thread may use now
     State state = State::idle;
     uint64_t turns = 0;     // of the lane, when the thread was sure to go to this one
-    bool is_stale = false;  // the pending one does not count
+    bool is_stale = false;  // the other one does not count
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
-  // The first words of an arena.
-  struct Contents {
-    uint64_t used = 0;
-    std::array<uint64_t, inside::kPlainCounts> counts{};
-
-    bool is_empty() const { return *this == Contents{}; }
-    bool operator==(const Contents&) const = default;
-  };
-  Contents contents(uint32_t number, uint32_t arena) const;
+  void read_lanes() { read(lane_at(0), now_.data(), now_.size() * sizeof now_[0]); }
+  uint64_t bytes_used(uint32_t number, uint32_t arena) const;
+  bool has_counted(uint32_t number, uint32_t arena) const;
   bool has_left(uint32_t number, bool is_last) const;
   void swap(uint32_t number);
   void swap_used();
@@ -86,8 +83,10 @@ class ArenaReader {
   void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   bool tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
             const AggregationSource::Visit& visit);
-  void tell_counts(std::span<const uint64_t, inside::kPlainCounts> counts, const std::vector<KnownClause>& clauses,
+  void take_counts(uint32_t number, uint32_t arena, const std::vector<KnownClause>& clauses,
                    const AggregationSource::Visit& visit);
+  bool tell_count(uint32_t clause, uint64_t count, const std::vector<KnownClause>& clauses,
+                  const AggregationSource::Visit& visit);
   void tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t arena_at(uint32_t number, uint32_t arena) const {
@@ -97,6 +96,9 @@ class ArenaReader {
   int file_;
   uint32_t lanes_, ring_bytes_;
   std::vector<Used> used_;
+  std::vector<inside::Lane> now_;  // as they were read last
+  // What dvm has taken of their counts.
+  std::vector<std::array<std::array<uint64_t, 2>, inside::kPlainCounts>> taken_;
   std::vector<uint64_t> copy_;
   std::vector<uint64_t> key_;
   StackCheck check_;

@@ -92,19 +92,47 @@ TEST_F(Arenas, HoldCountsWithoutEntries) {
     counts[entry.aggregation] += entry.words[0];
   };
   for (uint32_t number = 0; number < kLanes; number++) {
-    arena(number, 0).counts[1] = 100 + number;
+    lane(number).counts[1][0] = 100 + number;
     reader_->collect(counts_without_keys(), add, false);
     EXPECT_EQ(lane(number).arena, 1);
-    arena(number, 1).counts[0] = 5;
+    lane(number).counts[0][1] = 5;
+    lane(number).counts[1][0]++;  // of a firing that had seen the arena before
   }
+  for (int i = 0; i < 2; i++) reader_->collect(counts_without_keys(), add, false);
+  EXPECT_EQ(counts, (std::map<uint32_t, uint64_t>{{7, 5 * kLanes}, {8, 406 + kLanes}}));
+  for (const uint32_t arena : {0, 1}) lane(2).counts[0][arena] += 10;
   reader_->collect(counts_without_keys(), add, true);
-  EXPECT_EQ(counts, (std::map<uint32_t, uint64_t>{{7, 5 * kLanes}, {8, 406}}));
+  reader_->collect(counts_without_keys(), add, true);
+  EXPECT_EQ(counts[7], 5 * kLanes + 20);
   EXPECT_EQ(reader_->nonsense(), 0);
 }
 
+// But for those that come once the thread goes to its other arena.
+TEST_F(Arenas, ForgetCounts) {
+  uint64_t count = 0;
+  const auto add = [&](const AggregationEntry& entry) { count += entry.words[0]; };
+  lane(0).counts[1][0] = 3;
+  reader_->forget();
+  lane(0).counts[1][0]++;  // a firing that had begun
+  lane(0).counts[1][1] += 10;
+  lane(1).counts[1][0] += 100;
+  for (const bool is_last : {false, false, true}) reader_->collect(counts_without_keys(), add, is_last);
+  EXPECT_EQ(count, 110);
+}
+
+// Counts and entries of one firing come together.
+TEST_F(Arenas, OfAFiringThatCountsAreReadOnceItHasEnded) {
+  lane(1).counts[1][0]++;
+  lane(1).turns++;
+  EXPECT_TRUE(collect().empty());
+  lane(1).turns++;
+  EXPECT_EQ(collect(), Totals());  // of a clause with a key: nonsense
+  EXPECT_EQ(reader_->nonsense(), 1);
+}
+
 TEST_F(Arenas, MayHoldCountsOfClausesThatAreNone) {
-  arena(0, 0).counts[0] = 3;  // its clause has a key
-  arena(0, 0).counts[2] = 3;  // there is no such clause
+  lane(0).counts[0][0] = 3;  // its clause has a key
+  lane(0).counts[2][0] = 3;  // there is no such clause
   EXPECT_TRUE(collect().empty());
   EXPECT_EQ(reader_->nonsense(), 2);
 }

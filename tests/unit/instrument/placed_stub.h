@@ -159,7 +159,7 @@ class Agent {
     return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, kRing))[lane_number()];
   }
   // What a clause has counted without keys.
-  uint64_t count_of(uint32_t clause) { return first_arena().counts[clause]; }
+  uint64_t count_of(uint32_t clause) { return lane().counts[clause][0] + lane().counts[clause][1]; }
   // The first word of the state of the only entry, which has no key.
   uint64_t state_of_entry() {
     return reinterpret_cast<const uint64_t*>(reinterpret_cast<const inside::ArenaEntry*>(&first_arena() + 1) + 1)[0];

@@ -48,13 +48,19 @@ class SiteRun : public testing::Test {
     EXPECT_EQ(here.lane().head, there.lane().head);
     EXPECT_EQ(here.lane().nested, 0);
     EXPECT_TRUE(here.arena() == there.arena());
+    EXPECT_EQ(counts_of(here), counts_of(there));
     EXPECT_TRUE(here.variables() == there.variables());
     EXPECT_EQ(here.lane().full, there.lane().full);
     EXPECT_EQ(here.ring(), there.ring());
     lost_ += here.lane().full;
     if (may_record) return;
     const std::vector<std::byte> arena = here.arena();
-    EXPECT_TRUE(std::any_of(arena.begin(), arena.end(), [](std::byte one) { return one != std::byte{0}; }));
+    const bool has_entries = std::any_of(arena.begin(), arena.end(), [](std::byte one) { return one != std::byte{0}; });
+    EXPECT_TRUE(has_entries || counts_of(here) != std::vector<uint64_t>(2 * inside::kPlainCounts));
+  }
+  static std::vector<uint64_t> counts_of(Agent& agent) {
+    const auto& counts = agent.lane().counts;
+    return {&counts[0][0], &counts[0][0] + 2 * inside::kPlainCounts};
   }
 
   std::mt19937_64 random_{11};
