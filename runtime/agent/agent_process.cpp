@@ -143,6 +143,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   context_.data = *gap + 2 * kPageBytes;
   context_.variables = context_.data + inside::variables_at(context_.lanes, context_.ring_bytes);
   context_.tails = context_.data + inside::tails_at(context_.lanes, context_.ring_bytes);
+  context_.lane = context_.data + sizeof(inside::DataHeader);
   return {};
 }
 

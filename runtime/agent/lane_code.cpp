@@ -12,7 +12,8 @@ constexpr unsigned char kLaneBits = std::countr_zero(sizeof(inside::Lane));
 
 }  // namespace
 
-std::vector<size_t> LaneCode::take(bool has_variables) {
+// That of the thread, in %rax.
+void LaneCode::add_number(bool has_variables) {
   code_.load(Register::rax, context_.armed);
   code_.add({0x48, 0x83, 0x38, inside::kAlone});  // cmpq $kAlone, (%rax)
   other_if(kNotEqual);
@@ -26,13 +27,38 @@ std::vector<size_t> LaneCode::take(bool has_variables) {
   code_.add({0x64, 0x8b, 0x04, 0x25}, context_.thread_offset);  // mov %fs:thread_offset, %eax
   code_.add({0x85, 0xc0});                                      // test %eax, %eax
   other_if(kEqual);
-  code_.add({0x89, 0xc5});                      // mov %eax, %ebp
-  code_.add({0x81, 0xe5}, context_.lanes - 1);  // and $mask, %ebp
-  code_.add({0xc1, 0xe5, kLaneBits});           // shl $kLaneBits, %ebp
-  code_.load(Register::rbx, context_.data + sizeof(inside::DataHeader));
-  code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
-  code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx): the owner
+}
+
+// Of its lane from the first one, in %ebx or %ebp.
+void LaneCode::add_distance(unsigned char to) {
+  if (context_.lanes == 256) {
+    code_.add({0x0f, 0xb6, static_cast<unsigned char>(0xc0 | to << 3)});  // movzbl %al, %to
+  } else {
+    code_.add({0x89, static_cast<unsigned char>(0xc0 | to)});                      // mov %eax, %to
+    code_.add({0x81, static_cast<unsigned char>(0xe0 | to)}, context_.lanes - 1);  // and $mask, %to
+  }
+  code_.add({0xc1, static_cast<unsigned char>(0xe0 | to), kLaneBits});  // shl $kLaneBits, %to
+}
+
+void LaneCode::check_owner() {
+  code_.add({0x48, 0x39, 0x03});  // cmp %rax, (%rbx)
   other_if(kNotEqual);
+}
+
+std::vector<size_t> LaneCode::find() {
+  add_number(false);
+  add_distance(static_cast<unsigned char>(Register::rbx));
+  code_.add_to_rbx(place_.context_at + offsetof(inside::Context, lane));
+  check_owner();
+  return others_;
+}
+
+std::vector<size_t> LaneCode::take(bool has_variables) {
+  add_number(has_variables);
+  add_distance(static_cast<unsigned char>(Register::rbp));
+  code_.load(Register::rbx, context_.lane);
+  code_.add({0x48, 0x01, 0xeb});  // add %rbp, %rbx
+  check_owner();
   code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
   other_if(kNotEqual);
   code_.add({0x48, 0xc7, 0x84, 0x24}, 8 * inside::kGuardWord);  // movq $kGuard, (%rsp): for inside/ended.h

@@ -7,16 +7,19 @@
 
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/site_place.h"
 
 namespace dvm::runtime {
 
 class LaneCode {
  public:
-  LaneCode(CodeWriter& code, const inside::Context& context) : code_(code), context_(context) {}
+  LaneCode(CodeWriter& code, const SitePlace& place) : code_(code), place_(place), context_(place.context) {}
 
   // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
   // %rax: the number. Returns the jumps of firings that are left to agent_enter.
   std::vector<size_t> take(bool has_variables);
+  // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
+  std::vector<size_t> find();
   // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the number of the arena in
   // %rax, and by that the arena in %rbp, at last.
   void find_variables();
@@ -33,9 +36,13 @@ class LaneCode {
 
  private:
   void other_if(unsigned char condition) { others_.push_back(code_.jump_ahead({0x0f, condition})); }
+  void add_number(bool has_variables);
+  void add_distance(unsigned char to);
+  void check_owner();
   void add_turn();
 
   CodeWriter& code_;
+  const SitePlace& place_;
   const inside::Context& context_;
   std::vector<size_t> others_;
 };

@@ -14,5 +14,7 @@ bool can_run_all(std::span<const AgentFirer> firers);
 // The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
 // read more than registers.
 std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
+// All that its clauses do is to count, once and without keys, unless the value of a gate is 0.
+bool only_counts(std::span<const AgentFirer> firers);
 
 }  // namespace dvm::runtime

@@ -9,6 +9,7 @@
 
 #include "runtime/agent/aggregation_code.h"
 #include "runtime/agent/lane_code.h"
+#include "runtime/agent/lookup_code.h"
 #include "runtime/agent/record_code.h"
 #include "runtime/agent/site_code_base.h"
 #include "runtime/agent/site_frame.h"
@@ -28,7 +29,7 @@ class SiteCoder : SiteCodeBase {
         firers_(firers),
         context_(place.context),
         frame_(code, place.address, place.keeps_flags || record_flags(firers)),
-        lane_(code, place.context),
+        lane_(code, place),
         tails_(code, frame_, place),
         aggregations_(code, frame_, place, needs_) {}
 
@@ -37,7 +38,10 @@ class SiteCoder : SiteCodeBase {
     const bool runs = context_.thread_offset != 0 && context_.follows == 0 && can_run_all(firers_);
     if (gates.empty() && !runs) return false;
     if (!gates.empty()) add_gates(gates);
-    if (runs) add_run(!gates.empty());
+    if (runs && only_counts(firers_))
+      add_count(!gates.empty());
+    else if (runs)
+      add_run(!gates.empty());
     for (const size_t jump : others_) code_.land(jump);
     frame_.close(changes_);
     return true;
@@ -91,13 +95,27 @@ class SiteCoder : SiteCodeBase {
     return needs;
   }
 
-  void add_run(bool is_open) {
-    const Needs needs = needs_of_all();
+  void open(const Needs& needs, bool is_open) {
     if (is_open)
       frame_.extend(needs.reads, needs.changes);
     else
       frame_.open(needs.reads, needs.changes);
     changes_ |= needs.changes;
+  }
+
+  // By one instruction. So it does not matter if a signal handler has interrupted a firing, or interrupts this one and fires, or
+  // never comes back.
+  void add_count(bool is_open) {
+    open({0, kRbx}, is_open);
+    for (const size_t jump : lane_.find()) others_.push_back(jump);
+    lane_.find_side();
+    add_plain_count(code_, firers_.front().steps.back().aggregation.clause.clause);
+    end();
+  }
+
+  void add_run(bool is_open) {
+    const Needs needs = needs_of_all();
+    open(needs, is_open);
     take_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
     if (has_tail(inside::Tail::returns)) tails_.forget();

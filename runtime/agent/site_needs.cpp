@@ -105,6 +105,12 @@ bool can_run_all(std::span<const AgentFirer> firers) {
     if (may_record(firer) && !record_of(firer)) return false;
     const bool is_first = &firer == firers.data() && firer.tail == inside::Tail::nothing;
     return std::all_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) { return can_run(step, is_first); });
+bool only_counts(std::span<const AgentFirer> firers) {
+  if (firers.size() != 1 || firers[0].tail != inside::Tail::nothing || firers[0].steps.empty()) return false;
+  const size_t others = firers[0].steps.size() - 1;
+  return is_plain_count(firers[0].steps.back()) && (others == 0 || (others == 1 && gates_of(firers).size() == 1));
+}
+
   });
 }
 

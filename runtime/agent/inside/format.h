@@ -289,6 +289,7 @@ struct Context {
   uint64_t data = 0;       // of the data mapping
   uint64_t variables = 0;  // of the first table of variables
   uint64_t tails = 0;      // of the first TailCalls
+  uint64_t lane = 0;       // of the first Lane
   int32_t pid = 0;
   uint32_t thread_offset = 0;  // of the thread's number from its thread pointer; 0: not known
   uint32_t lanes = 0;          // a power of two

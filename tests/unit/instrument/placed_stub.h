@@ -88,6 +88,7 @@ class Agent {
     context_.data = reinterpret_cast<uint64_t>(data_);
     context_.variables = context_.data + inside::variables_at(kLanes, kRing);
     context_.tails = context_.data + inside::tails_at(kLanes, kRing);
+    context_.lane = context_.data + sizeof(inside::DataHeader);
     context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = kRing;
     code_at_ = add(std::as_bytes(inside_code()));
     lasting_ = {stack_of_thread(), 1};
