@@ -74,6 +74,20 @@ def code_mappings(pid):
     return len(re.findall(r"(?m) r-xp \S+ 00:00 0 *$", pathlib.Path(f"/proc/{pid}/maps").read_text()))
 
 
+class Storm(AgentTest):
+    """A handler that calls the function which it may have interrupted."""
+
+    def test_each_call_counts(self):
+        for predicate in ("", "/arg0 >= 0/"):  # true
+            with self.subTest(predicate):
+                text = "pid$target:storm:called:entry %s { @ = count(); }" % predicate
+                result = self.run_dvm(text, "-x", "aggrate=500hz", "-c", program("storm") + " 20000000")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                calls, handled = map(int, re.search(r"(\d+) calls, (\d+) of them", result.stdout).groups())
+                self.assertGreater(handled, 0)
+                self.assertEqual(int(result.stdout.split()[-1]), calls)
+
+
 class Unwinding(AgentTest):
     """Handlers that interrupt code of the agent find the callers of it, as the program without an agent does."""
 
