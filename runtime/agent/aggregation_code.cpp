@@ -155,10 +155,31 @@ void AggregationCode::add_update_of_state(const inside::ThreadAggregation& claus
   using inside::SiteFunction;
   const auto function = static_cast<SiteFunction>(clause.function);
   if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x00});  // incq (%rax)
-  const bool is_sum = function == SiteFunction::sum;
-  code_.read(is_sum ? Register::rcx : Register::rdi, Register::rsp, in_workspace(offsetof(inside::Workspace, state)));
-  if (is_sum) return code_.add({0x48, 0x01, 0x01});  // add %rax, (%rcx)
-  call_update(clause);
+  const bool is_here = is_updated_here(clause);
+  code_.read(is_here ? Register::rcx : Register::rdi, Register::rsp, in_workspace(offsetof(inside::Workspace, state)));
+  if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x01});  // add %rax, (%rcx)
+  is_here ? add_quantize(clause, 0) : call_update(clause);
+}
+
+// dif::quantize_bucket() of a value that is not negative is 127 minus its leading zeros.
+void AggregationCode::add_quantize(const inside::ThreadAggregation& clause, size_t states) {
+  constexpr unsigned char kSign = 0x88;
+  constexpr size_t kLast = (dif::kQuantizeZero + 64) * sizeof(uint64_t);
+  code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
+  const size_t negative = code_.jump_ahead({0x0f, kSign});
+  code_.add({0xf3, 0x48, 0x0f, 0xbd, 0xc0});            // lzcnt %rax, %rax
+  code_.add({0x48, 0xf7, 0xd8});                        // neg %rax
+  code_.add({0x48, 0xff, 0x84, 0xc1}, states + kLast);  // incq states + kLast(%rcx,%rax,8)
+  negatives_.push_back({negative, code_.bytes().size(), states, clause});
+}
+
+void AggregationCode::add_negative(const Negative& one) {
+  code_.land(one.from);
+  frame_.keep_aside(kRdi | kRsi);
+  code_.add_address(Register::rdi, Register::rcx, static_cast<int32_t>(one.states));
+  call_update(one.clause);
+  frame_.put_back(kRdi | kRsi);
+  jump_back(one.back);
 }
 
 void AggregationCode::call_update(const inside::ThreadAggregation& clause) {
@@ -190,7 +211,11 @@ void AggregationCode::add_update(const inside::ThreadAggregation& clause, size_t
   const auto function = static_cast<SiteFunction>(clause.function);
   if (function == SiteFunction::count) return code_.add({0x48, 0xff, 0x84, 0x0d}, states);  // incq states(%rbp,%rcx)
   if (function == SiteFunction::sum) return code_.add({0x48, 0x01, 0x84, 0x0d}, states);    // add %rax, states(%rbp,%rcx)
-  code_.add({0x48, 0x8d, 0xbc, 0x0d}, states);                                              // lea states(%rbp,%rcx), %rdi
+  if (is_updated_here(clause)) {
+    code_.add({0x48, 0x01, 0xe9});  // add %rbp, %rcx
+    return add_quantize(clause, states);
+  }
+  code_.add({0x48, 0x8d, 0xbc, 0x0d}, states);  // lea states(%rbp,%rcx), %rdi
   call_update(clause);
 }
 
@@ -212,6 +237,7 @@ void AggregationCode::add_miss(const Miss& miss) {
 void AggregationCode::add_rare() {
   for (const Long& one : longs_) add_long(one);
   for (const Miss& miss : misses_) add_miss(miss);
+  for (const Negative& one : negatives_) add_negative(one);
 }
 
 }  // namespace dvm::runtime

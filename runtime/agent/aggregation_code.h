@@ -47,6 +47,14 @@ class AggregationCode : SiteCodeBase {
   void add_integers(const AgentClause& aggregation);
   void add_update_of_state(const inside::ThreadAggregation& clause);
   void call_update(const inside::ThreadAggregation& clause);
+  void add_quantize(const inside::ThreadAggregation& clause, size_t states);
+  // A negative value of quantize() is left to its function.
+  struct Negative {
+    size_t from = 0, back = 0;  // in the code
+    size_t states = 0;          // of the state from %rcx
+    const inside::ThreadAggregation& clause;
+  };
+  void add_negative(const Negative& one);
   // Where the entry in the first bucket is another one, there is none yet, or no room for one, agent_aggregate does it.
   struct Miss {
     std::vector<size_t> from;
@@ -65,6 +73,7 @@ class AggregationCode : SiteCodeBase {
   std::vector<size_t> lost_;  // jumps: of a stack that cannot be read: the aggregation at hand is left out
   std::vector<Long> longs_;
   std::vector<Miss> misses_;
+  std::vector<Negative> negatives_;
 };
 
 }  // namespace dvm::runtime

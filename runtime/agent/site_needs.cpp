@@ -7,6 +7,7 @@
 
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/clause_record.h"
+#include "runtime/agent/target_check.h"
 
 namespace dvm::runtime {
 namespace {
@@ -35,9 +36,8 @@ bool can_run(const AgentStep& step, bool is_in_first_firer) {
 
 Needs needs_of(const AgentClause& aggregation) {
   if (how_found(aggregation) == StateFound::plain) return {};
-  const auto function = static_cast<inside::SiteFunction>(aggregation.clause.function);
-  const bool is_in_place = function == inside::SiteFunction::count || function == inside::SiteFunction::sum;
-  const uint32_t here = kRcx | (is_in_place ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
+  const uint32_t here =
+      kRcx | (is_updated_here(aggregation.clause) ? 0 : kRdi | kRsi) | (aggregation.keys.empty() ? 0 : kRdx | kR8);
   Needs needs{0, how_found(aggregation) == StateFound::here ? here : kCallRegisters};
   if (!aggregation.value.empty()) needs.add(aggregation.value);
   for (const AgentKey& key : aggregation.keys) {
@@ -47,6 +47,13 @@ Needs needs_of(const AgentClause& aggregation) {
       needs.reads |= word_bit(inside::kFrameWord) | word_bit(inside::kCounterWord) | word_bit(inside::kStackWord);
   }
   return needs;
+}
+
+bool is_updated_here(const inside::ThreadAggregation& clause) {
+  using inside::SiteFunction;
+  const auto function = static_cast<SiteFunction>(clause.function);
+  if (function == SiteFunction::quantize) return counts_leading_zeros();
+  return function == SiteFunction::count || function == SiteFunction::sum;
 }
 
 StateFound how_found(const AgentClause& aggregation) {
@@ -98,6 +105,12 @@ bool has_entries(const AgentFirer& firer) {
                      [](const AgentStep& one) { return one.step.kind == Kind::aggregate && !is_plain_count(one); });
 }
 
+bool only_counts(std::span<const AgentFirer> firers) {
+  if (firers.size() != 1 || firers[0].tail != inside::Tail::nothing || firers[0].steps.empty()) return false;
+  const size_t others = firers[0].steps.size() - 1;
+  return is_plain_count(firers[0].steps.back()) && (others == 0 || (others == 1 && gates_of(firers).size() == 1));
+}
+
 bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
 
 bool can_run_all(std::span<const AgentFirer> firers) {
@@ -105,12 +118,6 @@ bool can_run_all(std::span<const AgentFirer> firers) {
     if (may_record(firer) && !record_of(firer)) return false;
     const bool is_first = &firer == firers.data() && firer.tail == inside::Tail::nothing;
     return std::all_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) { return can_run(step, is_first); });
-bool only_counts(std::span<const AgentFirer> firers) {
-  if (firers.size() != 1 || firers[0].tail != inside::Tail::nothing || firers[0].steps.empty()) return false;
-  const size_t others = firers[0].steps.size() - 1;
-  return is_plain_count(firers[0].steps.back()) && (others == 0 || (others == 1 && gates_of(firers).size() == 1));
-}
-
   });
 }
 

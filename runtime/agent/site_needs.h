@@ -42,6 +42,8 @@ inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKi
 //   elsewhere  agent_aggregate finds and updates it
 enum class StateFound : uint8_t { plain, here, by_call, elsewhere };
 StateFound how_found(const AgentClause& aggregation);
+// By code of the site, without a call.
+bool is_updated_here(const inside::ThreadAggregation& clause);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
 inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }

@@ -116,6 +116,15 @@ bool reads_cpu_number() {
   return does_read;
 }
 
+bool counts_leading_zeros() {
+  static const bool does_count = [] {
+    constexpr unsigned kFeatures = 0x80000001, kCounts = 5;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(kFeatures, &a, &b, &c, &d) != 0 && (c >> kCounts & 1) != 0;
+  }();
+  return does_count;
+}
+
 bool shares_memory(pid_t pid) {
   constexpr long kCompareMemory = 1;
   if (syscall(SYS_kcmp, pid, pid, kCompareMemory, 0, 0) != 0) return true;

@@ -30,6 +30,8 @@ uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& me
 
 // Whether programs can read the number of their CPU without waiting for earlier instructions.
 bool reads_cpu_number();
+// Whether they have the instruction lzcnt.
+bool counts_leading_zeros();
 // Whether another process has the memory of this one, or may have it.
 bool shares_memory(pid_t pid);
 

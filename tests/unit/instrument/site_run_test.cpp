@@ -76,6 +76,22 @@ TEST_F(SiteRun, AggregatesByEachFunction) {
   }
 }
 
+TEST_F(SiteRun, QuantizesValuesOfAllSizes) {
+  const auto of_any_size = [&](Registers& registers) {
+    constexpr uint64_t kEdges[] = {0, 1, 2, 3, ~uint64_t{0}, uint64_t{1} << 63, (uint64_t{1} << 63) - 1};
+    uint64_t& value = registers.words[saved::rsi];
+    value = random_() % 3 == 0 ? kEdges[random_() % std::size(kEdges)] : random_() >> random_() % 64;
+    if (random_() % 3 == 0) value = 0 - value;
+    registers.words[saved::rdx] = reinterpret_cast<uint64_t>(Agent::kText);
+    registers.flags &= ~kAlignmentCheck;
+  };
+  const MachineCode value = value_of(BuiltIn::arg1);
+  compare({firer({aggregation(1, SiteFunction::quantize, value)})}, 2000, of_any_size);
+  for (const AgentKey& key : {integer(masked(BuiltIn::arg0, 3)), text(value_of(BuiltIn::arg2))})
+    compare({firer({aggregation(1, SiteFunction::quantize, value, {key}), aggregation(2, SiteFunction::sum, value)})}, 2000,
+            of_any_size);
+}
+
 // A function that was left by a jump returns once, at the `ret` that has its return address at hand.
 TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
   constexpr uint64_t kOne = 0x1000, kOther = 0x2000;
@@ -473,22 +489,6 @@ TEST_F(SiteRun, KeepsFlagsWhereTheyMayBeRead) {
   EXPECT_TRUE(are_changed);
 }
 
-TEST_F(SiteRun, IsNestedWhileTheLaneIsTaken) {
-  Agent agent(inside::kAlone);
-  agent.place({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::pid))})});
-  agent.fire({});
-  agent.fire({});
-  agent.lane().turns++;
-  const auto before = agent.arena();
-  agent.fire({});
-  EXPECT_TRUE(agent.arena() == before);
-  EXPECT_EQ(agent.lane().nested, 1);
-  EXPECT_EQ(agent.lane().turns, 5);
-  agent.lane().turns++;
-  agent.page().armed = inside::kDisarmed;
-  agent.fire({});
-  EXPECT_TRUE(agent.arena() == before);
-}
 // Whoever has it, also if that firing never ends. dvm may send the thread to its other arena.
 TEST_F(SiteRun, CountsWithoutTheLane) {
   for (const bool has_predicate : {false, true}) {
@@ -512,6 +512,22 @@ TEST_F(SiteRun, CountsWithoutTheLane) {
   }
 }
 
+TEST_F(SiteRun, IsNestedWhileTheLaneIsTaken) {
+  Agent agent(inside::kAlone);
+  agent.place({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::pid))})});
+  agent.fire({});
+  agent.fire({});
+  agent.lane().turns++;
+  const auto before = agent.arena();
+  agent.fire({});
+  EXPECT_TRUE(agent.arena() == before);
+  EXPECT_EQ(agent.lane().nested, 1);
+  EXPECT_EQ(agent.lane().turns, 5);
+  agent.lane().turns++;
+  agent.page().armed = inside::kDisarmed;
+  agent.fire({});
+  EXPECT_TRUE(agent.arena() == before);
+}
 
 // A firing that has taken the lane was interrupted by a handler that was left by siglongjmp().
 TEST_F(SiteRun, TakesTheLaneFromAFiringThatHasEnded) {
