@@ -259,15 +259,6 @@ struct ThreadFiring {
                *reinterpret_cast<const RecordProgram*>(programs.larger_program), true);
 }
 
-// The one that dvm lets the thread use, by its number.
-[[gnu::always_inline]] inline uint64_t side_of(const Lane& lane) { return load(lane.arena) & 1; }
-[[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane, uint64_t side) {
-  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
-  const uint64_t arenas = reinterpret_cast<uint64_t>(lanes + context.lanes) + uint64_t{context.lanes} * context.ring_bytes;
-  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + side;
-  return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
-}
-
 // By the thread control block; 0: not known.
 [[gnu::always_inline]] inline uint32_t number_of_thread(const Context& context) {
   uint64_t thread;

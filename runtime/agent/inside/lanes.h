@@ -27,6 +27,15 @@ inline constexpr long kSignalThread = 200, kNoSuchThread = -3;
   return reinterpret_cast<TailCalls*>(context.tails)[&lane - lanes_of(context)];
 }
 
+// The one that dvm lets the thread use, by its number.
+[[gnu::always_inline]] inline uint64_t side_of(const Lane& lane) { return load(lane.arena) & 1; }
+[[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane, uint64_t side) {
+  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
+  const uint64_t arenas = reinterpret_cast<uint64_t>(lanes + context.lanes) + uint64_t{context.lanes} * context.ring_bytes;
+  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + side;
+  return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
+}
+
 // False: its thread lives, or dvm is about to free it.
 DVM_RARELY inline bool take_over(const Context& context, Lane& lane, uint32_t tid) {
   const uint64_t retiring = __atomic_load_n(&lane.retiring, __ATOMIC_SEQ_CST), owner = load(lane.owner);
