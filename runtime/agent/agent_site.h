@@ -20,6 +20,8 @@ struct MachineCode {
   uint32_t reads = 0;                // words of struct pt_regs, a bit each
   uint32_t changes = 0;              // the same, of the registers whose value it changes
   bool has_workspace = false;        // it reads or writes that
+  // Instructions that read and write thread-local variables.
+  uint32_t variable_loads = 0, variable_stores = 0;
 
   bool empty() const { return bytes.empty(); }
 };

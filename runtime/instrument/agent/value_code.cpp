@@ -327,6 +327,7 @@ class ValueCoder {
       return refuse(InDvm::variable);
     const size_t offset = number * sizeof(uint64_t);
     if (is_local) return access_workspace(opcode, reg, offsetof(inside::Workspace, locals) + offset), true;
+    (opcode == kLoad ? made_.variable_loads : made_.variable_stores)++;
     change(0);
     access_workspace(kLoad, kRcx, offsetof(inside::Workspace, variables));
     code_.access(opcode, reg, kRcx, offset);
