@@ -316,8 +316,11 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
 [[gnu::always_inline]] inline void set_time(const DataHeader& header, Lane& lane, uint64_t& time) {
   if (time != 0) return;
   const uint64_t now = time_on(current_line(header), __builtin_ia32_rdtsc());
-  time = now < lane.time ? lane.time : now;
-  lane.time = time;
+  uint64_t last = 0;
+  do {
+    last = load(lane.time);
+    time = now < last ? last : now;
+  } while (!take(lane.time, time, last));  // a signal handler that comes in between may fire
 }
 
 [[gnu::noinline]] void record_clause(const Context& context, Lane& lane, uint64_t ring, ThreadFiring firing,
