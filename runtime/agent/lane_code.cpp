@@ -53,7 +53,7 @@ std::vector<size_t> LaneCode::find() {
   return others_;
 }
 
-std::vector<size_t> LaneCode::take(bool has_variables) {
+std::vector<size_t> LaneCode::find_free(bool has_variables) {
   add_number(has_variables);
   add_distance(static_cast<unsigned char>(Register::rbp));
   code_.load(Register::rbx, context_.lane);
@@ -61,11 +61,14 @@ std::vector<size_t> LaneCode::take(bool has_variables) {
   check_owner();
   code_.add({0xf6, 0x43, offsetof(inside::Lane, turns), 1});  // testb $1, turns(%rbx)
   other_if(kNotEqual);
+  return others_;
+}
+
+void LaneCode::take() {
   code_.add({0x48, 0xc7, 0x84, 0x24}, 8 * inside::kGuardWord);  // movq $kGuard, (%rsp): for inside/ended.h
   code_.add({}, inside::kGuard);
   code_.store(Register::rsp, Register::rbx, offsetof(inside::Lane, frame));
   add_turn();
-  return others_;
 }
 
 void LaneCode::add_turn() { code_.add({0x48, 0xff, 0x43, offsetof(inside::Lane, turns)}); }  // incq turns(%rbx)
@@ -111,7 +114,8 @@ void LaneCode::find_arena() {
   code_.add({0x48, 0x01, 0xc5});
 }
 
-size_t LaneCode::find_time() {
+// It is not before the last one.
+std::vector<size_t> LaneCode::find_time(bool is_taken) {
   constexpr unsigned char kNumber = offsetof(inside::DataHeader, clock_number), kTime = offsetof(inside::Lane, time);
   static_assert(sizeof(inside::ClockLine) == 3 * sizeof(uint64_t) && offsetof(inside::ClockLine, ticks) == 0);
   code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0});  // rdtsc; shl $32, %rdx; or %rdx, %rax
@@ -125,11 +129,20 @@ size_t LaneCode::find_time() {
   code_.add({0x48, 0x09, 0xd0});                                                          // or %rdx, %rax
   code_.add({0x48, 0x03, 0x46, offsetof(inside::ClockLine, time)});                       // add time(%rsi), %rax
   code_.add({0x4c, 0x3b, 0x41, kNumber});                                                 // cmp number(%rcx), %r8
-  const size_t is_new = code_.jump_ahead({0x0f, kNotEqual});
-  code_.read(Register::rcx, Register::rbx, kTime);
-  code_.add({0x48, 0x39, 0xc8, 0x48, 0x0f, 0x42, 0xc1});  // cmp %rcx, %rax; cmovb %rcx, %rax: not before the last one
-  code_.store(Register::rax, Register::rbx, kTime);
-  return is_new;
+  std::vector<size_t> late = {code_.jump_ahead({0x0f, kNotEqual})};
+  if (is_taken) {
+    code_.read(Register::rcx, Register::rbx, kTime);
+    code_.add({0x48, 0x39, 0xc8, 0x48, 0x0f, 0x42, 0xc1});  // cmp %rcx, %rax; cmovb %rcx, %rax
+    code_.store(Register::rax, Register::rbx, kTime);
+    return late;
+  }
+  code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
+  code_.read(Register::rax, Register::rbx, kTime);
+  code_.add({0x48, 0x39, 0xc2, 0x48, 0x0f, 0x42, 0xd0});  // cmp %rax, %rdx; cmovb %rax, %rdx
+  code_.add({0x48, 0x0f, 0xb1, 0x53, kTime});             // cmpxchg %rdx, time(%rbx)
+  late.push_back(code_.jump_ahead({0x0f, kNotEqual}));
+  code_.add({0x48, 0x89, 0xd0});  // mov %rdx, %rax
+  return late;
 }
 
 }  // namespace dvm::runtime

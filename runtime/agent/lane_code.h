@@ -17,7 +17,8 @@ class LaneCode {
 
   // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
   // %rax: the number. Returns the jumps of firings that are left to agent_enter.
-  std::vector<size_t> take(bool has_variables);
+  std::vector<size_t> find_free(bool has_variables);
+  void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
   std::vector<size_t> find();
   // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the number of the arena in
@@ -26,9 +27,9 @@ class LaneCode {
   void find_ring();
   void find_side();
   void find_arena();
-  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx, %rsi and %r8. Returns the jump that is taken if dvm
-  // publishes a line meanwhile.
-  size_t find_time();
+  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx, %rsi and %r8. Returns the jumps that are taken if dvm
+  // publishes a line meanwhile, or if the lane is not taken and a signal handler comes in between and fires.
+  std::vector<size_t> find_time(bool is_taken);
   // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
   // jump of the child. %rax is changed.
   size_t jump_in_child();

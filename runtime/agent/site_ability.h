@@ -16,5 +16,7 @@ bool can_run_all(std::span<const AgentFirer> firers);
 std::vector<const MachineCode*> gates_of(std::span<const AgentFirer> firers);
 // All that its clauses do is to count, once and without keys, unless the value of a gate is 0.
 bool only_counts(std::span<const AgentFirer> firers);
+// The same, to assign to one thread-local variable, by a value that depends on none.
+bool only_assigns(std::span<const AgentFirer> firers);
 
 }  // namespace dvm::runtime

@@ -38,6 +38,7 @@ class SiteCoder : SiteCodeBase {
     const bool runs = context_.thread_offset != 0 && context_.follows == 0 && can_run_all(firers_);
     if (gates.empty() && !runs) return false;
     if (!gates.empty()) add_gates(gates);
+    is_predicate_true_ = gates.size() == 1;
     if (runs && only_counts(firers_))
       add_count(!gates.empty());
     else if (runs)
@@ -116,10 +117,11 @@ class SiteCoder : SiteCodeBase {
   void add_run(bool is_open) {
     const Needs needs = needs_of_all();
     open(needs, is_open);
-    take_lane(needs);
+    is_taken_ = !only_assigns(firers_);
+    find_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
     if (has_tail(inside::Tail::returns)) tails_.forget();
-    lane_.give_back();
+    if (is_taken_) lane_.give_back();
     end();
     aggregations_.add_rare();
     for (const Time& time : times_) add_late(time);
@@ -133,9 +135,11 @@ class SiteCoder : SiteCodeBase {
     return std::any_of(firers_.begin(), firers_.end(), [](const AgentFirer& one) { return one.has_variables != 0; });
   }
 
-  // %rbx: the lane, %rbp: the arena.
-  void take_lane(const Needs& needs) {
-    for (const size_t jump : lane_.take(has_variables())) others_.push_back(jump);
+  // %rbx: the lane, %rbp: the arena. An assignment is one instruction too, but no firing that has the lane may find that the
+  // variable has changed.
+  void find_lane(const Needs& needs) {
+    for (const size_t jump : lane_.find_free(has_variables())) others_.push_back(jump);
+    if (is_taken_) lane_.take();
     const bool records = std::any_of(firers_.begin(), firers_.end(),
                                      [](const AgentFirer& one) { return may_record(one) || has_clause_record(one); });
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
@@ -165,7 +169,7 @@ class SiteCoder : SiteCodeBase {
     }
     if (asks_twice(firer)) clear_workspace(offsetof(inside::Workspace, time));
     for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
-    for (size_t i = 0; i < firer.steps.size(); i++) {
+    for (size_t i = is_predicate_true_ ? 1 : 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
       if (const AgentClauseRecord& its = firer.steps[i].record; is_clause_record(firer.steps[i])) {
@@ -247,7 +251,8 @@ class SiteCoder : SiteCodeBase {
 
   // A firing has one time. It is agent_time that waits for another line.
   struct Time {
-    size_t from = 0, back = 0;  // in the code
+    std::vector<size_t> from;
+    size_t back = 0;  // in the code
   };
   void add_time(bool may_be_known) {
     std::optional<size_t> known;
@@ -256,14 +261,15 @@ class SiteCoder : SiteCodeBase {
       code_.add({0});  // cmpq $0, time(%rsp)
       known = code_.jump_ahead({0x0f, kNotEqual});
     }
-    const size_t from = lane_.find_time();
+    Time time{lane_.find_time(is_taken_)};
     store_workspace(Register::rax, offsetof(inside::Workspace, time));
-    times_.push_back({from, code_.bytes().size()});
+    time.back = code_.bytes().size();
+    times_.push_back(std::move(time));
     load_workspace(Register::rsi);
     if (known) code_.land(*known);
   }
   void add_late(const Time& time) {
-    code_.land(time.from);
+    for (const size_t jump : time.from) code_.land(jump);
     clear_workspace(offsetof(inside::Workspace, time));
     store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
     frame_.keep_aside(kCallRegisters);
@@ -283,9 +289,11 @@ class SiteCoder : SiteCodeBase {
   TailCode tails_;
   AggregationCode aggregations_;
   Needs needs_;
-  uint32_t changes_ = 0;        // registers that are kept so far
-  size_t end_ = 0;              // where a firing has ended
-  std::vector<size_t> others_;  // jumps: of firings that are left to agent_enter
+  bool is_predicate_true_ = false;  // that of the only clause, since its gate is open
+  bool is_taken_ = true;            // the lane
+  uint32_t changes_ = 0;            // registers that are kept so far
+  size_t end_ = 0;                  // where a firing has ended
+  std::vector<size_t> others_;      // jumps: of firings that are left to agent_enter
   std::vector<Time> times_;
   std::vector<Full> fulls_;
 };

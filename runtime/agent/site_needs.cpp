@@ -22,6 +22,16 @@ bool is_plain_count(const AgentStep& step) {
   return step.step.kind == Kind::aggregate && inside::is_plain_count(step.aggregation.clause);
 }
 
+// Those of the only clause of the site; none: there are more clauses, or its predicate is no gate.
+std::span<const AgentStep> steps_behind_gate(std::span<const AgentFirer> firers) {
+  if (firers.size() != 1 || firers[0].tail != inside::Tail::nothing) return {};
+  const std::span steps(firers[0].steps);
+  const bool has_gate = gates_of(firers).size() == 1;
+  const auto is_predicate = [](const AgentStep& one) { return one.step.kind == Kind::predicate; };
+  const auto its = steps.subspan(has_gate ? 1 : 0);
+  return std::any_of(its.begin(), its.end(), is_predicate) ? std::span<const AgentStep>() : its;
+}
+
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
   const auto& keys = step.aggregation.keys;
   if (is_record(step)) return true;
@@ -106,9 +116,15 @@ bool has_entries(const AgentFirer& firer) {
 }
 
 bool only_counts(std::span<const AgentFirer> firers) {
-  if (firers.size() != 1 || firers[0].tail != inside::Tail::nothing || firers[0].steps.empty()) return false;
-  const size_t others = firers[0].steps.size() - 1;
-  return is_plain_count(firers[0].steps.back()) && (others == 0 || (others == 1 && gates_of(firers).size() == 1));
+  const auto its = steps_behind_gate(firers);
+  return its.size() == 1 && is_plain_count(its[0]);
+}
+
+bool only_assigns(std::span<const AgentFirer> firers) {
+  const auto its = steps_behind_gate(firers);
+  if (its.empty() || its.size() > 2 || (its.size() == 2 && !is_time(its[0]))) return false;
+  const MachineCode& code = its.back().code;
+  return its.back().step.kind == Kind::evaluate && code.variable_loads == 0 && code.variable_stores == 1;
 }
 
 bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
