@@ -44,6 +44,9 @@ inline MachineCode masked(BuiltIn variable, uint64_t mask) {
   return code_of(
       {load(variable, 1), Instruction::indexed(Opcode::setx, 0, 2), op(Opcode::and_, 1, 2, 3), op(Opcode::ret, 0, 0, 3)}, mask);
 }
+inline MachineCode assigns(BuiltIn value) {
+  return code_of({load(value, 1), Instruction::indexed(Opcode::stts, dif::kFirstUserVariable, 1), op(Opcode::ret, 0, 0, 1)});
+}
 // Adds arg1 to the variable, and returns it.
 inline MachineCode adds_to(dif::Scope scope) {
   const bool is_local = scope == dif::Scope::clause;

@@ -61,6 +61,8 @@ TEST(SiteCost, DISABLED_OfClauses) {
   };
   AgentFirer assignment = firer({step(Kind::time), step(Kind::evaluate, adds_to(dif::Scope::thread))});
   assignment.has_variables = 1;
+  AgentFirer begin = firer({step(Kind::time), step(Kind::evaluate, assigns(BuiltIn::timestamp))});
+  begin.has_variables = 1;
   uint64_t chain[] = {0, 0x1111, 0, 0x2222, 0, 0x3333};
   chain[0] = reinterpret_cast<uint64_t>(chain + 2), chain[2] = reinterpret_cast<uint64_t>(chain + 4);
   const std::pair<const char*, AgentFirer> all[] = {
@@ -73,6 +75,7 @@ TEST(SiteCost, DISABLED_OfClauses) {
       {"count by two frames", count_by({stack(2, 0)})},
       {"count by five frames", count_by({stack(100, 0)})},
       {"self-> and the time", assignment},
+      {"self->x = timestamp", begin},
   };
   const unsigned char nothing[] = {0xc3};
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,0 +1,100 @@
+// Firings that do not take the lane of their thread: what they do is one instruction, so that a signal handler may come in
+// between anywhere.
+
+#include <gtest/gtest.h>
+#include <x86intrin.h>
+
+#include <csignal>
+
+#include "placed_stub.h"
+#include "runtime/agent/site_ability.h"
+
+namespace dvm::runtime {
+namespace {
+
+AgentFirer assignment(std::vector<AgentStep> steps) {
+  AgentFirer made = firer(std::move(steps));
+  made.has_variables = 1;
+  return made;
+}
+uint64_t variable_of(Agent& agent) {
+  uint64_t value = 0;
+  std::memcpy(&value, agent.variables().data() + agent.lane_number() * sizeof(inside::ThreadVariables), sizeof value);
+  return value;
+}
+
+TEST(SiteFree, OnlyWhatIsOneAssignment) {
+  const auto only_assigns = [](std::vector<AgentStep> steps) {
+    const AgentFirer one = assignment(std::move(steps));
+    return runtime::only_assigns({&one, 1});
+  };
+  const auto store = step(Kind::evaluate, assigns(BuiltIn::arg1));
+  const auto gate = step(Kind::predicate, masked(BuiltIn::arg0, 1), 1);
+  EXPECT_TRUE(only_assigns({store}));
+  EXPECT_TRUE(only_assigns({gate, store}));
+  EXPECT_TRUE(only_assigns({step(Kind::time), step(Kind::evaluate, assigns(BuiltIn::timestamp))}));
+  EXPECT_FALSE(only_assigns({store, store}));
+  EXPECT_FALSE(only_assigns({gate, store, gate, store}));
+  EXPECT_FALSE(only_assigns({step(Kind::predicate, masked(BuiltIn::tid, 1), 1), store}));
+  EXPECT_FALSE(only_assigns({step(Kind::evaluate, adds_to(dif::Scope::thread))}));
+  EXPECT_FALSE(only_assigns({step(Kind::evaluate, value_of(BuiltIn::arg1))}));
+  EXPECT_FALSE(only_assigns({store, aggregation(1, SiteFunction::count, {})}));
+  EXPECT_FALSE(only_assigns({}));
+}
+
+TEST(SiteFree, AssignsUnlessAnotherFiringHasTheLane) {
+  Agent agent(inside::kAlone);
+  agent.place({assignment({step(Kind::predicate, masked(BuiltIn::arg0, 1), 1), step(Kind::evaluate, assigns(BuiltIn::arg1))})});
+  Registers registers;
+  registers.words[saved::rdi] = 1;
+  for (const uint64_t value : {5, 6, 7}) {
+    registers.words[saved::rsi] = value;
+    agent.fire(registers);
+    EXPECT_EQ(variable_of(agent), value);
+    EXPECT_EQ(agent.lane().turns, 2);  // the first one has taken it
+  }
+  registers.words[saved::rsi] = 8;
+  registers.words[saved::rdi] = 2;
+  agent.fire(registers);
+  registers.words[saved::rdi] = 1;
+  agent.lane().turns = 3;
+  agent.fire(registers);
+  EXPECT_EQ(variable_of(agent), 7);
+  EXPECT_EQ(agent.lane().nested, 1);
+}
+
+int steps_left = 0;
+uint64_t* raised = nullptr;
+
+// A handler that fires raises the last time of the thread.
+TEST(SiteFree, NeverSetsTheTimeOfTheThreadBack) {
+  Agent agent(inside::kAlone);
+  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << (inside::kRateBits - 1)};
+  agent.place({assignment({step(Kind::time), step(Kind::evaluate, assigns(BuiltIn::timestamp))})});
+  agent.fire({});
+  raised = &agent.lane().time;
+  struct sigaction raise {
+  }, before{};
+  raise.sa_handler = [](int) {
+    if (--steps_left == 0) *raised += 1'000'000'000'000;
+  };
+  sigaction(SIGTRAP, &raise, &before);
+  for (int steps = 1; steps < 120; steps++) {
+    steps_left = steps;
+    const uint64_t last = *raised;
+    asm volatile(
+        "sub $256, %%rsp; pushfq; orq $0x100, (%%rsp); popfq\n"
+        "call *%0\n"
+        "pushfq; andq $~0x100, (%%rsp); popfq; add $256, %%rsp"
+        :
+        : "r"(agent.stub())
+        : "memory", "cc");
+    EXPECT_GE(*raised, last + (steps_left <= 0 ? 1'000'000'000'000 : 0)) << steps;
+    EXPECT_GE(variable_of(agent), last);
+  }
+  sigaction(SIGTRAP, &before, nullptr);
+  EXPECT_EQ(agent.lane().turns, 2);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
