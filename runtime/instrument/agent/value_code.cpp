@@ -337,6 +337,7 @@ class ValueCoder {
   bool store(Instruction in) {
     const dif::Variable* variable = variable_of(in);
     if (variable == nullptr || !is_register(in.rd())) return false;
+    if (variable->type.size == sizeof(uint64_t)) return access_own(in, kStore, source(in.rd(), kRax));
     code_.widen(variable->type.size, variable->type.is_signed, source(in.rd(), kRax), kRax);
     return access_own(in, kStore, kRax);
   }
