@@ -167,7 +167,7 @@ class SiteCoder : SiteCodeBase {
       for (const size_t jump : tails_.jumps_if_not_left(firer.function)) skips.emplace_back(jump, firer.steps.size());
       restore_pointers();
     }
-    if (asks_twice(firer)) clear_workspace(offsetof(inside::Workspace, time));
+    if (may_know_time(firer)) clear_workspace(offsetof(inside::Workspace, time));
     for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
     for (size_t i = is_predicate_true_ ? 1 : 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
@@ -181,7 +181,7 @@ class SiteCoder : SiteCodeBase {
         skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
         continue;
       }
-      add(firer.steps[i], asks_twice(firer));
+      add(firer.steps[i], knows_time(firer, i));
       if (firer.steps[i].step.kind != Kind::predicate) continue;
       code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
       skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
@@ -241,8 +241,8 @@ class SiteCoder : SiteCodeBase {
     code_.land(is_lost);
     jump_back(full.end);
   }
-  void add(const AgentStep& step, bool asks_twice) {
-    if (is_time(step)) return add_time(asks_twice);
+  void add(const AgentStep& step, TimeKnown time) {
+    if (is_time(step)) return time == TimeKnown::yes ? void() : add_time(time == TimeKnown::perhaps);
     // Until its address is known, any other one takes the same number of bytes.
     if (step.step.kind == Kind::aggregate)
       return aggregations_.add(step.aggregation, step.step.address != 0 ? step.step.address : place_.code_at);

@@ -127,7 +127,25 @@ bool only_assigns(std::span<const AgentFirer> firers) {
   return its.back().step.kind == Kind::evaluate && code.variable_loads == 0 && code.variable_stores == 1;
 }
 
-bool asks_twice(const AgentFirer& firer) { return std::count_if(firer.steps.begin(), firer.steps.end(), is_time) > 1; }
+TimeKnown knows_time(const AgentFirer& firer, size_t step) {
+  // The end of the steps that are left out with this one.
+  const auto end_with = [&](size_t at) {
+    size_t end = firer.steps.size();
+    for (size_t i = 0; i < at; i++)
+      if (const size_t behind = i + 1 + firer.steps[i].step.skip; behind > at) end = std::min(end, behind);
+    return end;
+  };
+  TimeKnown known = TimeKnown::no;
+  for (size_t i = 0; i < step; i++)
+    if (is_time(firer.steps[i])) known = std::max(known, step < end_with(i) ? TimeKnown::yes : TimeKnown::perhaps);
+  return known;
+}
+
+bool may_know_time(const AgentFirer& firer) {
+  for (size_t i = 0; i < firer.steps.size(); i++)
+    if (is_time(firer.steps[i]) && knows_time(firer, i) == TimeKnown::perhaps) return true;
+  return false;
+}
 
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {

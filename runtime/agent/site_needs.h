@@ -51,7 +51,10 @@ inline bool is_time(const AgentStep& step) { return step.step.kind == inside::Cl
 bool may_record(const AgentFirer& firer);
 bool counts_plainly(const AgentFirer& firer);  // in the lane
 bool has_entries(const AgentFirer& firer);     // in the arena
-bool asks_twice(const AgentFirer& firer);      // for the time
+// Whether a step before this one has asked for the time: perhaps, if a predicate lies in between.
+enum class TimeKnown : uint8_t { no, perhaps, yes };
+TimeKnown knows_time(const AgentFirer& firer, size_t step);
+bool may_know_time(const AgentFirer& firer);  // a step that asks for it
 // The flags are in a record of some probe.
 bool record_flags(std::span<const AgentFirer> firers);
 // Nothing: agent_enter makes it.

@@ -451,6 +451,27 @@ TEST_F(SiteRun, TellsTheTimeOnce) {
   EXPECT_EQ(agent.lane().turns, 4);
 }
 
+// One step may have been left out, and the next one not.
+TEST_F(SiteRun, TellsTheSameTimeBehindPredicates) {
+  const auto time_of = [](uint32_t number) { return aggregation(number, SiteFunction::max, value_of(BuiltIn::timestamp)); };
+  Agent agent(inside::kAlone);
+  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << (inside::kRateBits - 1)};
+  agent.place(
+      {firer({step(Kind::predicate, masked(BuiltIn::arg0, 1), 3), step(Kind::time), time_of(0), step(Kind::time),
+              step(Kind::predicate, masked(BuiltIn::arg0, 2), 2), step(Kind::time), time_of(1), step(Kind::time), time_of(2)})});
+  for (const uint64_t first : {0, 1, 2, 3, 0, 3, 1, 2}) {
+    Registers registers;
+    registers.words[saved::rdi] = first;
+    agent.fire(registers);
+    const auto* words = reinterpret_cast<const uint64_t*>(&agent.first_arena() + 1);
+    const std::vector<uint64_t> entries(words, words + agent.first_arena().used / sizeof(uint64_t));
+    for (size_t i = 0; i < entries.size(); i += 3) {
+      const uint64_t clause = entries[i] & UINT32_MAX;
+      if (clause == 2 || (first >> clause & 1) != 0) EXPECT_EQ(entries[i + 2], agent.lane().time) << first;
+    }
+  }
+}
+
 TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
   Agent agent(inside::kAlone);
   agent.place({firer({step(Kind::time), aggregation(1, SiteFunction::max, value_of(BuiltIn::timestamp))})});
