@@ -117,27 +117,24 @@ void LaneCode::find_arena() {
 // It is not before the last one.
 std::vector<size_t> LaneCode::find_time(bool is_taken) {
   constexpr unsigned char kNumber = offsetof(inside::DataHeader, clock_number), kTime = offsetof(inside::Lane, time);
-  static_assert(sizeof(inside::ClockLine) == 3 * sizeof(uint64_t) && offsetof(inside::ClockLine, ticks) == 0);
-  code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0});  // rdtsc; shl $32, %rdx; or %rdx, %rax
+  constexpr unsigned char kRate = offsetof(inside::DataHeader, clock) + offsetof(inside::ClockLine, rate),
+                          kBegin = offsetof(inside::DataHeader, clock) + offsetof(inside::ClockLine, begin);
+  static_assert(inside::kTickBits == 3);
+  code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 32 + inside::kTickBits, 0x48, 0x8d, 0x04, 0xc2});  // rdtsc; shl; lea (%rdx,%rax,8)
   code_.load(Register::rcx, context_.data);
   code_.read(Register::r8, Register::rcx, kNumber);
-  code_.add({0x44, 0x89, 0xc2, 0x83, 0xe2, 0x01, 0x8d, 0x14, 0x52});         // mov %r8d, %edx; and $1; lea (%rdx,%rdx,2)
-  code_.add({0x48, 0x8d, 0x74, 0xd1, offsetof(inside::DataHeader, clock)});  // lea clock(%rcx,%rdx,8), %rsi
-  code_.add({0x48, 0x2b, 0x06});                                             // sub ticks(%rsi), %rax
-  code_.add({0x48, 0xf7, 0x6e, offsetof(inside::ClockLine, rate)});          // imulq rate(%rsi)
-  code_.add({0x48, 0xc1, 0xe8, inside::kRateBits, 0x48, 0xc1, 0xe2, inside::kRateBits});  // shr, %rax; shl, %rdx
-  code_.add({0x48, 0x09, 0xd0});                                                          // or %rdx, %rax
-  code_.add({0x48, 0x03, 0x46, offsetof(inside::ClockLine, time)});                       // add time(%rsi), %rax
-  code_.add({0x4c, 0x3b, 0x41, kNumber});                                                 // cmp number(%rcx), %r8
+  code_.add({0x44, 0x89, 0xc2, 0x83, 0xe2, inside::kLineStep});  // mov %r8d, %edx; and $kLineStep, %edx
+  code_.add({0x48, 0xf7, 0x64, 0xd1, kRate});                    // mulq rate(%rcx,%rdx,8)
+  code_.add({0x44, 0x89, 0xc0, 0x83, 0xe0, inside::kLineStep});  // mov %r8d, %eax; and $kLineStep, %eax
+  code_.add({0x48, 0x03, 0x54, 0xc1, kBegin});                   // add begin(%rcx,%rax,8), %rdx
+  code_.add({0x4c, 0x3b, 0x41, kNumber});                        // cmp number(%rcx), %r8
   std::vector<size_t> late = {code_.jump_ahead({0x0f, kNotEqual})};
+  code_.read(Register::rax, Register::rbx, kTime);
   if (is_taken) {
-    code_.read(Register::rcx, Register::rbx, kTime);
-    code_.add({0x48, 0x39, 0xc8, 0x48, 0x0f, 0x42, 0xc1});  // cmp %rcx, %rax; cmovb %rcx, %rax
+    code_.add({0x48, 0x39, 0xd0, 0x48, 0x0f, 0x42, 0xc2});  // cmp %rdx, %rax; cmovb %rdx, %rax
     code_.store(Register::rax, Register::rbx, kTime);
     return late;
   }
-  code_.add({0x48, 0x89, 0xc2});  // mov %rax, %rdx
-  code_.read(Register::rax, Register::rbx, kTime);
   code_.add({0x48, 0x39, 0xc2, 0x48, 0x0f, 0x42, 0xd0});  // cmp %rax, %rdx; cmovb %rax, %rdx
   code_.add({0x48, 0x0f, 0xb1, 0x53, kTime});             // cmpxchg %rdx, time(%rbx)
   late.push_back(code_.jump_ahead({0x0f, kNotEqual}));

@@ -27,7 +27,7 @@ class LaneCode {
   void find_ring();
   void find_side();
   void find_arena();
-  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx, %rsi and %r8. Returns the jumps that are taken if dvm
+  // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx and %r8. Returns the jumps that are taken if dvm
   // publishes a line meanwhile, or if the lane is not taken and a signal handler comes in between and fires.
   std::vector<size_t> find_time(bool is_taken);
   // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the

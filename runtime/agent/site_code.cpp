@@ -265,7 +265,6 @@ class SiteCoder : SiteCodeBase {
     store_workspace(Register::rax, offsetof(inside::Workspace, time));
     time.back = code_.bytes().size();
     times_.push_back(std::move(time));
-    load_workspace(Register::rsi);
     if (known) code_.land(*known);
   }
   void add_late(const Time& time) {

@@ -42,11 +42,12 @@ struct ArmedPage {
   VariablesIn variables = VariablesIn::nowhere;  // that of the header, once it says so
 };
 
-// From ticks of the TSC to ns of CLOCK_MONOTONIC.
-inline constexpr unsigned kRateBits = 32;
+// From ticks of the TSC to ns of CLOCK_MONOTONIC: the ticks, times 2^kTickBits, are multiplied by the rate. The upper half of the
+// product is added to the beginning.
+inline constexpr unsigned kTickBits = 3, kRateBits = 64 - kTickBits;
 struct ClockLine {
-  uint64_t ticks = 0, time = 0;
-  int64_t rate = 0;  // ns a tick, times 2^kRateBits
+  uint64_t rate = 0;   // ns a tick, times 2^kRateBits
+  uint64_t begin = 0;  // the time of tick 0, which may be negative
 };
 
 // At the begin of the data mapping.
@@ -55,7 +56,7 @@ struct DataHeader {
   uint64_t muted = 0;     // firings lost since their records need system calls
   uint64_t restricted =
       1;  // a process may have restricted its system calls: its children make none, not even to say who they are
-  uint64_t clock_number = 0;  // of lines that dvm has published; its lowest bit says which one is in use
+  uint64_t clock_number = 0;  // kLineStep for each line that dvm has published; that bit says which one is in use
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
   uint64_t leaving = 0;   // a thread waits until the code is restored, since it is about to take away memory of dvm's
@@ -64,7 +65,9 @@ struct DataHeader {
   // Signals, a bit each: those that threads are about to handle, and wait until they are among those that no instruction under a
   // jump can raise.
   uint64_t handled = 0, unraised = ~uint64_t{0};
+  uint64_t reserved[2]{};
 };
+inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
 static_assert(sizeof(DataHeader) == 128);
 
 struct MemoryRange {

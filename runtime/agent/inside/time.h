@@ -5,12 +5,16 @@
 
 namespace dvm::runtime::inside {
 
-// Moves on by the ticks since the line began, which may be few and negative: another line has begun meanwhile.
-inline uint64_t time_on(const ClockLine& line, uint64_t ticks) {
-  __extension__ using Wide = __int128;
-  const auto since = static_cast<int64_t>(ticks - line.ticks);
-  return line.time + static_cast<uint64_t>(static_cast<int64_t>((static_cast<Wide>(since) * line.rate) >> kRateBits));
+// Ns in so many ticks.
+constexpr uint64_t time_in(uint64_t rate, uint64_t ticks) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((static_cast<Wide>(ticks << kTickBits) * rate) >> 64);
 }
+inline uint64_t time_on(const ClockLine& line, uint64_t ticks) { return line.begin + time_in(line.rate, ticks); }
+
+// The line on which a reading of both clocks lies.
+constexpr ClockLine line_through(uint64_t ticks, uint64_t time, uint64_t rate) { return {rate, time - time_in(rate, ticks)}; }
+constexpr const ClockLine& line_of(const ClockLine (&lines)[2], uint64_t number) { return lines[number / kLineStep % 2]; }
 
 // The two lines take turns, so that the one in use does not change until the next but one is written. One that has changed
 // meanwhile is read again, but not for ever: dvm is not that fast, and what else writes there only harms itself.
@@ -19,8 +23,8 @@ inline ClockLine current_line(const DataHeader& header) {
   ClockLine line;
   for (int i = 0; i < kAttempts; i++) {
     const uint64_t number = __atomic_load_n(&header.clock_number, __ATOMIC_ACQUIRE);
-    const auto* from = reinterpret_cast<const volatile ClockLine*>(&header.clock[number & 1]);
-    line.ticks = from->ticks, line.time = from->time, line.rate = from->rate;
+    const auto* from = reinterpret_cast<const volatile ClockLine*>(&line_of(header.clock, number));
+    line.rate = from->rate, line.begin = from->begin;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&header.clock_number, __ATOMIC_RELAXED) == number) break;
   }

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "common/clock.h"
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/time.h"
 
 namespace dvm::runtime {
 
@@ -31,7 +31,8 @@ class TscClock {
   // For readers that go on from the last reading. Until two readings lie so far apart, they are taken.
   inside::ClockLine line() {
     while (now_.ticks - before_.ticks < kLeastLine) read();
-    return {now_.ticks, now_.time, static_cast<int64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits))};
+    const auto rate = static_cast<uint64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits));
+    return inside::line_through(now_.ticks, now_.time, rate);
   }
 
   uint64_t time_of(uint64_t ticks) const {

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "placed_stub.h"
+#include "runtime/agent/inside/time.h"
 #include "runtime/agent/site_ability.h"
 
 namespace dvm::runtime {
@@ -69,7 +70,7 @@ uint64_t* raised = nullptr;
 // A handler that fires raises the last time of the thread.
 TEST(SiteFree, NeverSetsTheTimeOfTheThreadBack) {
   Agent agent(inside::kAlone);
-  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << (inside::kRateBits - 1)};
+  agent.header().clock[0] = inside::line_through(__rdtsc(), 1'000'000, uint64_t{1} << (inside::kRateBits - 1));
   agent.place({assignment({step(Kind::time), step(Kind::evaluate, assigns(BuiltIn::timestamp))})});
   agent.fire({});
   raised = &agent.lane().time;

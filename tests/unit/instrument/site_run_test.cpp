@@ -428,7 +428,7 @@ TEST_F(SiteRun, MakesRecordsOfClausesWithTheirVariables) {
 
 TEST_F(SiteRun, PutsTheTimeOfTheFiringIntoTheRecordOfAClause) {
   Agent agent(inside::kAlone);
-  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << inside::kRateBits};
+  agent.header().clock[0] = inside::line_through(__rdtsc(), 1'000'000, uint64_t{1} << inside::kRateBits);
   agent.place({firer({step(Kind::time), clause_record(1, {inside::kTimeValue})})});
   agent.fire({});  // by agent_enter, like all first ones
   const uint64_t first = agent.lane().time;
@@ -455,7 +455,7 @@ TEST_F(SiteRun, TellsTheTimeOnce) {
 TEST_F(SiteRun, TellsTheSameTimeBehindPredicates) {
   const auto time_of = [](uint32_t number) { return aggregation(number, SiteFunction::max, value_of(BuiltIn::timestamp)); };
   Agent agent(inside::kAlone);
-  agent.header().clock[0] = {__rdtsc(), 1'000'000, int64_t{1} << (inside::kRateBits - 1)};
+  agent.header().clock[0] = inside::line_through(__rdtsc(), 1'000'000, uint64_t{1} << (inside::kRateBits - 1));
   agent.place(
       {firer({step(Kind::predicate, masked(BuiltIn::arg0, 1), 3), step(Kind::time), time_of(0), step(Kind::time),
               step(Kind::predicate, masked(BuiltIn::arg0, 2), 2), step(Kind::time), time_of(1), step(Kind::time), time_of(2)})});
@@ -478,8 +478,9 @@ TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
   agent.fire({});
   for (const uint64_t number : {1, 2, 3}) {
     inside::ClockLine& line = agent.header().clock[number & 1];
-    line = {__rdtsc() + 50'000'000, number * 1'000'000'000, int64_t{3} << (inside::kRateBits - 1)};  // begins later
-    agent.header().clock_number = number;
+    const uint64_t later = __rdtsc() + 50'000'000;
+    line = inside::line_through(later, number * 1'000'000'000, uint64_t{3} << (inside::kRateBits - 1));
+    agent.header().clock_number = number * inside::kLineStep;
     const uint64_t before = inside::time_on(line, __rdtsc());
     agent.fire({});
     EXPECT_GE(agent.state_of_entry(), before);
@@ -487,7 +488,7 @@ TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
     EXPECT_EQ(agent.lane().time, agent.state_of_entry());
   }
   const uint64_t last = agent.lane().time;
-  agent.header().clock[1].time = 100'000'000;  // before the last one
+  agent.header().clock[1].begin -= 2'000'000'000;  // before the last one
   agent.fire({});
   EXPECT_EQ(agent.lane().time, last);
 }

@@ -24,7 +24,7 @@ TEST(ThreadClock, GoesAsDvmsDoes) {
 }
 
 TEST(ThreadClock, GoesBackWithTheTicks) {
-  const inside::ClockLine line{1000, 5000, int64_t{1} << (inside::kRateBits - 1)};
+  const inside::ClockLine line = inside::line_through(1000, 5000, uint64_t{1} << (inside::kRateBits - 1));
   EXPECT_EQ(inside::time_on(line, 1010), 5005);
   EXPECT_EQ(inside::time_on(line, 990), 4995);
   EXPECT_EQ(inside::time_on(line, 1000 + (uint64_t{1} << 50)), 5000 + (uint64_t{1} << 49));
@@ -36,12 +36,11 @@ TEST(ThreadClock, ReadsTheLineThatWasPublishedLast) {
   void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const auto& header = *static_cast<const inside::DataHeader*>(mapped);
   for (uint64_t i = 1; i < 6; i++) {
-    publish({i, 10 * i, static_cast<int64_t>(100 * i)}, file);
+    publish({i, 10 * i}, file);
     const inside::ClockLine line = inside::current_line(header);
-    EXPECT_EQ(line.ticks, i);
-    EXPECT_EQ(line.time, 10 * i);
-    EXPECT_EQ(line.rate, static_cast<int64_t>(100 * i));
-    EXPECT_EQ(header.clock[(i & 1) ^ 1].ticks, i - 1);  // a thread may still read it
+    EXPECT_EQ(line.rate, i);
+    EXPECT_EQ(line.begin, 10 * i);
+    EXPECT_EQ(header.clock[(i & 1) ^ 1].rate, i - 1);  // a thread may still read it
   }
   munmap(mapped, 4096);
   close(file);
