@@ -27,6 +27,17 @@ std::set<uint16_t> thread_variables_of(const EcbPlan& plan) {
   return all;
 }
 
+// Never true, whatever fires: such as a comparison of macro arguments.
+bool is_false(const dif::Difo& difo) {
+  const auto& text = difo.text;
+  if (text.empty() || text.size() > 2 || !dif::is_return(text.back())) return false;
+  if (text.size() == 1) return text.back().rd() == 0;
+  const dif::Instruction set = text.front();
+  if (set.rd() != text.back().rd()) return false;
+  if (dif::is_move(set.opcode())) return set.r1() == 0;
+  return dif::has_format(set, dif::Format::setx) && set.index() < difo.integers.size() && difo.integers[set.index()] == 0;
+}
+
 // No integer, nor an expression that is only evaluated.
 bool needs_dvm(const ValuePlan& value) {
   const bool has_integer = value.type.kind == dif::TypeKind::integer || value.type.kind == dif::TypeKind::none;
@@ -182,6 +193,7 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
   if (plan.predicate) {
     to.predicate = value(*plan.predicate);
     to.predicate->type.size = sizeof(uint64_t);  // conditions use all bits
+    if (is_false(*to.predicate->difo)) return InDvm::nothing;
   }
   if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return InDvm::action;
   for (const ActionPlan& action : plan.actions) {

@@ -90,6 +90,12 @@ TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
     EXPECT_TRUE(way_of(clause).is_common) << clause;
 }
 
+TEST(AgentWays, ClausesThatNeverRunDoNotMatter) {
+  const std::string other = " { trace(1); } pid1:a:f:entry { @ = count(); }";
+  EXPECT_EQ(way_of("/1 == 2/" + other).reason, "");
+  EXPECT_NE(way_of("/arg0 == 2/" + other).reason, "");
+}
+
 TEST(AgentWays, ARecordHasRoomForWhatIsCaptured) {
   EXPECT_EQ(way_of("{ @ = count(); }").record_bytes, 0);
   const double plain = way_of("{ n++; }").record_bytes, more = way_of("{ n = arg0 + arg1; }").record_bytes;
