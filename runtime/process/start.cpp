@@ -113,23 +113,6 @@ bool run_until(pid_t pid, Wanted wanted) {
   return false;
 }
 
-// AT_ENTRY: the address of the program's first instruction, wherever it was loaded.
-std::optional<uint64_t> entry_point(pid_t pid) {
-  std::ifstream auxv(fmt::format("/proc/{}/auxv", pid), std::ios::binary);
-  Elf64_auxv_t entry{};
-  while (auxv.read(reinterpret_cast<char*>(&entry), sizeof entry) && entry.a_type != AT_NULL) {
-    if (entry.a_type == AT_ENTRY) return entry.a_un.a_val;
-  }
-  return std::nullopt;
-}
-
-bool is_64_bit_program(pid_t pid) {
-  std::ifstream exe(fmt::format("/proc/{}/exe", pid), std::ios::binary);
-  std::array<char, 5> ident{};
-  exe.read(ident.data(), ident.size());
-  return exe.good() && ident[EI_CLASS] == ELFCLASS64;
-}
-
 // Reads the word at the address; the C library tells an error by errno alone.
 bool peek(pid_t pid, uint64_t address, long& word) {
   errno = 0;
@@ -209,6 +192,22 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> entry_point(pid_t pid) {
+  std::ifstream auxv(fmt::format("/proc/{}/auxv", pid), std::ios::binary);
+  Elf64_auxv_t entry{};
+  while (auxv.read(reinterpret_cast<char*>(&entry), sizeof entry) && entry.a_type != AT_NULL) {
+    if (entry.a_type == AT_ENTRY) return entry.a_un.a_val;
+  }
+  return std::nullopt;
+}
+
+bool is_64_bit_program(pid_t pid) {
+  std::ifstream exe(fmt::format("/proc/{}/exe", pid), std::ios::binary);
+  std::array<char, 5> ident{};
+  exe.read(ident.data(), ident.size());
+  return exe.good() && ident[EI_CLASS] == ELFCLASS64;
+}
 
 Environment own_environment() {
   Environment all;

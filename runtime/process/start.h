@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,10 @@ struct StartPoint {
 // Returns the pid of a child of this thread that is stopped there under ptrace, its code unchanged. With an error no child is
 // left.
 Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point = {});
+
+// Of a process that has just executed a program: AT_ENTRY, the address of the program's first instruction, wherever it was
+// loaded.
+std::optional<uint64_t> entry_point(pid_t pid);
+bool is_64_bit_program(pid_t pid);
 
 }  // namespace dvm::runtime
