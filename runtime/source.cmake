@@ -103,6 +103,9 @@ dvm_library(uprobe
   instrument/uprobe/system_calls.cpp)
 target_link_libraries(dvm_uprobe PUBLIC dvm_instrument dvm_code dvm_process PRIVATE fmt::fmt)
 
+dvm_library(breakpoint instrument/breakpoint/debug_register.cpp)
+target_link_libraries(dvm_breakpoint PUBLIC dvm_uprobe PRIVATE fmt::fmt)
+
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
   target_link_libraries(dvm_uprobe PRIVATE dvm_agent PkgConfig::libbpf)
@@ -130,13 +133,11 @@ if(DVM_BPF)
     instrument/uprobe/tracer_frames.cpp
     instrument/uprobe/uprobe_instrument.cpp)
   dvm_alone(instrument/uprobe/bpf_support.cpp instrument/uprobe/cpu_clock.cpp instrument/uprobe/shield.cpp)
-  dvm_library(breakpoint
+  target_sources(dvm_breakpoint PRIVATE
     instrument/breakpoint/breakpoint_instrument.cpp
-    instrument/breakpoint/debug_register.cpp
     instrument/breakpoint/held_threads.cpp
     instrument/breakpoint/plan.cpp
     instrument/breakpoint/stopped_thread.cpp)
-  target_link_libraries(dvm_breakpoint PUBLIC dvm_uprobe PRIVATE fmt::fmt)
 else()
   dvm_library(absent instrument/absent/without_bpf.cpp)
   target_link_libraries(dvm_absent PUBLIC dvm_uprobe)
@@ -168,7 +169,7 @@ dvm_library(instrument_agent
   instrument/agent/record_program.cpp
   instrument/agent/value_code.cpp
   instrument/agent/yielded_probes.cpp)
-target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE fmt::fmt)
+target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE dvm_breakpoint fmt::fmt)
 
 dvm_library(replay
   instrument/replay/recorded_instrument.cpp

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/instrument/uprobe/kernel.h"
+#include "common/file_descriptor.h"
 
 namespace dvm::runtime {
 
