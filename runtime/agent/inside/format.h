@@ -65,7 +65,8 @@ struct DataHeader {
   // Signals, a bit each: those that threads are about to handle, and wait until they are among those that no instruction under a
   // jump can raise.
   uint64_t handled = 0, unraised = ~uint64_t{0};
-  uint64_t reserved[2]{};
+  uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
+  uint64_t held = 0;      // the thread that dvm holds. dvm writes this
 };
 inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
 static_assert(sizeof(DataHeader) == 128);
@@ -333,14 +334,16 @@ struct FrameTable {
 };
 
 // A function of the C library by which a process may restrict its system calls, start a task that shares a thread's lane, change
-// the thread pointer, or take away memory of dvm's. fork: the place where a forked child begins. unwind: that of libgcc which
-// finds unwind information. sigaction: a handler may come to see the address of an instruction under a jump.
+// the thread pointer, take away memory of dvm's, or execute another program (exec). fork: the place where a forked child begins.
+// unwind: that of libgcc which finds unwind information. sigaction: a handler may come to see the address of an instruction
+// under a jump.
 enum class Watch : uint32_t {
   nothing,
   prctl,
   syscall,
   clone,
   arch_prctl,
+  exec,
   fork,
   unwind,
   sigaction,

@@ -151,6 +151,21 @@ template <class Ask, class IsDone>
       [&] { return (load(header.unraised) & signal) != 0; });
 }
 
+// dvm sees the flag, and then holds the new program before it runs, to place its probes. A dvm that is stopped or busy is not
+// waited for long. A child by vfork goes on, since dvm does not trace it.
+[[gnu::noinline]] inline void wait_for_tracer(const Context& context, const ArmedPage& page, DataHeader& header) {
+  constexpr long kGetPid = 39, kGetTid = 186;
+  constexpr uint64_t kPatience = 1'000'000'000;  // ticks of the TSC
+  if (is_muted(context) || call(kGetPid) != context.pid) return;
+  const auto tid = static_cast<uint64_t>(call(kGetTid));
+  const uint64_t begin = __builtin_ia32_rdtsc();
+  while (load(header.held) != tid && load(page.armed) != kDisarmed && __builtin_ia32_rdtsc() - begin < kPatience) {
+    __atomic_store_n(&header.becoming, tid, __ATOMIC_RELAXED);
+    const uint64_t time[2] = {0, 1'000'000};
+    call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+  }
+}
+
 // Before the function does it.
 [[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
@@ -159,6 +174,7 @@ template <class Ask, class IsDone>
   const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
   const uint64_t signal = touches_data(site.context, memory_call(watch, saved)) ? kFileDataSignal : handled;
   if (signal != 0 && (load(header.unraised) & signal) == 0) return wait_for_signal(site.context, header, site.jump, signal);
+  if (watch == Watch::exec) return wait_for_tracer(site.context, page, header);
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);

@@ -66,6 +66,7 @@ void LaneReader::collect() {
   std::memcpy(&header, heads_.data(), sizeof header);
   is_left_ |= header.leaving != 0;
   handled_ = header.handled;
+  becoming_ = header.becoming;
   uint64_t lost = header.homeless + header.muted;
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
@@ -73,6 +74,12 @@ void LaneReader::collect() {
     if (lane.head != tails_[number]) copy(number, lane);
   }
   lost_ = std::max(lost_, lost);
+}
+
+void LaneReader::hold(uint64_t tid) {
+  becoming_ = 0;
+  write_value(file_, offsetof(inside::DataHeader, becoming), uint64_t{0});
+  write_value(file_, offsetof(inside::DataHeader, held), tid);
 }
 
 // Where records begin: not before the beginning of the ring if the rest of it is unused.

@@ -39,6 +39,10 @@ class LaneReader {
   bool is_left() const { return is_left_; }
   // Signals that threads are about to handle. They wait until no instruction under a jump can raise these.
   uint64_t handled() const { return handled_; }
+  // A thread of the process that is about to execute a program, and waits until it is held; 0: none.
+  uint64_t becoming() const { return becoming_; }
+  // Says which thread is held; 0: none is any more.
+  void hold(uint64_t tid);
   // Frees the lanes of threads that the process has no more, once they are empty.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
@@ -84,6 +88,7 @@ class LaneReader {
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
   bool is_left_ = false;
   uint64_t handled_ = 0;
+  uint64_t becoming_ = 0;
   std::vector<int32_t> gone_;  // threads
 };
 
