@@ -33,6 +33,8 @@ struct LoadedIn {
   int32_t root = 0, pid = 0;
 };
 
+class HoldsThreads;
+
 // Notices files that a process maps while it is traced.
 class WatchesLoads {
  public:
@@ -40,9 +42,9 @@ class WatchesLoads {
   // Probes that are on may be lost by what a process maps.
   virtual bool may_lose_probes() const { return false; }
   // The processes that have mapped files since the last call. They wait for settle(), two seconds at most, so that probes can be
-  // enabled before the new code runs.
+  // enabled before the new code runs. holders: those that one of these holds do not run on yet; may be null.
   virtual std::vector<LoadedIn> take_loads() = 0;
-  virtual void settle() = 0;
+  virtual void settle(const HoldsThreads* holders) = 0;
 
  protected:
   ~WatchesLoads() = default;

@@ -234,9 +234,9 @@ std::vector<LoadedIn> Instruments::take_loads() {
   return loads;
 }
 
-void Instruments::settle() {
+void Instruments::settle(const HoldsThreads*) {
   for (Instrument* instrument : active_)
-    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle();
+    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle(this);
 }
 
 bool Instruments::holds(int32_t pid) const {

@@ -51,7 +51,7 @@ class Instruments final : public FollowsProcesses,
   bool may_lose_probes() const override;
   // What instruments have lost by these loads goes to those behind them.
   std::vector<LoadedIn> take_loads() override;
-  void settle() override;
+  void settle(const HoldsThreads*) override;
   bool holds(int32_t pid) const override;
   bool finished() const override;
   std::optional<Moment> moment() const override;

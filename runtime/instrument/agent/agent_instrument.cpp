@@ -152,7 +152,7 @@ class AgentInstrument final : public Instrument,
     return {};
   }
   std::vector<LoadedIn> take_loads() override { return losses_.take_loads(); }
-  void settle() override {}
+  void settle(const HoldsThreads*) override {}
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
     const uint64_t now = read_clock(CLOCK_MONOTONIC);

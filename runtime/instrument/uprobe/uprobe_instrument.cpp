@@ -96,7 +96,7 @@ class UprobeInstrument final : public CountingInstrument,
     return all;
   }
 
-  void settle() override {
+  void settle(const HoldsThreads*) override {
     for (const auto& watch : watches_) watch->answer();
   }
 
