@@ -48,6 +48,8 @@ class AgentPlanner {
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   // Where unwinders of files that the process has mapped late ask for unwind information. Each is told once.
   std::vector<AgentPlannedSite> late_unwinders(pid_t pid);
+  // Of a process without probes: the sites by which it says that it is about to execute a program. None: it cannot.
+  std::vector<AgentPlannedSite> watches_of(pid_t pid);
   // Sites will fire in children too, whose pid is another one.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }

@@ -52,7 +52,8 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
     const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};
     if (!elf) continue;
     for (const ElfFunction& function : (*elf)->functions()) {
-      const inside::Watch watch = watch_of(function.name);
+      inside::Watch watch = watch_of(function.name);
+      if (watch == inside::Watch::exec && !by_breakpoints_) watch = inside::Watch::nothing;  // uprobes follow the process there
       const bool is_fork = forks(function.name) && watches_forks;
       if ((watch == inside::Watch::nothing && !is_fork) || function.is_indirect) continue;
       UprobeSite site{object.open_path, function.offset, false, pid};
@@ -78,6 +79,18 @@ std::vector<AgentPlannedSite> AgentPlanner::late_unwinders(pid_t pid) {
     return one.site.watch != inside::Watch::unwind || !one.site.refusal.empty() || known.contains({pid, one.site.window_address});
   });
   return sites;
+}
+
+std::vector<AgentPlannedSite> AgentPlanner::watches_of(pid_t pid) {
+  std::vector<AgentPlannedSite> sites;
+  candidates_.clear();
+  objects_.clear();
+  if (auto found = mapped_objects(pid)) objects_[pid] = std::move(*found);
+  add_watches(pid, sites);
+  const bool sees_execs = std::any_of(sites.begin(), sites.end(), [](const AgentPlannedSite& one) {
+    return one.site.watch == inside::Watch::exec && one.site.refusal.empty();
+  });
+  return sees_execs ? sites : std::vector<AgentPlannedSite>();
 }
 
 void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites) {
