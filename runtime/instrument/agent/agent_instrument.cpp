@@ -170,12 +170,7 @@ class AgentInstrument final : public Instrument,
     return lost;
   }
 
-  uint64_t drops() const override {
-    uint64_t lost = foreign_;
-    for (const auto& [pid, process] : processes_)
-      if (process->lanes) lost += process->lanes->lost();
-    return lost;
-  }
+  uint64_t drops() const override { return foreign_ + lost_firings(processes_); }
 
   void disable() override {
     if (follows_)

@@ -43,6 +43,13 @@ uint64_t copied_bytes(const AgentTargets& targets) {
   return bytes;
 }
 
+uint64_t lost_firings(const AgentTargets& targets) {
+  uint64_t lost = 0;
+  for (const auto& [pid, target] : targets)
+    if (target->lanes) lost += target->lanes->lost();
+  return lost;
+}
+
 void LostProbes::find(const AgentTargets& targets, uint64_t now) {
   looked_ = now;
   for (const auto& [pid, target] : targets)

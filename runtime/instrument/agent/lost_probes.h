@@ -26,6 +26,7 @@ AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
 void end_earlier(AgentTargets& targets, pid_t pid);
 // Of records, that were read from all of them.
 uint64_t copied_bytes(const AgentTargets& targets);
+uint64_t lost_firings(const AgentTargets& targets);
 
 class LostProbes {
  public:
