@@ -1,12 +1,10 @@
 // The instrument: processes with an agent, and their lanes. Tested by tests/runtime/scenarios/test_agent.py.
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +23,7 @@
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_places.h"
 #include "runtime/instrument/agent/clause_records.h"
+#include "runtime/instrument/agent/exec_holds.h"
 #include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
@@ -149,10 +148,14 @@ class AgentInstrument final : public Instrument,
   Status watch(const LinkerSite& linker) override {
     if (losses_.by_uprobes()) return Error{"an agent leaves it to uprobes"};
     losses_.watch(linker.pid);
+    watch_execs(linker.pid);
     return {};
   }
-  std::vector<LoadedIn> take_loads() override { return losses_.take_loads(); }
-  void settle(const HoldsThreads*) override {}
+  std::vector<LoadedIn> take_loads() override { return execs_.take(processes_, losses_.take_loads()); }
+  void settle(const HoldsThreads* holders) override {
+    for (const pid_t pid : execs_.held()) watch_execs(pid);
+    execs_.settle(holders);
+  }
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
     const uint64_t now = read_clock(CLOCK_MONOTONIC);
@@ -175,13 +178,7 @@ class AgentInstrument final : public Instrument,
   void disable() override {
     if (follows_)
       for (const pid_t pid : processes_of(getpid())) had_lanes_.insert(pid);
-    for (auto& [pid, process] : processes_) {
-      if (process->has_crashed()) notes_.push_back(crash_text(pid));
-      const Status off = process->agent.disable(Mappings::unmap);
-      if (off || kill(pid, 0) != 0) continue;
-      process->agent.leave_to_guard();
-      notes_.push_back(kept_text(pid, off.error().message));
-    }
+    take_off(processes_, notes_);
   }
 
  private:
@@ -209,9 +206,18 @@ class AgentInstrument final : public Instrument,
     return {};
   }
 
+  // A process without probes says that it is about to execute a program, too.
+  void watch_execs(pid_t pid) {
+    if (follows_ || live_target(processes_, pid) != nullptr) return;
+    end_earlier(processes_, pid);
+    std::vector<AgentPlannedSite> sites = planner_.watches_of(pid);
+    std::vector<Refused> refused;
+    if (!sites.empty()) (void)enable_in(pid, sites, refused);
+  }
+
   void note_late(const EnabledProbe& first) {
     const pid_t pid = std::get<UprobeSite>(first.probe->site).pid;
-    if (renewed_[pid]++ == 0) notes_.push_back(late_text(pid, first.probe->function));
+    if (!execs_.has(pid) && renewed_[pid]++ == 0) notes_.push_back(late_text(pid, first.probe->function));
   }
 
   // The first probes of what may be another program, or about to become yet another: a refusal is not the last word.
@@ -230,7 +236,7 @@ class AgentInstrument final : public Instrument,
         lost.push_back({std::move(one.enabled), placed ? found->reason : placed.error().message});
     }
     if (!again.empty()) losses_.wait(pid, std::move(again), read_clock(CLOCK_MONOTONIC));
-    if (placed && refused.size() < enabled.size() && renewed_[pid]++ == 0)
+    if (placed && refused.size() < enabled.size() && !execs_.has(pid) && renewed_[pid]++ == 0)
       notes_.push_back(renewed_text(pid, enabled.front().probe->function));
   }
 
@@ -466,7 +472,8 @@ class AgentInstrument final : public Instrument,
   AgentTargets processes_;
   LostProbes losses_;
   YieldedProbes yielded_;
-  std::vector<LoadedIn> loads_;        // processes that have mapped files before the last call of take_lost()
+  std::vector<LoadedIn> loads_;  // processes that have mapped files before the last call of take_lost()
+  ExecHolds execs_;
   std::map<pid_t, unsigned> renewed_;  // how often probes of a process have come late
   std::vector<std::string> notes_;
   bool follows_ = false;

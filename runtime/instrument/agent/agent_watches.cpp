@@ -26,6 +26,9 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(madvise),
       DVM_WATCHED(sigaction),
 #undef DVM_WATCHED
+      {"execve", inside::Watch::exec},
+      {"execveat", inside::Watch::exec},
+      {"fexecve", inside::Watch::exec},
       {"_Unwind_Find_FDE", inside::Watch::unwind},
   };
   const auto found = kWatched.find(function);

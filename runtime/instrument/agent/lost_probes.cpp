@@ -2,6 +2,7 @@
 
 #include "runtime/instrument/agent/lost_probes.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "runtime/agent/detach.h"
+#include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/process/process.h"
 #include "runtime/symbol/maps.h"
 
@@ -48,6 +50,16 @@ uint64_t lost_firings(const AgentTargets& targets) {
   for (const auto& [pid, target] : targets)
     if (target->lanes) lost += target->lanes->lost();
   return lost;
+}
+
+void take_off(AgentTargets& targets, std::vector<std::string>& notes) {
+  for (auto& [pid, target] : targets) {
+    if (target->has_crashed()) notes.push_back(crash_text(pid));
+    const Status off = target->agent.disable(Mappings::unmap);
+    if (off || kill(pid, 0) != 0) continue;
+    target->agent.leave_to_guard();
+    notes.push_back(kept_text(pid, off.error().message));
+  }
 }
 
 void LostProbes::find(const AgentTargets& targets, uint64_t now) {

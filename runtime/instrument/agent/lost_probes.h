@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ void end_earlier(AgentTargets& targets, pid_t pid);
 // Of records, that were read from all of them.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
+// Takes all probes off, and tells what does not go as it should.
+void take_off(AgentTargets& targets, std::vector<std::string>& notes);
 
 class LostProbes {
  public:

@@ -75,7 +75,7 @@ class ByUprobes(Asked):
 
 
 class ByAgents(Asked):
-    """Where uprobes are not permitted: what fires before the agent is back is lost, and dvm says so."""
+    """Where uprobes are not permitted: what fires in files that are mapped again is lost until the agent is back, and dvm says so."""
 
     def setUp(self):
         super().setUp()
@@ -104,7 +104,7 @@ class ByAgents(Asked):
         out, err = self.trace("pid$target:renewed:func:entry { @[arg0] = count(); } pid$target:renewed:func:entry /arg0 == 0/ { exit(0); }")
         self.assertRegex(out, r" 1 +10\n")
         self.assertRegex(out, r" 0 +\d+\n")
-        self.assertIn("such as func, are on again", err)
+        self.assertEqual(err, "")
 
     def test_of_a_wrapper(self):
         """A shell, which has libc mapped as well."""
