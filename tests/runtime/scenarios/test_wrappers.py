@@ -43,6 +43,45 @@ class Wrappers(unittest.TestCase):
                 result = self.run_as_user(COUNT, command)
                 self.assertEqual((result.returncode, result.stdout.split()[-1], result.stderr), (0, "300", ""))
 
+    def test_a_program_that_is_looked_for_in_several_folders(self):
+        result = self.run_as_user(COUNT, f"env PATH=/nowhere:/usr/bin:{self.folder} looper 300")
+        self.assertEqual((result.returncode, result.stdout.split()[-1], result.stderr), (0, "300", ""))
+
+    def test_one_that_is_not_found(self):
+        result = self.run_as_user(COUNT, "sh -c 'exec ./nothing'")
+        self.assertIn("not found", result.stderr)
+
+    def test_a_program_that_executes_itself(self):
+        result = self.run_as_user("pid$target:renewed:func:entry { @[arg0] = count(); }", "./renewed exec 20")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(re.findall(r"(\d+) +(\d+)", result.stdout), [(str(n), str(n + 1)) for n in range(21)])
+
+    def test_a_program_gains_the_rights_that_its_file_gives(self):
+        os.chmod(shutil.copy("/usr/bin/id", self.folder), 0o4755)
+        result = self.run_as_user("pid$target:libc.so.6:malloc:entry { @ = count(); }", "sh -c 'exec ./id -u'")
+        self.assertEqual(result.stdout.split()[0], "0", result.stderr)
+
+    def test_a_tracer_that_is_killed_leaves_the_program_running(self):
+        for turn in range(10):
+            command = [*AS_NOBODY, "./renewed", "lines", "12"]
+            target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder)
+            self.addCleanup(target.communicate)
+            self.addCleanup(target.kill)
+            target.stdout.readline()
+            script = 'BEGIN { printf("live\\n"); } pid$target:renewed:func:entry { @ = count(); }'
+            tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-n", script, "-p", str(target.pid)], stdout=subprocess.PIPE, text=True,
+                                      cwd=self.folder, env=ENV)
+            self.addCleanup(tracer.kill)
+            self.assertEqual(tracer.stdout.readline(), "live\n")
+            for line in range(12):
+                target.stdin.write("\n")
+                if line == turn:
+                    tracer.kill()
+                    tracer.communicate()
+                self.assertEqual(target.stdout.readline(), "0\n")
+            target.communicate(timeout=60)
+            self.assertEqual(target.returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()
