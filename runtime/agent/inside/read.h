@@ -43,14 +43,20 @@ struct Range {
   uint64_t address, bytes;
 };
 
-// Bytes that could be read.
+// Bytes that could be read. Once the first thread of the process has ended, the kernel reads by the numbers of the others only.
 [[gnu::noinline]] inline uint64_t read_memory(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
+  constexpr long kGetTid = 186, kNoProcess = -3;
+  long by = pid;
   uint64_t done = 0;
   while (done < bytes) {
     const uint64_t in_page = kPage - ((from + done) & (kPage - 1));
     const uint64_t left = bytes - done;
     const Range local{to + done, left < in_page ? left : in_page}, remote{from + done, local.bytes};
-    const long read = call(kReadProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
+    const long read = call(kReadProcess, by, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
+    if (const long tid = read == kNoProcess ? call(kGetTid) : by; tid != by) {
+      by = tid;
+      continue;
+    }
     if (read <= 0) break;
     done += static_cast<uint64_t>(read);
     if (static_cast<uint64_t>(read) < local.bytes) break;

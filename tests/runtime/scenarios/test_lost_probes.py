@@ -132,6 +132,14 @@ class TextOfHeir(dvmtest.Text):
 
 
 class WithoutFirstThread(Asked):
+    def test_stacks_are_whole(self):
+        self.start(program("renewed"), "heir")
+        tracer = dvmtest.start_tracer(self, "pid$target:renewed:func:entry { @[ustack(2)] = count(); }", "-x", "backend=agent", "-p", str(self.target.pid))
+        self.assertEqual((self.ask(), self.ask()), (0, 10))
+        tracer.terminate()
+        out, err = tracer.communicate()
+        self.assertRegex(out, r"^\s+renewed`func\s+renewed`call_for_lines\+0x[0-9a-f]+\s+10\s+$", err)
+
     def test_all_probes_are_taken_off(self):
         for ends in ("exits", "is killed"):
             with self.subTest(ends):
