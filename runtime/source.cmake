@@ -116,6 +116,7 @@ if(DVM_BPF)
     instrument/uprobe/cpu_clock.cpp
     instrument/uprobe/file_emitter.cpp
     instrument/uprobe/file_layout.cpp
+    instrument/uprobe/exec_bell.cpp
     instrument/uprobe/exec_watch.cpp
     instrument/uprobe/followed.cpp
     instrument/uprobe/kernel.cpp

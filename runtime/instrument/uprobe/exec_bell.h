@@ -1,0 +1,49 @@
+#pragma once
+// Notices programs that traced processes execute and of which their dynamic linker does not report (load_watch.h), such as those
+// that are linked statically. They do not wait, so what they fire in their first milliseconds is lost, which is said.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/instrument/abilities.h"
+#include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/file_key.h"
+
+namespace dvm::runtime {
+
+class ExecBell {
+ public:
+  // Rings for the root and, with the map of its descendants, for these. Without it that is -1.
+  static Result<std::unique_ptr<ExecBell>> make(int32_t root, int followed, int bell);
+
+ private:
+  FileDescriptor program_, link_;
+};
+
+class UnreportedExecs {
+ public:
+  // Programs with this linker report their files.
+  void know(const std::string& linker);
+  // What a ring has rung with: by an ExecBell, or by another.
+  void note(std::span<const std::byte> record);
+  // Adds the programs that were noted since the last call and will not be in `loads` by themselves.
+  void take(std::vector<LoadedIn>& loads, std::vector<std::string>& notes);
+
+ private:
+  enum class Kind : uint8_t { reports, is_silent, has_ended };
+  Kind kind_of(pid_t pid);
+
+  std::vector<FileKey> linkers_;
+  std::vector<LoadedIn> noted_;
+  ElfCache files_;
+  bool was_late_ = false, was_missed_ = false;
+};
+
+}  // namespace dvm::runtime
