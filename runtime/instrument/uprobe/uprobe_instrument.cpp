@@ -17,6 +17,7 @@
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/exec_bell.h"
 #include "runtime/instrument/uprobe/exec_watch.h"
 #include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel.h"
@@ -34,6 +35,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
+constexpr size_t kBellBytes = 64u << 10;
 
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
@@ -74,7 +76,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status watch(const LinkerSite& linker) override {
     if (!bell_) {
-      auto bell = Ring::make(1);
+      auto bell = Ring::make(kBellBytes);
       if (!bell) return bell.error();
       bell_ = std::move(*bell);
     }
@@ -86,13 +88,17 @@ class UprobeInstrument final : public CountingInstrument,
     if (!watch) return watch.error();
     watches_.push_back(std::move(*watch));
     is_on_ = true;
+    unreported_.know(linker.path);
+    if (auto exec_bell = ExecBell::make(linker.pid, maps(linker.pid).followed, bell_->ring_fd()))
+      exec_bells_.push_back(std::move(*exec_bell));
     return {};
   }
 
   std::vector<LoadedIn> take_loads() override {
     std::vector<LoadedIn> all;
-    if (bell_) bell_->consume([](std::span<const std::byte>) { return true; });
+    if (bell_) bell_->consume([this](std::span<const std::byte> record) { return unreported_.note(record), true; });
     for (const auto& watch : watches_) watch->take(all);
+    unreported_.take(all, notes_);
     return all;
   }
 
@@ -144,6 +150,7 @@ class UprobeInstrument final : public CountingInstrument,
     tracepoints_.detach();
     if (followed_) followed_->detach();
     watches_.clear();
+    exec_bells_.clear();
     clocks_.clear();
     thread_watch_.reset();
     is_on_ = false;
@@ -433,6 +440,8 @@ class UprobeInstrument final : public CountingInstrument,
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
+  std::vector<std::unique_ptr<ExecBell>> exec_bells_;
+  UnreportedExecs unreported_;
   std::map<int32_t, std::unique_ptr<ExecWatch>> execs_;  // by process
   std::unique_ptr<ThreadWatch> thread_watch_;            // once there are thread-local variables
   std::set<int32_t> named_;                              // by predicates of probes that fire in any process

@@ -70,6 +70,13 @@ class Late(dvmtest.PrivilegedTest):
                                       late("exec", program("looper"), "2000000000"), "-Z")
         self.assertEqual(out.strip(), "looper")
 
+    def test_a_program_that_is_linked_statically(self):
+        """It does not wait for its probes. Whether it still runs when dvm looks is a matter of time."""
+        for options in ([], ["-x", "followfork"]):
+            result = dvm("run", "-q", "-x", "backend=uprobe", *options, "-Z", "-n", "pid$target:strings_static:main:entry { }", "-c", f"env {program('strings_static')}")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"^dvm: process \d+ has executed a program (that its dynamic linker does not report|and ended before)")
+
     def test_a_program_that_another_thread_executes(self):
         """Uprobes of one process end with its first thread."""
         command = f"{sys.executable} -S -c \"import os, threading; threading.Thread(target=lambda: os.execv('{program('looper')}', ['looper', '5'])).start()\""
