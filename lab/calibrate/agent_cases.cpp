@@ -11,6 +11,7 @@ constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
 constexpr uint32_t kShort = 7, kLong = 199;   // letters
 
 constexpr const char* kCount = "{ @ = count(); }";
+constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
 constexpr const char* kVariable = "{ self->x = 1; }";
 constexpr const char* kRecord = "{ n = 1; }";  // a global variable: dvm runs it
@@ -36,9 +37,10 @@ const AgentCase kCases[] = {
     {"agent/stub/entry"_row, {plain(kFalse)}},
     {"agent/stub/return"_row, {plain("/arg1 == 1/ { @ = count(); }")}, "", 1, false, false, false, true},
     {"agent/stub/usdt"_row, {plain(kFalse)}, "", 1, false, false, false, false, StubKind::nop},
-    // What a stub does while it has the lane.
-    {"aggregation/count"_row, {plain("{ @a = count(); @b = count(); }")}, kCount},
-    {"agent/lane/take"_row, {plain(kCount)}},
+    // One count does not take the lane; two do.
+    {"aggregation/count"_row, {plain("{ @a = count(); @b = count(); @c = count(); }")}, kTwoCounts},
+    {"agent/lane/find"_row, {plain(kCount)}},
+    {"agent/lane/take"_row, {plain(kTwoCounts)}},
     {"aggregation/sum"_row, {plain("{ @a = count(); @b = sum(arg0); }")}, kCount},
     {"aggregation/min"_row, {plain("{ @a = count(); @b = min(arg0); }")}, kCount},
     {"aggregation/max"_row, {plain("{ @a = count(); @b = max(arg0); }")}, kCount},

@@ -23,6 +23,12 @@ vm::Cost stub_cost(Prices& prices, const AgentWay& way) {
   return way.is_common ? stub + prices.of("agent/stub/common"_row) : stub;
 }
 
+// Behind the gates.
+vm::Cost lane_cost(Prices& prices, const AgentWay& way) {
+  const vm::Cost found = prices.of("agent/lane/find"_row);
+  return way.takes_lane ? found + prices.of("agent/lane/take"_row) : found;
+}
+
 vm::Cost gates_cost(Prices& prices, const AgentWay& way) {
   vm::Cost sum;
   if (way.is_gated)
@@ -77,7 +83,7 @@ AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::sp
     if (const auto& record = way.clauses[i].record)
       add_record(prices, dvm, *record, clauses[i], i < prepared.size() ? prepared[i] : vm::Cost{}, in_thread, in_dvm);
   }
-  const vm::Cost stub = stub_cost(prices, way), lane = prices.of("agent/lane/take"_row);
+  const vm::Cost stub = stub_cost(prices, way), lane = lane_cost(prices, way);
   cost.stub = stub + lane.times(cost.reached);
   cost.thread = always(stub + gates_cost(prices, way));
   cost.thread += behind_gates(way, cost.reached, always(lane));
@@ -90,7 +96,7 @@ AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const Ec
                          const vm::Cost& prepare) {
   AgentCost cost;
   cost.reached = reached(way, clauses);
-  const vm::Cost stub = stub_cost(prices, way), record = prices.of("agent/lane/take"_row) + prices.of("agent/lane/record"_row);
+  const vm::Cost stub = stub_cost(prices, way), record = lane_cost(prices, way) + prices.of("agent/lane/record"_row);
   cost.stub = stub + record.times(cost.reached);
   cost.thread = always(stub + gates_cost(prices, way));
   cost.thread += behind_gates(way, cost.reached, always(record + captured.thread));

@@ -43,6 +43,7 @@ struct AgentWay {
   uint32_t stack_bytes = 0;
   bool is_gated = false;          // nothing else happens if all predicates are false
   bool is_common = false;         // the code of all sites does it, not that of the site
+  bool takes_lane = true;         // false: a single count or assignment at its site, which only finds the lane
   std::vector<SiteUses> clauses;  // of a record: the predicates, if is_gated
   // The share of the probes that an agent takes, and why it does not take one of the others (a literal).
   double share = 1;

@@ -231,6 +231,7 @@ class WayFinder {
       way.record_bytes = record.bytes, way.stack_bytes = record.needs.stack_bytes;
     }
     way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
+    way.takes_lane = foreseen.takes_lane;
     for (size_t i = 0; i < one.clauses.clauses.size(); i++) way.clauses.push_back(uses_of(one, foreseen, i));
     look_for_windows(text_of(one.description), way);
     return way;

@@ -67,6 +67,7 @@ class Clauses {
       return;
     }
     to.way.is_at_site &= way.is_at_site, to.way.is_gated &= way.is_gated, to.way.is_common |= way.is_common;
+    to.way.takes_lane |= way.takes_lane;
     to.way.clauses.push_back(std::move(uses));
   }
 
@@ -136,7 +137,7 @@ ThreadPart price_thread(const AgentFirings& firings, Prices& agent, Prices& dvm)
   const uint64_t count = count_of(firings);
   ThreadPart part{firings.probe, {}, {}};
   part.paid = {{"stub", count, agent.of(firings.way.stub)},
-               {"lane", count, agent.of("agent/lane/take"_row)},
+               {"lane", count, agent.of("agent/lane/find"_row) + agent.of("agent/lane/take"_row)},
                {"record", count, agent.of("agent/lane/record"_row)},
                {"captures", count, capture_cost(agent, dvm, record_needs(firings)).thread}};
   if (firings.way.is_at_site) part.otherwise = at_site(firings, agent, dvm);

@@ -65,6 +65,7 @@ Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
   if (!made.is_at_site || !made.records.empty()) made.in_dvm = reason;
   made.is_common = follows || !can_run_all({&firer, 1});
   made.is_gated = !gates_of({&firer, 1}).empty();
+  made.takes_lane = !made.is_at_site || made.is_common || !(only_counts({&firer, 1}) || only_assigns({&firer, 1}));
   return made;
 }
 

@@ -27,6 +27,7 @@ struct Foreseen {
   InDvm in_dvm = InDvm::nothing;  // why dvm runs any; nothing: it runs none
   bool is_gated = false;          // nothing else happens if all predicates are false
   bool is_common = false;         // the code of all sites does it (agent_enter), not that of the site
+  bool takes_lane = true;         // false: a single count or assignment at the site, which only finds the lane
 };
 
 // Of all probes of a process, in their order. follows: its children are traced, too.

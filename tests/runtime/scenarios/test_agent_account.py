@@ -15,7 +15,7 @@ def price(clocks):
     return {"m": clocks, "n": 0, "spread": 0}
 
 
-PRICES = {"stub": {"entry": price(4)}, "lane": {"take": price(3), "record": price(9), "read": price(1)},
+PRICES = {"stub": {"entry": price(4)}, "lane": {"find": price(1), "take": price(2), "record": price(9), "read": price(1)},
           "capture": {"thread": price(2), "argument": price(50)}, "site": {"expression": price(5)},
           "aggregation": {"count": price(7), "sum": price(11)}, "key": {"any": price(20), "integer": price(30)}}
 
@@ -55,7 +55,7 @@ class AgentAccount(AgentTest):
         text = self.account(ENTRY + "{ @ = count(); }", "table", {"agent": PRICES})
         self.assertIn("traced threads, by the agent; prices of profile round at 1.000 GHz\n", text)
         self.assertRegex(text, rf"\n    stub +{CALLS} +4\.0 +{4 * CALLS}\n")
-        self.assertRegex(text, rf"\n    epid 1 actions +{CALLS} +7\.0 +{7 * CALLS}\n    sum +{14 * CALLS}\n")
+        self.assertRegex(text, rf"\n    epid 1 actions +{CALLS} +7\.0 +{7 * CALLS}\n    sum +{12 * CALLS}\n")
         self.assertNotIn("without a price", text)
 
     def test_rows_without_a_price_are_named(self):

@@ -16,7 +16,8 @@ vm::Profile with_agent() {
   profile.clock_hz = 1e9;
   profile.set("agent/stub/entry"_row, {4, 0, 0.5});
   profile.set("agent/stub/common"_row, {20, 0, 1});
-  profile.set("agent/lane/take"_row, {3, 0, 0.25});
+  profile.set("agent/lane/find"_row, {1, 0, 0});
+  profile.set("agent/lane/take"_row, {2, 0, 0.25});
   profile.set("agent/lane/record"_row, {9, 0, 1});
   profile.set("agent/lane/read"_row, {40, 0.5, 2});
   profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
@@ -54,6 +55,12 @@ TEST(AgentCost, AClauseInTheThreadIsStubLaneAndActions) {
   ASSERT_TRUE(probe.agent);
   EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 9);
   EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 0);
+}
+
+TEST(AgentCost, AClauseThatTakesNoLaneOnlyFindsIt) {
+  AgentWay way = counting_way(true, false);
+  way.takes_lane = false;
+  EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.expected.clocks, 4 + 1 + 2);
 }
 
 TEST(AgentCost, AGateIsEvaluatedOnceMoreBehindItself) {
@@ -129,7 +136,7 @@ TEST(AgentCost, ARowWithoutAPriceIsNamed) {
   PredictOptions options;
   options.agent = {{text_of(kFunction), counting_way(true, false)}};
   const auto missing = predicted({on(kFunction, {counting()})}, profile, options).missing;
-  for (const char* row : {"agent/stub/entry", "agent/lane/take", "agent/aggregation/count"})
+  for (const char* row : {"agent/stub/entry", "agent/lane/find", "agent/lane/take", "agent/aggregation/count"})
     EXPECT_TRUE(missing.contains(row)) << row;
 }
 

@@ -90,6 +90,15 @@ TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
     EXPECT_TRUE(way_of(clause).is_common) << clause;
 }
 
+TEST(AgentWays, ASingleCountOrAssignmentTakesNoLane) {
+  for (const char* clause : {"{ @ = count(); }", "/arg0 == 1/ { @ = count(); }", "{ self->x = 1; }", "{ self->x = timestamp; }"})
+    EXPECT_FALSE(way_of(clause).takes_lane) << clause;
+  for (const char* clause :
+       {"{ @a = count(); @b = count(); }", "{ @[arg0] = count(); }", "{ @ = sum(arg0); }", "{ self->x++; }", "{ n++; }"})
+    EXPECT_TRUE(way_of(clause).takes_lane) << clause;
+  EXPECT_TRUE(way_of("{ @ = count(); }", {{"followfork", ""}}).takes_lane);
+}
+
 TEST(AgentWays, ClausesThatNeverRunDoNotMatter) {
   const std::string other = " { trace(1); } pid1:a:f:entry { @ = count(); }";
   EXPECT_EQ(way_of("/1 == 2/" + other).reason, "");

@@ -14,7 +14,8 @@ vm::Profile priced() {
   vm::Profile profile;
   profile.clock_hz = 1e9;
   profile.set("agent/stub/entry"_row, {4, 0, 0});
-  profile.set("agent/lane/take"_row, {3, 0, 0});
+  profile.set("agent/lane/find"_row, {1, 0, 0});
+  profile.set("agent/lane/take"_row, {2, 0, 0});
   profile.set("agent/lane/record"_row, {9, 0, 0});
   profile.set("agent/site/expression"_row, {1, 2, 0});
   profile.set("aggregation/count"_row.in(kInAgent), {7, 0, 0});
