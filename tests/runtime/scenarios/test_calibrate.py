@@ -43,7 +43,7 @@ class Calibrate(unittest.TestCase):
             printed = {"printa", "clear", "trunc", "normalize", "denormalize", "stack", "ustack", "usym", "uaddr", "umod", "ufunc", "sym", "func", "mod", "tracemem", "print"}
             self.assertLessEqual(consumed | printed, set(profile["prices"]["consumer"]))
             self.assertIn("many", profile["prices"]["tuple"])
-            self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation", "step"})
+            self.assertEqual(set(profile["prices"]["account"]), {"ecb", "evaluation", "step"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
             if dvmtest.missing_privilege() is None:
@@ -104,7 +104,7 @@ class Calibrate(unittest.TestCase):
             return self.assertNotIn("agent", prices)
         rows = {f"agent/{folder}/{row}" for folder, all in prices["agent"].items() for row in all}
         rows |= set(re.findall(r"(?m)^dvm: (agent/\S+) was not measured", said))
-        for folder, count in (("stub", 4), ("lane", 3), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 9)):
+        for folder, count in (("stub", 4), ("lane", 4), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 9)):
             self.assertEqual(sum(row.startswith(f"agent/{folder}/") for row in rows), count, folder)
 
     def prices_are_plausible(self, prices):
