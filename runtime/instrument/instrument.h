@@ -76,6 +76,8 @@ class EventSink {
   // Asked before a firing of this time is handed over, since earlier ones of another instrument may go first; on false, poll()
   // returns and offers that firing again. A time of 0 is not known.
   virtual bool admits(uint64_t /*time*/) noexcept { return true; }
+  // Called during fire() by a sink that hands firings on and has itself no room for more: the poll is not complete.
+  virtual void end_poll() noexcept {}
   // When BEGIN fired, in ns of CLOCK_MONOTONIC: what has fired before it is left out. 0: nothing is.
   virtual uint64_t begun() const noexcept { return 0; }
 

@@ -37,6 +37,7 @@ class FiringPath final : public EventSink {
   bool fire_clause(vm::Firing& firing, const ClauseFiring& clause) noexcept override;
   bool change(const ProcessChange& change) noexcept override;
   bool has_buffers(int32_t cpu) noexcept override;
+  void end_poll() noexcept override { ends_poll_ = true; }
   uint64_t begun() const noexcept override { return begun_; }
   std::vector<ProcessChange> take_changes();
 

@@ -20,6 +20,7 @@ class MergedSink final : public EventSink {
   bool fire(vm::Firing& firing) noexcept override { return path_.fire(firing); }
   bool change(const ProcessChange& change) noexcept override { return path_.change(change); }
   bool has_buffers(int32_t cpu) noexcept override { return path_.has_buffers(cpu); }
+  void end_poll() noexcept override { path_.end_poll(); }
   uint64_t begun() const noexcept override { return path_.begun(); }
   bool admits(uint64_t time) noexcept override {
     if (time > collected_) {

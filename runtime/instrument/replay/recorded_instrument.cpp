@@ -45,8 +45,7 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
     sink_ = &sink;
     auto count = inner_->poll(*this);
     if (!count) return count;
-    writer_->empty_buffer();
-    writer_->learn();
+    keep();
     if (Status written = writer_->status(); !written) return written.error();
     return count;
   }
@@ -69,20 +68,28 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
     writer_->late_reads().begin();
     const bool goes_on = sink_->fire(firing);
     firing.late = writer_->late_reads().pieces();
-    return writer_->write(firing) && goes_on;
+    if (writer_->write(firing)) return goes_on;
+    sink_->end_poll();
+    return false;
+  }
+
+  // Between two firings: writes what is buffered, and learns of processes while they are there.
+  void keep() {
+    writer_->empty_buffer();
+    writer_->learn();
   }
 
   bool change(const ProcessChange& change) noexcept override { return sink_->change(change); }
   bool has_buffers(int32_t cpu) noexcept override { return sink_->has_buffers(cpu); }
   bool admits(uint64_t time) noexcept override { return sink_->admits(time); }
 
-  // An instrument that merges is not polled. poll() of the one beside it, which is recorded too, empties the buffer.
+  // An instrument that merges is not polled. poll() of the one beside it, which is recorded too, tells of errors.
   void collect() override { merged_->collect(); }
   std::optional<uint64_t> first() override { return merged_->first(); }
   bool deliver_first(EventSink& sink) override {
     sink_ = &sink;
     const bool goes_on = merged_->deliver_first(*this);
-    if (!goes_on) writer_->learn();  // the run may end before the other one is polled, and with it the process
+    if (!goes_on) keep();  // the run may end before the other one is polled, and with it the process
     return goes_on;
   }
 

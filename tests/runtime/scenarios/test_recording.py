@@ -193,6 +193,17 @@ class Recordings(dvmtest.PrivilegedTest):
         replay = dvm("replay", "-q", path, "-n", script)
         self.assertEqual((replay.returncode, replay.stdout.strip()), (0, "-5 first"), replay.stderr)
 
+    def test_clauses_of_an_agent_and_of_uprobes_run_in_the_order_of_their_firings(self):
+        script = "self int calls; pid$target:varied:text:return { self->calls++; } pid$target:varied:number:4 { @[self->calls] = count(); }"
+        path = os.path.join(self.folder.name, "two.dvm")
+        run = dvm("record", "-q", "-x", "backend=agent", "-x", "aggsortkey", "-o", path, "-n", script, "-c", program("varied") + " 1000 4")
+        replay = dvm("replay", "-q", "-x", "aggsortkey", path, "-n", script)
+        # Each of four threads calls number() twice a round, and in some in a signal handler behind text().
+        expected = {(str(calls), "12" if calls % 10 == 4 else "8") for calls in range(1000)}
+        for result in (run, replay):
+            wrong = expected ^ set(re.findall(r"(?m)^ +(\d+) +(\d+)$", result.stdout))
+            self.assertEqual(sorted(wrong)[:5], [], result.stderr)
+
     def test_an_unfinished_recording_leaves_no_file(self):
         path = os.path.join(self.folder.name, "none.dvm")
         dvm("record", "-o", path, "-n", "nosuch:::probe", "-c", program("looper") + " 1")
