@@ -256,7 +256,7 @@ def shown(lines, is_alone):
 def run(seed):
     rng = random.Random(seed)
     mode = rng.choice(MODES)
-    threads = 1 if mode is replayed else rng.choice([1, 1, 2, 4])  # the limit of recordings that docs/manual/backends.md names
+    threads = rng.choice([1, 1, 2, 4])
     is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
     text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone, mode is traced)}".replace("PROGRAM", program)
     command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads}" + f" {PROGRAMS}/liblate_library.so" * (rng.random() < 0.25)
