@@ -33,6 +33,11 @@ void VariableState::share_strings(std::string_view table) {
   if (!is_known) all.insert(at, table);
 }
 
+uint64_t VariableState::global(uint16_t id) const noexcept {
+  const VariableSlot* slot = impl_->globals.find(id);
+  return slot == nullptr ? 0 : slot->value;
+}
+
 uint64_t VariableState::dynamic_drops() const { return impl_->dynamic.drops(); }
 size_t VariableState::live_dynamic() const { return impl_->dynamic.live(); }
 

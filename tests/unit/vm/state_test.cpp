@@ -55,6 +55,13 @@ TEST_F(StateTest, GlobalsLiveOn) {
   EXPECT_EQ(run("ldgs g, %r1\nret %r1\n"), 5u);
 }
 
+TEST_F(StateTest, TellsGlobalIntegers) {
+  run("setx 0xffffffffffffffff, %r1\nstgs %r1, g\nstgs %r1, u\nret %r0\n");
+  EXPECT_EQ(variables_->global(0x500), ~uint64_t{0});
+  EXPECT_EQ(variables_->global(0x508), 255U);
+  EXPECT_EQ(variables_->global(0x509), 0U);
+}
+
 TEST_F(StateTest, TakesVariablesFromElsewhere) {
   const VariableValue values[] = {{dif::Scope::thread, 0x501, 7}, {dif::Scope::clause, 0x502, 8}};
   set_variables(*state_, values);

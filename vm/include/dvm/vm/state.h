@@ -45,6 +45,8 @@ class VariableState {
   // Lets other objects load from this string table. A variable may keep a pointer to one of its strings. Consumer context, before
   // the first firing.
   void share_strings(std::string_view table);
+  // The value of a global integer. Probe context.
+  uint64_t global(uint16_t id) const noexcept;
 
   struct Impl;
   Impl& impl() { return *impl_; }
