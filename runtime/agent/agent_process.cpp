@@ -84,6 +84,8 @@ AgentProcess::~AgentProcess() {
 
 uint64_t AgentProcess::data_bytes() const { return align(inside::data_bytes(context_.lanes, context_.ring_bytes), kPageBytes); }
 
+uint64_t AgentProcess::globals_at() const { return context_.data + inside::globals_at(context_.lanes, context_.ring_bytes); }
+
 // Sites that lie near each other share a mapping.
 std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sites,
                                                      const std::vector<MemoryMapping>& mappings) const {
@@ -188,7 +190,7 @@ bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
   return is_watched(inside::Watch::prctl) && is_watched(inside::Watch::syscall);
 }
 
-Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& clock) {
+Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
   const bool has_data = is_data_mapped();
   {
     const std::vector<RemoteCall> calls = calls_for(areas);
@@ -206,18 +208,18 @@ Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& cloc
     if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait); !called) return called;
   }
   const Mapped mapped = find_mapped(areas);
-  const bool is_begun = has_data || begin_data(clock);
+  const bool is_begun = has_data || begin_data(begin);
   if (!is_begun || !mapped.data) data_file_ = FileDescriptor();
   if (is_data_mapped() && mapped.areas) return {};
   return Error{"the process may not map the memory that the agent needs"};
 }
 
 // False: the file is not the one that is mapped there. Firings would go where dvm does not read.
-bool AgentProcess::begin_data(const inside::ClockLine& clock) const {
-  const inside::DataHeader begin{.clock = {clock, {}}, .mark = read_clock(CLOCK_MONOTONIC)};
+bool AgentProcess::begin_data(const BeginData& begin) const {
+  const inside::DataHeader header{.clock = {begin.clock, {}}, .mark = read_clock(CLOCK_MONOTONIC)};
   uint64_t found = 0;
-  if (!memory_.write_object(context_.data, begin)) return false;
-  return read_value(data_file_.get(), offsetof(inside::DataHeader, mark), found) && found == begin.mark;
+  if (!memory_.write_object(context_.data, header) || !memory_.write_object(globals_at(), begin.globals)) return false;
+  return read_value(data_file_.get(), offsetof(inside::DataHeader, mark), found) && found == header.mark;
 }
 
 // Code, programs, sites and stubs; nothing leads there yet.
@@ -276,7 +278,7 @@ void AgentProcess::write_area(Area& area) {
 }
 
 // Finds room for the sites that are not refused, and lets the process map it. One of its threads may take the room meanwhile.
-Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
+Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSite>& sites, const BeginData& begin) {
   for (int attempt = 1;; attempt++) {
     const auto mappings = mappings_of(context_.pid);
     if (!mappings) return mappings.error();
@@ -290,22 +292,23 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
     if (areas.empty()) return areas;
     if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
     if (Status placed = place_data(*mappings, areas); !placed) return placed.error();
-    const Status mapped = map(areas, clock);
+    const Status mapped = map(areas, begin);
     if (mapped) return areas;
     if (attempt == kAttempts) return mapped.error();
   }
 }
 
-Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
+Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begin) {
   if (Status looked = refuse_unfit(sites, context_.pid); !looked) return looked;
   SiteGroups groups(sites);
   groups.refuse_together();
-  auto placed = place(sites, clock);
+  auto placed = place(sites, begin);
   if (!placed) return placed.error();
   std::vector<Area>& areas = *placed;
   for (const AgentSite& site : sites) note_unwatched(site);
   if (areas.empty()) return {};
   note_own(areas);
+  for (AgentSite& site : sites) site.place_globals(globals_at());
   for (Area& area : areas) {
     write_area(area);
     inside::CodeHeader header{.armed = context_.armed,

@@ -41,6 +41,12 @@ namespace dvm::runtime {
 
 struct CodeArea;
 
+// Of the data mapping, at first.
+struct BeginData {
+  inside::ClockLine clock{};
+  inside::Globals globals{};
+};
+
 class AgentProcess {
  public:
   // Changes nothing yet. lanes and ring_bytes: powers of two. follows: what it forks fires as well, into the same lanes.
@@ -51,8 +57,9 @@ class AgentProcess {
   ~AgentProcess();
 
   // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
-  // clock: at first; dvm publishes later ones. Clauses with thread-local variables do nothing until place_variables().
-  Status enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock = {});
+  // begin: what threads read at first; dvm publishes later values. Clauses with thread-local variables do nothing until
+  // place_variables().
+  Status enable(std::vector<AgentSite>& sites, const BeginData& begin = {});
   void place_variables(inside::VariablesIn where);
   // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
   Status disable(Mappings mappings);
@@ -80,8 +87,8 @@ class AgentProcess {
   using Area = CodeArea;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   bool can_ask_for_threads(const std::vector<Area>& areas) const;
-  Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
-  bool begin_data(const inside::ClockLine& clock) const;
+  Status map(std::vector<Area>& areas, const BeginData& begin);
+  bool begin_data(const BeginData& begin) const;
   void write_area(Area& area);
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
@@ -94,13 +101,14 @@ class AgentProcess {
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
-  Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const inside::ClockLine& clock);
+  Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const BeginData& begin);
   struct Mapped {
     bool areas = false, data = false;
   };
   Mapped find_mapped(const std::vector<Area>& areas) const;
   bool is_data_mapped() const { return static_cast<bool>(data_file_); }
   uint64_t data_bytes() const;
+  uint64_t globals_at() const;  // in the process
 
   AgentMemory memory_;
   inside::Context context_;

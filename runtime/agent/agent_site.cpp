@@ -1,16 +1,25 @@
 #include "runtime/agent/agent_site.h"
 
+#include <cstring>
+
 namespace dvm::runtime {
 namespace {
 
 // Each thing begins at a multiple of 16.
 size_t room_of(size_t bytes) { return (bytes + 15) & ~size_t{15}; }
 // With its unwind information.
-size_t room_of(const MachineCode& code) {
-  return code.empty() ? 0 : room_of(code.bytes.size()) + sizeof(inside::FrameEntry);
-}
+size_t room_of(const MachineCode& code) { return code.empty() ? 0 : room_of(code.bytes.size()) + sizeof(inside::FrameEntry); }
 
 }  // namespace
+
+void MachineCode::place_globals(uint64_t at) {
+  for (const uint32_t offset : globals) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + offset, sizeof word);
+    word += at;
+    std::memcpy(bytes.data() + offset, &word, sizeof word);
+  }
+}
 
 size_t AgentStep::bytes() const {
   size_t all = sizeof step + sizeof aggregation.clause + 16 + room_of(code) + room_of(aggregation.value);
@@ -18,6 +27,15 @@ size_t AgentStep::bytes() const {
   if (step.kind == inside::ClauseStep::Kind::clause_record)
     all += room_of(sizeof record.record) + room_of(record.program.size()) + room_of(record.larger_program.size());
   return all;
+}
+
+void AgentSite::place_globals(uint64_t at) {
+  for (AgentFirer& firer : firers)
+    for (AgentStep& step : firer.steps) {
+      step.code.place_globals(at);
+      step.aggregation.value.place_globals(at);
+      for (AgentKey& key : step.aggregation.keys) key.code.place_globals(at);
+    }
 }
 
 uint64_t AgentSite::counted_firers() const {

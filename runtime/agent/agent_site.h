@@ -22,8 +22,10 @@ struct MachineCode {
   bool has_workspace = false;        // it reads or writes that
   // Instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
+  std::vector<uint32_t> globals{};   // offsets of words: distances from inside::Globals, which become addresses
 
   bool empty() const { return bytes.empty(); }
+  void place_globals(uint64_t at);
 };
 
 // A key that the thread finds out, and its code; empty: it has none.
@@ -89,6 +91,8 @@ struct AgentSite {
   // But for those that fire only if a jump before has counted already.
   uint64_t counted_firers() const;
   AddressRange range() const { return {window_address, window_address + window.size()}; }
+  // Once, when it is known where inside::Globals lies in the process.
+  void place_globals(uint64_t at);
 };
 
 inline bool watches(const std::vector<AgentSite*>& sites, inside::Watch watch) {

@@ -5,7 +5,7 @@
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
-//                  arenas for each lane | a table of thread-local variables for each lane | TailCalls of each lane
+//                  arenas for each lane | a table of thread-local variables for each lane | TailCalls of each lane | Globals
 //
 // A forked child finds the armed page zero, so its stubs do nothing; or, where children are followed, the first of them arms the
 // page and says who the child is. It uses the lanes of its parent's process. Everything in the data mapping may be overwritten by
@@ -152,7 +152,14 @@ struct SiteKey {
   uint32_t reserved = 0;
 };
 
-// Offsets in the data mapping of the first arena, of the first table of variables, and of the first TailCalls; and its size.
+// Global variables of the script, by their numbers, as integers of 64 bits. dvm writes them, threads only read them.
+inline constexpr uint32_t kMostGlobals = 512;
+struct Globals {
+  uint64_t values[kMostGlobals]{};
+};
+
+// Offsets in the data mapping of the first arena, of the first table of variables, of the first TailCalls, and of Globals; and
+// its size.
 constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
   return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
 }
@@ -162,9 +169,10 @@ constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
 constexpr uint64_t tails_at(uint64_t lanes, uint64_t ring_bytes) {
   return variables_at(lanes, ring_bytes) + lanes * sizeof(ThreadVariables);
 }
-constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) {
+constexpr uint64_t globals_at(uint64_t lanes, uint64_t ring_bytes) {
   return tails_at(lanes, ring_bytes) + lanes * sizeof(TailCalls);
 }
+constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) { return globals_at(lanes, ring_bytes) + sizeof(Globals); }
 
 // What the code of a clause sees, beside the saved registers; the lane and what follows is for functions of fire.cpp.
 inline constexpr uint32_t kMostLocals = 16;
