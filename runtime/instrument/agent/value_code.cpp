@@ -307,8 +307,19 @@ class ValueCoder {
       access_workspace(kLoad, to, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))
       access_workspace(kLoad, to, offsetof(inside::Workspace, time));
+    else if (id < dif::kFirstUserVariable)
+      return refuse(InDvm::built_in);
     else
-      return refuse(id < dif::kFirstUserVariable ? InDvm::built_in : InDvm::global);
+      return load_global(id, to);
+    return true;
+  }
+  bool load_global(unsigned id, unsigned to) {
+    const unsigned number = id - dif::kFirstUserVariable;
+    const auto& known = place_.globals;
+    if (number >= inside::kMostGlobals || std::find(known.begin(), known.end(), id) == known.end()) return refuse(InDvm::global);
+    change(0);
+    made_.globals.push_back(static_cast<uint32_t>(code_.load_word(kRcx, number * sizeof(uint64_t))));
+    code_.access(kLoad, to, kRcx, 0);
     return true;
   }
 
@@ -374,7 +385,7 @@ class ValueCoder {
   const dif::DataType& type_;
   const ClausePlace& place_;
   ValueWriter code_;
-  MachineCode made_{{}, 0, 1U << saved::rax, false};
+  MachineCode made_{{}, 0, 1U << saved::rax, false, {}};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
   std::array<std::optional<uint64_t>, kRegisters.size()> known_{};  // constants in registers

@@ -38,6 +38,12 @@ class ValueWriter {
     add({(is_short ? 0x40U : 0x48U) | to >> 3, 0xb8U | (to & 7)});
     is_short ? raw(static_cast<uint32_t>(value)) : raw(value);
   }
+  // Always of eight bytes. Returns where they lie.
+  size_t load_word(unsigned to, uint64_t value) {
+    add({0x48U | to >> 3, 0xb8U | (to & 7)});
+    raw(value);
+    return bytes.size() - sizeof value;
+  }
   // A register, from or to what lies behind the address in another one, which is of the first eight.
   void access(unsigned opcode, unsigned reg, unsigned base, size_t offset) {
     add({0x48U | (reg >> 3) << 2, opcode, 0x80U | (reg & 7) << 3 | base});

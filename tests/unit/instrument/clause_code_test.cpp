@@ -352,6 +352,25 @@ TEST(ClauseCode, HasNoRoomForOtherVariables) {
   EXPECT_TRUE(code_of(through(dif::Scope::thread, dif::kFirstUserVariable - 1, kWord)).empty());
 }
 
+TEST(ClauseCode, ReadsGlobalsThatDvmKeeps) {
+  constexpr auto kFirst = static_cast<uint16_t>(dif::kFirstUserVariable);
+  const std::array<uint16_t, 4> known = {kFirst, kFirst + 3, kFirst + inside::kMostGlobals - 1, kFirst + inside::kMostGlobals};
+  const auto code_for = [&](unsigned id) {
+    return make_value_code(of_variable(static_cast<BuiltIn>(id)), kWord,
+                           {SiteKind::entry, {}, kPid, nullptr, false, false, known});
+  };
+  inside::Globals globals;
+  for (size_t i = 0; i < 3; i++) {
+    globals.values[known[i] - kFirst] = kValues[i] + 5;
+    MachineCode code = code_for(known[i]).code;
+    code.place_globals(reinterpret_cast<uint64_t>(&globals));
+    EXPECT_EQ(Code(code.bytes).run({}), kValues[i] + 5);
+    EXPECT_FALSE(code.has_workspace);
+  }
+  EXPECT_EQ(code_for(kFirst + 1).in_dvm, InDvm::global);
+  EXPECT_EQ(code_for(kFirst + inside::kMostGlobals).in_dvm, InDvm::global);
+}
+
 TEST(ClauseCode, ReadsPartsOfRegisters) {
   SiteShape shape = SiteKind::inside;
   shape.args[0] = {.kind = Operand::Kind::saved, .base = saved::rbx, .size = 1, .shift = 8, .is_signed = true};
