@@ -108,6 +108,8 @@ class Aggregates {
   virtual AggregationSource& aggregations() = 0;
   // BEGIN has fired. What was aggregated before is left out, and what threads have assigned to their variables is forgotten.
   virtual void begin() = 0;
+  // From now on the global variable has this value there.
+  virtual void set_global(uint16_t id, uint64_t value) = 0;
   // Calls a function for each address that is in a key for the first time since the last call.
   virtual void take_addresses(const VisitAddress& visit) = 0;
 

@@ -283,6 +283,12 @@ void Instruments::begin() {
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->begin();
 }
 
+// Also of those that have no probe yet.
+void Instruments::set_global(uint16_t id, uint64_t value) const {
+  for (const ListedInstrument& one : all_)
+    if (Aggregates* aggregates = one.instrument->abilities().aggregates) aggregates->set_global(id, value);
+}
+
 void Instruments::take_addresses(const Aggregates::VisitAddress& visit) const {
   for (Instrument* instrument : active_)
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->take_addresses(visit);

@@ -60,6 +60,7 @@ class Instruments final : public FollowsProcesses,
   // Visits the aggregations of clauses that instruments run where they fire.
   void visit(const Visit& each) const override;
   void begin();  // once BEGIN has fired
+  void set_global(uint16_t id, uint64_t value) const;
   void take_addresses(const Aggregates::VisitAddress& visit) const;
   void clear() noexcept override {}
   bool empty() const noexcept override;

@@ -32,6 +32,7 @@
 #include "runtime/instrument/agent/stack_finder.h"
 #include "runtime/instrument/agent/thread_aggregations.h"
 #include "runtime/instrument/agent/thread_clock.h"
+#include "runtime/instrument/agent/thread_globals.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/agent/yielded_probes.h"
 #include "runtime/instrument/pace.h"
@@ -123,6 +124,7 @@ class AgentInstrument final : public Instrument,
     for (auto& [pid, process] : processes_)
       if (process->arenas) process->arenas->forget();
   }
+  void set_global(uint16_t id, uint64_t value) override { globals_.set(id, value, processes_); }
   void take_addresses(const VisitAddress& visit) override {
     addresses_.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
   }
@@ -286,7 +288,7 @@ class AgentInstrument final : public Instrument,
     if (!process) return process.error();
     std::vector<AgentSite> sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
-    if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
+    if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
@@ -330,14 +332,14 @@ class AgentInstrument final : public Instrument,
     addresses_.note(pid, found->window_address);
   }
 
-  // The first line of the clock, if a clause reads it.
-  inside::ClockLine first_line(const AgentTarget& process, const std::vector<AgentSite>& sites) {
+  // The first line of the clock, if a clause reads it, and globals.
+  BeginData begin_data(const AgentTarget& process, const std::vector<AgentSite>& sites) {
     uses_time_ |= std::any_of(sites.begin(), sites.end(),
                               [](const AgentSite& site) { return has_step(site, inside::ClauseStep::Kind::time); });
-    if (!uses_time_) return {};
+    if (!uses_time_) return {{}, globals_.all()};
     const inside::ClockLine line = clock_.line();
     if (process.agent.data_file() >= 0) publish(line, process.agent.data_file());
-    return line;
+    return {line, globals_.all()};
   }
 
   void note_variables(pid_t pid, AgentTarget& process, const AgentSite& site, const std::vector<const Probe*>& probes) {
@@ -466,6 +468,7 @@ class AgentInstrument final : public Instrument,
   Delivery delivery_;
   AgentPlanner planner_;
   TscClock clock_;
+  ThreadGlobals globals_;
   LateUpdates late_;
   ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }, late_};
   ClausePlaces places_;
