@@ -38,6 +38,7 @@ struct EnabledProbe {
   std::vector<SiteClause> clauses{};  // of the probe, in order: what can run where it fires
   InDvm in_dvm = InDvm::accounted;    // why not all clauses can
   bool has_thread_variables = false;  // its clauses use some, which others that do may not have elsewhere
+  std::vector<uint16_t> globals{};    // variables that its clauses may read where it fires
 };
 
 // A change of a followed process, or of a thread.

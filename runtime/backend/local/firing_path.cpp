@@ -70,11 +70,17 @@ inline bool FiringPath::count() noexcept {
   return !ends_poll_;
 }
 
+// What fires where it reads them, and not in dvm, does not know that the run has ended.
+void FiringPath::tell_globals() noexcept {
+  if (context_.activity == Activity::active) globals_.update(*context_.variables);
+}
+
 bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (is_before_begin(firing.timestamp, begun_)) return true;
   const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
   if (probe == nullptr) return true;
   deliver(*probe, firing);
+  if (!globals_.empty()) tell_globals();
   return count();
 }
 
@@ -115,6 +121,7 @@ std::vector<ProcessChange> FiringPath::take_changes() {
 
 void FiringPath::fire_begin(const std::optional<Moment>& moment) {
   fire_own("BEGIN", moment);
+  tell_globals();
   if (!config_.is_replay) begun_ = read_clock(CLOCK_MONOTONIC);
 }
 

@@ -10,6 +10,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/backend/local/fire_memory.h"
 #include "runtime/backend/local/process_host.h"
+#include "runtime/backend/local/shared_globals.h"
 #include "runtime/backend/rate.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/instrument.h"
@@ -19,8 +20,9 @@ namespace dvm::runtime {
 
 class FiringPath final : public EventSink {
  public:
-  FiringPath(const HandleConfig& config, const Enabling& enabling, FireMemory& memory, ProcessHost& host)
-      : config_(config), enabling_(enabling), memory_(memory), host_(host) {}
+  FiringPath(const HandleConfig& config, const Enabling& enabling, FireMemory& memory, ProcessHost& host,
+             const Instruments& instruments)
+      : config_(config), enabling_(enabling), memory_(memory), host_(host), globals_(instruments) {}
 
   // Once memory is allocated.
   void start();
@@ -49,6 +51,8 @@ class FiringPath final : public EventSink {
   void stop_if_filled();
   void clean_at_rate(MonotonicTime now);
   void clean();
+  // Instruments are told the values of these variables.
+  void share(std::span<const uint16_t> globals) { globals_.add(globals, *context_.variables); }
 
   uint64_t firings() const { return firings_; }
   // TSC ticks spent in firings, where the run is timed.
@@ -60,11 +64,13 @@ class FiringPath final : public EventSink {
   [[gnu::always_inline]] void prepare(vm::Firing& firing) noexcept;
   [[gnu::always_inline]] void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
   [[gnu::always_inline]] bool count() noexcept;
+  void tell_globals() noexcept;
 
   const HandleConfig& config_;
   const Enabling& enabling_;
   FireMemory& memory_;
   ProcessHost& host_;
+  SharedGlobals globals_;
   FireContext& context_ = memory_.context();
   void (*fire_one_)(FireLevel&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
   std::vector<const ProbeEcbs*> by_id_;  // probe id to ECBs

@@ -53,8 +53,8 @@ LocalBackend::LocalBackend(HandleConfig& config, const Enabling& enabling)
     : config_(config),
       host_(config),
       memory_(config.options, enabling, config.cost != vm::CostPolicy::none),
-      path_(config, enabling, memory_, host_),
-      instruments_(config.is_replay) {}
+      instruments_(config.is_replay),
+      path_(config, enabling, memory_, host_, instruments_) {}
 
 Status LocalBackend::start(const Notice& notice) {
   FireContext& context = memory_.context();

@@ -49,6 +49,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   Status extend() override;
   void learn(int32_t pid, bool may_act) override { host_.learn(pid, may_act); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    for (const EnabledProbe& one : probes) path_.share(one.globals);
     return instruments_.enable(probes, refused);
   }
   Result<Polled> poll() override;
@@ -92,8 +93,8 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   const HandleConfig& config_;
   ProcessHost host_;
   FireMemory memory_;
-  FiringPath path_;
   Instruments instruments_;
+  FiringPath path_;
   JoinedAggregations aggregations_{memory_.context().aggregations, instruments_};
   size_t next_ = 0;            // of the active instruments, in a poll that goes on
   uint64_t turn_ = 0;          // firings of that one since its turn began, and parts

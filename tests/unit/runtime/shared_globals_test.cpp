@@ -1,0 +1,67 @@
+// Which values of global variables instruments are told.
+
+#include "runtime/backend/local/shared_globals.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "vm/state/state.h"
+
+namespace dvm::runtime {
+namespace {
+
+using Told = std::vector<std::pair<uint16_t, uint64_t>>;
+
+class NotingInstrument final : public Instrument, public Aggregates, AggregationSource {
+ public:
+  explicit NotingInstrument(Told& told) : told_(told) {}
+  std::string_view name() const override { return "noting"; }
+  std::string_view refusal(const Probe&) const override { return ""; }
+  Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
+  Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
+  Pacing pacing() const override { return {}; }
+  uint64_t drops() const override { return 0; }
+  void disable() override {}
+  Abilities abilities() override { return {.aggregates = this}; }
+
+  AggregationSource& aggregations() override { return *this; }
+  void begin() override {}
+  void set_global(uint16_t id, uint64_t value) override { told_.emplace_back(id, value); }
+  void take_addresses(const VisitAddress&) override {}
+
+  void visit(const Visit&) const override {}
+  void clear() noexcept override {}
+  bool empty() const noexcept override { return true; }
+  bool wants_reading() const noexcept override { return false; }
+
+ private:
+  Told& told_;
+};
+
+TEST(SharedGlobals, AreToldWhenTheyChange) {
+  constexpr uint16_t kA = dif::kFirstUserVariable, kB = kA + 1;
+  const dif::DataType type{dif::TypeKind::integer, true, false, 8, "int64_t"};
+  const dif::Variable declared[] = {{"a", kA, dif::Scope::global, dif::VariableKind::scalar, true, true, type},
+                                    {"b", kB, dif::Scope::global, dif::VariableKind::scalar, true, true, type}};
+  vm::VariableState variables(declared, {});
+  const auto set = [&](uint16_t id, uint64_t value) { variables.impl().globals.find(id)->value = value; };
+  Told told;
+  Instruments instruments(false);
+  instruments.add(std::make_unique<NotingInstrument>(told), "");
+  SharedGlobals globals(instruments);
+  set(kA, 4), set(kB, 5);
+  globals.update(variables);
+  EXPECT_EQ(std::exchange(told, {}), Told());
+  globals.add(std::vector{kA}, variables);
+  globals.add(std::vector{kA}, variables);
+  EXPECT_EQ(std::exchange(told, {}), (Told{{kA, 4}}));
+  globals.update(variables);
+  set(kA, 6), set(kB, 7);
+  globals.update(variables);
+  globals.update(variables);
+  EXPECT_EQ(std::exchange(told, {}), (Told{{kA, 6}}));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
