@@ -67,6 +67,7 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
       }
       result.back().clauses = std::move(at_site.clauses);
       result.back().in_dvm = at_site.in_dvm;
+      result.back().globals = std::move(at_site.globals);
     }
     result.back().has_thread_variables = SiteClauses::has_thread_variables(probe);
     if (probe.needs_machine) result.back().needs |= on_error;

@@ -19,12 +19,19 @@ bool may_end_run(const Ecb& ecb) {
                                   [](const ActionPlan& action) { return action.kind == dif::Action::exit; });
 }
 
-std::set<uint16_t> thread_variables_of(const EcbPlan& plan) {
+std::set<uint16_t> variables_of(const EcbPlan& plan, dif::Scope scope) {
   std::set<uint16_t> all;
   for (const vm::VerifiedDifo& difo : plan.difos)
     for (const dif::Variable& variable : difo.difo().variables)
-      if (variable.scope == dif::Scope::thread) all.insert(variable.id);
+      if (variable.scope == scope) all.insert(variable.id);
   return all;
+}
+std::set<uint16_t> thread_variables_of(const EcbPlan& plan) { return variables_of(plan, dif::Scope::thread); }
+
+// By dvm itself, and not at what a traced thread does: that thread may fire again before dvm knows.
+bool is_dvms_own(const Probe& probe) {
+  if (std::holds_alternative<TimerSite>(probe.site)) return true;
+  return std::holds_alternative<InternalSite>(probe.site) && (probe.name == "BEGIN" || probe.name == "END");
 }
 
 // Never true, whatever fires: such as a comparison of macro arguments.
@@ -124,12 +131,29 @@ SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
     : enabling_(enabling),
       strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))),
       of_script_(reason_of(enabling, options)) {
+  find_globals();
   find_variables_in_dvm();
 }
 
 bool SiteClauses::has_thread_variables(const ProbeEcbs& probe) {
   return std::any_of(probe.ecbs.begin(), probe.ecbs.end(),
                      [](const Ecb* ecb) { return !thread_variables_of(*ecb->plan).empty(); });
+}
+
+// A clause without probes may have some later, where threads fire.
+void SiteClauses::find_globals() {
+  std::set<const EcbPlan*> own, others;
+  for (const Ecb& ecb : enabling_.ecbs()) (is_dvms_own(*ecb.probe) ? own : others).insert(ecb.plan);
+  for (const dif::Variable& one : enabling_.variables())
+    if (one.scope == dif::Scope::global && one.kind == dif::VariableKind::scalar && one.type.kind == dif::TypeKind::integer)
+      globals_.insert(one.id);
+  for (const EcbPlan& plan : enabling_.plans()) {
+    if (own.contains(&plan) && !others.contains(&plan)) continue;
+    for (const vm::VerifiedDifo& difo : plan.difos)
+      for (const dif::Instruction in : difo.difo().text)
+        if (const dif::Variable* its = dif::stored_variable(difo.difo(), in); its != nullptr && its->scope == dif::Scope::global)
+          globals_.erase(its->id);
+  }
 }
 
 // All clauses that use a variable run on one side. Each that is found to run in dvm may take others with it.
@@ -155,6 +179,8 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();
     clause.record = record_of(*ecb, probe);
     made.may_record &= !clause.needs_dvm || clause.record;
+    const std::vector<uint16_t> globals = globals_of(*ecb->plan);
+    made.globals.insert(made.globals.end(), globals.begin(), globals.end());
   }
   const bool shares = are_shared(probe);
   if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = InDvm::shared;
@@ -162,14 +188,22 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   return made;
 }
 
-// Nothing: what it does to variables cannot be told from the rest.
+// That it may read where it fires.
+std::vector<uint16_t> SiteClauses::globals_of(const EcbPlan& plan) const {
+  std::vector<uint16_t> made;
+  for (const uint16_t id : variables_of(plan, dif::Scope::global))
+    if (globals_.contains(id)) made.push_back(id);
+  return made;
+}
+
+// Nothing: what it does to variables cannot be told from the rest, or dvm may find another value in a global by then.
 std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const ProbeEcbs& probe) const {
   const EcbPlan& plan = *ecb.plan;
   IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
   if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
   ClauseRecordPlan made{ecb.epid, needs_of(plan.desc, strsize_)};
   if (!changing_values(plan, is_kept).empty()) {
-    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
+    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records) || !globals_of(plan).empty()) return {};
     is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
     made.values = changing_values(plan, is_kept);
   }

@@ -18,6 +18,7 @@ struct SiteClauseList {
   std::vector<SiteClause> clauses;
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
   bool may_record = true;         // each can, or has a record of its own
+  std::vector<uint16_t> globals;  // variables that they may read there
 
   // All run in dvm, at each firing.
   void leave_to_dvm();
@@ -33,14 +34,17 @@ class SiteClauses {
 
  private:
   void find_variables_in_dvm();
+  void find_globals();
+  std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
   bool are_shared(const ProbeEcbs& probe) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
   std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe) const;
 
   const Enabling& enabling_;
   uint32_t strsize_;
-  InDvm of_script_;            // no clause can
-  std::set<uint16_t> in_dvm_;  // thread-local variables that a clause uses which runs in dvm
+  InDvm of_script_;             // no clause can
+  std::set<uint16_t> in_dvm_;   // thread-local variables that a clause uses which runs in dvm
+  std::set<uint16_t> globals_;  // integers that nothing writes but clauses on BEGIN, END and timers
 };
 
 }  // namespace dvm::runtime

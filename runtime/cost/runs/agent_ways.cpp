@@ -192,6 +192,7 @@ class WayFinder {
     for (const Planned& one : planned_) {
       probes.push_back(one.probe);
       probes.back().clauses = one.clauses.clauses;
+      probes.back().globals = one.clauses.globals;
     }
     const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0);
     AgentWays ways;

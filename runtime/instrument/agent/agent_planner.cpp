@@ -353,6 +353,7 @@ ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
   const SiteShape shape = shape_at(candidate);
   ClausePlace place{shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_};
   place.by_frame_pointers = follows_frame_pointers(candidate);
+  place.globals = candidate.enabled->globals;
   ClauseSteps made =
       make_steps(candidate.enabled->clauses, place, [&](KnownClause clause) { return number_of(std::move(clause)); });
   if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;

@@ -24,6 +24,7 @@ ClauseSteps steps_of(const ForeseenProbe& one, bool follows) {
   ClausePlace place{shape, {}, site_of(one).pid, one.probe, follows};
   if (site_of(one).is_return) place.exit = 0;
   place.by_frame_pointers = one.by_frame_pointers;
+  place.globals = one.globals;
   ClauseSteps steps = make_steps(one.clauses, place, [](const KnownClause&) { return 0U; });
   if (steps.in_dvm == InDvm::nothing) steps.in_dvm = one.in_dvm;
   return steps;

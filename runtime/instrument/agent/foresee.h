@@ -18,7 +18,8 @@ struct ForeseenProbe {
   InDvm in_dvm = InDvm::nothing;  // why not all can run where it fires
   bool has_thread_variables = false;
   CaptureNeeds needs;
-  bool by_frame_pointers = false;  // stacks are found by these
+  bool by_frame_pointers = false;       // stacks are found by these
+  std::span<const uint16_t> globals{};  // that threads may read
 };
 
 struct Foreseen {

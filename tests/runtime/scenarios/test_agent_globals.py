@@ -1,0 +1,74 @@
+"""Clauses in the traced thread that read global variables: dvm writes these, the threads read them."""
+
+import os
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import program
+from scenarios.test_agent import LIBRARY, AgentTest
+
+ENTRY = "pid$target:a.out:deep:entry "  # called with 10000 to 0
+
+
+class Globals(AgentTest):
+    KINDS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "int64_t", "uint64_t"]
+
+    def compare(self, script, *options):
+        run = ["run", "-qv", *options, "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+        here = dvmtest.dvm(*run, "backend=agent")
+        self.assertIn("(agent, in the traced thread)", here.stderr)
+        if os.geteuid() == 0:
+            self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
+        return here.stdout
+
+    def test_values_of_begin_are_those_of_uprobes(self):
+        self.compare(f"BEGIN {{ limit = 9990; }} {ENTRY}/arg0 > limit/ {{ @[arg0] = count(); }}")
+        self.compare(f"{ENTRY}/!unset && arg0 < $1/ {{ @[arg0, unset] = sum(arg0 - unset); }}", "7")
+        self.compare(f"inline int most = 5; BEGIN {{ on = 1; }} {ENTRY}/on && arg0 < most/ {{ self->n += on; @[self->n, on] = count(); }}")
+        for kind in self.KINDS:
+            for value in ("-3", "0x1234567890abcdef"):
+                with self.subTest(kind=kind, value=value):
+                    self.compare(f"{kind} g; BEGIN {{ g = {value}; }} {ENTRY}/arg0 < 3/ {{ @[g, g < 0, g + arg0] = sum(g); }}")
+
+    def test_children_read_them_too(self):
+        script = "BEGIN { least = 1; } pid$target:forks:work:entry /arg0 >= least/ { @[arg0] = count(); }"
+        run = ["run", "-qv", "-x", "followfork", "-x", "aggsortkey", "-n", script, "-c", program("forks") + " 3", "-x"]
+        here = dvmtest.dvm(*run, "backend=agent")
+        self.assertIn("(agent, in the traced thread)", here.stderr)
+        if os.geteuid() == 0:
+            self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
+
+    def test_a_timer_changes_them(self):
+        script = "tick-10ms { phase++; } pid$target:looper:func:entry { @[phase] = count(); }"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-x", "aggsortkey", "-n", script, "-c", program("looper") + " 3000000")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        pairs = [[int(word) for word in line.split()] for line in result.stdout.splitlines() if line.split()[1:] and line.split()[0].isdigit()]
+        self.assertEqual(sum(count for _, count in pairs), 3000000)
+        phases = [phase for phase, _ in pairs]
+        self.assertEqual(phases, sorted(phases))
+
+    def test_several_processes_read_them(self):
+        targets = []
+        for _ in range(2):
+            target = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(target.communicate)
+            self.addCleanup(target.kill)
+            self.assertEqual(target.stdout.readline(), "ready\n")
+            targets.append(target.pid)
+        probes = ", ".join(f"pid{pid}:torture:fibonacci:entry" for pid in targets)
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"tick-100ms {{ on = 1; }} {probes} /on/ {{ @[pid] = count(); }} {probes} /!on/ {{ @off[pid] = count(); }} tick-300ms {{ exit(0); }}")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        for pid in targets:
+            self.assertEqual([line.split()[0] for line in result.stdout.splitlines() if line.split()].count(str(pid)), 2, result.stdout)
+
+    def test_what_threads_write_stays_in_dvm(self):
+        for other in ("{ n = arg0; } " + ENTRY, "{ @ = count(); } pid$target:a.out:*:return { n++; } " + ENTRY, "{ printf(\"%d\", n++); } " + ENTRY):
+            with self.subTest(other):
+                result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"{ENTRY}{other}/n < 5/ {{ @[n] = count(); }}", "-c", program("returns"))
+                self.assertNotIn("(agent, in the traced thread)", result.stderr)
+                self.assertIn("uses a global variable that threads may change", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
