@@ -468,21 +468,6 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_reserve(Workspace* 
   return to;
 }
 
-extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_leave(Workspace* workspace, const Context* context, uint64_t function,
-                                                               uint64_t stack_pointer) {
-  workspace->lane->full += note_tail(*context, *workspace->tails, function, stack_pointer);
-}
-
-extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] bool agent_returns(Workspace* workspace, const Context*, uint64_t function,
-                                                                 uint64_t stack_pointer) {
-  return has_tail(*workspace->tails, function, stack_pointer);
-}
-
-extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_forget(Workspace* workspace, const Context*, uint64_t,
-                                                                uint64_t stack_pointer) {
-  forget_tails(*workspace->tails, stack_pointer);
-}
-
 // Of code that a handler has interrupted; 0: it is not dvm's.
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_frame(uint64_t counter, FrameBases* bases, const OwnMemory* own) {
   return find_frame(*own, counter, *bases);
@@ -497,3 +482,4 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_frame(uint64_t coun
 }  // namespace dvm::runtime::inside
 
 #include "runtime/agent/inside/enter.h"
+#include "runtime/agent/inside/tail_calls.h"
