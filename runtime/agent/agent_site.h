@@ -20,9 +20,10 @@ struct MachineCode {
   uint32_t reads = 0;                // words of struct pt_regs, a bit each
   uint32_t changes = 0;              // the same, of the registers whose value it changes
   bool has_workspace = false;        // it reads or writes that
+  bool may_fail = false;             // it may say there that it has no value
   // Instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
-  std::vector<uint32_t> globals{};   // offsets of words: distances from inside::Globals, which become addresses
+  std::vector<uint32_t> globals{};  // offsets of words: distances from inside::Globals, which become addresses
 
   bool empty() const { return bytes.empty(); }
   void place_globals(uint64_t at);

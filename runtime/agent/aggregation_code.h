@@ -22,7 +22,6 @@ class AggregationCode : SiteCodeBase {
   void add(const AgentClause& aggregation, uint64_t address);
   // Adds the code for what is rare, to which the code before leads.
   void add_rare();
-  // Jumps of keys that cannot be read, so that agent_enter has to handle the firing.
   const std::vector<size_t>& failures() const { return failures_; }
 
  private:
@@ -69,7 +68,6 @@ class AggregationCode : SiteCodeBase {
   void add_miss(const Miss& miss);
 
   SiteFrame& frame_;
-  std::vector<size_t> failures_;
   std::vector<size_t> lost_;  // jumps: of a stack that cannot be read: the aggregation at hand is left out
   std::vector<Long> longs_;
   std::vector<Miss> misses_;

@@ -89,6 +89,7 @@ class SiteCoder : SiteCodeBase {
         const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
         needs.reads |= its.reads, needs.changes |= its.changes, needs.has_workspace |= its.has_workspace;
         if (is_time(step)) needs.changes |= kRcx | kRdx | kRsi | kR8, needs.has_workspace = true;
+        needs.may_fail |= its.may_fail;
         if (!aggregates && !step.code.empty()) needs.add(step.code);
       }
     }
@@ -126,8 +127,9 @@ class SiteCoder : SiteCodeBase {
     aggregations_.add_rare();
     for (const Time& time : times_) add_late(time);
     for (const Full& full : fulls_) add_full(full);
-    if (aggregations_.failures().empty()) return;
-    for (const size_t jump : aggregations_.failures()) code_.land(jump);
+    failures_.insert(failures_.end(), aggregations_.failures().begin(), aggregations_.failures().end());
+    if (failures_.empty()) return;
+    for (const size_t jump : failures_) code_.land(jump);
     lane_.give_back();
   }
 
@@ -143,6 +145,7 @@ class SiteCoder : SiteCodeBase {
     const bool records = std::any_of(firers_.begin(), firers_.end(),
                                      [](const AgentFirer& one) { return may_record(one) || has_clause_record(one); });
     if (needs.has_workspace || records) store_workspace(Register::rax, offsetof(inside::Workspace, tid));
+    if (needs.may_fail) clear_workspace(offsetof(inside::Workspace, failed));
     if (has_variables()) lane_.find_variables(), store_workspace(Register::rax, offsetof(inside::Workspace, variables));
     if (has_tail(inside::Tail::leaves) || has_tail(inside::Tail::returns)) tails_.find();
     if (records) lane_.find_ring(), store_workspace(Register::rax, offsetof(inside::Workspace, ring));

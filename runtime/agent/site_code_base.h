@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/site_frame.h"
@@ -23,6 +24,10 @@ class SiteCodeBase {
 
   void add_value(const MachineCode& value) {
     code_.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
+    if (!value.may_fail) return;
+    code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, failed))));
+    code_.add({0});  // cmpq $0, failed(%rsp)
+    failures_.push_back(code_.jump_ahead({0x0f, kNotEqual}));
   }
   void store_workspace(Register reg, size_t offset) { code_.store(reg, Register::rsp, in_workspace(offset)); }
   static int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + static_cast<int32_t>(offset); }
@@ -42,6 +47,7 @@ class SiteCodeBase {
 
   CodeWriter& code_;
   const SitePlace& place_;
+  std::vector<size_t> failures_;  // jumps: a value or a key cannot be had, so that agent_enter has to handle the firing
 
  private:
   const Needs& all_needs_;

@@ -16,7 +16,12 @@ using Kind = inside::ClauseStep::Kind;
 
 constexpr uint8_t kFlags = 18;  // of the words of struct pt_regs
 
-bool may_fail(const AgentKey& key) { return !is_integer(key) && !is_stack(key); }
+bool may_fail(const AgentKey& key) { return key.code.may_fail || (!is_integer(key) && !is_stack(key)); }
+bool may_fail(const AgentStep& step) {
+  const AgentClause& its = step.aggregation;
+  return step.code.may_fail || its.value.may_fail ||
+         std::any_of(its.keys.begin(), its.keys.end(), [](const AgentKey& one) { return may_fail(one); });
+}
 
 bool is_plain_count(const AgentStep& step) {
   return step.step.kind == Kind::aggregate && inside::is_plain_count(step.aggregation.clause);
@@ -33,13 +38,10 @@ std::span<const AgentStep> steps_behind_gate(std::span<const AgentFirer> firers)
 }
 
 bool can_run(const AgentStep& step, bool is_in_first_firer) {
-  const auto& keys = step.aggregation.keys;
   if (is_record(step)) return true;
   if (is_clause_record(step)) return record_of(step.record).has_value();
-  if (step.step.kind == Kind::aggregate)
-    return SiteFrame::can_hold(needs_of(step.aggregation).reads) &&
-           (is_in_first_firer || std::none_of(keys.begin(), keys.end(), may_fail));
-  return SiteFrame::can_hold(step.code.reads);
+  if (may_fail(step) && !is_in_first_firer) return false;
+  return SiteFrame::can_hold(step.step.kind == Kind::aggregate ? needs_of(step.aggregation).reads : step.code.reads);
 }
 
 }  // namespace
@@ -71,7 +73,8 @@ StateFound how_found(const AgentClause& aggregation) {
   if (inside::is_plain_count(aggregation.clause)) return StateFound::plain;
   if (aggregation.clause.function >= inside::kUpdateFunctions) return StateFound::elsewhere;
   if (std::all_of(keys.begin(), keys.end(), is_integer)) return StateFound::here;
-  return is_integer(keys.back()) ? StateFound::elsewhere : StateFound::by_call;
+  // What has found the state may have made it, so no value may fail then.
+  return is_integer(keys.back()) || aggregation.value.may_fail ? StateFound::elsewhere : StateFound::by_call;
 }
 
 std::optional<PlainRecord> record_of(const AgentFirer& firer) {
@@ -124,7 +127,7 @@ bool only_assigns(std::span<const AgentFirer> firers) {
   const auto its = steps_behind_gate(firers);
   if (its.empty() || its.size() > 2 || (its.size() == 2 && !is_time(its[0]))) return false;
   const MachineCode& code = its.back().code;
-  return its.back().step.kind == Kind::evaluate && code.variable_loads == 0 && code.variable_stores == 1;
+  return its.back().step.kind == Kind::evaluate && code.variable_loads == 0 && code.variable_stores == 1 && !code.may_fail;
 }
 
 TimeKnown knows_time(const AgentFirer& firer, size_t step) {

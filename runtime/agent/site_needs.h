@@ -20,12 +20,13 @@ inline constexpr uint32_t kCallRegisters = kRdi | kRsi | kRdx | kRcx;  // of age
 
 struct Needs {
   uint32_t reads = 0, changes = 0;
-  bool has_workspace = false;  // values do
+  bool has_workspace = false, may_fail = false;  // values do
 
   void add(const MachineCode& value) {
     reads |= value.reads, changes |= value.changes;
     if (value.reads != 0) changes |= kRdi;
     if (value.has_workspace) has_workspace = true, changes |= kRsi;
+    may_fail |= value.may_fail;
   }
 };
 

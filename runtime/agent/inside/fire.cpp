@@ -329,8 +329,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   write_one(context, lane, ring, firing, clause.programs);
 }
 
-// False: nothing has happened, and dvm shall run the clauses, which need it, or of which a key cannot be read. Only the first
-// step that has an effect has such keys.
+// False: nothing has happened, and dvm shall run the clauses, which need it, or of which a value or a key cannot be had. No step
+// before such a value has an effect.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
                                    const Firer& firer) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
@@ -340,7 +340,7 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   Workspace workspace;
   workspace.pid = static_cast<uint64_t>(int64_t{firing.pid});
   workspace.tid = firing.tid;
-  workspace.time = 0;
+  workspace.time = workspace.failed = 0;
   workspace.lane = &lane;
   workspace.variables = reinterpret_cast<ThreadVariables*>(context.variables)[number].values;
   for (uint32_t i = 0; i < firer.locals; i++) workspace.locals[i] = 0;
@@ -360,14 +360,17 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
       if (read == KeyRead::fault) return false;
       if (read == KeyRead::muted) continue;
       const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
+      if (workspace.failed != 0) return false;
       if (!aggregate(clause, arena, key_words, value))
         write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
     } else if (step->kind == ClauseStep::Kind::clause_record) {
       record_clause(context, lane, ring, firing, workspace, *reinterpret_cast<const ClauseRecord*>(step->address));
-    } else if (evaluate(step->address, firing.saved, workspace) == 0 && step->kind == ClauseStep::Kind::predicate) {
-      step += step->skip;
+    } else {
+      const uint64_t value = evaluate(step->address, firing.saved, workspace);
+      if (workspace.failed != 0) return false;
+      if (value == 0 && step->kind == ClauseStep::Kind::predicate) step += step->skip;
     }
   }
   return true;

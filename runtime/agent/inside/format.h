@@ -181,6 +181,7 @@ struct Workspace {
   uint64_t tid;
   uint64_t time;                 // of the firing, once a step has asked for it
   uint64_t* variables;           // of the thread
+  uint64_t failed;               // not 0: a value cannot be computed there, so dvm shall run the clauses
   uint64_t locals[kMostLocals];  // clause-local variables
   Lane* lane;
   Arena* arena;

@@ -57,7 +57,7 @@ std::optional<uint8_t> value_number(const dif::Variable& variable) {
 // Its functions return false for what cannot run in the thread.
 class StepMaker {
  public:
-  // takes_failing: keys that may not be readable are made in the thread.
+  // takes_failing: keys that may not be readable, and values that divide by what may be 0, are made in the thread.
   StepMaker(const ClausePlace& place, const NumberOf& number_of, bool takes_failing)
       : place_(place), number_of_(number_of), takes_failing_(takes_failing) {}
 
@@ -131,7 +131,12 @@ class StepMaker {
     if (its.in_dvm != InDvm::nothing) refuse(its.in_dvm);
     code = std::move(its.code);
     note_variables(*value.difo);
-    return !code.empty();
+    return !code.empty() && (!code.may_fail || take_failing());
+  }
+  // Only where nothing has happened that dvm would do again: it begins with new variables of the clause.
+  bool take_failing() {
+    if (has_effect_ || !takes_failing_) return refuse(InDvm::fault);
+    return may_fail_ = true;
   }
   void note_variables(const dif::Difo& difo) {
     for (const dif::Variable& variable : difo.variables) note_variable(variable);
@@ -150,7 +155,6 @@ class StepMaker {
   void add_time() { made.steps.emplace_back().step.kind = inside::ClauseStep::Kind::time; }
   bool add(const SiteValue& value, inside::ClauseStep::Kind kind) {
     if (reads_time(value)) add_time();
-    has_effect_ |= kind == inside::ClauseStep::Kind::evaluate;
     AgentStep& step = made.steps.emplace_back();
     step.step.kind = kind;
     return make(value, step.code);
@@ -163,9 +167,7 @@ class StepMaker {
     if (!function) return refuse(InDvm::function);
     if (aggregation.words > inside::kMostWords) return refuse(InDvm::words);
     if (!keys.do_fit()) return refuse(InDvm::keys);
-    if (keys.may_fail() && (has_effect_ || !takes_failing_)) return refuse(InDvm::fault);
-    may_fail_ |= keys.may_fail();
-    has_effect_ = true;
+    if (keys.may_fail() && !take_failing()) return false;
     const bool has_time = (aggregation.value && reads_time(*aggregation.value)) ||
                           std::any_of(aggregation.keys.begin(), aggregation.keys.end(), reads_time);
     if (has_time) add_time();
@@ -173,6 +175,7 @@ class StepMaker {
     step.step.kind = inside::ClauseStep::Kind::aggregate;
     AgentClause& its = step.aggregation;
     if (aggregation.value && !make(*aggregation.value, its.value)) return false;
+    has_effect_ = true;
     for (const SiteValue& key : aggregation.keys) note_variables(*key.difo);
     its.clause.key_count = static_cast<uint32_t>(keys.keys.size());
     its.keys = std::move(keys.keys);
@@ -189,7 +192,7 @@ class StepMaker {
   const NumberOf& number_of_;
   bool takes_failing_;
   size_t records_ = 0;       // clauses that have one
-  bool has_effect_ = false;  // one of the steps
+  bool has_effect_ = false;  // one of the steps, beyond variables
   bool may_fail_ = false, has_thread_variables_ = false;
 };
 

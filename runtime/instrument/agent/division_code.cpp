@@ -51,7 +51,43 @@ void add_signed(ValueWriter& code, uint64_t divisor) {
   if (is_negative) code.operate({0xf7}, 3, kInRax);  // neg %rax
 }
 
+// Jumps ahead, in a byte, if the flags say so. Returns where the distance lies.
+size_t skip_if(ValueWriter& code, unsigned condition) {
+  code.add({condition, 0});
+  return code.bytes.size();
+}
+void land(ValueWriter& code, size_t jump) { code.bytes[jump - 1] = static_cast<unsigned char>(code.bytes.size() - jump); }
+
+constexpr unsigned kJump = 0xeb, kJumpIfNotEqual = 0x75;
+
 }  // namespace
+
+void add_division_by_value(ValueWriter& code, Opcode opcode, unsigned base, size_t offset) {
+  const bool is_signed = opcode == Opcode::sdiv || opcode == Opcode::srem;
+  const bool is_rest = opcode == Opcode::srem || opcode == Opcode::urem;
+  code.add({0x48, 0x89, 0x54, 0x24, 0xf8});  // mov %rdx, -8(%rsp): it holds a register of DIF's
+  code.operate({0x85}, kInRcx, kInRcx);      // test %rcx, %rcx
+  const size_t is_there = skip_if(code, kJumpIfNotEqual);
+  code.load_constant(kInRcx, 1);
+  code.access(ValueWriter::kStore, kInRcx, base, offset);
+  land(code, is_there);
+  code.add({0x48, 0x83, 0xf9, 0xff});  // cmp $-1, %rcx: the most negative number by -1 would trap
+  const size_t is_safe = skip_if(code, is_signed ? kJumpIfNotEqual : kJump);
+  if (is_rest)
+    code.load_constant(kInRax, 0);
+  else
+    code.operate({0xf7}, 3, kInRax);  // neg %rax
+  const size_t is_done = skip_if(code, kJump);
+  land(code, is_safe);
+  if (is_signed)
+    code.add({0x48, 0x99});  // cqo
+  else
+    code.load_constant(kInRdx, 0);
+  code.operate({0xf7}, is_signed ? 7 : 6, kInRcx);  // idiv or div %rcx
+  if (is_rest) code.move(kInRdx, kInRax);
+  land(code, is_done);
+  code.add({0x48, 0x8b, 0x54, 0x24, 0xf8});  // mov -8(%rsp), %rdx
+}
 
 void add_division(ValueWriter& code, Opcode opcode, uint64_t divisor) {
   const bool is_signed = opcode == Opcode::sdiv || opcode == Opcode::srem;

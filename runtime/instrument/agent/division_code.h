@@ -1,6 +1,7 @@
 #pragma once
-// Divisions by constants other than 0, as machine code that multiplies: a division of 64 bits takes several times as long.
+// Divisions as machine code. That by a constant other than 0 multiplies: a division of 64 bits takes several times as long.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "dvm/dif/opcode.h"
@@ -10,5 +11,8 @@ namespace dvm::runtime {
 
 // A division of %rcx, which is changed, by the opcode. The result is in %rax.
 void add_division(ValueWriter& code, dif::Opcode opcode, uint64_t divisor);
+// A division of %rax by %rcx, which is changed. The result is in %rax. If %rcx is 0, the word `offset` behind the address in
+// `base` becomes 1.
+void add_division_by_value(ValueWriter& code, dif::Opcode opcode, unsigned base, size_t offset);
 
 }  // namespace dvm::runtime

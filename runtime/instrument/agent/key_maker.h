@@ -33,8 +33,9 @@ class KeyMaker {
   bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
   bool may_fail() const {
     using inside::KeyKind;
-    return std::any_of(keys.begin(), keys.end(),
-                       [](const AgentKey& one) { return one.key.kind == KeyKind::string || one.key.kind == KeyKind::name; });
+    return std::any_of(keys.begin(), keys.end(), [](const AgentKey& one) {
+      return one.code.may_fail || one.key.kind == KeyKind::string || one.key.kind == KeyKind::name;
+    });
   }
 
   std::vector<AgentKey> keys;

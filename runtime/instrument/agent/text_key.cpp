@@ -74,6 +74,7 @@ std::optional<TextKey> copied_text(const dif::Difo& difo, uint32_t strsize) {
   key.address.text.assign(code.begin(), code.begin() + static_cast<ptrdiff_t>(arguments->address));
   key.address.text.push_back(dif::return_of(code[arguments->address].rd()));
   key.address.integers = difo.integers;
+  key.address.variables = difo.variables;
   return key;
 }
 

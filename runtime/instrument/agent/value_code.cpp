@@ -239,11 +239,19 @@ class ValueCoder {
     return true;
   }
   bool divide(Instruction in) {
-    const auto divisor = is_register(in.r2()) ? known_[in.r2()] : std::nullopt;
-    if (divisor.value_or(0) == 0 || !is_register(in.r1()) || !writes(in.rd())) return false;
+    if (!reads_both(in) || in.r2() == 0) return false;
+    const auto divisor = known_[in.r2()];
+    if (divisor == 0 || !writes(in.rd())) return false;
     change(0);
-    code_.move(source(in.r1(), kRcx), kRcx);
-    add_division(code_, in.opcode(), *divisor);
+    if (!divisor) {
+      code_.move(source(in.r1(), kRax), kRax);
+      code_.move(kRegisters[in.r2()], kRcx);
+      add_division_by_value(code_, in.opcode(), kRsi, offsetof(inside::Workspace, failed));
+      made_.has_workspace = made_.may_fail = true;
+    } else {
+      code_.move(source(in.r1(), kRcx), kRcx);
+      add_division(code_, in.opcode(), *divisor);
+    }
     code_.move(kRax, kRegisters[in.rd()]);
     return true;
   }
@@ -385,7 +393,7 @@ class ValueCoder {
   const dif::DataType& type_;
   const ClausePlace& place_;
   ValueWriter code_;
-  MachineCode made_{{}, 0, 1U << saved::rax, false, {}};
+  MachineCode made_{{}, 0, 1U << saved::rax, false};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
   std::array<std::optional<uint64_t>, kRegisters.size()> known_{};  // constants in registers

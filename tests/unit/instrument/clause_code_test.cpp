@@ -204,17 +204,30 @@ TEST(ClauseCode, DividesByAConstantFromBefore) {
   }
 }
 
-TEST(ClauseCode, DividesByNothingThatMayBeZero) {
+void compare_with_values(const dif::Difo& difo, Opcode opcode, uint64_t a, uint64_t b) {
+  std::array<uint64_t, inside::kSavedWords> saved{};
+  saved[saved::rdi] = a, saved[saved::rsi] = b;
+  inside::Workspace workspace = workspace_with(nullptr);
+  const uint64_t value = Code(code_of(difo)).run(saved, workspace);
+  EXPECT_EQ(workspace.failed, b == 0 ? 1U : 0U);
+  EXPECT_EQ(value, b == 0 ? value : dif::arithmetic(opcode, a, b)) << a << " " << b;
+}
+
+TEST(ClauseCode, DividesByValuesAndSaysWhichCannotBe) {
   for (const Opcode opcode : kDivisions) {
-    EXPECT_TRUE(code_of(binary(opcode)).empty());
-    EXPECT_TRUE(code_of(with_constant(opcode, 3, 0, false)).empty());
     dif::Difo overwritten = with_constant(opcode, 3, 5, false);
     overwritten.text.insert(overwritten.text.begin() + 2, load(BuiltIn::arg1, 4));
-    EXPECT_TRUE(code_of(overwritten).empty());
-    dif::Difo entered = with_constant(opcode, 3, 5, false);  // a branch leads behind the constant
+    dif::Difo entered = with_constant(opcode, 3, 5, false);  // a branch leads behind the constant, if that is 0
     entered.text.insert(entered.text.begin() + 1,
                         {load(BuiltIn::arg1, 4), op(Opcode::tst, 4, 0, 0), Instruction::branch(Opcode::be, 5)});
-    EXPECT_TRUE(code_of(entered).empty());
+    EXPECT_TRUE(make_value_code(entered, kWord, {SiteKind::entry, {}, kPid}).code.may_fail);
+    for (const uint64_t a : kValues) {
+      for (const uint64_t b : kValues)
+        for (const dif::Difo& difo : {binary(opcode, 1), binary(opcode, 2), binary(opcode, 5), overwritten})
+          compare_with_values(difo, opcode, a, b);
+      compare_with_values(entered, opcode, a, 0);
+    }
+    EXPECT_TRUE(code_of(with_constant(opcode, 3, 0, false)).empty());
   }
 }
 
@@ -385,7 +398,7 @@ TEST(ClauseCode, SaysWhatNeedsDvm) {
   EXPECT_EQ(reason(of_variable(BuiltIn::vtimestamp)), InDvm::built_in);
   EXPECT_EQ(reason(of_variable(static_cast<BuiltIn>(dif::kFirstUserVariable))), InDvm::global);
   EXPECT_EQ(reason(of_variable(BuiltIn::arg7)), InDvm::argument);
-  EXPECT_EQ(reason(binary(Opcode::sdiv)), InDvm::code);
+  EXPECT_EQ(reason(with_constant(Opcode::sdiv, 3, 0, false)), InDvm::code);
   EXPECT_EQ(reason(through(dif::Scope::thread, dif::kFirstUserVariable + inside::kMostVariables, kWord)), InDvm::variable);
 }
 
@@ -393,7 +406,6 @@ TEST(ClauseCode, IsNotMadeOfWhatNeedsDvm) {
   EXPECT_TRUE(code_of(of_variable(BuiltIn::vtimestamp)).empty());
   EXPECT_TRUE(code_of(of_variable(BuiltIn::walltimestamp)).empty());
   EXPECT_TRUE(code_of(of_variable(BuiltIn::arg7)).empty());  // on the stack
-  EXPECT_TRUE(code_of(binary(Opcode::sdiv)).empty());
   EXPECT_TRUE(code_of(binary(Opcode::add, 6)).empty());
   const dif::Difo behind_no_comparison{
       {op(Opcode::cmp, 1, 2, 0), op(Opcode::add, 0, 0, 3), Instruction::branch(Opcode::be, 3), op(Opcode::ret, 0, 0, 3)},
