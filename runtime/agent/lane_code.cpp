@@ -45,8 +45,8 @@ void LaneCode::check_owner() {
   other_if(kNotEqual);
 }
 
-std::vector<size_t> LaneCode::find() {
-  add_number(false);
+std::vector<size_t> LaneCode::find(bool has_variables) {
+  add_number(has_variables);
   add_distance(static_cast<unsigned char>(Register::rbx));
   code_.add_to_rbx(place_.context_at + offsetof(inside::Context, lane));
   check_owner();
@@ -77,6 +77,15 @@ size_t LaneCode::jump_in_child() {
   code_.load(Register::rax, context_.armed);
   code_.add({0x48, 0x83, 0x78, offsetof(inside::ArmedPage, pid), 0});  // cmpq $0, pid(%rax)
   return code_.jump_ahead({0x0f, kEqual});
+}
+
+size_t LaneCode::end_run() {
+  static_assert(inside::VariablesIn::nowhere == inside::VariablesIn{0});
+  code_.load(Register::rax, context_.data);
+  code_.add({0x48, 0xc7, 0x40, offsetof(inside::DataHeader, variables)}, 0);  // movq $0, variables(%rax)
+  code_.load(Register::rax, context_.armed);
+  code_.add({0x48, 0xc7, 0x40, offsetof(inside::ArmedPage, variables)}, 0);
+  return code_.jump_ahead({0xe9});
 }
 
 void LaneCode::give_back() {

@@ -20,7 +20,7 @@ class LaneCode {
   std::vector<size_t> find_free(bool has_variables);
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
-  std::vector<size_t> find();
+  std::vector<size_t> find(bool has_variables);
   // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the number of the arena in
   // %rax, and by that the arena in %rbp, at last.
   void find_variables();
@@ -33,6 +33,8 @@ class LaneCode {
   // A signal handler that interrupted the firing may have forked. The lane is that of the parent; the page is empty. Returns the
   // jump of the child. %rax is changed.
   size_t jump_in_child();
+  // No thread fires any more. Returns a jump to the end of the firing. %rax is changed.
+  size_t end_run();
   void give_back();
 
  private:

@@ -109,7 +109,7 @@ class SiteCoder : SiteCodeBase {
   // never comes back.
   void add_count(bool is_open) {
     open({0, kRbx}, is_open);
-    for (const size_t jump : lane_.find()) others_.push_back(jump);
+    for (const size_t jump : lane_.find(has_variables())) others_.push_back(jump);
     lane_.find_side();
     add_plain_count(code_, firers_.front().steps.back().aggregation.clause.clause);
     end();
@@ -121,6 +121,7 @@ class SiteCoder : SiteCodeBase {
     is_taken_ = !only_assigns(firers_);
     find_lane(needs);
     for (const AgentFirer& firer : firers_) add(firer);
+    for (const size_t jump : ended_) code_.land(jump);
     if (has_tail(inside::Tail::returns)) tails_.forget();
     if (is_taken_) lane_.give_back();
     end();
@@ -216,6 +217,7 @@ class SiteCoder : SiteCodeBase {
     const size_t in_child = lane_.jump_in_child();
     code_.add_address(Register::r8, Register::r8, static_cast<int32_t>(bytes));
     code_.store(Register::r8, Register::rbx, offsetof(inside::Lane, head));
+    if (clause != nullptr && clause->ends_run != 0) ended_.push_back(lane_.end_run());
     code_.land(in_child);
     full.end = code_.bytes().size();
     full.bytes = bytes;
@@ -296,6 +298,7 @@ class SiteCoder : SiteCodeBase {
   uint32_t changes_ = 0;            // registers that are kept so far
   size_t end_ = 0;                  // where a firing has ended
   std::vector<size_t> others_;      // jumps: of firings that are left to agent_enter
+  std::vector<size_t> ended_;       // jumps: the run ends
   std::vector<Time> times_;
   std::vector<Full> fulls_;
 };

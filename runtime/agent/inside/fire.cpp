@@ -276,7 +276,8 @@ struct ThreadFiring {
   return true;
 }
 
-[[gnu::always_inline]] inline VariablesIn variables_in(ArmedPage& page, const DataHeader& header) {
+[[gnu::always_inline]] inline VariablesIn variables_in(const Context& context, ArmedPage& page, const DataHeader& header) {
+  if (context.follows != 0) return header.variables;  // another process may have ended the run
   if (page.variables == VariablesIn::nowhere) page.variables = header.variables;
   return page.variables;
 }
@@ -323,10 +324,17 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   } while (!take(lane.time, time, last));  // a signal handler that comes in between may fire
 }
 
-[[gnu::noinline]] void record_clause(const Context& context, Lane& lane, uint64_t ring, ThreadFiring firing,
+// True: the run ends. The page takes its word from the header, so that is first.
+[[gnu::noinline]] bool record_clause(const Context& context, Lane& lane, uint64_t ring, ThreadFiring firing,
                                      const Workspace& workspace, const ClauseRecord& clause) {
   firing.clause = &clause, firing.workspace = &workspace;
+  const uint64_t head = lane.head;
   write_one(context, lane, ring, firing, clause.programs);
+  if (clause.ends_run == 0 || lane.head == head) return false;
+  reinterpret_cast<DataHeader*>(context.data)->variables = VariablesIn::nowhere;
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  armed_page(context).variables = VariablesIn::nowhere;
+  return true;
 }
 
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a value or a key cannot be had. No step
@@ -366,7 +374,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
     } else if (step->kind == ClauseStep::Kind::clause_record) {
-      record_clause(context, lane, ring, firing, workspace, *reinterpret_cast<const ClauseRecord*>(step->address));
+      const auto& clause = *reinterpret_cast<const ClauseRecord*>(step->address);
+      if (record_clause(context, lane, ring, firing, workspace, clause)) return true;
     } else {
       const uint64_t value = evaluate(step->address, firing.saved, workspace);
       if (workspace.failed != 0) return false;
@@ -414,7 +423,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     }
     is_tail |= firer[i].tail == Tail::returns;
     if (firer[i].tail == Tail::returns && !has_tail(tails, firer[i].function, saved[kStackWord])) continue;
-    const VariablesIn where = firer[i].has_variables != 0 ? variables_in(page, header) : VariablesIn::thread;
+    const VariablesIn where = firer[i].has_variables != 0 ? variables_in(context, page, header) : VariablesIn::thread;
     if (where == VariablesIn::nowhere) continue;
     const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
     if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i]))

@@ -21,7 +21,8 @@ inline constexpr uint32_t kStackWord = 19;                  // of these the stac
 inline constexpr uint32_t kGuardWord = 20;                  // of these the one that has this value as long as the firing lasts
 inline constexpr uint32_t kGuard = 0x2b;
 
-// The side on which clauses with thread-local variables run; at first none: they do nothing, as if their probes were not on.
+// The side on which clauses with thread-local variables run, and all clauses of a script that ends at a firing; at first none:
+// they do nothing, as if their probes were not on. A firing that ends the run makes that so again.
 enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 
 // A stub does nothing, or finds and takes the lane of its thread:
@@ -239,7 +240,8 @@ struct ClauseRecordHead {
 struct ClauseRecord {
   RecordPrograms programs;
   uint32_t number = 0;
-  uint32_t count = 0;  // of values
+  uint32_t count = 0;     // of values
+  uint64_t ends_run = 0;  // the clause calls exit(): no thread fires any more
   // Which ones: the numbers of thread-local variables, those of clause-local variables behind kMostVariables, and kTimeValue.
   uint8_t values[kMostVariables + kMostLocals + 8]{};
 };

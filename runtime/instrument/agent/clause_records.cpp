@@ -33,7 +33,7 @@ std::optional<ClauseRecords::Found> ClauseRecords::read(std::span<std::byte> byt
   if (cookie == 0 || !is_its) return {};
   size_t at = sizeof(inside::ClauseRecordHead);
   for (vm::VariableValue& one : known.variables) one.value = word_at(bytes, std::exchange(at, at + sizeof(uint64_t)));
-  Found found{{known.epid, known.variables}, {}, bytes.subspan(begin)};
+  Found found{{known.epid, known.variables}, {}, bytes.subspan(begin), known.ends_run};
   if (known.has_time) found.time = word_at(bytes, at);
   return found;
 }

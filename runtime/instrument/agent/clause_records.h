@@ -19,6 +19,7 @@ struct KnownRecord {
   uint64_t cookies[2] = {};                    // of its records; the second one may be 0
   std::vector<vm::VariableValue> variables{};  // the first values of a record
   bool has_time = false;                       // the value behind them
+  bool ends_run = false;                       // the thread has ended it
 
   size_t value_bytes() const { return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time) * sizeof(uint64_t); }
 };
@@ -32,6 +33,7 @@ class ClauseRecords {
     ClauseFiring clause;           // valid until the next call
     std::optional<uint64_t> time;  // of the firing, if it was read in the thread
     std::span<std::byte> record;   // behind the values
+    bool ends_run = false;
   };
   // Nothing: no thread writes such a record.
   std::optional<Found> read(std::span<std::byte> bytes, uint32_t number);
