@@ -81,6 +81,8 @@ class EventSink {
   virtual void end_poll() noexcept {}
   // When BEGIN fired, in ns of CLOCK_MONOTONIC: what has fired before it is left out. 0: nothing is.
   virtual uint64_t begun() const noexcept { return 0; }
+  // A clause has called exit().
+  virtual bool has_ended() const noexcept { return false; }
 
  protected:
   ~EventSink() = default;

@@ -37,6 +37,7 @@ struct ClauseRecordPlan {
   CaptureNeeds needs{};
   std::vector<dif::Variable> variables{};  // of the thread, and those of the clause that other clauses use
   std::vector<SiteValue> values{};         // of its actions, as far as one of them changes such a variable
+  bool ends_run = false;                   // it calls exit()
 };
 
 struct SiteClause {

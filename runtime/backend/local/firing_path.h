@@ -41,6 +41,7 @@ class FiringPath final : public EventSink {
   bool has_buffers(int32_t cpu) noexcept override;
   void end_poll() noexcept override { ends_poll_ = true; }
   uint64_t begun() const noexcept override { return begun_; }
+  bool has_ended() const noexcept override { return context_.activity != Activity::active; }
   std::vector<ProcessChange> take_changes();
 
   // BEGIN is the first probe that fires: others count from then on.

@@ -121,8 +121,11 @@ class AgentInstrument final : public Instrument,
   }
   AggregationSource& aggregations() override { return aggregations_; }
   void begin() override {
-    for (auto& [pid, process] : processes_)
+    has_begun_ = true;
+    for (auto& [pid, process] : processes_) {
       if (process->arenas) process->arenas->forget();
+      if (!process->is_over()) place_variables(pid, *process);
+    }
   }
   void set_global(uint16_t id, uint64_t value) override { globals_.set(id, value, processes_); }
   void take_addresses(const VisitAddress& visit) override {
@@ -353,11 +356,12 @@ class AgentInstrument final : public Instrument,
   // Once it is known where the clauses of a process that use thread-local variables run: all in its threads, or none.
   void place_variables(pid_t pid, AgentTarget& process) {
     if (process.with_variables.empty()) return;
-    const bool are_in_dvm = planner_.has_variables(pid);
+    const bool are_in_dvm = planner_.has_variables(pid), may_wait = !are_in_dvm && planner_.ends_run();
+    if (may_wait && (!has_begun_ || process.has_variables)) return;  // a firing before BEGIN must not end the run
     process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
     if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm) notes_.push_back(emptied_text(pid));
     if (are_in_dvm)
-      for (const Probe* probe : process.with_variables) places_.leave_to_dvm(probe);
+      for (const Probe* probe : process.with_variables) places_.leave_to_dvm(probe, planner_.reason_to_share());
   }
 
   void collect_aggregations(const AggregationSource::Visit& each) {
@@ -419,7 +423,11 @@ class AgentInstrument final : public Instrument,
     const uint64_t time = clock_.time_of(record.ticks);
     if (is_before_begin(time, sink.begun())) return true;
     ClauseSink clause(sink, found->clause);
-    return deliver_record(process, {record.ticks, found->record}, std::min(found->time.value_or(time), time + kApart), clause);
+    const bool wants_more =
+        deliver_record(process, {record.ticks, found->record}, std::min(found->time.value_or(time), time + kApart), clause);
+    if (found->ends_run && !sink.has_ended())
+      process.agent.place_variables(inside::VariablesIn::thread);  // its own record was lost
+    return wants_more;
   }
 
   bool deliver_record(AgentTarget& process, const LaneRecord& record, uint64_t time, EventSink& sink) {
@@ -486,6 +494,7 @@ class AgentInstrument final : public Instrument,
   LaneRecord record_;                    // that record
   bool uses_time_ = false;               // a clause that runs in threads does
   bool has_stacks_ = false;              // likewise, as keys
+  bool has_begun_ = false;               // BEGIN has fired
   SeenAddresses addresses_;              // of these stacks, which are to be named
   uint64_t found_ = 0;                   // bytes, by the last poll()
   uint64_t foreign_ = 0;                 // records that no stub of dvm's writes

@@ -334,7 +334,10 @@ Status AgentPlanner::add_record(const Candidate& candidate, AgentClauseRecord& t
   needs.time |= candidate.enabled->needs.time;
   inside::RecordPrograms& programs = to.record.programs;
   if (Status added = add_programs(candidate, needs, to, programs.cookie, programs.larger_cookie); !added) return added;
-  KnownRecord known{.epid = plan.epid, .cookies = {programs.cookie, programs.larger_cookie}, .has_time = plan.needs.time};
+  KnownRecord known{.epid = plan.epid,
+                    .cookies = {programs.cookie, programs.larger_cookie},
+                    .has_time = plan.needs.time,
+                    .ends_run = plan.ends_run};
   for (const dif::Variable& one : plan.variables) known.variables.push_back({one.scope, one.id, 0});
   to.record.number = records_.add(std::move(known));
   return {};
@@ -360,10 +363,16 @@ ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
   return made;
 }
 
+bool AgentPlanner::ends_run(const EnabledProbe& enabled) {
+  return std::any_of(enabled.clauses.begin(), enabled.clauses.end(),
+                     [](const SiteClause& clause) { return clause.record && clause.record->ends_run; });
+}
+
 // In the order of the candidates. Clauses that use thread-local variables are on one side in each process.
 std::vector<ClauseSteps> AgentPlanner::all_steps() {
   std::vector<ClauseSteps> all;
   for (const Candidate& one : candidates_) {
+    ends_run_ |= ends_run(*one.enabled);
     if (one.tail == inside::Tail::leaves) {
       all.emplace_back();
       continue;
@@ -373,7 +382,7 @@ std::vector<ClauseSteps> AgentPlanner::all_steps() {
   }
   for (size_t i = 0; i < all.size(); i++)
     if (candidates_[i].enabled->has_thread_variables && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
-      all[i] = {.in_dvm = InDvm::shared};
+      all[i] = {.in_dvm = reason_to_share()};
   return all;
 }
 

@@ -57,6 +57,9 @@ class AgentPlanner {
   // Thread-local variables of a process are dvm's once a clause that uses some runs there.
   bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
   void keep_variables(pid_t pid) { has_variables_.insert(pid); }
+  // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
+  bool ends_run() const { return ends_run_; }
+  InDvm reason_to_share() const { return ends_run_ ? InDvm::exits : InDvm::shared; }
 
  private:
   struct Candidate {
@@ -109,6 +112,7 @@ class AgentPlanner {
   void refuse_with_function(std::vector<Refused>& refused);
   bool follows_frame_pointers(const Candidate& candidate);
   ClauseSteps steps_of(const Candidate& candidate);
+  static bool ends_run(const EnabledProbe& enabled);
   std::vector<ClauseSteps> all_steps();
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
@@ -133,6 +137,7 @@ class AgentPlanner {
   ClauseRecords records_;
   std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
   std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
+  bool ends_run_ = false;
 };
 
 }  // namespace dvm::runtime

@@ -64,7 +64,7 @@ class StepMaker {
   bool add_all(std::span<const SiteClause> clauses) {
     for (size_t i = 0; i < clauses.size(); i++)
       if (!add(clauses[i], i)) return false;
-    return is_allowed() && (records_ < clauses.size() || has_thread_variables_);
+    return is_allowed() && (records_ < clauses.size() || has_thread_variables_ || ends_run_);
   }
 
   ClauseSteps made;
@@ -94,6 +94,8 @@ class StepMaker {
   bool add_record(const SiteClause& clause, size_t number) {
     if (!clause.record) return false;
     AgentClauseRecord record{.clause = number, .record = {}};
+    record.record.ends_run = clause.record->ends_run;
+    ends_run_ |= clause.record->ends_run;
     for (const dif::Variable& one : clause.record->variables) {
       const auto value = value_number(one);
       if (!value) return refuse(InDvm::variable);
@@ -123,8 +125,8 @@ class StepMaker {
     return !may_fault(*value.difo) || make(value, unused) || refuse(InDvm::fault);
   }
 
-  // dvm could not run clauses with variables of the thread instead, if a key cannot be read.
-  bool is_allowed() { return !may_fail_ || !has_thread_variables_ || refuse(InDvm::fault); }
+  // dvm could not run clauses with variables of the thread instead, if a key cannot be read, nor end the run at once.
+  bool is_allowed() { return !may_fail_ || (!has_thread_variables_ && !ends_run_) || refuse(InDvm::fault); }
 
   bool make(const SiteValue& value, MachineCode& code) {
     ValueMachineCode its = make_value_code(*value.difo, value.type, place_);
@@ -193,7 +195,7 @@ class StepMaker {
   bool takes_failing_;
   size_t records_ = 0;       // clauses that have one
   bool has_effect_ = false;  // one of the steps, beyond variables
-  bool may_fail_ = false, has_thread_variables_ = false;
+  bool may_fail_ = false, has_thread_variables_ = false, ends_run_ = false;
 };
 
 // Of predicates that read only what a gate has: no variable of the thread or the clause, and no time.

@@ -15,9 +15,9 @@ class ClausePlaces {
  public:
   // By what the probe does at one of its sites. Returns whether its clauses run there; reason: why not, or not all.
   bool note(const AgentFirer& firer, const Probe* probe, InDvm reason);
-  // Clauses that share a variable with these run in dvm.
-  void leave_to_dvm(const Probe* probe) {
-    if (in_thread_.erase(probe) != 0) in_dvm_[probe] = InDvm::shared;
+  // Clauses that share something with these run in dvm.
+  void leave_to_dvm(const Probe* probe, InDvm reason) {
+    if (in_thread_.erase(probe) != 0) in_dvm_[probe] = reason;
   }
   std::string_view way(const Probe& probe) const;
   std::string_view in_dvm(const Probe& probe) const;
