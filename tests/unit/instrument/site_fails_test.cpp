@@ -1,0 +1,85 @@
+// Firings of a stub of which a value cannot be computed, or that end the run: by the code of the site as by agent_enter.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "placed_stub.h"
+
+namespace dvm::runtime {
+namespace {
+
+// arg0 / (arg1 & 3)
+MachineCode quotient() {
+  return code_of({load(BuiltIn::arg1, 1), Instruction::indexed(Opcode::setx, 0, 2), op(Opcode::and_, 1, 2, 1),
+                  load(BuiltIn::arg0, 2), op(Opcode::sdiv, 2, 1, 3), op(Opcode::ret, 0, 0, 3)},
+                 3);
+}
+
+class SiteFails : public testing::Test {
+ protected:
+  void SetUp() override {
+    uint64_t thread = 0;
+    asm("mov %%fs:0, %0" : "=r"(thread));
+    const auto number = static_cast<uint32_t>(syscall(SYS_gettid));
+    if (*reinterpret_cast<const uint32_t*>(thread + kThreadOffset) != number) GTEST_SKIP() << "another C library than glibc";
+  }
+
+  void compare(const std::vector<AgentFirer>& firers) {
+    Agent here(inside::kAlone), there(inside::kShared);
+    here.place(firers), there.place(firers);
+    uint64_t failed = 0;
+    for (int i = 0; i < 500; i++) {
+      Registers registers = some_registers(random_);
+      registers.words[saved::rdi] %= 50;
+      failed += (registers.words[saved::rsi] & 3) == 0;
+      here.fire(registers), there.fire(registers);
+    }
+    EXPECT_EQ(here.lane().head, failed * 24);  // a record each: its head, and a word
+    EXPECT_EQ(there.lane().head, failed * 24);
+    EXPECT_EQ(here.lane().turns % 2, 0);
+    EXPECT_TRUE(here.arena() == there.arena());
+  }
+
+  std::mt19937_64 random_{12};
+};
+
+TEST_F(SiteFails, LeaveTheClausesToDvm) {
+  const auto sum = [](std::vector<AgentKey> keys) { return aggregation(3, SiteFunction::sum, quotient(), std::move(keys)); };
+  compare({firer({sum({})})});
+  compare({firer({sum({integer(masked(BuiltIn::arg0, 7))})})});
+  compare({firer({aggregation(3, SiteFunction::count, {}, {integer(quotient())})})});
+  compare({firer({step(Kind::predicate, quotient(), 1), aggregation(1, SiteFunction::count, {})})});
+  compare({firer({step(Kind::evaluate, quotient()), aggregation(9, SiteFunction::quantize, value_of(BuiltIn::arg0))})});
+  compare({firer({sum({stack(2, 0)})})});
+}
+
+TEST_F(SiteFails, NothingFiresBehindTheEndOfTheRun) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    AgentStep record = step(Kind::clause_record);
+    record.record.program = firer({}).program;
+    record.record.record.number = 7, record.record.record.programs.cookie = 1, record.record.record.ends_run = 1;
+    std::vector<AgentFirer> firers = {
+        firer({aggregation(0, SiteFunction::count, {}), step(Kind::predicate, masked(BuiltIn::arg0, 1), 1), record,
+               aggregation(1, SiteFunction::count, {})}),
+        firer({aggregation(2, SiteFunction::count, {})})};
+    for (AgentFirer& one : firers) one.has_variables = true;
+    Agent agent(armed);
+    agent.header().variables = inside::VariablesIn::thread;
+    agent.place(firers);
+    for (const uint64_t arg0 : {2, 4, 6, 7, 8, 9}) {
+      Registers registers{};
+      registers.words[saved::rdi] = arg0;
+      agent.fire(registers);
+    }
+    EXPECT_EQ(agent.count_of(0), 4U);
+    EXPECT_EQ(agent.count_of(1), 3U);
+    EXPECT_EQ(agent.count_of(2), 3U);
+    EXPECT_EQ(agent.header().variables, inside::VariablesIn::nowhere);
+    EXPECT_EQ(agent.page().variables, inside::VariablesIn::nowhere);
+    EXPECT_EQ(agent.lane().turns % 2, 0);
+  }
+}
+
+}  // namespace
+}  // namespace dvm::runtime
