@@ -69,7 +69,7 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
       result.back().in_dvm = at_site.in_dvm;
       result.back().globals = std::move(at_site.globals);
     }
-    result.back().has_thread_variables = SiteClauses::has_thread_variables(probe);
+    result.back().has_thread_variables = site_clauses.has_thread_variables(probe);
     if (probe.needs_machine) result.back().needs |= on_error;
     if (result.back().needs.frames != 0) result.back().needs.stack_bytes = stack_bytes;
   }

@@ -13,10 +13,41 @@
 namespace dvm::runtime {
 namespace {
 
-bool may_end_run(const Ecb& ecb) {
-  const bool is_timer = std::holds_alternative<TimerSite>(ecb.probe->site) || ecb.probe->name == "END";
-  return !is_timer && std::any_of(ecb.plan->actions.begin(), ecb.plan->actions.end(),
-                                  [](const ActionPlan& action) { return action.kind == dif::Action::exit; });
+// Stands for the end of the run among thread-local variables.
+constexpr uint16_t kRunsEnd = 0;
+static_assert(kRunsEnd < dif::kFirstUserVariable);
+
+bool ends_run(const EcbPlan& plan) {
+  return std::any_of(plan.actions.begin(), plan.actions.end(),
+                     [](const ActionPlan& action) { return action.kind == dif::Action::exit; });
+}
+
+bool is_timer(const Probe& probe) { return std::holds_alternative<TimerSite>(probe.site) || probe.name == "END"; }
+const UprobeSite* site_of(const Probe& probe) { return std::get_if<UprobeSite>(&probe.site); }
+
+bool may_fault(const EcbPlan& plan) {
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [](const vm::VerifiedDifo& difo) {
+    const auto& text = difo.difo().text;
+    return std::any_of(text.begin(), text.end(), [](dif::Instruction in) { return dif::info(in.opcode()).can_fault; });
+  });
+}
+
+// A clause at a probe of a process does; the thread can then end it at once, in that process.
+bool ends_at_site(const Enabling& enabling) {
+  return std::any_of(enabling.ecbs().begin(), enabling.ecbs().end(),
+                     [](const Ecb& ecb) { return ends_run(*ecb.plan) && site_of(*ecb.probe) != nullptr; });
+}
+
+// Only dvm can end the run at a firing: elsewhere than in threads, after a fault perhaps, or in several processes.
+bool ends_in_dvm(const Enabling& enabling) {
+  std::set<int32_t> processes;
+  for (const Ecb& ecb : enabling.ecbs()) {
+    const UprobeSite* site = site_of(*ecb.probe);
+    if (site != nullptr) processes.insert(site->pid);
+    const bool is_in_thread = site != nullptr && !may_fault(*ecb.plan);
+    if (ends_run(*ecb.plan) && !is_in_thread && !is_timer(*ecb.probe)) return true;
+  }
+  return processes.size() > 1 && ends_at_site(enabling);
 }
 
 std::set<uint16_t> variables_of(const EcbPlan& plan, dif::Scope scope) {
@@ -26,7 +57,6 @@ std::set<uint16_t> variables_of(const EcbPlan& plan, dif::Scope scope) {
       if (variable.scope == scope) all.insert(variable.id);
   return all;
 }
-std::set<uint16_t> thread_variables_of(const EcbPlan& plan) { return variables_of(plan, dif::Scope::thread); }
 
 // By dvm itself, and not at what a traced thread does: that thread may fire again before dvm knows.
 bool is_dvms_own(const Probe& probe) {
@@ -53,7 +83,7 @@ bool needs_dvm(const ValuePlan& value) {
 
 InDvm reason_of(const Enabling& enabling, const dif::Options& options) {
   if (options[dif::Option::cpu] >= 0 || options[dif::Option::aggpercpu] > 0) return InDvm::cpu;
-  return std::any_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run) ? InDvm::exits : InDvm::nothing;
+  return ends_in_dvm(enabling) ? InDvm::exits : InDvm::nothing;
 }
 
 bool is_own_stack(const ValuePlan& value) { return value.made_by == dif::Action::ustack && !value.is_kept; }
@@ -130,14 +160,17 @@ void SiteClauseList::leave_to_dvm() {
 SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
     : enabling_(enabling),
       strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))),
-      of_script_(reason_of(enabling, options)) {
+      of_script_(reason_of(enabling, options)),
+      ends_at_site_(ends_at_site(enabling)) {
   find_globals();
   find_variables_in_dvm();
 }
 
-bool SiteClauses::has_thread_variables(const ProbeEcbs& probe) {
-  return std::any_of(probe.ecbs.begin(), probe.ecbs.end(),
-                     [](const Ecb* ecb) { return !thread_variables_of(*ecb->plan).empty(); });
+std::set<uint16_t> SiteClauses::shared_by(const ProbeEcbs& probe) const {
+  std::set<uint16_t> all;
+  for (const Ecb* ecb : probe.ecbs) all.merge(variables_of(*ecb->plan, dif::Scope::thread));
+  if (ends_at_site_ && site_of(*probe.probe) != nullptr) all.insert(kRunsEnd);
+  return all;
 }
 
 // A clause without probes may have some later, where threads fire.
@@ -162,9 +195,8 @@ void SiteClauses::find_variables_in_dvm() {
     before = in_dvm_.size();
     for (const ProbeEcbs& probe : enabling_.probes()) {
       if (!has_thread_variables(probe)) continue;
-      const bool is_at_site = std::holds_alternative<UprobeSite>(probe.probe->site);
-      if (is_at_site && clauses_of(probe).may_record) continue;
-      for (const Ecb* ecb : probe.ecbs) in_dvm_.merge(thread_variables_of(*ecb->plan));
+      if (site_of(*probe.probe) != nullptr && clauses_of(probe).may_record) continue;
+      in_dvm_.merge(shared_by(probe));
     }
   }
 }
@@ -183,7 +215,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
   }
   const bool shares = are_shared(probe);
-  if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = InDvm::shared;
+  if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = in_dvm_.contains(kRunsEnd) ? InDvm::exits : InDvm::shared;
   if (of_script_ != InDvm::nothing || shares || !made.may_record) made.leave_to_dvm();
   return made;
 }
@@ -202,6 +234,7 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
   IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
   if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
   ClauseRecordPlan made{ecb.epid, needs_of(plan.desc, strsize_)};
+  made.ends_run = ends_run(plan);
   if (!changing_values(plan, is_kept).empty()) {
     if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records) || !globals_of(plan).empty()) return {};
     is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
@@ -212,10 +245,8 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
 }
 
 bool SiteClauses::are_shared(const ProbeEcbs& probe) const {
-  for (const Ecb* ecb : probe.ecbs)
-    for (const uint16_t variable : thread_variables_of(*ecb->plan))
-      if (in_dvm_.contains(variable)) return true;
-  return false;
+  const std::set<uint16_t> its = shared_by(probe);
+  return std::any_of(its.begin(), its.end(), [this](uint16_t variable) { return in_dvm_.contains(variable); });
 }
 
 InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {

@@ -30,10 +30,12 @@ class SiteClauses {
   // Of the probe. The actions of those that can run where it fires are expressions, and aggregate integers by keys that are
   // integers or strings.
   SiteClauseList clauses_of(const ProbeEcbs& probe) const;
-  static bool has_thread_variables(const ProbeEcbs& probe);
+  // Some that other probes may have as well, or the end of the run: such clauses all run on one side.
+  bool has_thread_variables(const ProbeEcbs& probe) const { return !shared_by(probe).empty(); }
 
  private:
   void find_variables_in_dvm();
+  std::set<uint16_t> shared_by(const ProbeEcbs& probe) const;
   void find_globals();
   std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
   bool are_shared(const ProbeEcbs& probe) const;
@@ -43,6 +45,7 @@ class SiteClauses {
   const Enabling& enabling_;
   uint32_t strsize_;
   InDvm of_script_;             // no clause can
+  bool ends_at_site_;           // a clause in a process calls exit()
   std::set<uint16_t> in_dvm_;   // thread-local variables that a clause uses which runs in dvm
   std::set<uint16_t> globals_;  // integers that nothing writes but clauses on BEGIN, END and timers
 };

@@ -209,7 +209,7 @@ class WayFinder {
     one.description = description;
     one.clauses = site_clauses.clauses_of(*ecbs);
     one.probe.probe = probe, one.probe.in_dvm = one.clauses.in_dvm;
-    one.probe.has_thread_variables = SiteClauses::has_thread_variables(*ecbs);
+    one.probe.has_thread_variables = site_clauses.has_thread_variables(*ecbs);
     for (const Ecb* ecb : ecbs->ecbs) one.probe.needs |= needs_of(ecb->plan->desc, static_cast<uint32_t>(how_.sizes.most));
     one.probe.by_frame_pointers = follows_frame_pointers(description);
   }

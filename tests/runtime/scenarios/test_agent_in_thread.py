@@ -63,6 +63,17 @@ class InThread(AgentTest):
             with self.subTest(body):
                 self.compare(self.ENTRY + body, [f"{self.ENTRY}{body} {self.ENTRY}/cpu < 0/ {{ trace(0); }}", "-x", "backend=agent"])
 
+    def test_divisions_by_values_are_those_of_uprobes(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        error = "ERROR { @errors[arg1, arg4] = count(); }"
+        for script in (f"{self.ENTRY}{{ @[arg0 % 7] = sum(100000 / (arg0 % 7)); @n = count(); }} {error}",
+                       f"{self.ENTRY}/10000 % (arg0 - 5000)/ {{ @ = count(); }} {self.ENTRY}{{ @all = count(); }} {error}",
+                       f"{self.ENTRY}{{ this->d = (int)arg0 - 3; @[this->d < 0] = quantize((0 - arg0) / this->d); }} {error}",
+                       f"{self.ENTRY}{{ @[probefunc, ustack(1)] = max((unsigned)arg0 % (unsigned)(arg0 & 3)); }} {error}"):
+            with self.subTest(script):
+                self.compare(script, [script, "-x", "backend=uprobe"])
+
     def test_results_are_those_of_uprobes(self):
         if os.geteuid() != 0:
             dvmtest.skip_or_fail(self, "needs root, for uprobes")
@@ -114,7 +125,8 @@ class InThread(AgentTest):
                     self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
 
     def test_a_reason_is_given_where_clauses_run_in_dvm(self):
-        reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / (arg1 + 1)); }": "divides by a value that may be 0",
+        reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / 0); }": "divides by 0",
+                   "{ self->a = 1; @ = sum(arg0 / arg1); }": "divides by what may be 0",
                    "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 5000); }": "into more than 1,000 buckets",
                    "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "reads a built-in variable other than",
                    "{ self->a = 1; @[copyinstr(arg0)] = count(); }": "has a key that may not be readable"}
@@ -140,6 +152,22 @@ class InThread(AgentTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         counts = [int(line) for line in result.stdout.splitlines() if line.strip().isdigit()]
         self.assertEqual(sum(counts), 3000000)
+
+    def test_nothing_counts_behind_exit(self):
+        ends = ["/arg0 == 4242/ { printf(\"%d\\n\", arg0); exit(3); }", "/arg0 < limit/ { exit(0); }", "/self->n == 100 && tid == pid/ { @ = max(self->n); self->n = 7; exit(1); }"]
+        for end in ends:
+            for where in (self.ENTRY,):
+                script = (f"BEGIN {{ limit = 5000; }} {self.ENTRY}{{ self->n++; @before = count(); }} {where}{end} {self.ENTRY}{{ @after[self->n & 1] = count(); }}"
+                          f"{self.RETURN}{{ @returns = count(); }} END {{ printf(\"end\\n\"); }}")
+                with self.subTest(script):
+                    run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+                    here = dvmtest.dvm(*run, "backend=agent")
+                    self.assertIn("(agent, in the traced thread but for some clauses)", here.stderr)
+                    self.assertIn("return: backend local (agent, in the traced thread)", here.stderr)
+                    if os.geteuid() != 0:
+                        continue
+                    there = dvmtest.dvm(*run, "backend=uprobe")
+                    self.assertEqual((here.returncode, sorted(here.stdout.splitlines())), (there.returncode, sorted(there.stdout.splitlines())))
 
     def test_a_script_that_a_firing_may_end_runs_in_dvm(self):
         result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); } pid$target:looper:func:return /++n == 7/ { exit(0); }",
