@@ -13,6 +13,7 @@
 
 #include "dvm/dif/register_use.h"
 #include "dvm/dif/variable.h"
+#include "runtime/agent/target_check.h"
 #include "runtime/instrument/agent/division_code.h"
 #include "runtime/instrument/agent/value_writer.h"
 
@@ -315,6 +316,8 @@ class ValueCoder {
       access_workspace(kLoad, to, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))
       access_workspace(kLoad, to, offsetof(inside::Workspace, time));
+    else if (id == static_cast<unsigned>(BuiltIn::cpu) && reads_cpu_number())
+      code_.load_cpu(to);
     else if (id < dif::kFirstUserVariable)
       return refuse(InDvm::built_in);
     else

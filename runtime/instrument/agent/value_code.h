@@ -1,8 +1,8 @@
 #pragma once
 // From DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). Simple clauses consist of
-// arithmetic, comparisons, constants, pid, tid and timestamp. Code that divides by 0 says that it has failed. They read arguments
-// that lie in registers, scalar variables of the thread and of the clause, and globals that dvm alone writes. Anything else has
-// no code, and dvm runs the clause.
+// arithmetic, comparisons, constants, pid, tid, timestamp and cpu. Code that divides by 0 says that it has failed. They read
+// arguments that lie in registers, scalar variables of the thread and of the clause, and globals that dvm alone writes. Anything
+// else has no code, and dvm runs the clause.
 //
 //   %rdi  the saved registers, words of struct pt_regs      %rsi  the inside::Workspace
 //   %r1 to %r5 of DIF: %rdx, %r8, %r9, %r10, %r11            %rax, %rcx: for a moment; %rax: the value

@@ -44,6 +44,12 @@ class ValueWriter {
     raw(value);
     return bytes.size() - sizeof value;
   }
+  // The number of the CPU: rdpid, of which Linux fills 12 bits with it.
+  void load_cpu(unsigned to) {
+    add({0xf3, 0x40U | to >> 3, 0x0f, 0xc7, 0xf8U | (to & 7)});
+    add({0x40U | to >> 3, 0x81, 0xe0U | (to & 7)});  // and $0xfff
+    raw(uint32_t{0xfff});
+  }
   // A register, from or to what lies behind the address in another one, which is of the first eight.
   void access(unsigned opcode, unsigned reg, unsigned base, size_t offset) {
     add({0x48U | (reg >> 3) << 2, opcode, 0x80U | (reg & 7) << 3 | base});

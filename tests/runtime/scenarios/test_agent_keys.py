@@ -9,7 +9,7 @@ from scenarios.test_agent import AgentTest
 
 IN_THREAD = "(agent, in the traced thread)"
 # A clause on the same probe, so that dvm runs both.
-IN_DVM = " pid$target:a.out:{0}:entry /cpu < 0/ {{ trace(0); }}"
+IN_DVM = " pid$target:a.out:{0}:entry /ppid < 0/ {{ trace(0); }}"
 
 
 class Keys(AgentTest):

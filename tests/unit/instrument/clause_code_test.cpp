@@ -3,6 +3,7 @@
 #include "runtime/instrument/agent/clause_code.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -307,6 +308,22 @@ TEST(ClauseCode, KnowsTheThreadAndThePlace) {
   EXPECT_EQ(run(of_variable(BuiltIn::timestamp), 0, 0), kTime);
   const std::array<uint64_t, inside::kSavedWords> saved{};
   EXPECT_EQ(Code(code_of(of_variable(BuiltIn::arg0), kWord, SiteKind::entry, 0x29)).run(saved), 0x29);
+}
+
+TEST(ClauseCode, KnowsTheCpu) {
+  const std::vector<unsigned char> bytes = code_of(of_variable(BuiltIn::cpu));
+  if (bytes.empty()) GTEST_SKIP() << "this processor lacks rdpid";
+  const Code code(bytes);
+  cpu_set_t all, one;
+  sched_getaffinity(0, sizeof all, &all);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    EXPECT_EQ(code.run({}), static_cast<uint64_t>(cpu));
+  }
+  sched_setaffinity(0, sizeof all, &all);
 }
 
 // Stores arg0 in a variable, and returns what that is then.
