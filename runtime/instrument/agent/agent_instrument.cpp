@@ -300,19 +300,13 @@ class AgentInstrument final : public Instrument,
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
-      if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
+      if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].probes, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
         if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     (*process)->note_jumps();
     return {};
-  }
-
-  void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes, const std::vector<InDvm>& reasons) {
-    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
-      if (site.firers[i].tail != inside::Tail::leaves)
-        aggregations_.is_empty &= !places_.note(site.firers[i], probes[i], reasons[i]);
   }
 
   // By dvm's own list of processes, and their code.

@@ -14,6 +14,13 @@ bool ClausePlaces::note(const AgentFirer& firer, const Probe* probe, InDvm reaso
   return is_in_thread;
 }
 
+bool ClausePlaces::note(const AgentSite& site, std::span<const Probe* const> probes, std::span<const InDvm> reasons) {
+  bool is_any = false;
+  for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
+    if (site.firers[i].tail != inside::Tail::leaves) is_any |= note(site.firers[i], probes[i], reasons[i]);
+  return is_any;
+}
+
 std::string_view ClausePlaces::way(const Probe& probe) const {
   if (gated_.contains(&probe)) return "agent, predicates in the traced thread";
   if (!in_thread_.contains(&probe)) return "agent";
