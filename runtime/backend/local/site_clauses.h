@@ -32,6 +32,7 @@ class SiteClauses {
   SiteClauseList clauses_of(const ProbeEcbs& probe) const;
   // Some that other probes may have as well, or the end of the run: such clauses all run on one side.
   bool has_thread_variables(const ProbeEcbs& probe) const { return !shared_by(probe).empty(); }
+  InDvm reason_to_share() const { return ends_at_site_ ? InDvm::exits : InDvm::shared; }
 
  private:
   void find_variables_in_dvm();

@@ -194,7 +194,7 @@ class WayFinder {
       probes.back().clauses = one.clauses.clauses;
       probes.back().globals = one.clauses.globals;
     }
-    const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0);
+    const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0, site_clauses.reason_to_share());
     AgentWays ways;
     for (size_t i = 0; i < planned_.size(); i++) ways.emplace(text_of(planned_[i].description), way_of(planned_[i], all[i]));
     return ways;

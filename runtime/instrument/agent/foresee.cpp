@@ -73,7 +73,7 @@ Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
 }  // namespace
 
 // Clauses that use thread-local variables are on one side.
-std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows) {
+std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing) {
   std::vector<ClauseSteps> steps;
   bool are_shared = false;
   for (const ForeseenProbe& one : probes) {
@@ -82,7 +82,7 @@ std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follow
   }
   std::vector<Foreseen> all;
   for (size_t i = 0; i < probes.size(); i++) {
-    if (are_shared && probes[i].has_thread_variables && steps[i].are_in_thread()) steps[i] = {.in_dvm = InDvm::shared};
+    if (are_shared && probes[i].has_thread_variables && steps[i].are_in_thread()) steps[i] = {.in_dvm = sharing};
     all.push_back(foreseen(probes[i], std::move(steps[i]), follows));
   }
   return all;

@@ -31,7 +31,8 @@ struct Foreseen {
   bool takes_lane = true;         // false: a single count or assignment at the site, which only finds the lane
 };
 
-// Of all probes of a process, in their order. follows: its children are traced, too.
-std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows);
+// Of all probes of a process, in their order. follows: its children are traced, too. sharing: why probes that share something run
+// in dvm together.
+std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing = InDvm::shared);
 
 }  // namespace dvm::runtime
