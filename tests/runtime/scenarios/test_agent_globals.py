@@ -14,8 +14,8 @@ ENTRY = "pid$target:a.out:deep:entry "  # called with 10000 to 0
 class Globals(AgentTest):
     KINDS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "int64_t", "uint64_t"]
 
-    def compare(self, script, *options):
-        run = ["run", "-qv", *options, "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+    def compare(self, script, *arguments):
+        run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, *arguments, "-x"]
         here = dvmtest.dvm(*run, "backend=agent")
         self.assertIn("(agent, in the traced thread)", here.stderr)
         if os.geteuid() == 0:
@@ -24,12 +24,13 @@ class Globals(AgentTest):
 
     def test_values_of_begin_are_those_of_uprobes(self):
         self.compare(f"BEGIN {{ limit = 9990; }} {ENTRY}/arg0 > limit/ {{ @[arg0] = count(); }}")
-        self.compare(f"{ENTRY}/!unset && arg0 < $1/ {{ @[arg0, unset] = sum(arg0 - unset); }}", "7")
+        self.compare(f"int unset; {ENTRY}/!unset && arg0 < $1/ {{ @[arg0, unset] = sum(arg0 - unset); }}", "7")
         self.compare(f"inline int most = 5; BEGIN {{ on = 1; }} {ENTRY}/on && arg0 < most/ {{ self->n += on; @[self->n, on] = count(); }}")
-        for kind in self.KINDS:
-            for value in ("-3", "0x1234567890abcdef"):
-                with self.subTest(kind=kind, value=value):
-                    self.compare(f"{kind} g; BEGIN {{ g = {value}; }} {ENTRY}/arg0 < 3/ {{ @[g, g < 0, g + arg0] = sum(g); }}")
+        for value in ("-3", "0x1234567890abcdef"):
+            names = [(f"g{i}", kind) for i, kind in enumerate(self.KINDS)]
+            script = "".join(f"{kind} {name}; " for name, kind in names) + "BEGIN { " + "".join(f"{name} = {value}; " for name, _ in names) + "} "
+            with self.subTest(value):
+                self.compare(script + "".join(f"{ENTRY}/arg0 < 3/ {{ @[{name}, {name} < 0, {name} + arg0] = sum({name}); }} ".replace("@[", f"@of_{name}[") for name, _ in names))
 
     def test_children_read_them_too(self):
         script = "BEGIN { least = 1; } pid$target:forks:work:entry /arg0 >= least/ { @[arg0] = count(); }"

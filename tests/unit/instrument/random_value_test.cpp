@@ -39,11 +39,14 @@ class RandomDif {
     for (const auto& [id, scope, size] : {std::tuple(kWide, dif::Scope::global, 8U), std::tuple(kNarrow, dif::Scope::global, 1U),
                                           std::tuple(kLocal, dif::Scope::clause, 4U)})
       made.variables.push_back({"v", id, scope, dif::VariableKind::scalar, true, true, integer(size)});
-    const unsigned size = 6 + below(14);
+    for (unsigned rd = 1; rd <= 5; rd++)  // the compiler reads no register that it has not written
+      made.text.push_back(Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(dif::BuiltIn::arg0) + below(4), rd));
+    const unsigned size = 11 + below(14);
     while (made.text.size() + 2 < size) add(made.text, size);
     made.text.push_back(Instruction::registers(Opcode::ret, 0, 0, 1 + below(5)));
     for (Instruction& in : made.text)
-      if (dif::is_branch(in)) in = Instruction::branch(in.opcode(), std::min<unsigned>(in.label(), made.text.size() - 1));
+      if (dif::is_branch(in))
+        in = Instruction::branch(in.opcode(), std::min(in.label(), static_cast<unsigned>(made.text.size() - 1)));
     return made;
   }
 
@@ -126,7 +129,7 @@ TEST(RandomValues, AreThoseOfTheInterpreter) {
   RandomDif random(27);
   Page page;
   unsigned made = 0, faults = 0;
-  for (int i = 0; i < 4000; i++) {
+  for (int i = 0; i < 1000; i++) {
     const dif::Difo difo = random.make();
     const MachineCode code = make_value_code(difo, integer(8), {SiteKind::entry, {}, 1, nullptr, false, false, kGlobals}).code;
     if (code.empty()) continue;  // it divides by the constant 0, or a branch leads behind its comparison
@@ -141,8 +144,8 @@ TEST(RandomValues, AreThoseOfTheInterpreter) {
       ASSERT_EQ(there.is_fault ? 0 : here.value, there.is_fault ? 0 : there.value) << i;
     }
   }
-  EXPECT_GT(made, 1000U);
-  EXPECT_GT(faults, 100U);
+  EXPECT_GT(made, 250U);
+  EXPECT_GT(faults, 25U);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(AgentWays, ClausesThatNeverRunDoNotMatter) {
 
 TEST(AgentWays, GlobalsThatOnlyDvmWritesAreReadInTheThread) {
   const auto is_at_site = [](const std::string& others, const std::string& clause) {
-    return ways_of(others + " pid1:a:f:entry " + clause).at("pid1:a:f:entry").is_at_site;
+    return ways_of("int limit; int phase; " + others + " pid1:a:f:entry " + clause).at("pid1:a:f:entry").is_at_site;
   };
   const std::string clause = "/arg0 > limit/ { @[phase] = sum(arg0); }";
   EXPECT_TRUE(is_at_site("", clause));
