@@ -384,13 +384,7 @@ class AgentInstrument final : public Instrument,
 
   // False: no record has been copied that is known to be the earliest.
   bool find_earliest() {
-    earliest_ = nullptr;
-    for (auto& [pid, process] : processes_) {
-      const auto first = process->lanes ? process->lanes->first() : std::nullopt;
-      if (!first || (earliest_ != nullptr && first->ticks >= record_.ticks)) continue;
-      earliest_ = process.get();
-      record_ = *first;
-    }
+    earliest_ = earliest_in(processes_, record_);
     return earliest_ != nullptr;
   }
 

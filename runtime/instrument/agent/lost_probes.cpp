@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -50,6 +51,17 @@ uint64_t lost_firings(const AgentTargets& targets) {
   for (const auto& [pid, target] : targets)
     if (target->lanes) lost += target->lanes->lost();
   return lost;
+}
+
+AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record) {
+  AgentTarget* earliest = nullptr;
+  for (const auto& [pid, target] : targets) {
+    const auto first = target->lanes ? target->lanes->first() : std::nullopt;
+    if (!first || (earliest != nullptr && first->ticks >= record.ticks)) continue;
+    earliest = target.get();
+    record = *first;
+  }
+  return earliest;
 }
 
 void take_off(AgentTargets& targets, std::vector<std::string>& notes) {

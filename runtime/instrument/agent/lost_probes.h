@@ -28,6 +28,8 @@ void end_earlier(AgentTargets& targets, pid_t pid);
 // Of records, that were read from all of them.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
+// The one whose first record is the earliest, and that record. Null: none has a record.
+AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record);
 // Takes all probes off, and tells what does not go as it should.
 void take_off(AgentTargets& targets, std::vector<std::string>& notes);
 
