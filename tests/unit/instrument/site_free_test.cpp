@@ -40,7 +40,20 @@ TEST(SiteFree, OnlyWhatIsOneAssignment) {
   EXPECT_FALSE(only_assigns({step(Kind::evaluate, adds_to(dif::Scope::thread))}));
   EXPECT_FALSE(only_assigns({step(Kind::evaluate, value_of(BuiltIn::arg1))}));
   EXPECT_FALSE(only_assigns({store, aggregation(1, SiteFunction::count, {})}));
+  AgentStep fails = store;
+  fails.code.may_fail = true;
+  EXPECT_FALSE(only_assigns({fails}));
   EXPECT_FALSE(only_assigns({}));
+}
+
+TEST(SiteFree, CountsUntilTheRunHasEnded) {
+  Agent agent(inside::kAlone);
+  agent.header().variables = inside::VariablesIn::thread;
+  agent.place({assignment({aggregation(1, SiteFunction::count, {})})});
+  for (int i = 0; i < 3; i++) agent.fire({});
+  agent.header().variables = agent.page().variables = inside::VariablesIn::nowhere;
+  agent.fire({});
+  EXPECT_EQ(agent.count_of(1), 3U);
 }
 
 TEST(SiteFree, AssignsUnlessAnotherFiringHasTheLane) {
