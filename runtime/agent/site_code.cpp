@@ -312,7 +312,8 @@ bool add_site_code(CodeWriter& code, std::span<const AgentFirer> firers, const S
 size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context& context) {
   constexpr uint64_t kHighest = 0x7ffffffff000;  // its constants are the longest
   inside::Context high = context;
-  high.thread_offset = 1, high.armed = high.data = high.variables = kHighest;
+  high.thread_offset = 1;
+  high.armed = high.data = high.variables = high.tails = high.lane = high.own = kHighest;
   CodeWriter code(kHighest);
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};
