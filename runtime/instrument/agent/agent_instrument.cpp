@@ -156,7 +156,7 @@ class AgentInstrument final : public Instrument,
     watch_execs(linker.pid);
     return {};
   }
-  std::vector<LoadedIn> take_loads() override { return execs_.take(processes_, losses_.take_loads()); }
+  std::vector<LoadedIn> take_loads() override { return execs_.take(processes_, losses_.take_loads(), {renewed_, notes_}); }
   void settle(const HoldsThreads* holders) override {
     for (const pid_t pid : execs_.held()) watch_execs(pid);
     execs_.settle(holders);

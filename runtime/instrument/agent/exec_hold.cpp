@@ -26,12 +26,36 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kWithin = 2'000'000'000, kStopsWithin = 50'000'000;  // ns
+// Until the kernel has executed a program, until the thread tries to, until it tries again, and until it stops, in ns.
+constexpr uint64_t kWithin = 2'000'000'000, kTriesWithin = 500'000'000, kTriesAgainWithin = 20'000'000, kStopsWithin = 50'000'000;
 constexpr useconds_t kPause = 50;
 
 bool is_event(int status, int event) { return status >> 16 == event; }
 bool is_call(int status) { return status >> 16 == 0 && WSTOPSIG(status) == (SIGTRAP | 0x80); }
 bool is_group_stop(int status) { return is_event(status, PTRACE_EVENT_STOP) && WSTOPSIG(status) != SIGTRAP; }
+
+// Lets the signal of the debug register through, though the program may block it. The thread stands still.
+class Unblocked {
+ public:
+  explicit Unblocked(pid_t tid) : tid_(tid) {
+    is_blocked_ = ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_) == 0 && (mask_ & kBit) != 0;
+    if (is_blocked_) set(mask_ & ~kBit);
+  }
+  ~Unblocked() {
+    if (is_blocked_) set(mask_);
+  }
+  Unblocked(const Unblocked&) = delete;
+  Unblocked& operator=(const Unblocked&) = delete;
+
+ private:
+  static constexpr uint64_t kBit = uint64_t{1} << (SIGURG - 1);
+
+  void set(uint64_t mask) const { ptrace(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask); }
+
+  pid_t tid_;
+  uint64_t mask_ = 0;
+  bool is_blocked_ = false;
+};
 
 // A thread that dvm traces until it is let go.
 class Execing {
@@ -47,17 +71,23 @@ class Execing {
     return is_traced_ && next();
   }
 
-  // To the exec of a program. False: it makes another call, or is gone.
+  // To the exec of a program. Signal handlers may run before. Behind a try that has failed, another may follow, as along PATH.
+  // False: it makes another call then, executes what may not be held, takes too long, or is gone.
   bool run_to_exec() {
-    while (go_on(PTRACE_SYSCALL)) {
+    const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kTriesWithin;
+    while (go_on(PTRACE_SYSCALL, is_trying_ ? kWithin : has_failed_ ? kTriesAgainWithin : kTriesWithin)) {
       if (is_event(status_, PTRACE_EVENT_EXEC)) return true;
       if (is_group_stop(status_) || (is_call(status_) && !is_wanted_call())) return false;
+      if (!is_trying_ && read_clock(CLOCK_MONOTONIC) > deadline) return false;
     }
     return false;
   }
+  // It has tried to execute something, and goes on.
+  bool has_failed() const { return has_failed_; }
 
   // To an address. False: it does not come there, or is gone.
   bool run_to(uint64_t address) {
+    const Unblocked unblocked(tid_);
     const DebugRegister there = DebugRegister::set(tid_, address);
     user_regs_struct registers{};
     while (there && go_on(PTRACE_CONT) && !is_group_stop(status_))
@@ -70,9 +100,9 @@ class Execing {
   // A signal that it is about to take.
   int signal() const { return status_ >> 16 == 0 && !is_call(status_) ? WSTOPSIG(status_) : 0; }
 
-  bool go_on(__ptrace_request how) {
+  bool go_on(__ptrace_request how, uint64_t within = kWithin) {
     is_stopped_ = false;
-    return ptrace(how, tid_, 0, signal()) == 0 && next();
+    return ptrace(how, tid_, 0, signal()) == 0 && next(within);
   }
 
   // The thread that executes a program takes over the number of the first one.
@@ -88,16 +118,21 @@ class Execing {
     return false;
   }
 
-  // Calls of the stub, and those that execute. Of the latter, the file gives no rights.
-  bool is_wanted_call() const {
-    constexpr std::array<uint64_t, 4> kOfStub = {SYS_getpid, SYS_gettid, SYS_ppoll, SYS_restart_syscall};
+  // One that executes a file which gives no rights, any before the first of these, and those of the stub before the next.
+  bool is_wanted_call() {
     __ptrace_syscall_info info{};
     if (ptrace(PTRACE_GET_SYSCALL_INFO, tid_, sizeof info, &info) <= 0) return false;
-    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return true;
-    if (info.entry.nr == SYS_execve) return !gains_rights({pid_, tid_, AT_FDCWD, info.entry.args[0]});
-    if (info.entry.nr == SYS_execveat)
-      return !gains_rights({pid_, tid_, static_cast<int>(info.entry.args[0]), info.entry.args[1]});
-    return std::find(kOfStub.begin(), kOfStub.end(), info.entry.nr) != kOfStub.end();
+    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) {
+      has_failed_ |= is_trying_;
+      is_trying_ = false;
+      return true;
+    }
+    const auto& call = info.entry;
+    is_trying_ = call.nr == SYS_execve || call.nr == SYS_execveat;
+    if (call.nr == SYS_execve) return !gains_rights({pid_, tid_, AT_FDCWD, call.args[0]});
+    if (is_trying_) return !gains_rights({pid_, tid_, static_cast<int>(call.args[0]), call.args[1]});
+    constexpr std::array<uint64_t, 5> kBetweenTries = {SYS_getpid, SYS_gettid, SYS_ppoll, SYS_restart_syscall, SYS_rt_sigreturn};
+    return !has_failed_ || std::find(kBetweenTries.begin(), kBetweenTries.end(), call.nr) != kBetweenTries.end();
   }
 
   void leave() {
@@ -109,18 +144,21 @@ class Execing {
   pid_t pid_, tid_;
   int status_ = 0;
   bool is_traced_ = false, is_stopped_ = false;
+  bool is_trying_ = false, has_failed_ = false;  // to execute a program
 };
 
 }  // namespace
 
-bool hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell) {
-  if (status_field(tid, "Tgid:") != std::to_string(pid)) return false;
+ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell) {
+  if (status_field(tid, "Tgid:") != std::to_string(pid)) return ExecHold::none;
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
   tell();
-  if (!is_seized || !thread.run_to_exec() || !is_64_bit_program(pid)) return false;
+  if (!is_seized) return ExecHold::missed;
+  if (!thread.run_to_exec()) return thread.has_failed() ? ExecHold::none : ExecHold::missed;
+  if (!is_64_bit_program(pid)) return ExecHold::missed;
   const std::optional<uint64_t> entry = entry_point(pid);
-  return entry && thread.run_to(*entry);
+  return entry && thread.run_to(*entry) ? ExecHold::held : ExecHold::missed;
 }
 
 void end_hold(pid_t pid) { ptrace(PTRACE_DETACH, pid, 0, 0); }

@@ -4,20 +4,25 @@
 //   a thread waits before execve (inside/watch.h)   dvm becomes its tracer, and sees each system call
 //   it executes the program                         a debug register at the entry point; the dynamic linker runs
 //   it has come there                               stands still, all libraries mapped
-//   it makes another call than that                 dvm lets it go
+//   it fails to, and makes another call             dvm lets it go
 //
 // No code is changed, so the process runs on whenever dvm is killed. A program that gains rights by its file (set-user-ID) is not
 // held: the kernel would withhold them.
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 
 namespace dvm::runtime {
 
-// True: the process stands at the entry point of its new program, and this thread of dvm is its tracer. False: it runs, or has
-// ended. tell: lets the thread go on, once it is traced.
-bool hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell);
+// held     the process stands at the entry point of its new program, and this thread of dvm is its tracer
+// missed   it executes a program that runs, or has ended
+// none     it executes none
+enum class ExecHold : uint8_t { held, missed, none };
+
+// tell: lets the thread go on, once it is traced.
+ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell);
 // Lets it run.
 void end_hold(pid_t pid);
 

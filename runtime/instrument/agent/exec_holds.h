@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "runtime/instrument/abilities.h"
@@ -11,10 +13,16 @@
 
 namespace dvm::runtime {
 
+// How often probes of a process have come late; the first time is noted.
+struct Lateness {
+  std::map<pid_t, unsigned>& times;
+  std::vector<std::string>& notes;
+};
+
 class ExecHolds {
  public:
   // Adds to these loads the processes that stand at the beginning of another program since the last call.
-  std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads);
+  std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late);
   // What is placed in it is on before the program runs.
   bool has(pid_t pid) const { return held_.contains(pid); }
   const std::set<pid_t>& held() const { return held_; }

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 import dvmtest
@@ -13,6 +14,24 @@ from dvmtest import DVM, ENV, program
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 COUNT = "pid$target:looper:func:entry { @ = count(); }"
 THREAD = "import os, threading; threading.Thread(target=lambda: os.execv('./looper', ['looper', '300'])).start()"
+
+
+BLOCKED = """import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])
+os.execv(sys.argv[1], sys.argv[1:])"""
+STORM = """import os, signal, time
+signal.signal(signal.SIGWINCH, lambda *_: None)
+me = os.getpid()
+if os.fork() == 0:
+  try:
+    while True: os.kill(me, signal.SIGWINCH); time.sleep(0.0001)
+  except OSError: os._exit(0)
+os.execv("./looper", ["looper", "300"])"""
+ENDLESS = """import os, time
+end = time.monotonic() + 20
+while time.monotonic() < end:
+  try: os.execv("./nothing", ["nothing"])
+  except OSError: pass"""
 
 
 def python_for_users():
@@ -58,8 +77,29 @@ class Wrappers(unittest.TestCase):
 
     def test_a_program_gains_the_rights_that_its_file_gives(self):
         os.chmod(shutil.copy("/usr/bin/id", self.folder), 0o4755)
-        result = self.run_as_user("pid$target:libc.so.6:malloc:entry { @ = count(); }", "sh -c 'exec ./id -u'")
-        self.assertEqual(result.stdout.split()[0], "0", result.stderr)
+        for path in ("./id", "/proc/self/cwd/id"):
+            result = self.run_as_user("pid$target:libc.so.6:malloc:entry { @ = count(); }", f"sh -c 'exec {path} -u'")
+            self.assertEqual(result.stdout.split()[0], "0", (path, result.stderr))
+
+    def run_python(self, script, text, *arguments):
+        (self.folder / "wrapper.py").write_text(text)
+        return self.run_as_user(script, " ".join([python_for_users(), "wrapper.py", *arguments]))
+
+    def test_a_program_that_blocks_the_signal_of_debug_registers(self):
+        result = self.run_python(COUNT, BLOCKED, "./looper", "300")
+        self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
+        result = self.run_python("pid$target:libc.so.6:malloc:entry { @ = count(); }", BLOCKED, "/bin/grep", "SigBlk", "/proc/self/status")
+        self.assertIn("SigBlk:\t0000000000400000\n", result.stdout)
+
+    def test_signal_handlers_run_before_it_executes_the_program(self):
+        result = self.run_python(COUNT, STORM)
+        self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
+
+    def test_tries_without_end_do_not_hold_dvm(self):
+        began = time.monotonic()
+        result = self.run_python("pid$target:python*:PyErr_Clear:entry { @ = count(); } tick-1s { exit(0); }", ENDLESS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLess(time.monotonic() - began, 19)  # the wrapper goes on for longer
 
     def test_a_tracer_that_is_killed_leaves_the_program_running(self):
         for turn in range(10):
