@@ -89,11 +89,12 @@ struct MemoryCall {
 
 // Whether a call may take away what instructions under jumps do with memory of their files.
 [[gnu::noinline]] inline bool touches_data(const Context& context, const MemoryCall& call) {
-  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3;
+  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3, kPoison = 100;  // the guards are behind it
   const auto& watched = *reinterpret_cast<const WatchedMemory*>(context.own + sizeof(OwnMemory));
   const bool protects = call.number == kMprotect && (call.c & kReadWrite) != kReadWrite;
   const bool maps = call.number == kMmap && (call.d & kFixedMap) != 0, moves = call.number == kMremap;
-  if (!protects && !maps && !moves && call.number != kMunmap) return false;
+  const bool guards = call.number == kMadvise && call.c >= kPoison;
+  if (!protects && !guards && !maps && !moves && call.number != kMunmap) return false;
   bool overlaps = false;
   for (uint64_t i = 0; i < watched.count && i < kMostWatched; i++) {
     const MemoryRange& one = watched.ranges[i];

@@ -62,9 +62,9 @@ class Recovering(AgentTest):
                         self.assertRegex(out, function + r" +[12]000\n")
 
     def test_data_of_the_program_that_is_protected_later(self):
-        for how in (("first", "waits"), ("late",)):
+        for how in (("protect", "first", "waits"), ("protect", "late"), ("guard", "first", "waits")):
             with self.subTest(how):
-                target = self.start("protect", *how)
+                target = self.start(*how)
                 tracer = self.trace(target, "pid$target:faulting:protect:entry { @ = count(); }")
                 out, err = self.finish(target, tracer)
                 self.assertIn("(agent, in the traced thread)", err)
