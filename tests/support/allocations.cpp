@@ -41,5 +41,10 @@ void* operator new(std::size_t size) {
   if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
   throw std::bad_alloc();
 }
+// Sanitizers have their own of this, which does not call the one above.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  count += DVM_OWN_MALLOC == 0;
+  return std::malloc(size == 0 ? 1 : size);
+}
 void operator delete(void* made) noexcept { std::free(made); }
 void operator delete(void* made, std::size_t) noexcept { std::free(made); }
