@@ -1,0 +1,121 @@
+// Calls func("hello DTrace") CALLS times, and prints the median time of a call over pieces of some thousand calls.
+//
+// usage: called CALLS [none | jump | count | predicate | latency]
+//
+// func() works in registers only, and its address is 4096 * n + 64 + PAD: so a jump in it changes nothing but what it costs. The
+// second argument places such jumps, to stubs written by hand, each of which does the least that its clause needs: a jump and
+// the replaced instructions, `@ = count()`, a false predicate on the argument, `quantize` of the time from entry to return.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#ifndef PAD
+#define PAD 0
+#endif
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+
+int func(const char* text);
+extern char func_return[], jump_stub[], count_stub[], predicate_stub[], entry_stub[], return_stub[];
+static __thread uint64_t count __asm__("stub_count") __attribute__((used)), began __asm__("stub_began") __attribute__((used));
+static __thread uint64_t times[65] __asm__("stub_times") __attribute__((used));
+
+__asm__(
+    ".text\n"
+    ".p2align 12\n"
+    ".skip 64 + " TEXT_OF(PAD) ", 0x90\n"
+    ".globl func\n"
+    ".type func, @function\n"
+    "func: push %rbp\n"
+    "mov %rsp, %rbp\n"
+    "xor %eax, %eax\n"
+    "1: cmpb $0, (%rdi,%rax)\n"
+    "je func_return\n"
+    "inc %rax\n"
+    "jmp 1b\n"
+    "func_return: pop %rbp\n"
+    "ret\n"
+    ".size func, .-func\n"
+    ".skip 16, 0xcc\n"
+    ".p2align 12\n"
+    "jump_stub: push %rbp\n"
+    "mov %rsp, %rbp\n"
+    "xor %eax, %eax\n"
+    "jmp func + 6\n"
+    ".p2align 6\n"
+    "count_stub: incq %fs:stub_count@tpoff\n"
+    "jmp jump_stub\n"
+    ".p2align 6\n"
+    "predicate_stub: cmp $1, %rdi\n"
+    "jne jump_stub\n"
+    "jmp count_stub\n"
+    ".p2align 6\n"
+    "entry_stub: rdtsc\n"  // neither register has an argument here
+    "shl $32, %rdx\n"
+    "or %rax, %rdx\n"
+    "mov %rdx, %fs:stub_began@tpoff\n"
+    "jmp jump_stub\n"
+    ".p2align 6\n"
+    "return_stub: mov %rax, %r8\n"
+    "rdtsc\n"
+    "shl $32, %rdx\n"
+    "or %rdx, %rax\n"
+    "sub %fs:stub_began@tpoff, %rax\n"
+    "lzcnt %rax, %rax\n"
+    "incq %fs:stub_times@tpoff(,%rax,8)\n"
+    "movq $0, %fs:stub_began@tpoff\n"
+    "mov %r8, %rax\n"
+    "pop %rbp\n"
+    "ret\n"
+    ".p2align 12\n");
+
+static void jump(char* from, char* to) {
+  unsigned char code[5] = {0xe9};
+  const int32_t distance = (int32_t)(to - (from + sizeof code));
+  memcpy(code + 1, &distance, sizeof distance);
+  mprotect((void*)((uintptr_t)from & ~(uintptr_t)4095), 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+  memcpy(from, code, sizeof code);
+}
+
+static void place(const char* stub) {
+  static const struct {
+    const char* name;
+    char* to;
+  } stubs[] = {{"jump", jump_stub}, {"count", count_stub}, {"predicate", predicate_stub}, {"latency", entry_stub}};
+  for (size_t i = 0; i < sizeof stubs / sizeof stubs[0]; i++)
+    if (strcmp(stub, stubs[i].name) == 0) jump((char*)func, stubs[i].to);
+  if (strcmp(stub, "latency") == 0) jump(func_return, return_stub);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static int is_before(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+int main(int argc, char** argv) {
+  enum { kPiece = 5000 };
+  const long pieces = argc > 1 && atol(argv[1]) > kPiece ? atol(argv[1]) / kPiece : 1;
+  double* taken = calloc((size_t)pieces, sizeof *taken);
+  if (argc > 2) place(argv[2]);
+  long total = 0;
+  for (long piece = 0; piece < pieces; piece++) {
+    const double begin = now();
+    for (long i = 0; i < kPiece; i++) {
+      total += func("hello DTrace");
+      __asm__ volatile("" : "+r"(total));
+    }
+    taken[piece] = (now() - begin) / kPiece;
+  }
+  qsort(taken, (size_t)pieces, sizeof *taken, is_before);
+  printf("%f ns/call\n", taken[pieces / 2]);
+  return total == 0;
+}
