@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What clauses add to a call of a traced function, in ns: by an agent, by uprobes, and by bpftrace, alternating with untraced runs.
 
-usage: agent.py DVM FOLDER-OF-TEST-PROGRAMS [ROUNDS]
+usage: agent.py DVM [ROUNDS]      (needs a C compiler)
 
-A row gives the median and the quartiles of the rounds. uprobes and bpftrace need root. The program calls func(), of some 10 ns.
-Other tracers that work in the traced thread follow, with what recording the call adds: uftrace, a fast tracepoint of gdb, LTTng-UST.
+A row gives the median and the quartiles of the rounds, each with the function at four addresses. uprobes and bpftrace need root.
+The column "by hand" is the same work by a stub in programs/called.c, and its first row a jump to a stub that does nothing.
+The program calls func(), of some 5 ns. Other tracers that work in the traced thread follow, with what recording the call adds:
+uftrace, a fast tracepoint of gdb, LTTng-UST.
 """
 
 import os
@@ -16,10 +18,14 @@ from measuring import compiled, cost, spread
 from peers import present
 
 FAST, SLOW = 5_000_000, 200_000  # calls
-SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tests/programs/looper.c")
+HERE = os.path.dirname(os.path.realpath(__file__))
+SOURCE, PEER_SOURCE = os.path.join(HERE, "programs/called.c"), os.path.join(HERE, "../tests/programs/looper.c")
+PADS = (0, 16, 32, 48)  # bytes before the function, modulo a cache line
+BY_HAND = {"jump": "jump", "count": "count", "false predicate": "predicate", "entry to return": "latency"}
 
 # By name: the script of dvm, and that of bpftrace.
 CASES = {
+    "jump": (None, None),
     "count": ("E { @ = count(); }", "E { @ = count(); }"),
     "false predicate": ("E /arg0 == 1/ { @ = count(); }", "E /arg0 == 1/ { @ = count(); }"),
     "record": ("E { n += arg0 + arg1 + arg2 + arg3; }", "E { @n = (uint64)0 + arg0 + arg1 + arg2 + arg3; }"),
@@ -36,15 +42,47 @@ CASES = {
 }
 
 
-def by_dvm(dvm, script, looper, backend):
-    text = script.replace("E ", "pid$target:looper:func:entry ").replace("R ", "pid$target:looper:func:return ")
+def by_dvm(dvm, script, program, backend):
+    text = script.replace("E ", "pid$target:a.out:func:entry ").replace("R ", "pid$target:a.out:func:return ")
     calls = FAST if backend == "agent" else SLOW
-    return cost([dvm, "run", "-q", "-x", f"backend={backend}", "-n", text, "-c", f"{looper} {calls}"])
+    return cost([dvm, "run", "-q", "-x", f"backend={backend}", "-n", text, "-c", f"{program} {calls}"])
 
 
-def by_bpftrace(script, looper):
-    text = script.replace("E ", f"uprobe:{looper}:func ").replace("R ", f"uretprobe:{looper}:func ")
-    return cost(["bpftrace", "-e", text, "-c", f"{looper} {SLOW}"])
+def by_bpftrace(script, program):
+    text = script.replace("E ", f"uprobe:{program}:func ").replace("R ", f"uretprobe:{program}:func ")
+    return cost(["bpftrace", "-e", text, "-c", f"{program} {SLOW}"])
+
+
+def ways_of(dvm, name, is_root):
+    """By their columns: functions of a program, which return ns a call."""
+    script, peer = CASES[name]
+    ways = {}
+    if name in BY_HAND:
+        ways["by hand"] = lambda program: cost([program, str(FAST), BY_HAND[name]])
+    if script:
+        ways["agent"] = lambda program: by_dvm(dvm, script, program, "agent")
+    if script and is_root:
+        ways["uprobe"] = lambda program: by_dvm(dvm, script, program, "uprobe")
+    if peer and is_root and shutil.which("bpftrace"):
+        ways["bpftrace"] = lambda program: by_bpftrace(peer, program)
+    return ways
+
+
+def compare(dvm, rounds):
+    columns = ("by hand", "agent", "uprobe", "bpftrace")
+    print(f"{'added ns a call':20}" + "".join(f" {column:>24}" for column in columns))
+    with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder, open(SOURCE) as file:
+        source = file.read()
+        programs = [compiled(folder, f"called_{pad}", source, "-O1", f"-DPAD={pad}") for pad in PADS]
+        for name in CASES:
+            ways = ways_of(dvm, name, os.geteuid() == 0)
+            added = {way: [] for way in ways}
+            for _ in range(rounds):
+                for program in programs:
+                    untraced = cost([program, str(FAST)])
+                    for way, run in ways.items():
+                        added[way].append(run(program) - untraced)
+            print(f"{name:20}" + "".join(f" {spread(added[way]) if way in added else '-':>24}" for way in columns), flush=True)
 
 
 def compare_with_peers(source, rounds):
@@ -63,26 +101,11 @@ def compare_with_peers(source, rounds):
 
 
 def main():
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    dvm, looper = sys.argv[1], os.path.realpath(os.path.join(sys.argv[2], "looper"))
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
-    is_root = os.geteuid() == 0
-    print(f"{'added ns a call':20} {'agent':>24} {'uprobe':>28} {'bpftrace':>28}")
-    for name, (script, peer) in CASES.items():
-        ways = {"agent": lambda: by_dvm(dvm, script, looper, "agent")}
-        if is_root:
-            ways["uprobe"] = lambda: by_dvm(dvm, script, looper, "uprobe")
-        if is_root and peer and shutil.which("bpftrace"):
-            ways["bpftrace"] = lambda: by_bpftrace(peer, looper)
-        added = {way: [] for way in ways}
-        for _ in range(rounds):
-            plain = cost([looper, str(FAST)])
-            for way, run in ways.items():
-                added[way].append(run() - plain)
-        cells = [spread(added[way]) if way in added else "-" for way in ("agent", "uprobe", "bpftrace")]
-        print(f"{name:20} {cells[0]:>24} {cells[1]:>28} {cells[2]:>28}", flush=True)
-    compare_with_peers(SOURCE, rounds)
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    compare(sys.argv[1], rounds)
+    compare_with_peers(PEER_SOURCE, rounds)
 
 
 if __name__ == "__main__":
