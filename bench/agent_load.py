@@ -5,8 +5,9 @@ usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle
 
 Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
 while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
-dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost. Locks: four threads of a C++ program that contend for a mutex;
-their time untraced, and with the times that each lock is waited for and held. The program is on while it waits for its input.
+dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost. Locks: four threads of a C++ program that contend
+for a mutex; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
+does no more than read the TSC three times and count. The program is on while it waits for its input.
 """
 
 import os
@@ -71,13 +72,34 @@ int main(int argc, char **argv) {
 """
 
 LOCKS = r"""
+#include <x86intrin.h>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <vector>
-int main(int, char **argv) {
+static thread_local uint64_t waits[65], holds[65];
+struct Plain {
+  static uint64_t time() { return 0; }
+  static void note(uint64_t *, uint64_t) {}
+};
+struct ByHand {
+  static uint64_t time() { return __rdtsc(); }
+  static void note(uint64_t *times, uint64_t time) { times[std::countl_zero(time)]++; }
+};
+template <class Way> void lock(std::mutex &mutex, long &number) {
+  const uint64_t before = Way::time();
+  mutex.lock();
+  const uint64_t locked = Way::time();
+  Way::note(waits, locked - before);
+  number++;
+  Way::note(holds, Way::time() - locked);
+  mutex.unlock();
+}
+int main(int argc, char **argv) {
   std::mutex mutex;
   long number = 0;
   std::vector<std::thread> threads;
@@ -85,10 +107,7 @@ int main(int, char **argv) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 4; i++)
     threads.emplace_back([&] {
-      for (long n = 0; n < std::atol(argv[1]); n++) {
-        const std::lock_guard<std::mutex> guard(mutex);
-        number++;
-      }
+      for (long n = 0; n < std::atol(argv[1]); n++) argc > 2 ? lock<ByHand>(mutex, number) : lock<Plain>(mutex, number);
     });
   for (std::thread &thread : threads) thread.join();
   std::printf("%.3f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -144,9 +163,9 @@ def firing(dvm, program, clause, rate):
     return 100 * share, 1e3 * (whole - share * length), sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", errors))
 
 
-def locking(dvm, program):
+def locking(dvm, program, *way):
     """Seconds; without dvm: of the program alone."""
-    with subprocess.Popen([program, str(LOCK_COUNT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([program, str(LOCK_COUNT), *way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         command = [dvm, "run", "-q", "-x", "backend=agent", "-n", LOCK_SCRIPT, "-p", str(process.pid)] if dvm else ["echo", "on"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tracer:
             if tracer.stdout.readline() != "on\n":
@@ -154,6 +173,17 @@ def locking(dvm, program):
             seconds = float(process.communicate("\n")[0])
             tracer.communicate()
     return seconds
+
+
+def compare_locks(dvm, program, rounds):
+    times = {"untraced": [], "by hand": [], "wait and hold": []}
+    for _ in range(rounds):
+        times["untraced"].append(locking(None, program))
+        times["by hand"].append(locking(None, program, "by hand"))
+        times["wait and hold"].append(locking(dvm, program))
+    for name, values in times.items():
+        ratios = [value / plain for value, plain in zip(values, times["untraced"])]
+        print(f"4 threads that lock, {name}: {spread(values, 2)} s, {spread(ratios, 2)} times the untraced time", flush=True)
 
 
 def main():
@@ -165,10 +195,7 @@ def main():
         for threads in (8, 200):
             for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
                 print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)], 2)} ms", flush=True)
-        program = compiled(folder, "locks", LOCKS, *FAST_THREADS, language="c++")
-        times = [(locking(None, program), locking(dvm, program)) for _ in range(rounds)]
-        for name, values in (("untraced", [one for one, _ in times]), ("wait and hold", [one for _, one in times]), ("times as long", [there / here for here, there in times])):
-            print(f"4 threads that lock, {name}: {spread(values, 2)}", flush=True)
+        compare_locks(dvm, compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++"), rounds)
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
