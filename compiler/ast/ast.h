@@ -1,5 +1,6 @@
 #pragma once
-// The AST: one struct a node. parse/ makes it, sema/ annotates expressions with types, constants and symbols, lower/ reads it.
+// The AST: one struct for each kind of node. parse/ makes it, sema/ annotates expressions with types, constants and symbols, and
+// lower/ reads it.
 
 #include <cstdint>
 #include <memory>
@@ -46,7 +47,7 @@ struct ExprOf : Expr {
   explicit ExprOf(Location w) : Expr(K, w) {}
 };
 
-// The node as what it is, or null.
+// The expression as a Node, or null if it is of another kind.
 template <class Node>
 Node* as(Expr* e) {
   return e && e->kind == Node::kKind ? static_cast<Node*>(e) : nullptr;
@@ -116,7 +117,7 @@ struct Call : ExprOf<ExprKind::Call> {
   unsigned subroutine = 0;  // dif::Subroutine, once checked
 };
 
-// Operators by what they do. The token is in operators.def.
+// Operators, by meaning. operators.def has their tokens.
 enum class Op : uint8_t {
 #define DVM_OPERATOR(name, token) name,
 #include "compiler/ast/operators.def"
@@ -153,7 +154,7 @@ struct Comma : ExprOf<ExprKind::Comma> {
 };
 struct Cast : ExprOf<ExprKind::Cast> {
   using ExprOf::ExprOf;
-  std::shared_ptr<TypeName> to;  // shared by the copies that inlines make; null: sema has made this cast to `type`
+  std::shared_ptr<TypeName> to;  // shared by the copies that inlines make; null: sema inserted this cast, to `type`
   ExprPtr operand;
 };
 struct SizeofType : ExprOf<ExprKind::SizeofType> {
@@ -180,21 +181,22 @@ struct TranslatedMember {
 };
 struct Translate : ExprOf<ExprKind::Translate> {
   using ExprOf::ExprOf;
-  std::shared_ptr<TypeName> to;  // null: sema has made this to `type`
+  std::shared_ptr<TypeName> to;  // null: sema inserted this translation, to `type`
   ExprPtr operand;
 
   // Set by sema:
   Translator* translator = nullptr;
-  std::vector<TranslatedMember> members;  // of a structure that is needed as a whole
-  // Without a translator: a structure that lies in several words. Why it cannot be used as a whole: no word holds some of its
-  // members.
+  std::vector<TranslatedMember> members;  // all of them, if the whole structure is needed
+  // Without a translator, the node is a structure that lies in several words. This says why it cannot be used as a whole: no word
+  // holds some of its members. Empty: it can.
   std::string problem;
 };
 
-// A copy as it was before sema, for what is checked at each of its uses (inlines).
+// A copy without the annotations of sema. The body of an inline is copied and checked at each use.
 ExprPtr clone(const Expr& expr);
-ExprPtr copy(const ExprPtr& expr);  // of what may be null
-// Gives a copy the place where it is used: what it was copied from may lie in another file.
+// The same, or null for null.
+ExprPtr copy(const ExprPtr& expr);
+// Sets the location of a copy to its place of use. The original may lie in another file.
 void place_at(Expr& expr, Location where);
 
 // --- Declarations
@@ -215,10 +217,10 @@ struct Qualifiers {
   bool is_restrict = false;
 };
 
-// What __attribute__ says about the layout.
+// The layout that __attribute__ asks for.
 struct LayoutAttributes {
   bool is_packed = false;
-  std::vector<std::string> alignments;  // as they were written: "8", "sizeof (long)"; empty: the largest
+  std::vector<std::string> alignments;  // as written: "8", "sizeof (long)"; an empty string: the largest of the machine
   std::string vector_size;              // likewise; empty: no vector
   Location where;
 };
@@ -232,15 +234,16 @@ struct Specifiers {
   std::optional<dif::Scope> scope;   // self, this
   std::vector<std::string> storage;  // auto, extern, register, static
   Qualifiers qualifiers;
-  bool is_userland = false;  // "userland": a type of the traced process
+  bool is_userland = false;  // the word "userland": a type of the traced process
   TypeForm form = TypeForm::none;
-  bool mixed = false;              // names more than one type
-  std::vector<std::string> words;  // of basic: "unsigned", "int"
-  std::string module;              // "a.out" in a.out`struct foo; empty: any
-  bool is_scoped = false;          // a.out`struct foo, `struct foo
-  std::string name;                // of a typedef, structure or enumeration
-  LayoutAttributes attributes;     // of what is declared
-  LayoutAttributes of_record;      // of the structure whose body this has
+  bool mixed = false;  // more than one type is named, which is an error
+  // Words of a basic type: "unsigned", "int".
+  std::vector<std::string> words;
+  std::string module;           // "a.out" in a.out`struct foo; empty: any
+  bool is_scoped = false;       // a.out`struct foo, `struct foo
+  std::string name;             // of a typedef, structure or enumeration
+  LayoutAttributes attributes;  // of the declared object or type
+  LayoutAttributes of_record;   // of the structure whose body this has
   bool has_body = false;
   std::vector<MemberDecl> members;
   std::vector<EnumeratorDecl> enumerators;
@@ -259,7 +262,8 @@ struct Derivation {
   Qualifiers qualifiers;              // of a pointer
 };
 
-// A declared name and how its type is derived from the specifiers, nearest the name first: "*a[3]" is array, pointer.
+// A declared name, and how its type is derived from the specifiers. The derivation nearest to the name comes first: "*a[3]" is an
+// array, then a pointer.
 struct Declarator {
   std::string name;
   Location where;
@@ -330,8 +334,8 @@ struct Pragma {
 
 struct Statement {
   Location where;
-  ExprPtr expr;       // a statement of one expression
-  ExprPtr condition;  // or an if
+  ExprPtr expr;       // null: an if statement
+  ExprPtr condition;  // of an if statement
   std::vector<Statement> then, otherwise;
   bool has_else = false;
 };
@@ -354,7 +358,7 @@ using Item = std::variant<Pragma, Declaration, InlineDecl, TranslatorDecl, Provi
 
 struct TranslationUnit {
   std::vector<Item> items;
-  // Variables that are named where the source is no D: whether they are assigned is not known.
+  // Variables that parts with syntax errors name. It is not known if those parts assign them.
   std::vector<std::pair<dif::Scope, std::string>> doubtful;
 };
 
