@@ -1,5 +1,5 @@
 #pragma once
-// The golden form of an AST: one node a line, children indented, expressions as S-expressions.
+// Prints an AST for golden tests: one node a line, children indented, expressions as S-expressions.
 
 #include <string>
 

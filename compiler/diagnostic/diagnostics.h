@@ -1,5 +1,5 @@
 #pragma once
-// Collects what is wrong with a script. Every kind is a row of kinds.def; the caret is drawn in render.cpp and nowhere else.
+// Collects the errors and warnings of a script. Each kind is a row of kinds.def. Only render.cpp draws the caret.
 
 #include <cstdint>
 #include <optional>
@@ -27,12 +27,13 @@ class Diagnostics {
   explicit Diagnostics(std::vector<Diagnostic>& into) : into_(into) {}
 
   void set_source(const SourceFile* file) { file_ = file, in_file_ = 0; }
-  // "action list" or "predicate" while one is checked, as dtrace names it in messages about -n.
-  // Returns the region before.
+  // The part of the clause that is being checked: "action list" or "predicate". dtrace names it in messages about -n.
+  // Returns the previous region.
   std::string_view set_region(std::string_view region) { return std::exchange(region_, region); }
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
   void warning(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
-  // What goes wrong in `run` is no error of the script: the first message is returned. Empty: nothing.
+  // Runs `run` on a file of its own. Its errors are not errors of the script: the first message is returned, and all are dropped.
+  // Empty: there was none.
   template <class Run>
   std::string attempt(const SourceFile& file, Run&& run) {
     const Diagnostics before = *this;
