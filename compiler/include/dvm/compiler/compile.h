@@ -22,12 +22,12 @@ namespace dvm::compiler {
 struct CheckedClause;
 struct Type;
 
-// One program: a script (-s) or a text of the command line (-n).
+// One program: a script (-s) or an argument of -n.
 struct Source {
-  std::string name;  // of the script; for -n its text
+  std::string name;  // of the script; of -n, its text
   std::string text;
   bool is_description = false;  // from -n
-  std::string original = {};    // what the text was before the C preprocessor; empty: the text is what was written
+  std::string original = {};    // the text before the C preprocessor ran; empty: it did not run
 };
 
 // A file of declarations that programs share.
@@ -37,33 +37,35 @@ struct Library {
 };
 
 struct CompileOptions {
-  std::vector<std::string> arguments;         // $0 (the script's name), $1 ...
-  std::map<std::string, std::string> macros;  // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
-  bool default_arguments = false;             // -x defaultargs
-  bool allow_empty = false;                   // -x empty: a source may hold nothing
-  bool allow_zero_matches = false;            // -Z, -x zdefs
-  bool warn_zero_matches = false;             // a description without a match is a warning
-  bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
-  bool keep_target = false;                   // $target stays in probe descriptions
-  bool refuse_target = false;                 // without a value, $target elsewhere is an error; otherwise it is 0
-  bool print_tree = false;                    // make CompiledSource::tree
-  bool list_names = false;                    // make CompileResult::names
-  bool optimize = true;                       // false: unoptimized code, which must do the same
-  std::vector<Library> libraries;             // compiled before the programs, in order of dependence
-  dif::Attributes minimum{0, 0, 0};           // -x amin: refuses names that are less stable
-  uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
-  bool prefers_probes = false;                // -x pspec: a word outside of clauses is a probe before it is a type
-  uint64_t scratch_size = 16 << 20;           // -x scratchsize: the largest alloca()
-  uint64_t string_size = 256;                 // -x strsize: sizeof (string)
-  std::set<std::string> settled;              // options of the command line, which no pragma changes
-  ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
-  TypeCatalog* types = nullptr;               // null: there is no traced program to ask
+  std::vector<std::string> arguments;  // $0 (the script's name), $1 ...
+  // Macro variables by their names without the $: pid, ppid, uid, euid, gid, egid, pgid, sid, target.
+  std::map<std::string, std::string> macros;
+  bool default_arguments = false;        // -x defaultargs
+  bool allow_empty = false;              // -x empty: a source may hold nothing
+  bool allow_zero_matches = false;       // -Z, -x zdefs
+  bool warn_zero_matches = false;        // a description without a match is a warning, not an error
+  bool refuse_unused_arguments = false;  // an unused $1 is an error, D_MACRO_UNUSED; -x argref allows it
+  bool keep_target = false;              // leave $target in probe descriptions
+  // Outside of probe descriptions, $target without a value is an error; otherwise it is 0.
+  bool refuse_target = false;
+  bool print_tree = false;                 // fill in CompiledSource::tree
+  bool list_names = false;                 // fill in CompileResult::names
+  bool optimize = true;                    // false: code without optimizations, for tests and comparisons
+  std::vector<Library> libraries;          // compiled before the programs, each after those that it depends on
+  dif::Attributes minimum{0, 0, 0};        // -x amin: refuses names that are less stable
+  uint32_t version = dif::kNewestVersion;  // -x version: names of later versions are unknown
+  bool prefers_probes = false;             // -x pspec: a word outside of clauses is a probe before it is a type
+  uint64_t scratch_size = 16 << 20;        // -x scratchsize: the largest alloca()
+  uint64_t string_size = 256;              // -x strsize: sizeof (string)
+  std::set<std::string> settled;           // options of the command line; no pragma changes them
+  ProbeCatalog* catalog = nullptr;         // null: probe descriptions are not matched
+  TypeCatalog* types = nullptr;            // null: there is no traced program to ask
 
   std::vector<dif::ProbeDesc> described;  // probes to put into CompileResult::descriptions
 
-  // Sees each clause before its code is made: for tests, which may look into the compiler.
+  // Called for each clause before code is generated. For tests of the compiler.
   std::function<void(const CheckedClause&)> inspect = {};
-  // Sees each type that a member is selected of, in the order of checking.
+  // Called for the type before each . and ->, in the order of checking.
   std::function<void(const Type&)> see_selected = {};
 };
 
@@ -72,11 +74,12 @@ struct CompiledSource {
   std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
   size_t matched = 0;                                        // probes, counted for each clause
   std::string tree;                                          // the checked clauses: a node a line, with its type
-  dif::Attributes descriptions, statements;                  // the least stable of what they name
+  // Stability of the least stable probe in descriptions, and of the least stable name in statements.
+  dif::Attributes descriptions, statements;
 };
 
-// A provider that a program declares: what a header for the programs that have its probes is made from. Types are spelled as D
-// does.
+// A provider that a program declares. `dvm header` makes the header of the instrumented program from it. Types are spelled as in
+// D.
 struct ProbeArgumentDesc {
   std::string name;  // may be empty
   std::string type;
@@ -90,18 +93,19 @@ struct ProviderDesc {
   std::string name;
   std::array<dif::Attributes, 5> attributes;  // of the provider, its modules, functions, names and arguments
   std::vector<DeclaredProbeDesc> probes;
-  std::string declaration;  // in one line, for programs to carry: its types need nothing but the traced program
+  // One line of D, to be embedded in the instrumented program. It names only types that this program defines.
+  std::string declaration;
 };
 
-// A name that scripts use, for editors: of the script or of a library. Types are spelled as D does.
+// A name that the script or a library defines, for editors. Types are spelled as in D.
 struct NameDesc {
   enum class Kind : uint8_t { variable, aggregation, constant, type };
   Kind kind = Kind::variable;
   std::string name;  // "self->x", "@a", "struct s"
-  std::string text;  // its declaration; of a type, with its members
+  std::string text;  // its declaration; that of a type includes the members
 };
 
-// One probe, as dtrace -lv describes it. Argument types are spelled as D does.
+// One probe, as dtrace -lv describes it. Argument types are spelled as in D.
 struct ProbeDescription {
   dif::Attributes probe, arguments;
   std::vector<std::string> argument_types;
@@ -110,30 +114,30 @@ struct ProbeDescription {
 struct CompileResult {
   std::vector<CompiledSource> programs;  // one a source; empty when there was an error
   std::vector<Diagnostic> diagnostics;
-  std::vector<ProviderDesc> providers;         // that the sources declare, by name; libraries' are not there
+  std::vector<ProviderDesc> providers;         // declared in the sources, not in libraries; sorted by name
   std::vector<ProbeDescription> descriptions;  // of CompileOptions::described, in its order
-  std::vector<NameDesc> names;                 // also of sources with errors
+  std::vector<NameDesc> names;                 // present even if there are errors
 };
 
-// All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
-// together; ids of variables and aggregations are unique across them. Never throws; any text at all may be given.
+// Compiles all sources together: they share globals, inlines and aggregations, as the programs of one dtrace command do. Ids of
+// variables and aggregations are unique across them. Accepts any text. Never throws.
 CompileResult compile(std::span<const Source> sources, const CompileOptions& options);
 
-// A member of a structure or union, for editors. The type is spelled as D does.
+// A member of a structure or union, for editors. The type is spelled as in D.
 struct MemberOfType {
   std::string name, type;
 };
-// The members that may stand behind the last -> or . of the source, whatever stands there. Empty: what is before it has none.
+// The members that may follow the last -> or . of the source; the text after it is ignored. Empty: the operand has no members.
 std::vector<MemberOfType> members_of_last(const Source& source, CompileOptions options);
 
-// A diagnostic for people, dtrace's line first:
+// A diagnostic as text, in the form of dtrace:
 //   dvm: failed to compile script x.d: [D_SYNTAX] line 3: syntax error near "y"      (-n: "invalid probe specifier TEXT: ...")
 // (in a library: "failed to compile script x.d: [D_SYNTAX] "lib/y.d", line 3: ...")
 //       y = 2;
 //       ^
 //       hint: is a ';' missing before it?
-// For an included file, it names the file before the line, and the including places after the text. For a line that the
-// preprocessor made, it also shows the original. The tag is shown with show_tag only, as dtrace does with -x errtags.
+// For an included file, the file comes before the line, and the including places follow the text. For a line that the
+// preprocessor made, the original is shown too. The tag is shown only with show_tag, as dtrace does with -x errtags.
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
 
 // The description of a probe, as dtrace -lv prints it below the probe's line.
