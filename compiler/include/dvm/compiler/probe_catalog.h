@@ -1,5 +1,5 @@
 #pragma once
-// The compiler's questions about probes. Its caller answers them; the compiler knows no provider.
+// The interface through which the compiler asks its caller for probes. The compiler itself knows no provider.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace dvm::compiler {
 
 struct ProbeMatches {
   size_t count = 0;
-  std::string reason;                // why there is none, if more is known: "failed to lookup 'f' in module 'm'"
-  std::string tag;                   // tag for that reason, e.g. D_PROC_FUNC; empty: D_PDESC_ZERO
+  std::string reason;                // why none matches: "failed to lookup 'f' in module 'm'"; may be empty
+  std::string tag;                   // the tag of that error, for example D_PROC_FUNC; empty: D_PDESC_ZERO
   std::vector<std::string> similar;  // near names, best first
 };
 
 class ProbeCatalog {
  public:
   virtual ProbeMatches match(const dif::ProbeDesc& description) = 0;
-  // The probe with that number, if there is one.
+  // The probe with the number that `dvm list` shows, if there is one.
   virtual std::optional<dif::ProbeDesc> find(uint64_t) { return {}; }
   // True if there is such a provider, with or without probes.
   virtual bool has_provider(std::string_view) { return true; }

@@ -1,6 +1,6 @@
 #pragma once
-// The compiler's questions about the traced program: types by name, variables, arguments of functions. Its caller answers them;
-// the compiler knows no debug information. Each answer describes one type, and is asked for only when a script needs it.
+// The interface through which the compiler asks its caller for types, variables and function arguments of the traced program. The
+// compiler itself reads no debug information. It asks for one type at a time, when a script needs it.
 
 #include <string>
 #include <string_view>
@@ -14,15 +14,15 @@ namespace dvm::compiler {
 
 // args[] of the probes that a description matches.
 struct ProbeArguments {
-  std::vector<std::vector<dif::ArgumentDesc>> signatures;  // of each probe, up to a limit
-  bool is_unstable = false;                                // there are too many to compare
-  std::string problem;                                     // why there are none, if more is known
+  std::vector<std::vector<dif::ArgumentDesc>> signatures;  // one for each probe, up to a limit
+  bool is_unstable = false;                                // the limit was reached: there are more probes
+  std::string problem;                                     // why there are none; may be empty
 };
 
 class TypeCatalog {
  public:
-  // A module is the file of the traced process as a probe description names it; empty: all, the program first. Errors say what
-  // was looked through.
+  // A module is a file of the traced process, named as in a probe description; empty: all files, the program first. Errors name
+  // the files that were searched.
   virtual Result<dif::TypeRef> find_type(const std::string& module, dif::DescribedAs as, const std::string& name) = 0;
   virtual Result<dif::ConstantDesc> find_constant(const std::string& module, const std::string& name) = 0;
   virtual Result<dif::DataDesc> find_data(const std::string& module, const std::string& name) = 0;
@@ -33,7 +33,7 @@ class TypeCatalog {
   virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) = 0;
 
   virtual ProbeArguments arguments(const dif::ProbeDesc& description) = 0;
-  // Declarations in D of the providers of markers that a description matches, as the program carries them.
+  // The D declarations, embedded in the program, of the providers of the markers that a description matches.
   virtual std::vector<std::string> declarations(const dif::ProbeDesc&) { return {}; }
 
  protected:
