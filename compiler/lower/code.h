@@ -1,13 +1,13 @@
 #pragma once
-// Code on its way to a DIFO, before registers are assigned and tables made.
+// Code before its registers are assigned and the tables of its DIFO are made.
 //
 //   Emitter ──> Code ── number_values, remove_dead, sink_loads (optimize.h) ── assign_registers ── encode ──> Difo
 //
-// A register here is virtual: 0 is %r0, the others are as many as the code needs. Each is written once, but for those in which
-// the arms of a condition leave their value; nothing is read before it is written on every path. Branches go ahead, to labels.
+// Registers are virtual: 0 is %r0, and there are as many others as the code needs. Each is written once, except one to which both
+// arms of a condition move their value. No path reads a register before it writes it. Branches go forward, to labels.
 //
-// Most code is a few steps, and its passes need some fifty small tables: these are taken from the code's arena, which is given
-// back as a whole.
+// Most code has only a few steps, but the passes need some fifty small tables. They come from the code's arena, which is freed as
+// a whole.
 
 #include <array>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct CodeStep {
   bool is_label = false;            // label `value`, no instruction
   std::array<Register, 3> reads{};  // operands in order; of a store: value, address
   Register writes = 0;              // 0: nothing
-  uint64_t value = 0;               // the constant, or the number of what the instruction names
+  uint64_t value = 0;               // a constant, or the number of a label, string, subroutine or the like
   const Symbol* symbol = nullptr;   // of a user variable
 
   static CodeStep move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }
@@ -58,15 +58,15 @@ struct Code {
   Label labels = 0;
 };
 
-// Loads of a variable: scalars by ld?s, and built-ins.
+// Loads of scalar variables, built-in variables included.
 bool is_scalar_load(const CodeStep& step);
 bool is_memory_load(const CodeStep& step);
 // The step stores to a user variable.
 bool is_variable_store(const CodeStep& step);
-// Memory that loads see may be another after it.
+// The step may change memory that later loads read.
 bool changes_memory(const CodeStep& step);
 
-// What an arithmetic opcode makes of constants; nothing if it would fault, or is no such opcode.
+// The result of an arithmetic opcode on constants. Nothing if it would fault, or if the opcode is not arithmetic.
 std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right);
 
 // How often each register is written, and read.

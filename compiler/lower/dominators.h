@@ -1,5 +1,5 @@
 #pragma once
-// Dominators of the blocks of Code. Branches only go forward, so a walk over the code knows those of a block when it reaches it.
+// Dominators of the blocks of Code. Branches only go forward, so one pass over the code finds them.
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ class Dominators {
     }
     return a;
   }
-  // May say no after a long walk.
+  // Gives up after kMaxWalk blocks and returns false, which only costs an optimization.
   bool dominates(uint32_t a, uint32_t b) const {
     for (unsigned n = 0; n < kMaxWalk && blocks_[b].depth > blocks_[a].depth; n++) b = blocks_[b].dominator;
     return a == b;

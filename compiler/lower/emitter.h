@@ -1,5 +1,5 @@
 #pragma once
-// Makes Code, a step at a time. What makes a value returns the new register that has it.
+// Builds Code one step at a time. A function that computes a value returns the new register that holds it.
 
 #include <map>
 #include <string>
@@ -23,13 +23,13 @@ class Emitter {
   Register integer(uint64_t value);
   Register string(const std::string& value);
 
-  // Into a register from fresh(), on several paths.
+  // To a register from fresh(), which several paths may write.
   void move(Register from, Register to) { add(CodeStep::move(from, to)); }
   void set_integer(uint64_t value, Register to) { add(CodeStep::constant(value, to)); }
 
   Register load(dif::Opcode op, const Symbol& symbol);
   Register load_element(const Symbol& built_in, Register index);
-  // Ends the clause with the fault that the index is out of bounds.
+  // Raises the fault "index out of bounds", which ends the clause.
   void refuse_index(Register index);
   void save(dif::Opcode op, const Symbol& symbol, Register value);
   void store(dif::Opcode op, Register value, Register address) { add({.op = op, .reads = {value, address}}); }
