@@ -1,5 +1,5 @@
 #pragma once
-// Expressions to code; see lower.h for what a value is.
+// Lowers expressions to code. lower.h defines the values.
 
 #include <span>
 
@@ -11,24 +11,25 @@ namespace dvm::compiler {
 
 // How much of a value the 64 bits of its register hold.
 enum class Held : uint8_t {
-  fitting,  // all of it, and its type can hold it
-  number,   // all of it, but arithmetic may have exceeded its type
-  low,      // only the bytes of its type; the upper ones are undefined
+  fitting,  // all of it, within the range of its type
+  number,   // all of it, perhaps beyond the range of its type
+  low,      // only the bytes of its type; the upper bytes are undefined
 };
 struct LoweredValue {
   Register reg = 0;
   Held held = Held::fitting;
 };
 
-// Conversions to string that read the traced process, and objects of it that are used by value.
+// A conversion to string that reads the memory of the traced process.
 bool reads_string(const Expr& e);
+// An object in the traced process that is used by value.
 bool is_user_object(const Expr& e);
 
 // The context in which an expression is lowered.
 struct ExprLowering {
   Emitter& out;
   const TypeTable& types;
-  const Expr* stored = nullptr;     // the part of memory whose address is about to be stored to
+  const Expr* stored = nullptr;     // the object in memory that is about to be stored to
   const Expr* stored_in = nullptr;  // the dynamic variable of whose structure a part is about to be stored
 };
 struct OperandPair {
@@ -48,15 +49,15 @@ Register lower_fitting(ExprLowering& c, const Expr& e);
 LoweredValue lower_low(ExprLowering& c, const Expr& e, const Type* type);
 // The unconverted value, for an expression of another type.
 LoweredValue lower_number(ExprLowering& c, const Expr& e, const Type* type);
-// The value to keep: an object of the traced process is copied in.
+// The value to record or store: an object of the traced process is copied in.
 LoweredValue lower_value(ExprLowering& c, const Expr& e);
-// For its effect; nothing is left in a register.
+// Evaluates for the side effect; the value is dropped.
 inline void lower_statement(ExprLowering& c, const Expr& e) { lower(c, e); }
-// Both operands. The one that takes more registers comes first where the order has no effect.
+// Both operands. If the order does not matter, the one that needs more registers is evaluated first.
 OperandPair lower_pair(ExprLowering& c, const Expr& left, const Expr& right);
-// One operation on 64 bits.
+// One operation on 64-bit values.
 Register compute(ExprLowering& c, Op op, Register left, Register right, bool with_sign = false);
-// An index times the size of what it steps over.
+// An index times the size of an element.
 Register scale(ExprLowering& c, Register reg, uint64_t size);
 inline Register shift_by(ExprLowering& c, Op op, Register reg, unsigned count, bool with_sign = false) {
   return compute(c, op, reg, c.out.integer(count), with_sign);
@@ -92,12 +93,12 @@ LoweredValue logical_xor(ExprLowering& c, const Binary& e);
 
 // lower_store.cpp
 
-// The address of what lies in memory.
+// The address of an object in memory.
 Register address_of(ExprLowering& c, const Expr& e);
 LoweredValue load_memory(ExprLowering& c, Register address, const Type* type, bool is_user);
 void store_memory(ExprLowering& c, Register address, Register reg, const Type* type);
 void store_bits(ExprLowering& c, Register address, Register reg, const Field& field);
-// ++ and --; the value is the old one behind the operand, else the new one.
+// ++ and --. The postfix form yields the old value, the prefix form the new one.
 LoweredValue step(ExprLowering& c, const Expr& target, Op op, bool postfix);
 
 // lower_translation.cpp
@@ -113,10 +114,10 @@ void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vec
 // Copies a string of the traced process to scratch.
 LoweredValue copy_in_string(ExprLowering& c, const Expr& e);
 
-// True if evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,
-// if nothing that it reads is changed in between.
+// True if the evaluation cannot fault, changes nothing and does not use the tuple stack. It may then be moved, if nothing that it
+// reads changes in between.
 bool is_calm(const Expr& e);
-// How many registers its evaluation takes.
+// How many registers the evaluation takes.
 unsigned registers_needed(const Expr& e);
 
 }  // namespace dvm::compiler
