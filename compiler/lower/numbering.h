@@ -24,25 +24,25 @@ struct Numbering {
   explicit Numbering(Code& c);
 
   Code& code;
-  ArenaVector<CodeStep> steps;  // as they were
+  ArenaVector<CodeStep> steps;  // before the pass
   uint32_t at = 0;
   RegisterCounts counts;
   ArenaVector<uint32_t> last_write;
-  ArenaVector<Register> same;  // a register with the same value, that was there first
+  ArenaVector<Register> same;  // by register: the first register with the same value
   ArenaVector<Definition> made;
-  ArenaVector<ValueRange> ranges;  // by register; of one with several values, those so far
-  ArenaVector<bool> written;       // of the latter
+  ArenaVector<ValueRange> ranges;  // by register; if several steps write it, the union so far
+  ArenaVector<bool> written;       // by register that several steps write: one of them was reached
   std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers;
 
   Dominators dominators;
-  ArenaVector<uint32_t> arrivals;  // by label: what dominates all branches to it
+  ArenaVector<uint32_t> arrivals;  // by label: the block that dominates all branches to it
   uint32_t block = 0;
   bool is_reached = true;
 
   std::pmr::map<const Symbol*, uint32_t> versions;
   std::pmr::map<const Symbol*, Definition> stored;  // the last store, and where
   uint32_t memory = 0;
-  std::optional<std::pair<uint64_t, uint64_t>> codes;  // what was compared, if it is known
+  std::optional<std::pair<uint64_t, uint64_t>> codes;  // values of the last comparison that give its result, if it is known
 };
 
 inline bool computes(const CodeStep& s, Op op, bool with_sign = false) { return !s.is_label && s.op == opcode_of(op, with_sign); }
@@ -51,16 +51,16 @@ inline bool computes(const CodeStep& s, Op op, bool with_sign = false) { return 
 
 // The value of a register, if it is known.
 std::optional<uint64_t> constant(const Numbering& n, Register r);
-// The register keeps the value that it has now.
+// No later step writes the register.
 bool is_settled(const Numbering& n, Register r);
 // Adds a step before the current one. Returns the register that has its value.
 Register new_constant(Numbering& n, uint64_t value);
 Register new_value(Numbering& n, dif::Opcode op, Register left, Register right);
-// The w of a register that has w >> k with nothing in the k low bits of w, and k; register 0 for another.
+// If the register holds w >> k, where the k low bits of w are 0: w and k. Otherwise register 0.
 std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r);
 
-// Replace a step by one that does the same for less. A comparison whose result is known is noted in `codes`; the answer is
-// whether it must stay.
+// These replace a step by a cheaper equivalent. fold_comparison() notes a known result in `codes`, and returns true if the
+// comparison is still needed.
 bool fold_comparison(Numbering& n, CodeStep& s);
 void simplify_value(Numbering& n, CodeStep& s);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The opcodes of D's operators, with and without a sign. The passes ask here what an opcode does; they name few themselves.
+// The opcodes of D's operators, signed and unsigned. The passes look opcodes up here, and name few of them.
 
 #include <algorithm>
 #include <array>
@@ -52,7 +52,7 @@ constexpr bool commutes(dif::Opcode opcode) {
   return op == Op::add || op == Op::multiply || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor;
 }
 
-// The right operand with which an operator gives its left one.
+// The right operand that leaves the left operand unchanged (the identity element).
 constexpr std::optional<uint64_t> neutral(Op op) {
   switch (op) {
     case Op::add:
