@@ -3,11 +3,11 @@
 //
 // - number_values   computes common subexpressions once, folds constants, decides branches on constants
 // - remove_dead     removes values that are not read
-// - join_moves      computes a value in the register to which it would be moved
-// - sink_loads      loads constants and variables where they are needed, so that they hold no register before
+// - join_moves      computes a value directly in the register to which it would be moved
+// - sink_loads      loads constants and variables right before their use, so that they occupy a register for a shorter time
 //
-// A value that may change between two evaluations is evaluated twice: memory after a write to memory, a variable after a store to
-// it, and always elements of associative arrays and calls.
+// A value that may change between two evaluations is evaluated twice: memory after a write to memory, and a variable after a
+// store to it. Elements of associative arrays and calls are always evaluated again.
 
 #include <functional>
 
@@ -20,17 +20,18 @@ void remove_dead(Code& code);
 void join_moves(Code& code);
 void sink_loads(Code& code);
 
-// The clause-local variables that values are spilled to, by number. None: nothing is spilled. May return null: there are no more.
+// The clause-local variables to which values are spilled, by number. An empty function: nothing is spilled. Null: no more are
+// left.
 using SpillVariables = std::function<const Symbol*(size_t)>;
 
-// Gives registers 1 to 7 to those of the code. Values that do not all fit are loaded anew where they are read. False: more values
-// are needed at once than there are registers and variables.
+// Maps the virtual registers to %r1 to %r7. Values that do not fit are spilled, and loaded again before each use. False: more
+// values are live at once than registers and variables can hold.
 bool assign_registers(Code& code, const SpillVariables& variables);
 
 // Instructions and tables of code whose registers are assigned.
 dif::Difo encode(const Code& code, dif::DataType result);
 
-// All of it; nothing when neither registers nor variables suffice.
+// Runs the passes (if optimized), assign_registers() and encode(). Nothing: assign_registers() failed.
 std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized,
                                    const SpillVariables& variables);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The values that a register can have, as signed integers: what is known of its type and of the arithmetic that made it. A value
-// that fits a type without being extended to it needs no extension.
+// The range of the values that a register can have, as signed integers. It follows from types and from arithmetic. A value whose
+// range fits a type needs no sign or zero extension to it.
 
 #include <cstdint>
 #include <limits>
@@ -30,11 +30,11 @@ ValueRange of_variable(const Symbol& variable);
 ValueRange of_load(dif::Opcode op);
 // The range of the result of an arithmetic opcode; the full range for other opcodes.
 ValueRange of_operation(dif::Opcode op, const ValueRange& left, const ValueRange& right);
-// What is in either.
+// The smallest range that contains both.
 ValueRange join(const ValueRange& a, const ValueRange& b);
 
-// v + addend, wrapped to 32 bits, stands against `constant` as, in 64 bits, v + `added` stands against `against`: by the
-// comparison `asked`, for a v that has 32 bits itself.
+// Replaces a comparison of a 32-bit sum by one without wrapping. For each 32-bit v, `asked` compares v + addend, wrapped to 32
+// bits, with `constant` as it compares v + `added`, in 64 bits, with `against`.
 struct Unwrapped {
   uint64_t added = 0, against = 0;
 };

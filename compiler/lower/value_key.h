@@ -1,5 +1,6 @@
 #pragma once
-// A value in number_values: its opcode and operands, and the version of what it reads. Equal keys are equal values.
+// A value in number_values: its opcode and operands, and the version of the variable or memory that it reads. Equal keys mean
+// equal values.
 
 #include <cstddef>
 #include <cstdint>
