@@ -1,5 +1,5 @@
 #pragma once
-// __attribute__ as a token: one that a layout depends on, or one to be dropped.
+// Reads __attribute__, which the lexer delivers as one token. Attributes that do not change the layout are dropped.
 
 #include <string_view>
 
@@ -7,9 +7,9 @@
 
 namespace dvm::compiler {
 
-// True if the token says how something is laid out.
+// True if the attribute changes the layout.
 bool changes_layout(std::string_view attribute);
-// Adds what a token says.
+// Adds the attributes of a token.
 void add_attributes(std::string_view attribute, Location where, LayoutAttributes& to);
 
 }  // namespace dvm::compiler

@@ -14,9 +14,9 @@ struct WordPlace {
   bool in_parens;
 };
 
-// True if C has an ordinary name where D has a keyword: "string", "self", "counter".
+// True for words that D reserves and C does not: "string", "self", "counter".
 bool is_word_of_d(std::string_view word);
-// True if the word is a name there: a declarator, a member, a parameter, an enumerator or the size of an array.
+// True if the word is a name in this place: a declarator, a member, a parameter, an enumerator or the size of an array.
 bool is_name_of_c(const WordPlace& place);
 
 }  // namespace dvm::compiler

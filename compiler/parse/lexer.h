@@ -1,5 +1,5 @@
 #pragma once
-// DLexer with what its grammar leaves out: where items end, which identifiers name types, and errors of single tokens.
+// Extends DLexer: finds the ends of items and the identifiers that name types, and reports malformed tokens.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ class Lexer : public grammar::DLexer {
  public:
   Lexer(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
 
-  // All but blanks and comments; the last is the end.
+  // All tokens except blanks and comments. The last one is EOF.
   std::vector<Token> run();
   // Index of the last token of each item.
   const std::vector<size_t>& item_ends() const { return item_ends_; }
@@ -59,8 +59,8 @@ class Lexer : public grammar::DLexer {
   bool in_item_ = false;
   bool in_clause_ = false;
   bool in_typedef_ = false;
-  unsigned open_line_ = 0;        // of the last literal that was left open
-  bool swallowed_brace_ = false;  // by such a one: the '}' that ends a clause
+  unsigned open_line_ = 0;        // of the last unterminated literal
+  bool swallowed_brace_ = false;  // that literal contains the '}' that ends its clause
   std::string candidate_;         // last identifier of a typedef outside braces
 };
 

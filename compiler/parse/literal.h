@@ -1,5 +1,5 @@
 #pragma once
-// Literals: their text to their value, as D reads it.
+// Parses literals.
 
 #include <memory>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace dvm::compiler {
 
-// "0x1fUL": C's bases, and its suffixes as D has them: u before l.
+// "0x1fUL": the bases of C. Of its suffixes, u must come before l.
 std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Diagnostics& diagnostics);
 
-// "'ab'": up to eight characters, the first in the highest byte; none is negative, unlike C's.
+// "'ab'": up to eight characters, the first in the highest byte. Unlike in C, none is negative.
 std::unique_ptr<Integer> parse_character(std::string_view text, Location where, Diagnostics& diagnostics);
 
 // A quoted literal without its quotes and with its escapes resolved. Unknown escapes stay unchanged, also \', which

@@ -1,6 +1,6 @@
 #pragma once
-// ANTLR's automata of the lexer, walked by tables. ANTLR still makes each state when it is first reached. Its own walk takes a
-// lock, searches a map and may call a std::function for each character, which cost a third of the compile time.
+// Runs ANTLR's lexer automata by tables. ANTLR still makes each state when it is first reached. Its own loop takes a lock,
+// searches a map and may call a std::function for each character.
 
 #include <array>
 #include <string_view>
@@ -16,11 +16,11 @@ class Matcher : public antlr4::atn::LexerATNSimulator {
   struct Match {
     size_t end = 0;
     size_t type = 0;
-    size_t mode = 0;  // in which the next token is read
+    size_t mode = 0;  // lexer mode after the token
   };
 
   explicit Matcher(grammar::DLexer& lexer);
-  // The longest token that begins there.
+  // The longest token that begins at offset `at`.
   Match match(std::string_view text, size_t at, size_t mode);
 
  private:

@@ -7,11 +7,11 @@
 // so a syntax error stays in its item. There the statement that contains it is left out, and the rest is parsed again
 // (recover.h).
 //
-// An item is parsed with ANTLR's fast SLL prediction and, if that fails, again with full LL, whose errors are reported. Matcher
-// and Predictor walk ANTLR's automata without its locks, and tokens and their stream are our own (token.h, recover.h). ANTLR's
-// runtime took two thirds of the compile time.
+// An item is parsed with ANTLR's fast SLL prediction and, if that fails, again with full LL, whose errors are reported. For
+// speed, Matcher and Predictor run ANTLR's automata without its locks, and dvm has its own tokens and token stream (token.h,
+// recover.h).
 //
-// kMaxDepth limits how deep rules nest, because the recursion here and in all later passes follows the depth of the tree.
+// kMaxDepth limits the nesting of rules, because the parser and all later passes recurse into the tree.
 
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
