@@ -1,6 +1,6 @@
 #pragma once
-// Recovery from a syntax error: the statement, predicate or member that contains it is left out, and its item is parsed again. So
-// one mistake causes one message, and hides no other. Also the names of the tokens that were expected.
+// Recovers from a syntax error: leaves out the statement, predicate or member that contains it, and parses the item again. So one
+// mistake causes one message and hides no other. Also names the tokens that were expected.
 
 #include <antlr4-runtime.h>
 
@@ -13,17 +13,17 @@
 
 namespace dvm::compiler {
 
-// The tokens of one item, as ANTLR's parser reads them: without directives, and without what was left out.
+// The tokens of one item, for ANTLR's parser. Directives and the parts that were left out are not among them.
 class ItemTokens : public antlr4::TokenStream {
  public:
-  // Those of the file from `begin` to `end`. Behind an item the parser finds the end of the file: items end where D ends them.
+  // Tokens `begin` to `end` of the file, followed by EOF.
   ItemTokens(std::vector<Token>& file, size_t begin, size_t end);
 
-  // Takes away the smallest part around token `at` of the file without which the item may be D. False: there is none.
+  // Leaves out the smallest part around token `at` of the file whose removal may make the item valid. False: there is none.
   bool leave_out(size_t at);
   // Adds the names in the rest of an item that cannot be parsed.
   void note_names();
-  // Names of variables in what was left out: what is said of them later is not sure.
+  // Variables that the parts left out may declare. Later passes report no errors that depend on this.
   std::vector<std::pair<dif::Scope, std::string>> names;
   // The token before it; null: it is the first.
   const Token* before(const antlr4::Token& token) const;
@@ -62,7 +62,7 @@ class ItemTokens : public antlr4::TokenStream {
   size_t at_ = 0;
 };
 
-// "expected ';' or an operator"; empty if that would say nothing.
+// "expected ';' or an operator". Empty if that would not help.
 std::string expected(const antlr4::misc::IntervalSet& kinds);
 
 }  // namespace dvm::compiler

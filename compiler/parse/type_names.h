@@ -1,5 +1,5 @@
 #pragma once
-// Names of types: whether a word is one decides how D is parsed.
+// Names of types. The parse of D depends on whether a word is one.
 
 #include <set>
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace dvm::compiler {
 
-// The names that are known so far. Those of one file hold in the next.
+// The names that are known so far. Names from one file are known in the next.
 class TypeNames {
  public:
-  // The standard ones. Arguments of the command line that name a type do so as $1 too.
+  // Starts with the standard types. If an argument of the command line is the name of a type, its macro ($1) is one too.
   explicit TypeNames(std::span<const std::string> arguments = {});
   void add(std::string_view name) { names_.emplace(name); }
   bool contains(std::string_view word) const;
-  // What could be a probe description or the type of a declaration is a description: option pspec.
+  // Option pspec: a word that could begin a declaration or a probe description begins a probe description.
   bool prefer_probes = false;
 
  private:
