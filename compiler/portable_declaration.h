@@ -1,5 +1,5 @@
 #pragma once
-// The declaration of a provider as programs carry it, without the names of types that only the script knows.
+// The declaration of a provider, for embedding in a program. It names no types that only the script defines.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// args[N]: the typed arguments of a probe, by the declaration of its provider or by the types of the traced program.
+// args[N]: the typed arguments of a probe. The types come from the declaration of its provider or from the traced program.
 
 #include "compiler/sema/expr_context.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Assignments, ++ and --: what they may change, and the variables that they declare by being the first.
+// Assignments, ++ and --. The first assignment to a variable declares it.
 
 #include "compiler/sema/expr_context.h"
 
@@ -7,9 +7,9 @@ namespace dvm::compiler {
 
 ExprPtr check(ExprContext& c, Assign& e);
 ExprPtr check(ExprContext& c, Postfix& e);
-// What is not known yet becomes an int64_t where it is the operand of a unary operator: x++, !self->x, -a[keys].
+// Declares an unknown operand of a unary operator as an int64_t variable: x++, !self->x, -a[keys].
 void declare_operand(ExprContext& c, Expr& operand);
-// ++ and --, before or behind their operand.
+// ++ and --, prefix and postfix.
 void check_counted(ExprContext& c, Expr& e, ExprPtr& operand, Op op);
 
 }  // namespace dvm::compiler

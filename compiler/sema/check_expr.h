@@ -9,7 +9,7 @@ namespace dvm::compiler {
 // Checks the tree below `e` and gives it its type. May replace the node, by a constant or by the body of an inline. An error is
 // reported once: a node with the error type silences those above it.
 void check(ExprContext& c, ExprPtr& e);
-// The same, for an operand whose value need not be used, such as that of &.
+// The same, for an operand that is not necessarily read, such as that of &.
 void check_place(ExprContext& c, ExprPtr& e);
 // The same, for an operand that must not have the error type. False after a diagnostic.
 bool check_value(ExprContext& c, ExprPtr& e);
