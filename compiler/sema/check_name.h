@@ -1,5 +1,5 @@
 #pragma once
-// Names: variables, inlines and macro variables, and what inlines and translators put in the place of a name.
+// Names: variables, inlines and macro variables. Also the expansion of inlines and translators.
 
 #include <span>
 
@@ -23,11 +23,11 @@ void substitute(ExprPtr& e, std::span<const Substitution> list);
 void check_expanded(ExprContext& c, ExprPtr& body, Location where);
 ExprPtr expand_inline(ExprContext& c, Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
 
-// Reports a variable that is read before any assignment, and is not a plain global.
+// Reports that a variable, which is not a plain global, is read before any assignment.
 void unassigned(ExprContext& c, Expr& e, dif::Scope scope, const std::string& name);
-// A subroutine, action or aggregating function.
+// True for the names of subroutines, actions and aggregating functions.
 bool is_function(std::string_view name, const Session& session);
-// The scope and name of a variable that is named without more; false for other expressions.
+// The scope and name of an expression that is just the name of a variable. False for other expressions.
 bool names_variable(const Expr& base, const Session& session, dif::Scope& scope, std::string& name);
 
 }  // namespace dvm::compiler

@@ -1,5 +1,5 @@
 #pragma once
-// Operators without an effect of their own. check_assign.h has the others.
+// Operators without a side effect. check_assign.h has the others.
 
 #include "compiler/sema/expr_context.h"
 
@@ -11,7 +11,7 @@ ExprPtr check(ExprContext& c, Binary& e);
 ExprPtr check(ExprContext& c, Conditional& e);
 ExprPtr check(ExprContext& c, Comma& e);
 
-// The branch that a constant condition chooses, to replace the whole; null if the condition is not constant.
+// The branch of a ?: that a constant condition chooses. It replaces the whole expression. Null if the condition is not constant.
 ExprPtr chosen_branch(ExprContext& c, Conditional& e);
 
 }  // namespace dvm::compiler

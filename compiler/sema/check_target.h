@@ -6,12 +6,12 @@
 namespace dvm::compiler {
 
 ExprPtr check(ExprContext& c, External& e);
-// A constant of the program by the name of its enumerator; null when there is none.
+// The value of an enumerator of the program, as a constant. Null: there is no such enumerator.
 ExprPtr target_constant(ExprContext& c, Location where, const std::string& module, const std::string& name);
-// False after a diagnostic: a variable of the program whose type is not known. Only its address can be used.
+// Checks that the type of a variable of the program is known; otherwise only its address can be used. False after a diagnostic.
 bool check_typed(ExprContext& c, const Expr& e);
 bool is_of_target(const Expr& e);
-// False after a diagnostic: an assignment would write memory of the traced process.
+// Checks that an assignment does not write memory of the traced process. False after a diagnostic.
 bool check_own_memory(ExprContext& c, const Expr& target, Expr& operation, std::string_view op);
 
 }  // namespace dvm::compiler

@@ -13,7 +13,7 @@ ExprPtr check(ExprContext& c, SizeofValue& e);
 ExprPtr check(ExprContext& c, OffsetOf& e);
 ExprPtr check(ExprContext& c, StringOf& e);
 
-// The type that a cast or xlate names, if sema has not made it, and the operand. False: one of them is wrong, which was reported.
+// Checks the type that a cast or xlate names (none if sema inserted the node) and the operand. False after a diagnostic.
 bool check_conversion(ExprContext& c, Expr& e, TypeName* to, ExprPtr& operand);
 
 }  // namespace dvm::compiler

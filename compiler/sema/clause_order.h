@@ -1,12 +1,13 @@
 #pragma once
-// Decides if the predicate or the actions of a clause are checked first, and so declare the variables that the others read.
+// Decides whether the predicate or the actions of a clause are checked first. The first part may declare variables that the other
+// one reads.
 
 #include "compiler/ast/ast.h"
 #include "compiler/sema/session.h"
 
 namespace dvm::compiler {
 
-// Actions come first, as in DTrace: /n < 5/ { n++; }. False where they read a variable that only the predicate declares:
+// As in DTrace, actions come first: /n < 5/ { n++; }. False if they read a variable that only the predicate declares:
 // /x++ < 5/ { trace(x); }.
 bool has_actions_first(const Clause& clause, Session& session);
 

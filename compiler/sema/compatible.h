@@ -1,5 +1,5 @@
 #pragma once
-// Types that go together: as operands, arguments, and the two sides of an assignment.
+// Compatibility of types: of operands, of arguments, and of the two sides of an assignment.
 
 #include "compiler/sema/expr_context.h"
 
@@ -12,7 +12,7 @@ bool pointers_match(const Expr& left, const Expr& right);
 // Rules for an argument or key of the given type.
 bool is_compatible(const Type* formal, const Expr& actual);
 bool is_assignable(const Type* to, const Expr& value);
-// The type of a value that is one of two; null when they have no common type.
+// The type of `condition ? a : b`. Null: the two have no common type.
 const Type* common_type(ExprContext& c, const Expr& a, const Expr& b);
 
 }  // namespace dvm::compiler

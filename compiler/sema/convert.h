@@ -1,5 +1,5 @@
 #pragma once
-// Conversions that sema inserts.
+// Inserts conversions.
 
 #include "compiler/ast/ast.h"
 

@@ -1,15 +1,16 @@
 #pragma once
-// C's declarations: specifiers to a base type, declarators to a type derived from it, and the layout of structures.
+// Declarations in the syntax of C: the base type of specifiers, the type that a declarator derives from it, and the layout of
+// structures.
 
 #include "compiler/sema/session.h"
 
 namespace dvm::compiler {
 
 inline constexpr uint64_t kMaxObject = 16 << 20;      // bytes of one variable
-inline constexpr uint64_t kMaxType = (1u << 31) - 1;  // of one object elsewhere
+inline constexpr uint64_t kMaxType = (1u << 31) - 1;  // bytes of any other object
 
 const Type* base_type(Specifiers& specifiers, Session& session);
-// Skips the first `skip` derivations, which were for the caller.
+// Skips the first `skip` derivations, which the caller has handled.
 const Type* derive_type(const Type* base, Declarator& declarator, size_t skip, Session& session);
 // The type that is named; the error type after a diagnostic.
 const Type* type_of(TypeName& name, Session& session);
@@ -30,7 +31,7 @@ struct PrototypeTypes {
   bool is_void = false;
   bool failed = false;  // diagnosed
 };
-// Names must differ, or where there are `formals`, be among theirs.
+// The names of the parameters must differ. If `formals` is given, they must be among its names.
 PrototypeTypes prototype_types(const std::vector<Parameter>& parameters, const PrototypeRules& rules,
                                const std::vector<Parameter>* formals, Location where, Session& session);
 
