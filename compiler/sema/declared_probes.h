@@ -1,5 +1,5 @@
 #pragma once
-// Probes whose arguments a declaration describes.
+// Finds declarations that describe the arguments of probes.
 
 #include <vector>
 
@@ -7,7 +7,8 @@
 
 namespace dvm::compiler {
 
-// The probes that the scripts and libraries declare, or else the traced program.
+// The declared probes that a description matches: those of the scripts and libraries or, if there are none, of the traced
+// program.
 std::vector<const DeclaredProbe*> declared_probes(const dif::ProbeDesc& description, Session& s);
 
 }  // namespace dvm::compiler

@@ -1,11 +1,11 @@
 #pragma once
-// Types to the layouts that print() shows.
+// Describes the layout of types, for print().
 
 #include "compiler/sema/session.h"
 
 namespace dvm::compiler {
 
-// A type that is too large to describe whole is cut short: what is left out is not shown.
+// If the type is too large, members at the end are left out, and print() does not show them.
 dif::ValueLayout describe_layout(const Type* type, Session& session);
 
 }  // namespace dvm::compiler

@@ -1,12 +1,12 @@
 #pragma once
-// What dtrace -lv says of a probe.
+// Describes a probe, as dtrace -lv does.
 
 #include "compiler/sema/session.h"
 #include "dvm/compiler/compile.h"
 
 namespace dvm::compiler {
 
-// The types are those of args[]: as a provider declares them, else as the traced program does.
+// The types of args[] come from the declaration of the provider, or else from the traced program.
 ProbeDescription describe_probe(const dif::ProbeDesc& probe, Session& s);
 
 }  // namespace dvm::compiler

@@ -23,12 +23,12 @@ struct ExprContext {
   const Call* nested_action = nullptr;  // the last action or aggregating function inside the expression, where none belongs
 };
 
-// Gives a node the error type, which silences the checks of the nodes above it.
+// Gives a node the error type, so that the nodes above it report no further errors.
 inline void fail(ExprContext& c, Expr& e) { e.type = c.types.error(); }
 void fail(ExprContext& c, Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
 // Reports that an operator needs the definition of a type.
 void incomplete(ExprContext& c, Expr& e, std::string_view op, const Type* type);
-// Records how stable a name is. False after a diagnostic: less stable than the options ask for.
+// Records the stability of a name. False after a diagnostic: it is lower than option amin allows.
 bool is_stable_enough(ExprContext& c, Expr& e, const std::string& what, const dif::Attributes& attributes);
 
 bool has_error(const std::vector<ExprPtr>& list);

@@ -15,7 +15,7 @@ struct Conversion {
   bool dynamic_precision = false;
 };
 
-// False, and why, when the format is none. "%%" is no conversion.
+// False, with a reason, if the format is malformed. "%%" is not a conversion.
 bool parse_format(std::string_view format, std::vector<Conversion>& conversions, std::string& reason);
 
 }  // namespace dvm::compiler

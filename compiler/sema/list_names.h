@@ -1,5 +1,5 @@
 #pragma once
-// The names that a script may use, with their declarations: what an editor offers and explains.
+// The names that a script may use, with their declarations, for completion and hovers in editors.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace dvm::compiler {
 
-// Without those that only dvm's libraries use (dvm_*), and built-in variables.
+// Built-in variables and the internal names of dvm's libraries (dvm_*) are left out.
 std::vector<NameDesc> list_names(Session& s);
 
 }  // namespace dvm::compiler
