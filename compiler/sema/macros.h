@@ -7,14 +7,14 @@
 
 namespace dvm::compiler {
 
-// The value of $name; none after a diagnostic, which spells it with `sign`.
+// The value of $name. Nothing after a diagnostic, which spells the name with `sign`.
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& session, std::string_view sign = "$");
 
-// The unchecked node in the place of a macro: an integer, a name, or with $$ a string; null after a diagnostic.
+// The unchecked node that replaces a macro: an integer, a name, or for $$ a string. Null after a diagnostic.
 ExprPtr expand_macro(const Macro& macro, Session& session);
-// Puts names in the place of $1 and the like that stand for one: they may be assigned as any variable.
+// Replaces macros that stand for a name, such as $1, so that the variable can be assigned.
 void name_macros(Clause& clause, Session& session);
-// Marks the macro variables of an expression that is left out as used.
+// Marks the macro variables of a dropped expression as used.
 void use_macros(Expr& e, Session& session);
 
 }  // namespace dvm::compiler

@@ -17,7 +17,7 @@ struct PendingPragma {
   Location where;
   std::optional<dif::Attributes> attributes;
   std::optional<uint32_t> version;
-  size_t translators = 0;  // how many there were: of the name "translator", the next one is meant
+  size_t translators = 0;  // the number of translators before the pragma; the name "translator" means the next one
 };
 using PendingPragmas = std::vector<PendingPragma>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Providers that the traced program declares: `dvm header` and dtrace -G leave their declarations in it, beside its markers.
+// Providers that the traced program declares. `dvm header` and dtrace -G put their declarations into it, beside its markers.
 
 #include <functional>
 #include <map>
@@ -15,8 +15,8 @@ struct ProgramProviders {
   std::function<TranslationUnit(const SourceFile&, Diagnostics&)> parse;  // sema does not parse; null: none are read
 
   Providers providers;
-  std::map<std::string, std::string> read;  // by text: what is wrong with it
-  std::string problem;                      // with a text of the last description
+  std::map<std::string, std::string> read;  // declarations that were read, with their errors (empty: none)
+  std::string problem;                      // an error in a declaration for the last description
 };
 
 }  // namespace dvm::compiler

@@ -27,7 +27,7 @@ std::optional<ProviderPart> find_provider_part(std::string_view name);
 struct ProbeArgument {
   std::string name;
   const Type* type = nullptr;
-  size_t from = 0;  // of a translated one: which of the program's arguments
+  size_t from = 0;  // of a translated argument: the index of the program's argument
 };
 
 struct DeclaredProbe {
@@ -46,11 +46,11 @@ struct DeclaredProvider {
 
 class Providers {
  public:
-  // A provider by its name, made when there is none.
+  // The provider of that name; it is created if there is none.
   DeclaredProvider& declare(const std::string& name);
-  // Also of a provider that is declared later.
+  // The provider may be declared later.
   void set_attributes(const std::string& name, ProviderPart part, const dif::Attributes& attributes);
-  // The probes that a description means; the process id behind a provider's name does not matter.
+  // The probes that a description matches. A process id at the end of a provider's name is ignored.
   std::vector<const DeclaredProbe*> match(const dif::ProbeDesc& description) const;
   const std::map<std::string, DeclaredProvider, std::less<>>& all() const { return all_; }
   // The least stable of the fields that a description names.

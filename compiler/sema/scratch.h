@@ -1,5 +1,5 @@
 #pragma once
-// Which pointers lead to scratch memory, as far as the source shows it.
+// Finds the pointers that lead to scratch memory, as far as the source shows it.
 
 #include "compiler/ast/ast.h"
 
@@ -7,11 +7,11 @@ namespace dvm::compiler {
 
 enum class Origin : uint8_t { unknown, scratch, elsewhere };
 
-// Tells where a pointer leads. A variable that some statement has given scratch counts as scratch.
+// Where a pointer leads. A variable counts as scratch if some statement has made it point there.
 Origin origin_of(const Expr& e);
-// Its variable, or the array of its element; null: it has none.
+// The variable that an expression names, or the array of an element. Null: there is none.
 Symbol* variable_of(const Expr& e);
-// Keeps the origin of an assigned pointer. False: one branch of its ?: is scratch, and the other leads elsewhere.
+// Records the origin of an assigned pointer. False: one branch of its ?: is scratch, and the other leads elsewhere.
 bool note_origin(const Assign& e);
 
 }  // namespace dvm::compiler
