@@ -29,17 +29,17 @@
 
 namespace dvm::compiler {
 
-// What inlines and translators have put in the place of names. It grows without a bound that the source would show: an inline
-// that uses another twice, used twice by a third.
+// Limits the expansion of inlines and translators. Its size can grow exponentially with that of the source: an inline that uses
+// another one twice, itself used twice by a third.
 struct Expansion {
   static constexpr size_t kMaxNodes = 1 << 16;  // in one item
-  static constexpr unsigned kMaxDepth = 4500;   // nodes within nodes, those of the source among them
+  static constexpr unsigned kMaxDepth = 4500;   // of nested nodes, those of the source included
 
-  unsigned level = 0;  // inlines within inlines that are being checked
-  Location where;      // the outermost of them
+  unsigned level = 0;  // of nested inlines that are being checked
+  Location where;      // of the outermost one
   unsigned depth = 0;
   size_t nodes = 0;
-  bool is_told = false;
+  bool is_told = false;  // the limit was reported
 };
 
 struct Session {
@@ -59,9 +59,9 @@ struct Session {
     const auto it = missing_.find(&resolve(*type));
     return it == missing_.end() ? std::vector<std::string>{} : std::vector<std::string>{it->second};
   }
-  // Defined types whose names are like that of one that is not.
+  // Defined types with names similar to that of an undefined type.
   std::vector<std::string> type_hints(const Type& type) const;
-  // Both, of a type that is not defined.
+  // why_missing() and type_hints() of an undefined type.
   std::vector<std::string> missing_hints(const Type* type) const;
 
   // An unknown name is reported at its first use only.
@@ -78,9 +78,10 @@ struct Session {
   ProgramProviders program_providers;
   PendingPragmas pragmas;
   std::vector<dif::ProbeDesc> probes;  // of the clause being checked
-  bool has_probes = true;              // false: none match, which was reported once
-  bool in_library = false;             // checks a D library
-  std::vector<bool> used_arguments;    // $0, $1, ... that some script names
+  bool has_probes = true;              // false: none match, which was reported
+  bool in_library = false;             // a D library is being checked
+  // By number: some script names that argument ($0, $1, ...).
+  std::vector<bool> used_arguments;
   // Stability of the least stable probe in descriptions, and of the least stable name in statements.
   dif::Attributes descriptions, statements;
 
@@ -89,7 +90,7 @@ struct Session {
   std::map<const Type*, std::string> missing_;
 };
 
-// An action as lower/ takes it: expressions are checked, and belong to the AST or to `made`.
+// A checked action, the input of lower/.
 struct CheckedAction {
   dif::Action kind = dif::Action::expression;
   Location where;

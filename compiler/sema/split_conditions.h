@@ -1,6 +1,7 @@
 #pragma once
-// if and else. An ECB runs its actions one after another, without branches. A clause with conditions becomes, as in DTrace,
-// several clauses of the same probes. A clause-local variable keeps the condition, and is the predicate of the parts.
+// Splits clauses with if and else. An ECB runs its actions one after another, without branches. So, as in DTrace, a clause with
+// conditions becomes several clauses of the same probes. A clause-local variable holds the condition and is the predicate of the
+// parts.
 //
 //   P /p/ { a; if (c) { b; } d; }    P /p/ { this-> condition = 1; }   and so on, each part under the conditions around it:
 //

@@ -1,6 +1,6 @@
 #pragma once
-// A clause that reads args[] is checked for each of its probe descriptions by itself, as DTrace does it: what an argument is
-// depends on the probes that the description matches.
+// Splits clauses that read args[]. As in DTrace, such a clause is checked for each of its probe descriptions separately, because
+// the types of the arguments depend on the probes that the description matches.
 //
 //   f:entry, g:entry { trace(args[0]->name); }    f:entry { trace(args[0]->name); }  g:entry { trace(args[0]->name); }
 

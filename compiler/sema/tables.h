@@ -1,5 +1,5 @@
 #pragma once
-// The rows of vm/dif/*.def as sema asks for them: by name, and prototypes as types.
+// Looks up rows of vm/dif/*.def by name, and turns prototypes into types.
 
 #include <string_view>
 #include <vector>
@@ -18,7 +18,7 @@ const typename Rows::value_type* find_by_name(const Rows& rows, std::string_view
   return nullptr;
 }
 
-// True of a function that later versions than that of -x version= brought. Libraries have them all.
+// True for a function that is newer than the version of -x version=. In libraries, no function is hidden.
 bool is_hidden(std::string_view name, const Session& session);
 // The same as find_by_name(), without hidden functions.
 template <class Rows>
@@ -26,14 +26,14 @@ const typename Rows::value_type* find_visible(const Rows& rows, std::string_view
   return is_hidden(name, session) ? nullptr : find_by_name(rows, name);
 }
 
-// "string int int?": the types in order (null: any) and how many of them must be there.
+// "string int int?": the types in order (null: any) and the number of required arguments.
 struct Prototype {
   std::vector<const Type*> types;
   size_t required = 0;
 };
 Prototype prototype_of(const dif::ArgumentList& arguments, const TypeTable& types);
 
-// The type that a word of a prototype means; null for "any".
+// The type that a word of a prototype names; null for "any".
 const Type* prototype_type(std::string_view word, const TypeTable& types);
 
 // Subroutines, actions and aggregating functions.
