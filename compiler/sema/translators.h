@@ -1,10 +1,10 @@
 #pragma once
-// Translators: how a structure is made of a value of another type, member by member.
+// Translators define how a structure is made from a value of another type, member by member.
 //
 //   translator out_t < struct in *P > { size = P->len * 8; };
 //
-// The expression `xlate <out_t *> (p)->size` becomes `p->len * 8`: only what is asked for is evaluated. The assignment
-// `this->o = xlate <out_t> (p)` fills a structure in scratch: every member that the translator has, and zero for the others.
+// The expression `xlate <out_t *> (p)->size` becomes `p->len * 8`: only the selected member is evaluated. The assignment
+// `this->o = xlate <out_t> (p)` fills a structure in scratch. Members that the translator does not define are 0.
 
 #include <deque>
 #include <string>
@@ -19,8 +19,8 @@ namespace dvm::compiler {
 struct MemberTranslation {
   const TranslatorMember* from = nullptr;  // the AST outlives the translators
   const Field* field = nullptr;
-  bool is_broken = false;     // has been diagnosed where it is defined
-  bool is_expanding = false;  // a member that its own definition names
+  bool is_broken = false;     // an error in its definition was reported
+  bool is_expanding = false;  // its definition is being expanded, to detect recursion
 };
 
 struct Translator {
@@ -36,7 +36,7 @@ struct Translator {
 class Translators {
  public:
   Translator& add(Translator translator) { return all_.emplace_back(std::move(translator)); }
-  // The one that is declared for just these types.
+  // The translator declared for exactly these types, or null.
   Translator* find_exact(const Type* to, const Type* from);
   // Candidates in the order of their declaration.
   std::deque<Translator>& all() { return all_; }

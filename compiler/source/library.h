@@ -1,10 +1,10 @@
 #pragma once
-// D libraries: which are read, and in which order.
+// Selects and sorts the D libraries.
 //
-// A library that says "#pragma D depends_on library x.d" comes after x.d, and it is an error if there is no x.d. One whose
-// provider or module is not there is left out without a word, and so are those that need it. To start quickly, a library may be
-// marked as read only when a program names something that it defines; what it defines is found by scanning its words, not by
-// parsing it.
+// A library with "#pragma D depends_on library x.d" comes after x.d; without x.d that is an error. A library that depends on a
+// missing provider or module is left out silently, and so are those that need it. To start quickly, some libraries are read only
+// if a program names something that they define (Library::if_named). Their definitions are found by scanning for words, without
+// parsing.
 
 #include <functional>
 #include <span>
@@ -18,11 +18,11 @@ namespace dvm::compiler {
 
 struct LibraryOrder {
   std::vector<const Source*> libraries;
-  std::string missing;  // not empty: the library that one of them depends on and that is not there, as DTrace says it
-  std::vector<const Source*> cycle;  // not empty: these depend on each other, the first is named again at the end
+  std::string missing;               // an error in dtrace's words: a library depends on one that does not exist; empty: no error
+  std::vector<const Source*> cycle;  // libraries that depend on each other, with the first one again at the end; empty: no error
 };
 
-// How a dependency on a provider or module is answered.
+// True if there is that provider or module. `kind` is "provider" or "module".
 using Provides = std::function<bool(std::string_view kind, std::string_view name)>;
 
 LibraryOrder order_libraries(std::span<const Library> libraries, std::span<const Source> programs,

@@ -1,5 +1,5 @@
 #pragma once
-// The text of one program and where its lines begin. A Location is a range of byte offsets in it.
+// The text of one program and the offsets of its lines. A Location is a range of byte offsets in the text.
 
 #include <cstdint>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace dvm::compiler {
 
-// The origin of a line, by the # lines of the C preprocessor and #line.
+// The origin of a line, from the # lines of the C preprocessor and from #line.
 struct LineOrigin {
   std::string file;
   unsigned line = 1;
-  std::vector<LineOrigin> included_from;  // nearest first; those have none themselves
+  std::vector<LineOrigin> included_from;  // nearest first; empty in these themselves
 };
 
 struct Location {
@@ -33,13 +33,13 @@ class SourceFile {
   unsigned column(uint32_t offset) const;  // from 1
   std::string_view line_text(unsigned line) const;
   LineOrigin place(uint32_t offset) const;
-  // The line as it was before the preprocessor; empty if it is the same.
+  // The line before preprocessing; empty if it is the same.
   std::string written(const LineOrigin& place, std::string_view line) const;
   dif::SourcePosition position(Location where) const;
 
  private:
   struct Mark {
-    unsigned at = 1;  // first line of this text for which it holds
+    unsigned at = 1;  // first line of this text to which it applies
     LineOrigin place;
   };
 

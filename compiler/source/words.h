@@ -1,5 +1,5 @@
 #pragma once
-// The words of a text and what they name, found without parsing it.
+// Scans a text for words, without parsing it.
 
 #include <functional>
 #include <string>
@@ -11,16 +11,16 @@ namespace dvm::compiler {
 struct ScannedWord {
   std::string_view text;
   unsigned depth = 0;    // of braces
-  bool in_enum = false;  // between the braces of one
+  bool in_enum = false;  // between the braces of an enum
 };
 
 // Identifiers outside comments, strings, character constants and directives.
 void for_each_word(std::string_view text, const std::function<void(const ScannedWord&)>& f);
 
-// What blanks separate.
+// Splits a text at blanks.
 std::vector<std::string> split_words(std::string_view text);
 
-// The lines that begin with #, without it.
+// The lines that begin with #, without the #.
 std::vector<std::string_view> directives_of(std::string_view text);
 
 }  // namespace dvm::compiler
