@@ -1,9 +1,9 @@
 #pragma once
-// Types of the traced program as types of D. A type is imported at its first use, and the members of a structure when the first
-// of them is used. So a structure brings in the types of its members, but not those that they point at.
+// Imports types of the traced program into D. A type is imported at its first use, and the members of a structure when the first
+// of them is used. So a structure brings in the types of its members, but not the types to which these point.
 //
-// Each file that was compiled with a structure describes it again. Types with the same name, size and line are the same type, so
-// that pointers from different files are compatible.
+// Debug information describes a structure once for each file that uses it. Types with the same name, size and line are treated as
+// one type, so that pointers from different files are compatible.
 
 #include <map>
 #include <string>
@@ -17,13 +17,13 @@ namespace dvm::compiler {
 
 class TypeImporter final : public MemberSource {
  public:
-  // catalog: null: there is no program, and nothing is found.
+  // catalog: null if there is no program; then nothing is found.
   TypeImporter(TypeTable& types, TypeCatalog* catalog) : types_(types), catalog_(catalog) {}
 
-  // keyword: struct, union or enum; empty: a name that needs none. The error says why there is no such type.
+  // keyword: struct, union or enum; empty: a typedef or basic type. The error says why there is no such type.
   Result<const Type*> find(const std::string& module, std::string_view keyword, const std::string& name);
   const Type* import(dif::TypeRef type);
-  // What is declared only is looked for by its name. False: there is no definition.
+  // Looks up the definition of an incomplete type by its name. False: there is none.
   bool define(const Type* type);
 
   void add_members(const Type& record) override;

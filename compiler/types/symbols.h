@@ -37,9 +37,9 @@ struct Symbol {
   bool has_parameters = false;
   bool is_expanding = false;         // an inline that its own body names
   bool is_temporary = false;         // of one expression; not read afterwards
-  bool holds_scratch = false;        // some statement has made it point to scratch,
-  bool leads_elsewhere = false;      // or to what is no scratch
-  const SourceFile* file = nullptr;  // where it is declared; null: nowhere
+  bool holds_scratch = false;        // some statement makes it point to scratch
+  bool leads_elsewhere = false;      // some statement makes it point to other memory
+  const SourceFile* file = nullptr;  // where it is declared; null: in no file
   dif::Attributes attributes;
   uint32_t version = 0;  // of D that brought it
 };
@@ -58,16 +58,16 @@ class Symbols {
   Symbol& add_variable(dif::Scope scope, const std::string& name, const Type* type);
   bool full(dif::Scope scope) const { return next_id_[static_cast<unsigned>(scope)] > 0xffff; }
   std::vector<std::string_view> names(dif::Scope scope) const;
-  // What is declared from now on is declared in this file.
+  // The file of the following declarations.
   void set_file(const SourceFile* file) { file_ = file; }
-  // What later versions of D brought is not found.
+  // Hides names that later versions of D brought.
   void set_version(uint32_t version) { version_ = version; }
 
   AggregationSymbol* find_aggregation(std::string_view name);
   AggregationSymbol& add_aggregation(AggregationSymbol aggregation);
   const std::deque<AggregationSymbol>& all_aggregations() const { return aggregations_; }
 
-  // Objects and functions outside of D that "extern" gives a type: null until declared.
+  // The type that "extern" gives to an object or function outside of D. Null until it is declared.
   const Type*& external(const std::string& name) { return externals_[name]; }
 
   std::vector<dif::Variable> variables() const;
