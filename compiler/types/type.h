@@ -1,6 +1,6 @@
 #pragma once
-// Types of D values, as C has them on LP64 (char is signed), and string. A Type is made once by the TypeTable and compared by
-// address after resolve(), which strips typedefs.
+// Types of D values: those of C on LP64 (char is signed), and string. The TypeTable makes each Type once. Types are compared by
+// address, after resolve() has stripped typedefs.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ enum class TypeClass : uint8_t { error, void_, integer, floating, string, pointe
 
 struct Type;
 
-// Where the members of a record come from that is not described by the script: they are added when the first is asked for.
+// Supplies the members of a record that the script does not describe. They are added when the first one is looked up.
 class MemberSource {
  public:
   virtual void add_members(const Type& record) = 0;
@@ -37,18 +37,18 @@ struct Field {
 struct Type {
   TypeClass cls = TypeClass::error;
   std::string name;    // as D spells it
-  std::string suffix;  // the end of the name that stands behind a declared name: "[3]" of "int [3]"
+  std::string suffix;  // the part of the name that follows a declared name: "[3]" of "int [3]"
   uint64_t size = 0;
   uint64_t align = 1;
-  uint64_t own_align = 0;  // by an attribute; 0: what its members or its class give it
+  uint64_t own_align = 0;  // set by an attribute; 0: it follows from the members or the class
   bool is_signed = false;
   bool is_char = false;
   bool is_bool = false;
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
-  bool is_stack = false;                                     // what a stack action records, or a variable keeps of it
-  bool is_of_library = false;                                // a script may redefine it
+  bool is_stack = false;                                     // the value of a stack action, recorded or kept in a variable
+  bool is_of_library = false;                                // declared by a library; a script may redefine it
   const Type* target = nullptr;                              // of a pointer, an array or a function's result
   const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
   uint64_t count = 0;                                        // of an array
@@ -80,17 +80,17 @@ inline bool is_stack(const Type* t) { return resolve(*t).is_stack; }
 inline bool is_kept_stack(const Type* t) { return is_stack(t) && is_record(t); }
 inline bool is_signed(const Type* t) { return resolve(*t).is_signed; }
 
-// The same type but for typedefs and qualifiers. D has one type of functions, whatever they take and return.
+// The same type, ignoring typedefs and qualifiers. All functions have the same type in D, whatever they take and return.
 bool is_same(const Type* a, const Type* b);
-// Values of it are addresses: strings, records, arrays, and what no register holds.
+// Values are represented by addresses: strings, records, arrays, and everything that does not fit into a register.
 bool is_by_reference(const Type* t);
-// Objects of it can be made, and have a size.
+// A complete type with a size, of which objects can be made.
 bool is_object(const Type* t);
 
-// The type that a pointer points at, or of the elements of an array.
+// The type that a pointer points to, or the element type of an array.
 const Type* target_of(const Type* t);
 
-// The type as the machine sees it.
+// The type for DIF, which knows only kinds and sizes.
 dif::DataType data_type(const Type* t);
 
 }  // namespace dvm::compiler

@@ -1,5 +1,5 @@
 #pragma once
-// Makes and keeps all types of one compile(): the basic ones, typedefs, tags, and those derived from others.
+// Makes and owns all types of one compile(): basic types, typedefs, tags, and derived types.
 
 #include <deque>
 #include <map>
@@ -23,7 +23,7 @@ class TypeTable {
 
   // A basic type or typedef by its name, or null: "unsigned int", "uint32_t", "string".
   const Type* find(std::string_view name) const;
-  const Type* basic(std::string_view name) const;  // one that surely exists
+  const Type* basic(std::string_view name) const;  // must exist
   const Type* error() const { return &error_; }
 
   const Type* pointer_to(const Type* target);
@@ -34,15 +34,15 @@ class TypeTable {
   const Type* qualified(const Type* type, const std::string& qualifiers);  // "const volatile"; empty: the type itself
   void add_typedef(const std::string& name, const Type* type);
   void make_replaceable(const std::string& name) { customary_.insert(name); }
-  // A typedef that a script may still define as something else: a standard one that is not D's own.
+  // A standard typedef that a script may define differently, because it is not one of D's own.
   bool is_replaceable(std::string_view name) const { return customary_.contains(name); }
-  // sizeof (string); for the types made from then on.
+  // Sets sizeof (string), for types that are made later.
   void set_string_size(uint64_t size) { string_->size = size; }
 
-  // "struct s", "union u", "enum e": found, or made incomplete.
+  // "struct s", "union u", "enum e". An incomplete type is made if there is none.
   Type* tag(std::string_view keyword, const std::string& name);
   Type* find_tag(std::string_view keyword, const std::string& name);
-  // The type of that name from now on.
+  // Makes a new type, which replaces the one of that name.
   Type* replace_tag(std::string_view keyword, const std::string& name);
 
   // For "did you mean".
@@ -51,12 +51,12 @@ class TypeTable {
 
   // The type of an integer constant, by C's rules.
   const Type* of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const;
-  // An enumeration's value is an int, as is a _Bool.
+  // The type after C's promotion of enumerations and _Bool, mostly to int.
   const Type* promote(const Type* type) const;
-  // The type of an operator's result: the longer one; if both are equally long and one is unsigned, unsigned.
+  // The type of an operator's result: the longer type. If both are equally long and one is unsigned, the result is unsigned.
   const Type* common(const Type* a, const Type* b) const;
 
-  // A type that no name leads to.
+  // Makes a type that cannot be looked up by name.
   Type& make(Type type);
   const Type* make_alias(std::string name, const Type* type);
 
