@@ -16,8 +16,8 @@ struct CountBlocks {
   static constexpr bool kTimes = false;
 };
 
-// Reads the clock once per instruction. The ticks of an instruction are the time since the reading before, which includes the
-// dispatch, less the cost of the reading.
+// Reads the clock once per instruction. The ticks of an instruction are the time since the previous reading, dispatch included,
+// less the cost of one reading.
 struct TimeOps {
   static constexpr bool kCounts = true;
   static constexpr bool kTimes = true;

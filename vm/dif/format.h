@@ -1,6 +1,6 @@
 #pragma once
-// How the operands of each format are written, and where they lie in the word (dvm/dif/instruction.h draws it). The disassembler,
-// the assembler and the manual read this description.
+// The operands of each format: their notation, and their bits in the word (drawn in dvm/dif/instruction.h). The disassembler, the
+// assembler and the manual use this description.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace dvm::dif {
 enum class OperandKind : uint8_t { reg, address, integer, string, variable, subroutine, type, translator, label };
 enum class InstructionField : uint8_t { r1, r2, rd, index, label };
 
-// Rows of the variable table, by VariableKind and Scope.
+// The words for VariableKind and Scope in listings of the variable table.
 inline constexpr std::string_view kListedKinds[] = {"scl", "arr"};
 inline constexpr std::string_view kListedScopes[] = {"glb", "tls", "loc"};
 
@@ -88,7 +88,7 @@ constexpr std::span<const OperandFormat> operands_of(Opcode op) {
   return std::span(row.operands).first(row.count);
 }
 
-// The bits of a field: their number, and their distance from the right.
+// The bits of a field: their number, and the position of the lowest one.
 struct FieldBits {
   unsigned size, shift;
   constexpr uint32_t most() const { return (uint32_t{1} << size) - 1; }
@@ -101,7 +101,7 @@ constexpr uint32_t field_of(Instruction in, InstructionField field) {
   return in.word() >> bits_of(field).shift & bits_of(field).most();
 }
 
-// The scope of the variables that an opcode names. One that names none, as the translators, counts as global.
+// The scope of the variables that an opcode names; global for an opcode that names none.
 constexpr Scope scope_of(Opcode op) { return info(op).scope.value_or(Scope::global); }
 
 }  // namespace dvm::dif

@@ -1,6 +1,6 @@
 #pragma once
-// An instruction as the interpreter runs it, decoded once. 32 bytes, as many as an OpCost has: all instructions of an object are
-// equally far from their OpCosts.
+// A decoded instruction of the interpreter. It has the size of an OpCost, 32 bytes, so that the distance between an instruction
+// and its OpCost is the same for the whole object.
 //
 //   | handler | operand: integer, address, target, getter or subroutine | r1 r2 rd - | id | unused |
 

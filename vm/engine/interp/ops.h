@@ -1,8 +1,7 @@
 #pragma once
-// The body of each opcode, named as its row in opcodes.def: a row without a body does not compile. Arithmetic is in
-// arithmetic.def. A body relies on what the verifier has proved: registers are in range, the written one is not %r0, tables and
-// variables exist, and the tuple stack has room and holds a subroutine's arguments. Addresses are checked in vm/state. Probe
-// context.
+// The body of each opcode, with the name of its row in opcodes.def; a row without a body does not compile. Arithmetic is in
+// arithmetic.def. A body relies on the verifier: registers are in range, %r0 is not written, table entries and variables exist,
+// and the tuple stack has room and holds the arguments of a subroutine. vm/state checks addresses. Probe context.
 
 #include "dvm/dif/arithmetic.h"
 #include "vm/engine/interp/op.h"
@@ -14,7 +13,7 @@ namespace dvm::vm::interp {
 // The next step of the dispatch.
 enum class NextStep : uint8_t { next, jump, stop };
 
-// The condition codes n, z, v and c of left - right, kept as the two numbers that were compared.
+// The condition codes n, z, v and c of left - right, stored as the two numbers that were compared.
 struct ConditionCodes {
   uint64_t left = dif::kNoComparison.left, right = dif::kNoComparison.right;
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
@@ -73,7 +72,7 @@ DVM_BODY(tst) {
 inline std::optional<std::string_view> compared_string(State& state, uint64_t address) noexcept {
   return address == 0 ? std::string_view() : string_at(state, address);
 }
-// The sign of the comparison stands for r1 - r2; it neither overflows nor borrows.
+// Sets the condition codes as if r1 - r2 had the sign of the comparison, without overflow or borrow.
 DVM_BODY(scmp) {
   const auto left = compared_string(state, r[op.r1]);
   const auto right = left ? compared_string(state, r[op.r2]) : std::nullopt;
