@@ -1,10 +1,10 @@
 #pragma once
-// A check of each function before LLVM optimizes it: whatever the lowering of an opcode does, no value of DIF becomes an address.
+// Checks each function before LLVM optimizes it: no value of DIF may become an address, whatever the lowering of an opcode does.
 //
-// Addresses lead from arguments, from pointers that load_pointer() loaded, and from those that helpers returned. On the way there
-// are constant offsets, and such indices as address_by() was given: the lowering vouches that they are in bounds. Memory is read
-// and written by plain loads and stores, and by helpers, which are called through such pointers. Variables on the stack hold
-// integers, and nothing else has their addresses.
+// An address must start from an argument, from a pointer that load_pointer() loaded, or from one that a helper returned. Constant
+// offsets may be added to it, and indices by address_by(), for which the lowering guarantees the bounds. Only plain loads and
+// stores, and helpers called through such pointers, may access memory. Variables on the stack hold integers, and their addresses
+// are not used otherwise.
 
 #include <llvm/IR/Function.h>
 
@@ -15,10 +15,11 @@
 
 namespace dvm::vm::translate {
 
-// The address of an element whose number is in bounds, by the verifier's proof or by how it is made.
+// The address of an element. The caller guarantees that its number is in bounds: the verifier has proved it, or it follows from
+// how the number is computed.
 llvm::Value* address_by(IrBuilder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number);
 
-// A pointer that dvm has stored there.
+// Loads a pointer that dvm, not DIF, stored there.
 llvm::LoadInst* load_pointer(IrBuilder& b, llvm::Value* base, native::PointerAt member);
 
 // The first instruction that breaks the rule, or nothing.

@@ -1,5 +1,5 @@
 #pragma once
-// The functions that become machine code.
+// Makes the functions that become machine code.
 
 #include <llvm/IR/Module.h>
 
@@ -15,9 +15,9 @@ inline constexpr const char* kGate = "gate";
 // An empty function of that type, with the builder at its entry.
 llvm::Function* begin_function(llvm::Module& module, IrBuilder& b, llvm::FunctionType* type, const char* name = kCode);
 
-// One DIFO: uint64_t run(const PreparedDifo&, MachineState&, OpCost*).
+// Makes the function of one DIFO: uint64_t run(const PreparedDifo&, MachineState&, OpCost*).
 void lower_difo(const native::Request& request, llvm::Module& module);
-// A body: uint32_t run(const PreparedBody&, BodyFrame&). Its gate, if it has one: a
+// Makes the function of a body: uint32_t run(const PreparedBody&, BodyFrame&). If the body has a gate, makes that too, a
 // PreparedBody::Gate.
 void lower_body(const native::BodyCode& request, llvm::Module& module);
 

@@ -1,12 +1,12 @@
 #pragma once
-// A DIFO as LLVM IR, inside a function that its caller has begun (function.h, body.h):
+// Lowers a DIFO to LLVM IR, inside a function that the caller has begun (function.h, body.h):
 //
-//   builder's position ─> one block an instruction ──ret──> the builder goes on, with the value
-//                             └──fault──> its pc is noted ─> the block `faulted`
+//   builder's position ─> one block for each instruction ──ret──> the builder continues here, with the value
+//                             └──fault──> stores the pc ─> the block `faulted`
 //
-// Registers and condition codes are variables on the stack, which LLVM turns into values. Loads and stores go to the members of
-// the machine state that the layout names, and to nothing else: DIF's own go through helpers, which check them. lower_ops.cpp has
-// the lowering of each opcode.
+// Registers and condition codes are variables on the stack, which LLVM turns into values. The code accesses only the members of
+// the machine state that the layout names. Loads and stores of DIF call helpers, which check the address. lower_ops.cpp has the
+// lowering of each opcode.
 
 #include <string_view>
 #include <vector>
@@ -25,16 +25,16 @@ inline unsigned position_of(unsigned id) {
   return at;
 }
 
-// The code of a DIFO lies in these surroundings.
+// The function into which the code of a DIFO is inserted, and the values that the code uses.
 struct Surroundings {
   const native::MachineLayout& layout;
   IrBuilder& builder;
   llvm::Function* function;
-  llvm::Value* context;  // its CodeContext; null, if it is plain (dvm/vm/body.h)
-  llvm::Value* state;    // null, if it is plain
+  llvm::Value* context;  // the CodeContext; null: the DIFO is plain (dvm/vm/body.h)
+  llvm::Value* state;    // null: the DIFO is plain
   llvm::Value* firing;
   llvm::Value* costs;  // its first OpCost; null: nothing is counted
-  // Of a light body (dvm/vm/body.h): the function that prepares the machine state, before C++ is called, and its argument.
+  // For a light body (dvm/vm/body.h): the function that prepares the machine state before a call of C++, and its argument.
   llvm::Value* prepare = nullptr;
   llvm::Value* frame = nullptr;
 };
@@ -53,7 +53,7 @@ class Lowering {
   // Appends the code; returns the value. Every opcode of a verified DIFO has a lowering.
   llvm::Value* run(llvm::BasicBlock* faulted);
 
-  // The instruction that is lowered, and the places of what follows.
+  // The instruction that is being lowered.
   dif::Instruction in() const { return in_; }
   llvm::Value* reg(unsigned number);
   void set_reg(unsigned number, llvm::Value* value);
@@ -66,7 +66,7 @@ class Lowering {
   // Ends the function here if the machine has a fault.
   void check_fault();
 
-  // Calls the body of the instruction's opcode. Its result, if it did not fault.
+  // Calls the body of the instruction's opcode. Ends the function if it faults; returns its result otherwise.
   llvm::Value* call_body(uint32_t operand);
   llvm::Value* call_subroutine(unsigned number);
   llvm::Value* call_getter(unsigned position, llvm::Value* index);
@@ -74,7 +74,7 @@ class Lowering {
   // The instruction counts one unit, as its body would.
   void count_unit();
 
-  // Either the one or the other, of which the first is seldom; then on. What ends in fault() does not go on.
+  // Runs `rare` if the condition holds, else `usual`. The code continues behind both, except after fault().
   template <class Rare, class Usual>
   void either(llvm::Value* condition, Rare rare, Usual usual);
   template <class Rare>
