@@ -1,5 +1,5 @@
 #pragma once
-// A 64-bit value of the code that is made, with the operators of arithmetic.def.
+// A 64-bit value in the generated code, with the operators that arithmetic.def uses.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -29,7 +29,7 @@ inline IrNumber operator%(IrNumber a, IrNumber b) { return a.like(a.builder->Cre
 
 inline IrNumber signed_shift(IrNumber a, IrNumber b) { return a.like(a.builder->CreateAShr(a.value, b.value)); }
 
-// The divisor is 1 in place of -1, by which the most negative number cannot be divided; the result is then chosen.
+// Divides by 1 instead of -1, because the most negative number divided by -1 traps. The result for -1 is selected afterwards.
 struct SignedDivision {
   SignedDivision(IrNumber a, IrNumber b) {
     by_minus_one = a.builder->CreateICmpEQ(b.value, a.constant(~uint64_t{0}).value);

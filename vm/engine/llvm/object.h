@@ -1,5 +1,5 @@
 #pragma once
-// From an object file that LLVM has made to code that can be mapped anywhere.
+// Extracts position-independent code from an object file that LLVM made.
 
 #include <llvm/Support/MemoryBufferRef.h>
 
@@ -7,7 +7,7 @@
 
 namespace dvm::vm::translate {
 
-// The bytes of the function, or an error if it refers to anything outside itself.
+// The bytes of the code. An error if it refers to anything outside of itself.
 native::Translation code_of(llvm::MemoryBufferRef object);
 
 }  // namespace dvm::vm::translate

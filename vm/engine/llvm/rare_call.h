@@ -1,5 +1,5 @@
 #pragma once
-// Calls that are rare. Each goes through a function of the module that keeps all registers, so the usual way saves none.
+// Rare calls. They go through a function that preserves all registers, so the common path saves none.
 
 #include "vm/engine/llvm/number.h"
 

@@ -14,7 +14,7 @@ class CodeMemory {
   CodeMemory(CodeMemory&& other) noexcept;
   CodeMemory& operator=(CodeMemory&& other) noexcept;
 
-  // Maps a copy of the code. Returns why it could not, or nothing.
+  // Maps a copy of the code. Returns the error; empty: it succeeded.
   std::string map(std::span<const std::byte> code);
   void* begin() const { return memory_; }
 

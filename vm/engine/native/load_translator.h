@@ -12,12 +12,12 @@ inline constexpr const char* kPluginFile = "dvm-llvm.so";
 
 struct LoadedTranslator {
   const TranslatorPlugin* translator = nullptr;
-  std::string problem;  // why there is none: names the file
+  std::string problem;  // why it could not be loaded, with the name of the file; empty: it was loaded
 };
 
-// Loads it from a file.
+// Loads the plugin from a file.
 LoadedTranslator load_translator(const std::string& path);
-// Loads it when it is first asked for. Any thread may ask.
+// Loads the plugin at the first call. Any thread may call it.
 const LoadedTranslator& translator();
 
 }  // namespace dvm::vm::native
