@@ -1,11 +1,11 @@
 #pragma once
-// The contract between dvm and the plugin that translates DIF to machine code (vm/engine/llvm). The plugin is a library of its
-// own, loaded when it is needed (load_translator.h), and knows no more of dvm than this header.
+// The interface between dvm and the plugin that translates DIF to machine code (vm/engine/llvm). The plugin is a separate
+// library, which is loaded when it is needed (load_translator.h). It depends on nothing in dvm but this header.
 //
-// The code of a DIFO is one function of type PreparedDifo::Run (dvm/vm/engine.h). The code of the body of a clause is one of type
-// PreparedBody::Run (dvm/vm/body.h), with its gate behind it. Code is position independent and refers to nothing but its
-// arguments, so anyone may map it anywhere: no constant tables, no symbols, no relocations. It calls C++ only through the tables
-// of helpers in its context.
+// The code of a DIFO is a function of type PreparedDifo::Run (dvm/vm/engine.h). The code of the body of a clause is a function of
+// type PreparedBody::Run (dvm/vm/body.h), followed by its gate. Code is position-independent, without constant tables, symbols
+// and relocations, and uses only its arguments. So it can be mapped anywhere. It calls C++ only through the tables of helpers in
+// its context.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +25,11 @@ inline constexpr unsigned kFirstSubroutine = dif::kOpcodeCount + 1;
 inline constexpr unsigned kFirstGetter = kFirstSubroutine + dif::kSubroutineCount;
 inline constexpr unsigned kHelpers = kFirstGetter + dif::kBuiltIns.size();
 
-// The constants of one DIFO, wherever it and dvm lie.
+// The constants of one DIFO that depend on where it and dvm lie in memory.
 struct CodeContext {
   const void* const* helpers = nullptr;
   const dif::Difo* difo = nullptr;
-  uint64_t strings = 0;  // the address of its string table, as DIF sees it
+  uint64_t strings = 0;  // the address of its string table, as a D address (vm/state/address.h)
 };
 
 // The constants of a body.
@@ -46,13 +46,13 @@ struct IntegerAt {
   bool is_signed = false;
 };
 
-// A member that is a pointer. Code never keeps a value of DIF there, and loads no pointer from elsewhere.
+// A member that is a pointer. Code never stores a value of DIF there, and loads pointers only from such members.
 struct PointerAt {
   uint32_t offset = 0;
 };
 constexpr PointerAt operator+(uint32_t before, PointerAt member) { return {before + member.offset}; }
 
-// Where code finds what it reads and writes: members of the machine state unless another structure is named.
+// The offsets of what code reads and writes: members of the machine state, unless another structure is named.
 struct MachineLayout {
   uint32_t context = 0;  // the CodeContext or BodyContext, in the object that is run
   PointerAt impl;        // of the state, in MachineState
@@ -62,7 +62,7 @@ struct MachineLayout {
   uint32_t entry_size = 0, entry_value = 0, entry_of_size = 0;  // of an entry
   uint32_t entry_type = 0;
   PointerAt entry_bytes;
-  uint32_t locals = 0, globals = 0, threads = 0;  // tables of slots; but for locals: in `variables`
+  uint32_t locals = 0, globals = 0, threads = 0;  // tables of slots; globals and threads: in `variables`
   PointerAt slots_first;                          // of a table
   uint32_t slots_count = 0;
   uint32_t slot_size = 0, slot_value = 0, slot_known = 0, slot_mask = 0, slot_sign = 0;  // of a slot
@@ -93,7 +93,7 @@ struct Translation {
 
 inline constexpr uint32_t kInterface = 6;
 
-// The only symbol of the plugin. It throws where there is no memory, and where LLVM gives up.
+// The interface that the plugin exports. The functions throw if memory runs out or LLVM fails.
 struct TranslatorPlugin {
   uint32_t interface = 0;      // that of this header
   const char* llvm = nullptr;  // the version of LLVM

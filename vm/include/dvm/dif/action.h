@@ -20,9 +20,9 @@ enum class ActionTime : uint8_t { record, probe, consumer };
 
 // The contents of the record of an action.
 enum class ActionKeeps : uint8_t {
-  nothing,       // arguments only act
+  nothing,       // no record
   values,        // values of the arguments
-  stack,         // the user stack; like those below, it may be a key
+  stack,         // the user stack (this and the following ones may also be keys)
   kernel_stack,  // the kernel stack
   symbol,        // address of a symbol in the process
   kernel_symbol  // address of a symbol in the kernel
@@ -73,7 +73,7 @@ constexpr const ActionInfo* find_action(Action id) {
   return nullptr;
 }
 
-// A number that is no action keeps the values of its arguments, as aggregating functions do.
+// Aggregating functions, and numbers without a row, keep the values of their arguments.
 constexpr ActionKeeps kept_by(Action id) {
   switch (id) {
 #define DVM_ACTION(number, name, arguments, when, keeps, ...) \

@@ -1,6 +1,6 @@
 #pragma once
-// Argument lists of subroutines, actions and aggregating functions: "string int int?", parsed when dvm is compiled. A word that
-// is no argument type does not build.
+// Argument lists of subroutines, actions and aggregating functions: "string int int?". They are parsed at compile time; an
+// unknown word is a compile error.
 
 #include <array>
 #include <cstddef>
@@ -15,10 +15,10 @@ enum class ArgumentType : uint8_t {
   string,
   ptr,          // an address of the traced process or of scratch
   bytes,        // an address of scratch
-  constant,     // const: an integer constant of the program, which is not recorded
+  constant,     // const: an integer constant in the script, which is not recorded
   format,       // fmt: a format string
   aggregation,  // agg
-  formatted     // ...: as the format asks
+  formatted     // ...: the arguments of the format
 };
 
 struct Argument {
@@ -41,7 +41,7 @@ class ArgumentList {
   constexpr const Argument* end() const { return arguments_.data() + size_; }
   constexpr size_t size() const { return size_; }
   constexpr const Argument& operator[](size_t i) const { return arguments_[i]; }
-  constexpr size_t required() const { return required_; }  // those that must be there
+  constexpr size_t required() const { return required_; }  // number of arguments that must be given
   constexpr std::string_view text() const { return text_; }
 
  private:

@@ -18,13 +18,13 @@ constexpr uint64_t signed_remainder(uint64_t a, uint64_t b) {
 
 constexpr uint64_t signed_shift(uint64_t a, uint64_t count) { return static_cast<uint64_t>(static_cast<int64_t>(a) >> count); }
 
-// The two numbers that condition codes compare before anything has set them.
+// The two numbers that the condition codes compare before an instruction sets them.
 struct Compared {
   uint64_t left, right;
 };
 inline constexpr Compared kNoComparison{1, 0};
 
-// The value of an arithmetic opcode; nothing: it would fault, or it is no such opcode.
+// The result of an arithmetic opcode. Nothing if it would fault, or if the opcode is not arithmetic.
 constexpr std::optional<uint64_t> arithmetic(Opcode op, uint64_t a, uint64_t b) {
   switch (op) {
 #define DVM_ARITHMETIC(name, expression) \

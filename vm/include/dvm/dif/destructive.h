@@ -7,7 +7,7 @@
 
 namespace dvm::dif {
 
-// The first action or subroutine of the clause that is destructive; empty: there is none.
+// The name of the first destructive action or subroutine of the clause; empty: there is none.
 std::string_view destructive_part(const EcbDesc& clause);
 
 }  // namespace dvm::dif
