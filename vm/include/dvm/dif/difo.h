@@ -1,6 +1,6 @@
 #pragma once
-// A DIFO: an object of DIF with the tables that its instructions index. It is plain data of any origin, so nothing may run it:
-// engines take only a VerifiedDifo (dvm/vm/verify.h).
+// A DIFO: an object of DIF with the tables that its instructions index. It is unchecked data, possibly from a file. Engines do
+// not take it; they take a VerifiedDifo (dvm/vm/verify.h).
 //
 //   text       the instructions; the last one is a ret
 //   integers   the operands of setx
@@ -22,13 +22,13 @@ enum class TypeKind : uint8_t {
   bytes,    // by reference, `size` bytes: structures, arrays, copyin()
 };
 
-// Type of a value as the machine sees it. size is in bytes; for a string it is 0, strsize rules.
+// The type of a value in DIF. size is in bytes; for a string it is 0, because option strsize sets it.
 struct DataType {
   TypeKind kind = TypeKind::none;
   bool is_signed = false;
-  bool is_char = false;  // a char: printa and %c treat it so
+  bool is_char = false;  // a char, which printa and %c print as a character
   uint32_t size = 0;
-  std::string name;  // how D spells the type, for listings and messages: "int", "string", "struct foo *"
+  std::string name;  // the type in D, for listings and messages: "int", "string", "struct foo *"
 
   bool by_ref() const { return kind == TypeKind::string || kind == TypeKind::bytes; }
   friend bool operator==(const DataType&, const DataType&) = default;
@@ -55,7 +55,7 @@ struct Difo {
   DataType result;
 };
 
-// The row of the user variable that an instruction stores to; null: it stores to none, or the DIFO does not declare it.
+// The row of the user variable to which an instruction stores. Null: it does not store to one, or the DIFO does not declare it.
 inline const Variable* stored_variable(const Difo& difo, Instruction in) {
   if (!has_format(in, Format::stv)) return nullptr;
   for (const Variable& variable : difo.variables)

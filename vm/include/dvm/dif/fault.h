@@ -24,7 +24,7 @@ inline constexpr std::array kFaults = {
 #include "vm/dif/faults.def"
 };
 
-// That of no fault, if there is no such row.
+// The row of a fault; for an unknown number, the row "none".
 constexpr const FaultInfo& info(Fault fault) {
   for (const FaultInfo& row : kFaults)
     if (row.id == fault) return row;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a firing that DIF can use, as bits: the instrument captures those that a clause needs
+// The parts of a firing that DIF can use, as bits. The instrument captures those that a clause needs
 // (runtime/instrument/capture.h).
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace dvm::dif {
 enum class FiringPart : uint16_t {
   nothing = 0,
   argument = 1 << 0,   // argN, or args[N]
-  goroutine = 1 << 1,  // of a function of Go
+  goroutine = 1 << 1,  // the goroutine that calls a function of Go
   time = 1 << 2,
   vtime = 1 << 3,   // the CPU time of the thread
   thread = 1 << 4,  // pid and tid
@@ -17,12 +17,12 @@ enum class FiringPart : uint16_t {
   comm = 1 << 6,            // the thread's name
   error = 1 << 7,           // errno of a system call
   caller = 1 << 8,          // two frames of the user stack
-  stack = 1 << 9,           // all of its frames
+  stack = 1 << 9,           // all frames of the user stack
   registers = 1 << 10,      // uregs[N]
   kernel_caller = 1 << 11,  // two frames of the kernel stack
-  kernel_stack = 1 << 12,   // all of its frames
+  kernel_stack = 1 << 12,   // all frames of the kernel stack
   owner = 1 << 13,          // uid and gid of the process
-  parent = 1 << 14          // of the process
+  parent = 1 << 14          // ppid of the process
 };
 
 constexpr FiringPart operator|(FiringPart a, FiringPart b) {

@@ -5,9 +5,12 @@
 // An analysis is an object with two or three functions:
 //
 //   void step(State& state, Instruction in, size_t pc)            turns the state before an instruction into the state after it
-//   void join(State& into, const State& from, size_t pc)          merges the states of two paths that meet before pc; `from` came
-//                                                                 from further down the text
-//   void split(State& next, State& taken, Instruction in, size_t pc)   optional: a conditional branch is not taken, or taken
+//   void join(State& into, const State& from, size_t pc)          merges the states of two paths that meet before pc; `from` is
+//   that
+//                                                                 of the later instruction
+//   void split(State& next, State& taken, Instruction in, size_t pc)   optional, at a conditional branch: refines the states of
+//   the
+//                                                                 path that does not take it and of the one that does
 //
 // Instructions that no path reaches are not visited.
 
@@ -18,7 +21,7 @@
 
 namespace dvm::dif {
 
-// What an instruction does to the tuple stack. pushed(): the entry, if it pushes one. What does not fit or is not there is
+// Applies an instruction to a model of the tuple stack. pushed() makes the entry that a push adds. Overflow and underflow are
 // ignored.
 template <class Entries, class Pushed>
 void use_tuple(Entries& entries, Instruction in, Pushed pushed) {

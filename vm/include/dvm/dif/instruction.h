@@ -59,13 +59,13 @@ class Instruction {
 constexpr bool is_conditional(Opcode branch) { return branch != Opcode::ba; }
 constexpr bool is_move(Opcode opcode) { return opcode == Opcode::mov; }
 
-// These take any word, also one that is no instruction.
+// These accept any word, even if it is not an instruction.
 constexpr bool has_format(Instruction in, Format format) { return is_opcode(in.number()) && info(in.opcode()).format == format; }
 constexpr bool is_branch(Instruction in) { return has_format(in, Format::branch); }
 constexpr bool is_conditional(Instruction in) { return is_branch(in) && is_conditional(in.opcode()); }
 constexpr bool is_move(Instruction in) { return is_move(in.opcode()); }
 constexpr bool is_return(Instruction in) { return has_format(in, Format::ret); }
-// The next instruction may follow.
+// Execution may continue at the next instruction.
 constexpr bool goes_on(Instruction in) { return !is_return(in) && (!is_branch(in) || is_conditional(in)); }
 
 }  // namespace dvm::dif

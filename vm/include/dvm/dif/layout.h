@@ -1,5 +1,5 @@
 #pragma once
-// The layout of a value that print() shows: its type and those of its members, as a list in the order in which they are printed.
+// The layout of a value for print(): its type and those of its members, as a list in printing order.
 //
 //   struct node { int id; struct place { short x; } at[2]; }      depth 0  record  struct node
 //                                                                       1  integer int             id
@@ -7,7 +7,7 @@
 //                                                                       2  record  struct place
 //                                                                       3  integer short           x
 //
-// Behind a record stand its members, behind an array its element, each one deeper.
+// The members of a record follow it, and the element of an array follows the array, one level deeper.
 
 #include <cstdint>
 #include <string>
@@ -33,9 +33,9 @@ struct LayoutNode {
   LayoutKind kind = LayoutKind::unknown;
   uint32_t depth = 0;
   bool is_signed = false;
-  std::string type;     // as D spells it
+  std::string type;     // as spelled in D
   std::string member;   // name; empty: the value itself, or an element
-  uint64_t offset = 0;  // bytes from the begin of the record
+  uint64_t offset = 0;  // bytes from the start of the record
   uint64_t size = 0;    // in bytes
   uint32_t bits = 0;    // width of a bit-field, from bit `shift`; 0: none
   uint32_t shift = 0;
