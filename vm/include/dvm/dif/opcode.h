@@ -8,7 +8,7 @@
 
 namespace dvm::dif {
 
-// How the 24 bits below the opcode are read; instruction.h draws each format.
+// The meaning of the 24 bits below the opcode; instruction.h draws each format.
 enum class Format : uint8_t {
   none,
   log,
@@ -31,19 +31,25 @@ enum class Format : uint8_t {
   xlate
 };
 
-// The prices of a use of an opcode or a subroutine.
+// How one use of an opcode or a subroutine is priced.
 enum class CostClass : uint8_t {
-  none,    // no price: the verifier rejects it, or it always faults
-  flat,    // one price
-  bytes,   // one price, and one per byte
-  found,   // one price, and one more if the variable that is looked up exists
-  stored,  // one price, and one per byte of a string or structure, or one more if an integer makes the variable appear or vanish
-  called,  // the price of the subroutine or built-in variable instead
+  // Not at all: the verifier rejects it, or it always faults.
+  none,
+  // One price.
+  flat,
+  // One price, and a price per byte.
+  bytes,
+  // One price, and a second one if the variable that is looked up exists.
+  found,
+  // One price, and a price per byte of a string or structure, or a second price if an integer creates or frees the variable.
+  stored,
+  // The price of the subroutine or built-in variable instead.
+  called,
 };
 
 // The memory that an opcode reads or writes.
 enum class Width : uint8_t {
-  none,  // none, or that of the type of a variable
+  none,  // no memory, or the size of a variable's type
   s8,
   u8,
   s16,
@@ -52,10 +58,10 @@ enum class Width : uint8_t {
   u32,
   x64,
   text,  // strings
-  span   // as many bytes as an operand says
+  span   // an operand has the number of bytes
 };
 
-// The bytes of an integer in memory; 0: it is none.
+// The bytes of an integer in memory; 0: it is not an integer.
 constexpr unsigned bytes_of(Width width) {
   constexpr unsigned kBytes[] = {0, 1, 1, 2, 2, 4, 4, 8, 0, 0};
   return kBytes[static_cast<size_t>(width)];
@@ -91,7 +97,7 @@ struct OpcodeInfo {
   std::string_view text;
 };
 
-// The words of the column `faults` and `scope`.
+// The words of the columns `faults` and `scope`.
 namespace column {
 inline constexpr bool faults_may = true, faults_never = false;
 inline constexpr std::optional<Scope> scope_none, scope_global = Scope::global, scope_thread = Scope::thread,
