@@ -24,7 +24,7 @@ enum class OptionKind : uint8_t {
 
 struct OptionKindInfo {
   std::string_view name;
-  std::string_view words;  // apart by blanks
+  std::string_view words;  // separated by blanks
   std::string_view expected;
 };
 
@@ -34,7 +34,8 @@ inline constexpr std::array kOptionKinds = {
 };
 constexpr const OptionKindInfo& info(OptionKind kind) { return kOptionKinds[static_cast<size_t>(kind)]; }
 
-// The places that may set an option: setopt() and all others, pragmas and the command line, or the command line alone.
+// The places that may set an option. dynamic: setopt(), pragmas and the command line. program: pragmas and the command line.
+// command: the command line alone.
 enum class OptionTime : uint8_t { dynamic, program, command };
 
 struct OptionInfo {
@@ -59,15 +60,15 @@ inline constexpr std::array kOptions = {
 inline constexpr unsigned kOptionCount = kOptions.size();
 
 constexpr const OptionInfo& info(Option option) { return kOptions[static_cast<size_t>(option)]; }
-// Null: there is none of that name.
+// Null: there is no such option.
 constexpr const OptionInfo* find_option(std::string_view name) {
   for (const OptionInfo& row : kOptions)
     if (row.name == name) return &row;
   return nullptr;
 }
 
-// The values of all options. set() takes the text after "name=" ("" when there was no "="), and where it comes from. Its errors
-// have dtrace's words: "Invalid option name", "Invalid value for specified option" and kin.
+// The values of all options. set() takes the text after "name=" (empty if there is no "="), and the place that sets the option.
+// Its errors have dtrace's words, for example "Invalid option name" or "Invalid value for specified option".
 class Options {
  public:
   Options();
@@ -77,17 +78,17 @@ class Options {
   Status set(std::string_view name, std::string_view value, OptionTime from = OptionTime::command);
 
  private:
-  std::array<int64_t, kOptionCount> values_;  // of texts: how many were given
+  std::array<int64_t, kOptionCount> values_;  // of an option of kind text: the number of texts
   std::array<std::vector<std::string>, kOptionCount> texts_;
 };
 
-// The bytes of the largest alloca(): option scratchsize in whole words, or what scratch can ever have.
+// The bytes of the largest alloca(): option scratchsize, or its upper limit if it is not set, rounded up to words.
 uint64_t scratch_size(const Options& options);
 
-// The values of an option if there are few: words, on and off of a flag, versions of D. Empty: any number, text or the like.
+// The values that an option accepts, if they can be listed: words, on and off, versions of D. Empty: numbers, texts and the like.
 std::vector<std::string> option_words(const OptionInfo& option);
 
-// Hints about an option that set() refuses: near names, or the values that it takes.
+// Hints for an option that set() rejects: similar names, or the values that it accepts.
 std::vector<std::string> option_hints(std::string_view name);
 
 }  // namespace dvm::dif
