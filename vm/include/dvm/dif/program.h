@@ -1,6 +1,6 @@
 #pragma once
-// A compiled program: what the compiler hands to the runtime. A type whose name ends in Desc is a description; the type without
-// Desc is the living object made from it (runtime/).
+// A compiled program, the compiler's output and the runtime's input. A type whose name ends in Desc is a description. The runtime
+// makes the object without Desc from it.
 //
 //   Program ── clauses: EcbDesc ── probes: ProbeDesc ...       each matching probe gets an ECB of the clause
 //          │                    ├─ predicate: PredDesc?
@@ -21,7 +21,7 @@
 
 namespace dvm::dif {
 
-// provider:module:function:name; an empty field matches everything, fields may hold globs (* ? [...]).
+// provider:module:function:name. An empty field matches everything. Fields may contain globs (* ? [...]).
 struct ProbeDesc {
   std::string provider, module, function, name;
 };
@@ -40,9 +40,9 @@ struct PredDesc {
 // A value that an action records, a key, or the value of an aggregation: the DIFO that computes it, and its type, difo.result.
 // The ECB places it in the record: scalars at their natural alignment, strings in strsize bytes, bytes in `size`.
 //
-// If made_by is not expression, the value is what that action makes: a stack, or the symbol of the address that the DIFO
-// computes. A stack has a number of frames (0: as the options say) and the bytes for the strings of ustack. It is that of the
-// firing, or, if the DIFO's result is bytes, one that was kept before and lies at the address that it computes.
+// If made_by is not expression, that action makes the value: a stack, or the symbol of the address that the DIFO computes. A
+// stack has a number of frames (0: by the options) and the bytes for the strings of ustack. It is the stack of the firing or, if
+// the DIFO's result is bytes, one that a variable keeps, at the address that the DIFO computes.
 struct RecDesc {
   Difo difo;
   Action made_by = Action::expression;
@@ -56,13 +56,13 @@ inline bool is_own_stack(const RecDesc& value) { return is_stack(value.made_by) 
 // One action of a clause.
 //   trace, exit, expression      args[0]
 //   stacks and symbols           args[0], made by the action
-//   tracemem                     args[0]: the bytes at the address. args[1]: the number of bytes, if it is given
-//   print                        args[0]; layout: that of its type
+//   tracemem                     args[0]: the bytes at the address. args[1]: the number of bytes (optional)
+//   print                        args[0]; layout of its type
 //   printf, printa with format   format; printf: args in the order of the conversions
-//   aggregating function         args: key_count keys, the value (none: count), the increment, if any
+//   aggregating function         args: key_count keys, then the value (not for count), then the increment (optional)
 //     lquantize, llquantize      parameters: base, limit and step; factor, low, high and steps
 //   printa, clear, denormalize   aggregations
-//   trunc                        aggregations[0]; args[0] if a count is given, evaluated at the firing
+//   trunc                        aggregations[0]; args[0]: the count (optional), evaluated at the firing
 //   normalize                    aggregations[0]; args[0]: the divisor, evaluated at the firing
 struct ActDesc {
   Action kind = Action::expression;
@@ -89,7 +89,7 @@ struct AggregationDesc {
   std::string name;  // without the @; empty for the anonymous one
   Action function = Action::agg_count;
   std::vector<DataType> keys;
-  std::vector<Action> key_makers;  // of the keys, as RecDesc::made_by; empty until it is enabled
+  std::vector<Action> key_makers;  // RecDesc::made_by of each key; empty until the aggregation is enabled
   std::vector<int64_t> parameters;
   DataType value;  // type of the aggregated expression; its sign decides how min, max and sum are printed
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Compiled programs as a file, in the spirit of DTrace's DOF: `dvm compile --dif` writes it, `dvm exec` runs it.
+// The file format of compiled programs, comparable to DTrace's DOF. `dvm compile --dif` writes it, `dvm exec` runs it.
 //
 //   magic    "dvm program\n"
 //   u32      version
@@ -7,9 +7,9 @@
 //   u64      FNV-1a of the payload
 //   payload  the structures of program.h, field by field in their order
 //
-// Numbers are little-endian; a string or list is its length (u32), then what is in it; what may be missing is a byte, 0 or 1,
-// then what it is. A file may come from anywhere: reading it checks every length and value, but not the DIF, which whoever
-// enables the program verifies. Consumer context.
+// Numbers are little-endian. A string or list is its length (u32), then its contents. An optional field is a byte, 0 or 1, then
+// its contents if the byte is 1. Files are untrusted: the reader checks every length and value. It does not check the DIF, which
+// is verified when the program is enabled. Consumer context.
 
 #include <string>
 #include <string_view>
@@ -22,18 +22,18 @@ namespace dvm::dif {
 
 // The result of one source. The probe descriptions may hold $target.
 struct NamedProgram {
-  std::string name;             // of the script, or the program's text
-  bool is_description = false;  // it was given as text
+  std::string name;             // of the script; of -n, the text
+  bool is_description = false;  // from -n
   Program program;
 };
 
 struct ProgramFile {
   std::vector<NamedProgram> programs;
-  std::vector<std::string> settings;  // options, name or name=value, in the order in which they are set
+  std::vector<std::string> settings;  // options, as name or name=value, in the order in which they are applied
 };
 
 std::string to_bytes(ProgramFile file);
-// The error says what is wrong with the bytes.
+// The error says why the bytes are not a program file.
 Result<ProgramFile> from_bytes(std::string_view bytes);
 
 }  // namespace dvm::dif

@@ -16,7 +16,7 @@ inline constexpr unsigned kRegisterNumbers = [] {
   return end;
 }();
 
-// The word of struct pt_regs that uregs[number] is; nothing if a probe does not see the register.
+// The word of struct pt_regs that uregs[number] reads. Nothing if probes do not capture the register.
 constexpr std::optional<unsigned> saved_register(uint64_t number) {
   constexpr int none = -1;
   int saved = none;

@@ -39,7 +39,7 @@ static_assert([] {
 
 constexpr const RegisterRoles& roles_of(Instruction in) { return kRegisterRoles[static_cast<size_t>(info(in.opcode()).format)]; }
 
-// As bits. %r0 is never written.
+// Registers as bits. %r0 is never written.
 struct RegisterUse {
   uint8_t reads = 0;
   uint8_t writes = 0;

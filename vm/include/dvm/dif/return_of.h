@@ -1,5 +1,5 @@
 #pragma once
-// The instruction that ends a DIFO, for those who make DIF themselves.
+// The instruction that ends a DIFO, for code that builds DIF.
 
 #include "dvm/dif/instruction.h"
 #include "dvm/dif/opcode.h"
