@@ -1,6 +1,6 @@
 #pragma once
-// How lquantize(), llquantize() and stddev() change the words of a key's state: for dvm and for code in traced threads, which
-// links nothing. Their constants come with them.
+// How lquantize(), llquantize() and stddev() update the words of a key's state. dvm and the code in traced threads, which links
+// no library, share these functions.
 
 #include <cstdint>
 
@@ -10,14 +10,14 @@ constexpr uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-// Below base, each step, at or above the limit.
+// The buckets are: below base; one for each step; at or above the limit. words: their number.
 constexpr uint64_t lquantize_bucket(int64_t base, int64_t step, uint64_t words, int64_t value) {
   if (value < base) return 0;
   const uint64_t level = (static_cast<uint64_t>(value) - static_cast<uint64_t>(base)) / static_cast<uint64_t>(step);
   return 1 + (level < words - 2 ? level : words - 2);
 }
 
-// The number of whole `divisor`s in size * steps, which is below steps * divisor. A division of 128 bits would need a library.
+// size * steps / divisor, rounded down; it must be below `steps`. Avoids a 128-bit division, which would need a library.
 constexpr uint64_t steps_in(uint64_t size, uint64_t steps, uint64_t divisor) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(size) * steps;
@@ -29,7 +29,7 @@ constexpr uint64_t steps_in(uint64_t size, uint64_t steps, uint64_t divisor) {
   return low;
 }
 
-// How many buckets a value is away from the one around zero, of which the outermost is `most` away.
+// The distance, in buckets, of a value from the bucket around zero. `most` is the distance of the outermost bucket.
 constexpr uint64_t llquantize_distance(int64_t factor, int64_t low, int64_t high, int64_t steps, uint64_t most, uint64_t size) {
   uint64_t bottom = 1;
   for (int64_t m = 0; m < low; m++) bottom *= static_cast<uint64_t>(factor);
@@ -42,7 +42,7 @@ constexpr uint64_t llquantize_distance(int64_t factor, int64_t low, int64_t high
   return skipped + step - static_cast<uint64_t>(steps / factor) + 1;
 }
 
-// Count, total, 128 bits of total of squares: low, high.
+// The state is four words: the count, the total, and the total of squares, 128 bits, low word first.
 constexpr void update_stddev(uint64_t* state, int64_t value) {
   __extension__ using Wide = unsigned __int128;
   const Wide square = static_cast<Wide>(magnitude(value)) * magnitude(value);

@@ -24,25 +24,25 @@ struct Attributes {
   bool reaches(const Attributes& minimum) const { return name >= minimum.name && data >= minimum.data && cls >= minimum.cls; }
 };
 
-// The less stable of each part.
+// The lower stability of each part.
 inline Attributes least(const Attributes& a, const Attributes& b) {
   return {std::min(a.name, b.name), std::min(a.data, b.data), std::min(a.cls, b.cls)};
 }
 
-// Case does not matter.
+// Ignores case.
 std::optional<Attributes> parse_attributes(std::string_view text);
 std::string print(const Attributes& attributes);
 
-// An option keeps them as a number.
+// Attributes as a number, for the value of an option.
 inline int64_t pack(const Attributes& a) { return a.name << 16 | a.data << 8 | a.cls; }
 inline Attributes unpack_attributes(int64_t value) {
   return {static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
 }
 
-// "1.6.1" as a number that compares as versions do; nothing if it is no version.
+// "1.6.1" as a number; a later version is a larger number. Nothing if the text is not a version.
 std::optional<uint32_t> parse_version(std::string_view text);
 std::string print_version(uint32_t version);
-// True for the versions that D has had.
+// True for the versions of D that exist.
 bool is_known_version(uint32_t version);
 std::vector<std::string> known_versions();
 inline constexpr uint32_t kNewestVersion = 1u << 24 | 13u << 12;

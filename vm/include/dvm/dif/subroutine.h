@@ -16,16 +16,16 @@ enum class Subroutine : uint16_t {
 #include "vm/dif/subroutines.def"
 };
 
-// Where the value of a subroutine lies, if it is an address.
+// The memory to which the result of a subroutine points.
 enum class ValueOrigin : uint8_t {
-  made,  // in scratch, or the value is a number
-  part,  // inside the first argument
-  text,  // in scratch, the copy of a string of the traced process
-  bytes  // in scratch, the copy of bytes of the traced process
+  made,  // scratch; or the result is a number
+  part,  // the memory of the first argument
+  text,  // scratch that holds a copy of a string of the traced process
+  bytes  // scratch that holds a copy of bytes of the traced process
 };
 
-// Memory that a subroutine reads at an address that is one of its arguments. As many bytes as `size` says: an argument, which may
-// be missing for a string, or a constant.
+// The memory that a subroutine reads, at the address in argument number `address`. For `fixed`, `size` is the number of bytes.
+// Otherwise it is the number of the argument that has it; for a string, this argument may be missing.
 struct MemoryRead {
   enum class Kind : uint8_t { none, bytes, fixed, text };
   Kind kind = Kind::none;

@@ -1,6 +1,6 @@
 #pragma once
-// DIF as text: the disassembler prints a DIFO as DTrace's -S does, the assembler reads that form back. The listing is the golden
-// form of the compiler's tests and the input of the conformance tests.
+// DIF as text. The disassembler prints a DIFO in the form of dtrace -S, and the assembler reads this form. Golden tests of the
+// compiler compare listings, and the conformance tests are written as listings.
 
 #include <string>
 #include <string_view>
@@ -10,11 +10,11 @@
 
 namespace dvm::dif {
 
-// A listing: header, one line an instruction, the variable table.
+// A listing: a header, one line for each instruction, and the variable table.
 std::string disassemble(const Difo& difo);
 
-// The listing of dtrace -S, byte for byte: no names of types, but the built-in variables in the table. Where dtrace prints the
-// address of the object stands a number; a string has `strsize` bytes.
+// The listing of dtrace -S, byte for byte: without names of types, and with built-in variables in the table. `number` takes the
+// place of the address of the object. A string has `strsize` bytes.
 std::string list_as_dtrace(const Difo& difo, uint64_t number, uint64_t strsize);
 
 // Errors name the line: "line 3: unknown mnemonic 'frob'".
