@@ -1,6 +1,7 @@
 #pragma once
-// Types, functions' arguments and data of a traced program, as its debug information describes them. Descriptions of one type
-// name others by a TypeRef, which only the one who made it can follow; so a structure is described without what it points at.
+// Types, function arguments and data of a traced program, from its debug information. The description of a type refers to other
+// types by TypeRefs, which only their maker (TypeCatalog) can resolve. So the description of a structure does not include those
+// of the types to which it points.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +12,7 @@ namespace dvm::dif {
 using TypeRef = uint64_t;  // 0: void
 
 enum class DescribedAs : uint8_t {
-  unknown,  // what D has no counterpart for, or a damaged description
+  unknown,  // a type without a counterpart in D, or damaged debug information
   void_,
   integer,
   floating,
@@ -22,7 +23,7 @@ enum class DescribedAs : uint8_t {
   enumeration,
   function,
   alias,      // a typedef
-  qualified,  // const, volatile and kin: the target is the type
+  qualified,  // const, volatile or the like; `target` is the unqualified type
 };
 
 struct TypeDesc {
@@ -31,15 +32,15 @@ struct TypeDesc {
   uint64_t size = 0;
   bool is_signed = false;
   bool is_char = false;
-  bool is_complete = true;       // false: declared only
-  TypeRef target = 0;            // of a pointer, array, alias, qualified type
-  uint64_t line = 0;             // where it was declared: tells types of one name apart
-  std::vector<uint64_t> counts;  // of an array, a dimension each from the outside in; 0: unknown
+  bool is_complete = true;       // false: declared but not defined
+  TypeRef target = 0;            // of a pointer, array, alias or qualified type
+  uint64_t line = 0;             // of the declaration, to distinguish types of the same name
+  std::vector<uint64_t> counts;  // of an array: the size of each dimension, outermost first; 0: unknown
 };
 
 // A member of a structure or union, or a base of a class. A bit-field lies `shift` bits up in the `storage` bytes at offset.
 struct MemberDesc {
-  std::string name;  // empty: its own members are named without it
+  std::string name;  // empty: its members are accessed as members of the outer type
   TypeRef type = 0;
   uint64_t offset = 0;
   unsigned bits = 0;  // 0: no bit-field
@@ -53,9 +54,9 @@ struct EnumeratorDesc {
   int64_t value = 0;
 };
 
-// Bytes of an argument that are in a word: from bit `shift` of argN on.
+// Bytes of an argument that lie in argument word `arg`, from bit `shift` on.
 struct ArgumentPart {
-  uint64_t offset = 0, size = 0;  // in the argument
+  uint64_t offset = 0, size = 0;  // bytes in the argument
   unsigned arg = 0;
   unsigned shift = 0;
   friend bool operator==(const ArgumentPart&, const ArgumentPart&) = default;
@@ -65,13 +66,13 @@ struct ArgumentPart {
 struct ArgumentDesc {
   std::string name;
   TypeRef type = 0;
-  unsigned arg = 0;           // it is argN
-  bool is_word = false;       // a 64-bit number without a type: the offset of a return
-  bool is_in_memory = false;  // at the address argN
-  std::string problem;        // why it is unknown; empty: it is not
+  unsigned arg = 0;           // N of the argN that holds it
+  bool is_word = false;       // a 64-bit number without a type, such as the offset of a return
+  bool is_in_memory = false;  // argN is its address
+  std::string problem;        // why its location is unknown; empty: it is known
   // Its parts, if it has no address and is not in argN alone. Bytes outside of all parts are unknown.
   std::vector<ArgumentPart> parts{};
-  std::string spelling{};  // the type as a listing shows it; empty: as D spells it
+  std::string spelling{};  // the type for listings; empty: as spelled in D
 };
 
 // A named constant: an enumerator.

@@ -1,9 +1,9 @@
 #pragma once
-// How aggregating functions change the words of a key's state: a template for each row of vm/dif/updates.def. Engines expand them
-// for integers (IntegerWords) and for values of machine code (vm/engine/llvm/body.cpp).
+// How aggregating functions update the words of a key's state: a template for each row of vm/dif/updates.def. Engines instantiate
+// them for integers (IntegerWords) and for values in generated code (vm/engine/llvm/body.cpp).
 //
-// Words has the operators of both: constant(), get(), set(), add(); less() compares signed numbers; choose(); leading_zeros(), 64
-// of 0. N is its number.
+// Words provides constant(), get(), set(), add(), choose(), less() for signed numbers, and leading_zeros(), which is 64 for 0. N
+// is its number type.
 
 #include <cstdint>
 
