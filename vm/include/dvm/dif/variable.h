@@ -1,5 +1,5 @@
 #pragma once
-// Built-in variables, made from vm/dif/variables.def, and the numbering of a script's own.
+// Built-in variables, made from vm/dif/variables.def, and the range of ids for user variables.
 
 #include <array>
 #include <cstdint>
@@ -24,8 +24,8 @@ struct BuiltInInfo {
   std::string_view name;
   BuiltInKind kind;
   std::string_view type;
-  VariableFamily family;  // none: dvm does not have it, and refuses a script that uses it
-  FiringPart reads;       // what its getter uses of the firing
+  VariableFamily family;  // none: dvm does not support it, and refuses a script that uses it
+  FiringPart reads;       // the parts of the firing that its getter uses
   std::string_view text;
 };
 
@@ -49,7 +49,7 @@ constexpr const BuiltInInfo* find_built_in(unsigned id) {
   return nullptr;
 }
 
-// The id of the built-in variable that an instruction reads, which need not exist; nothing: it reads none.
+// The id of the built-in variable that an instruction reads; the id may be unknown. Nothing: it reads none.
 constexpr std::optional<unsigned> built_in_of(Instruction in) {
   if (!is_opcode(in.number())) return std::nullopt;
   const OpcodeInfo& row = info(in.opcode());
