@@ -1,9 +1,10 @@
 #pragma once
-// The counts of a run. Engines count, the model prices: no engine knows a cycle. The policy is chosen when the ECB is made. It is
-// a template parameter of the engine, so a run without accounting pays nothing.
-//   none    count nothing
-//   blocks  count the runs of each basic block; the counts of every opcode, variable and subroutine follow
-//   time    read the cycle counter around each instruction, less the cost of reading it; far slower, for profiles and samples
+// The counts of a run. Engines count, and the model prices the counts: engines know no prices. The policy is chosen when the ECB
+// is made. It is a template parameter of the engine, so a run without accounting pays nothing.
+//   none    counts nothing.
+//   blocks  counts the runs of each basic block. The counts of every opcode, variable and subroutine follow from them.
+//   time    reads the cycle counter around each instruction, and subtracts the cost of reading. Far slower; for profiles and
+//   samples.
 
 #include <x86intrin.h>
 
@@ -22,22 +23,23 @@ namespace dvm::vm {
 // The cycle counter, in ticks.
 inline uint64_t read_ticks() noexcept { return __rdtsc(); }
 
-// The cost of read_ticks() in a row of readings, measured now.
+// Measures the cost of one read_ticks(), in ticks, in a sequence of readings.
 int64_t calibrate_ticks() noexcept;
 
 enum class CostPolicy : uint8_t { none, blocks, time };
 
 // The counters of one instruction.
 struct OpCost {
-  uint64_t executed = 0;  // blocks: times a conditional branch was taken; time: executions
+  // Policy blocks: how often a conditional branch was taken. Policy time: executions.
+  uint64_t executed = 0;
   uint64_t units = 0;
   int64_t ticks = 0;
   uint64_t faults = 0;
 };
 
-// Executions and TSC ticks of one row of a table. Ticks are 0 unless a run was timed; `timed` is the number of executions whose
-// ticks were added, so ticks / timed is the measured mean. `units` is what the price n of the row is multiplied by, in the unit
-// of the row's dif::CostClass: mostly bytes that were moved.
+// Executions and TSC ticks of one row of a table. `timed` is the number of executions whose ticks were measured, so ticks / timed
+// is the mean; both are 0 in a run without timing. `units` is multiplied by the price n of the row. The row's dif::CostClass says
+// what a unit is: mostly a byte that was moved.
 struct Tally {
   uint64_t count = 0;
   uint64_t timed = 0;
@@ -50,9 +52,9 @@ struct Tally {
   }
 };
 
-// Tallies by row. A call also counts for its subroutine, and a load of a built-in for its variable; their ticks are there and not
-// with the opcode, as in the cost model. `opcodes` counts every instruction, `elsewhere` those that another row prices: a
-// subroutine, a variable, or the variant of the opcode. The operands of instructions are counted beside them.
+// Tallies by row. A call also counts for its subroutine, and a load of a built-in variable for that variable. As in the cost
+// model, the ticks are added there and not to the opcode. `opcodes` counts every instruction, `elsewhere` those that another row
+// prices: a subroutine, a variable, or the variant of the opcode. Operands are counted separately.
 struct Counts {
   std::array<Tally, dif::kOpcodeCount + 1> opcodes{};  // by opcode number
   std::array<Tally, dif::kOpcodeCount + 1> variants{};
@@ -66,11 +68,11 @@ struct Counts {
   Counts& operator+=(const Counts& o);
 };
 
-// How often an instruction was executed; how often it jumped, if it is a conditional branch; its units in all, as of a Tally.
+// The counts of one instruction.
 struct InstructionCount {
-  uint64_t entered = 0;
-  uint64_t taken = 0;
-  uint64_t units = 0;
+  uint64_t entered = 0;  // executions
+  uint64_t taken = 0;    // of a conditional branch: how often it jumped
+  uint64_t units = 0;    // in total, as in a Tally
 
   friend bool operator==(const InstructionCount&, const InstructionCount&) = default;
 };
@@ -80,7 +82,7 @@ using InstructionCounts = std::vector<InstructionCount>;
 
 void add_instructions(InstructionCounts& into, const InstructionCounts& from);
 
-// For each instruction, the mean number of bytes that were pushed by reference and are on the tuple stack when it runs.
+// For each instruction: the mean number of bytes of references on the tuple stack when it runs.
 std::vector<double> pushed_bytes(const dif::Difo& difo, std::span<const InstructionCount> counts);
 
 }  // namespace dvm::vm
