@@ -1,6 +1,6 @@
 #pragma once
-// How many dynamic variables find room in option dynvarsize, without storing any: who plans a run asks. It is the store's own
-// arithmetic (vm/state/dynamic_variables.h), of its nodes and of the blocks of its data, with nothing in them.
+// Computes how many dynamic variables fit into option dynvarsize, for the planning of a run. It uses the arithmetic of the store
+// (vm/state/dynamic_variables.h) for nodes and data blocks, and stores nothing.
 
 #include <array>
 #include <cstddef>
@@ -9,18 +9,18 @@ namespace dvm::vm {
 
 // Bytes in the data of a dynamic variable.
 struct DynamicEntry {
-  size_t keys = 0;   // as they are stored, stored_key() of each; 0: a thread-local variable without keys
-  size_t value = 0;  // a string with its NUL, or a structure; 0: an integer, which is no data
+  size_t keys = 0;   // the sum of stored_key() of its keys; 0: a thread-local variable without keys
+  size_t value = 0;  // of a string with its NUL, or a structure; 0: an integer, which is stored in the node
 };
 
-// The bytes that a key takes, given its own: a string without its NUL, an integer with 8.
+// The bytes that a key takes in the store. bytes: of the string without its NUL; of an integer, 8.
 size_t stored_key(size_t bytes);
 
 class DynamicRoom {
  public:
   explicit DynamicRoom(size_t dynvarsize);
 
-  // False: not all of them find room, and no more is to be asked.
+  // Adds `count` variables. False: not all of them fit; then add() must not be called again.
   bool add(const DynamicEntry& entry, size_t count = 1);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// What executes DIF. An engine turns a VerifiedDifo into a PreparedDifo once for each clause; running it is a call through one
-// pointer. A PreparedDifo never changes, so any number of threads may run it at once, each with a MachineState and OpCosts of its
-// own. Running is probe context: it does not allocate, lock or throw.
+// Engines execute DIF. An engine turns a VerifiedDifo into a PreparedDifo once for each clause. Running it is a call through one
+// pointer. A PreparedDifo is immutable, so any number of threads may run it at once, each with its own MachineState and OpCosts.
+// run() is probe context: it does not allocate, lock or throw.
 
 #include <memory>
 #include <span>
@@ -21,14 +21,14 @@ class PreparedDifo {
   using Run = uint64_t (*)(const PreparedDifo&, MachineState&, OpCost*) noexcept;
 
   virtual ~PreparedDifo() = default;
-  // The value of the DIFO. After a fault (state.fault().id != none) the value means nothing. costs: the first of cost_count() in
-  // which the runs of one context are counted.
+  // The value of the DIFO. After a fault (state.fault().id != none) the value is undefined. costs: an array of cost_count()
+  // counters of this context.
   uint64_t run(MachineState& state, OpCost* costs = nullptr) const noexcept { return run_(*this, state, costs); }
   // 0 under a policy that counts nothing.
   virtual size_t cost_count() const = 0;
-  // Adds what was counted in `costs`, and sets them to 0. Consumer context.
+  // Adds the counts in `costs` to `into` and `instructions`, and sets `costs` to 0. Consumer context.
   virtual void take_counts(std::span<OpCost> costs, Counts& into, InstructionCounts& instructions) const = 0;
-  // It and its string table stay where they are.
+  // The addresses of the DIFO and of its string table do not change.
   virtual const dif::Difo& difo() const = 0;
   std::string_view strings() const { return difo().strings; }
 
@@ -51,20 +51,21 @@ struct Prepared {
 std::unique_ptr<PreparedDifo> prepare_interp(VerifiedDifo difo, CostPolicy policy);
 inline std::string no_problem() { return {}; }
 
-inline constexpr MadeBody (*no_body)(const BodyRequest&) = nullptr;  // the ECB loop runs the actions one by one
+// For engines without bodies: the ECB loop then runs the actions one by one.
+inline constexpr MadeBody (*no_body)(const BodyRequest&) = nullptr;
 
-// Machine code. CostPolicy::time is the interpreter's.
+// Machine code. Under CostPolicy::time, the interpreter is used instead.
 Prepared prepare_llvm(VerifiedDifo difo, CostPolicy policy);
-// Whether code that is made from now on is named in /tmp/perf-PID.map, for perf.
+// Turns on or off the naming of new code in /tmp/perf-PID.map, for perf.
 void write_perf_map(bool is_wanted);
-// Loads LLVM, which takes some 20 ms.
+// Loads LLVM, which takes about 20 ms. Returns the error; empty: it is loaded.
 std::string llvm_problem();
 
 struct Engine {
   std::string_view name;
   Prepared (*prepare)(VerifiedDifo, CostPolicy);
-  MadeBody (*prepare_body)(const BodyRequest&);  // null: it has none
-  std::string (*problem)();                      // why the engine cannot be had here; empty: it can
+  MadeBody (*prepare_body)(const BodyRequest&);  // null: the engine makes no bodies
+  std::string (*problem)();                      // why the engine is not available here; empty: it is
 };
 inline constexpr Engine kEngines[] = {
 #define DVM_ENGINE(name, prepare, prepare_body, problem, text)                                                                   \
@@ -72,7 +73,7 @@ inline constexpr Engine kEngines[] = {
          problem},
 #include "vm/engine/engines.def"
 };
-// Runs any DIFO.
+// The interpreter, which runs any DIFO.
 inline constexpr const Engine& kUsualEngine = kEngines[0];
 
 }  // namespace dvm::vm
