@@ -1,6 +1,6 @@
 #pragma once
-// The services that a DIFO uses while it runs. The VM knows nothing of processes, providers or printing: the runtime
-// (or a test's mock) fills a Firing and implements Host.
+// The services that a running DIFO uses. The VM knows nothing about processes, providers or printing: the runtime (or the mock of
+// a test) fills in a Firing and implements Host.
 //
 // Probe context: no implementation may allocate, lock or throw.
 
@@ -13,24 +13,24 @@
 
 namespace dvm::vm {
 
-// Memory of the traced process as it was at the moment of firing, taken by the instrument.
+// Memory of the traced process that the instrument captured at the moment of firing.
 struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
-  bool is_string = false;  // bytes end at the NUL, which is included, or at strsize
-  bool is_file = false;    // no memory, but what the Host knows about an open file; the address is its descriptor
+  bool is_string = false;  // bytes end with the NUL or at strsize
+  bool is_file = false;    // not memory, but data of the Host about an open file; the address is its descriptor
 };
 
-// Registers of the traced thread in its process, as far as they were captured.
+// The captured registers of the traced thread, in user mode.
 struct UserRegisters {
   uint32_t which = 0;                // bit n: word n of the kernel's struct pt_regs
-  std::span<const uint64_t> values;  // of those, in this order
+  std::span<const uint64_t> values;  // of these words, in order
 
   bool has(unsigned n) const noexcept { return which >> n & 1; }
   uint64_t operator[](unsigned n) const noexcept { return values[static_cast<size_t>(std::popcount(which & ((1u << n) - 1)))]; }
 };
 
-// Unwinds the user stack of the firing that is being processed, once a clause asks for it.
+// Unwinds the user stack of the current firing, when a clause first needs it.
 class StackWalk {
  public:
   virtual std::span<const uint64_t> frames() noexcept = 0;
@@ -39,65 +39,68 @@ class StackWalk {
   ~StackWalk() = default;
 };
 
-// The firing that is being processed: everything that was known when it happened.
+// The firing that is being processed, with everything that was captured.
 struct Firing {
   uint32_t probe_id = 0;
   uint32_t epid = 0;
   uint64_t timestamp = 0;      // ns, CLOCK_MONOTONIC
   uint64_t walltimestamp = 0;  // ns since 1970
-  uint64_t vtimestamp = 0;     // ns of the thread's CPU time, 0 where it was not captured
+  uint64_t vtimestamp = 0;     // ns of the thread's CPU time; 0: not captured
   int32_t pid = 0, tid = 0, cpu = 0;
   int32_t error_number = 0;    // errno
-  int64_t uid = -1, gid = -1;  // of the process; -1: not captured, the Host tells them
+  int64_t uid = -1, gid = -1;  // of the process; -1: not captured, the Host is asked
   int32_t ppid = -1;           // likewise
-  // Memory that the clauses read has not changed since the firing: the thread waits until they have run, or dvm itself has fired.
+  // Memory has not changed since the firing, because the thread waits until the clauses have run, or because dvm itself fired.
   bool reads_in_time = false;
   std::array<uint64_t, 11> args{};  // of the probe, and the number of the goroutine
-  // NUL-terminated and alive as long as the consumer, so that a D string may point at them.
+  // NUL-terminated. They live as long as the consumer, so that a D string may point at them.
   std::string_view provider, module, function, name;
   std::string_view execname;
   std::span<const CapturedMemory> memory;
   UserRegisters registers;
-  std::span<const CapturedMemory> late;    // in a recording: what was read after the firing. The VM asks the Host for it
-  std::span<const uint64_t> stack;         // program counters of the user stack, the probed function's first; empty: not captured
-  StackWalk* walk = nullptr;               // finds them; null: they are in `stack`
-  std::span<const uint64_t> kernel_stack;  // likewise of the kernel stack; empty also where there is none
+  // In a recording: memory that was read after the firing. Reads of it go through the Host.
+  std::span<const CapturedMemory> late;
+  // Program counters of the user stack, the probed function first. Empty: not captured.
+  std::span<const uint64_t> stack;
+  StackWalk* walk = nullptr;  // unwinds the user stack; null: it is in `stack`
+  // The same for the kernel stack. Empty also if there is none.
+  std::span<const uint64_t> kernel_stack;
 
   std::span<const uint64_t> user_stack() const noexcept { return walk != nullptr ? walk->frames() : stack; }
 };
 
 class Host {
  public:
-  // Copies memory of the traced process that was not captured ("late read"). False: not readable.
+  // Copies memory of the traced process that was not captured (a "late read"). False: not readable.
   virtual bool read(uint64_t address, std::span<std::byte> to) noexcept = 0;
-  // Copies a string of the traced process up to and with its NUL, or to.size() bytes of it. Returns the bytes copied without
-  // the NUL; -1: not readable.
+  // Copies a string of the traced process with its NUL, or its first to.size() bytes. Returns the number of bytes without the
+  // NUL; -1: not readable.
   virtual std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept = 0;
-  // Copies bytes to the traced process. False: not all of that may be written.
+  // Copies bytes to the traced process. False: not all of them can be written.
   virtual bool write(uint64_t, std::span<const std::byte>) noexcept { return false; }
-  // Sends the process in the firing a signal. False: there is no such signal, or it must not or cannot have it.
+  // Sends a signal to the process of the firing. False: there is no such signal, or it is not allowed, or it failed.
   virtual bool signal(int64_t) noexcept { return false; }
-  // Whether the process in the firing is this one or descends from it.
+  // True if the process of the firing has this id or descends from the process that does.
   virtual bool descends_from(int64_t) noexcept { return false; }
-  // About the process of the firing; these are late reads too. -1: unknown.
+  // Ids of the process of the firing, as late reads. -1: unknown.
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;
   virtual int64_t gid() noexcept = 0;
-  // By its number in dvm_process[] (variables.def).
+  // Element of dvm_process[] (variables.def) with that index. -1: unknown.
   virtual int64_t process_number(uint64_t) noexcept { return -1; }
-  // The words of its command line, parted by blanks; the paths of its working directory and its root. Empty where unknown. Valid
-  // until the next call.
+  // The command line, its words separated by blanks, and the paths of the working directory and the root directory. Empty:
+  // unknown. Valid until the next call.
   virtual std::string_view command_line() noexcept { return {}; }
   virtual std::string_view working_directory() noexcept { return {}; }
   virtual std::string_view root_directory() noexcept { return {}; }
-  // These describe an open file of the process, by its number in dvm_file_number[] and dvm_file_text[]. A text is valid until the
-  // next call; empty: there is no such file.
+  // Elements of dvm_file_number[] and dvm_file_text[] (variables.def), which describe an open file of the process. A text is
+  // valid until the next call. Empty: there is no such file.
   virtual int64_t file_number(uint64_t) noexcept { return 0; }
   virtual std::string_view file_text(uint64_t) noexcept { return {}; }
-  // The package and the NUMA node of a CPU. -1: unknown.
+  // The physical package and the NUMA node of a CPU. -1: unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }
   virtual int32_t node_of(int32_t) noexcept { return -1; }
-  // The id of a speculation that is free, from now on not; 0: there is none.
+  // Allocates a speculation and returns its id. 0: none is free.
   virtual uint32_t speculation() noexcept { return 0; }
 
  protected:
