@@ -1,12 +1,12 @@
 #pragma once
-// The operands of instructions, as far as the text tells: where a string lies, the length of a literal, the keys of a variable
-// that is looked up. Prices and counts depend on them:
+// The operands of instructions, as far as the text of the DIFO shows them: where a string lies, the length of a literal, the keys
+// of a variable that is looked up. Prices and counts depend on them:
 //
-//   string/PLACE     finding a string there, not among literals
+//   string/PLACE     finding a string in that place; not for literals
 //   tuple/integer    a key that is a value
-//   tuple/string     a key that is a string or structure; n: a byte
+//   tuple/string     a key that is a string or structure; n: per byte
 //
-// If two paths meet, the operands of the one further down the text count.
+// Where two paths meet, the operands of the one that is later in the text are used.
 
 #include <array>
 #include <cstdint>
@@ -24,9 +24,9 @@ enum class StringPlace : uint8_t {
   literal,
   scratch,   // made by a subroutine
   variable,  // a global variable
-  local,     // a clause-local one, just stored
+  local,     // a clause-local variable, just stored
   name,      // a built-in variable
-  dynamic,   // a thread-local one, or one with keys
+  dynamic,   // a thread-local variable, or an element of an associative array
   captured,  // captured at the firing
 };
 inline constexpr std::array<std::string_view, 7> kPlaces = {"literal", "scratch", "variable", "local",
@@ -48,7 +48,7 @@ struct PricedOperands {
   unsigned values = 0;                    // keys or arguments by value
 };
 
-// True for opcodes that look a variable up by the tuple stack, whose keys are priced by rows of their own.
+// True for opcodes that look up a variable by the tuple stack. Rows of their own price the keys.
 bool takes_key(dif::Opcode opcode);
 
 // The operands of each instruction.

@@ -1,11 +1,11 @@
 #pragma once
-// The cost of one evaluation of a DIFO, before it has run. DIF never branches back, so an evaluation is a path through the text.
-// One walk from its end finds the cheapest, the dearest and the expected path.
+// The cost of one evaluation of a DIFO, before it runs. DIF never branches back, so an evaluation is a path through the text. One
+// pass from its end finds the cheapest, the most expensive and the expected path:
 //
-//   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, for the mean as often as each was
-//                                                         taken in a counted run, or else as likely as each other
+//   cost(pc) = price(pc) + min, max or mean of the costs of the next instructions
 //
-// Rows that are priced by size need a number of bytes: that of a structure is in its type, that of a string in Sizes.
+// For the mean, a conditional branch goes each way as often as in a counted run or, without counts, half of the time. Rows that
+// are priced by size need a number of bytes. The type of a structure has it; for strings it comes from Sizes.
 
 #include <set>
 #include <span>
@@ -17,7 +17,7 @@
 
 namespace dvm::vm {
 
-// The bytes of a string with its NUL in cheap, likely and dear evaluations.
+// The bytes of a string, with its NUL, on the cheapest, the expected and the most expensive path.
 struct Sizes {
   double least = 1;
   double expected = 16;
@@ -35,13 +35,13 @@ struct CostRange {
   }
 };
 
-// missing: gets the rows that the DIFO uses and the profile does not price. These cost nothing.
+// missing: receives the rows that the DIFO uses and the profile lacks. These cost nothing.
 //
-// engine: the folder of its prices in the profile; empty: the interpreter. A row that is not there costs what the interpreter's
-// does.
+// engine: the folder of the engine's prices in the profile; empty: the interpreter. For a row without a price there, the price of
+// the interpreter is used.
 //
-// counts: those of a run, or empty. Where the run did not come, a branch goes each way half of the time, and variables that are
-// looked up exist.
+// counts: from a run, or empty. At instructions that the run did not reach, a branch goes each way half of the time, and
+// variables that are looked up exist.
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
                      std::span<const InstructionCount> counts = {}, std::string_view engine = {});
 
