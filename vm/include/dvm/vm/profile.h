@@ -1,6 +1,7 @@
 #pragma once
-// Prices of one machine, and sums of them. Engines count, the model prices: a profile says what one use of each row of the tables
-// costs, in clocks of its machine, and how far measurements of it lay apart. A row is named by its table and its own name:
+// The prices of one machine, and sums of them. Engines count, and the model prices the counts. A profile has the price of one use
+// of each row of the tables, in clocks of its machine, and the spread of the measurements. A row is named by its table and its
+// name:
 //
 //   opcode/add  variable/pid  subroutine/strlen                  instructions (dif_rows)
 //   string/name  tuple/integer                                   their operands (operands.h)
@@ -16,7 +17,7 @@
 
 namespace dvm::vm {
 
-// Clocks of one use: m, and n more for each unit, as a byte (dif::CostClass). spread: the error of m.
+// Clocks of one use: m, plus n for each unit, such as a byte (dif::CostClass). spread: the error of m.
 struct Price {
   double m = 0;
   double n = 0;
@@ -24,8 +25,8 @@ struct Price {
   friend bool operator==(const Price&, const Price&) = default;
 };
 
-// Clocks, and their error. All uses of a row have the same error, and rows that were measured in one state of the machine err the
-// same way. So the spreads are added up: the error of the sum is at most that.
+// Clocks, and their error. Errors are not independent: all uses of a row have the same error, and rows measured in one state of
+// the machine err in the same direction. So spreads are added, which gives an upper bound.
 struct Cost {
   double clocks = 0;
   double spread = 0;
@@ -39,23 +40,23 @@ struct Cost {
   friend Cost operator+(Cost a, const Cost& b) { return a += b; }
 };
 
-// The machine that prices were measured on; empty: not known.
+// The machine on which prices were measured; empty: not known.
 struct Machine {
   std::string cpu, kernel, version;  // version: of dvm
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-// What a core of one's own reads where it is asked whether it is one, in cycles (lab/noise/core_share.h); 0: not known.
+// Readings of the gauges of lab/noise/core_share.h on an undisturbed core, in cycles; 0: not known.
 struct QuietCore {
   double near = 0, far = 0;
   friend bool operator==(const QuietCore&, const QuietCore&) = default;
 };
 
-// The name of a row. Nothing but tables makes one (DifRow here, runtime/cost/rows.h), so that a mistyped row does not compile.
+// The name of a row. Only tables make one (DifRow here, runtime/cost/rows.h), so that a mistyped name does not compile.
 class RowName {
  public:
   static RowName of_table(std::string name) { return RowName(std::move(name)); }
-  // The same row, measured elsewhere: "llvm/opcode/add". An empty folder is none.
+  // The same row in a folder of the profile: "llvm/opcode/add". An empty folder changes nothing.
   RowName in(std::string_view folder) const { return folder.empty() ? *this : RowName(std::string(folder) + "/" + text_); }
   const std::string& text() const { return text_; }
 
@@ -78,19 +79,19 @@ class Profile {
   std::string name, machine;
   Machine made_on;
   double clock_hz = 0;
-  double core_speed = 0;  // cycles of the core in one of these clocks, when prices were measured; 0: not known
+  double core_speed = 0;  // core cycles per clock when the prices were measured; 0: not known
   QuietCore quiet_core;
-  double disturbed = 0;  // the fraction of the series of measurements that a neighbour disturbed in every pass
+  double disturbed = 0;  // fraction of the series of measurements that a neighbour disturbed in every pass
 
  private:
   std::map<std::string, Price, std::less<>> prices_;
 };
 
-// A row of the tables of DIF: which table, and where in it (of opcodes: the number). Some opcodes do different work by what they
-// are given, and have two rows:
+// A row of the tables of DIF: the table, and the position in it (of opcodes: the number). The work of some opcodes depends on the
+// operands. They have two rows:
 //
-//   stgs stts stls stgaa sttaa  "opcode/stgs_ref"   the variable is a string or a structure, and copied
-//   ret                         "opcode/ret_alone"  the DIFO is a built-in variable and nothing else, which needs no dispatch
+//   stgs stts stls stgaa sttaa  "opcode/stgs_ref"   the variable is a string or a structure, which is copied
+//   ret                         "opcode/ret_alone"  the DIFO only loads a built-in variable, which needs no dispatch
 struct DifRow {
   enum class Table : uint8_t { opcode, variant, variable, subroutine };
 
@@ -101,10 +102,9 @@ struct DifRow {
   std::string name() const;
 };
 
-// The row that prices an instruction of the DIFO: that of its subroutine, its built-in variable, its opcode, or a variant of the
-// opcode.
+// The row that prices an instruction of the DIFO: a subroutine, a built-in variable, an opcode, or a variant of an opcode.
 DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
-// Empty: there is no variant.
+// The suffix of an opcode's second row, such as "_ref". Empty: it has one row.
 std::string_view variant_suffix(dif::Opcode opcode);
 
 // True if the DIFO only loads a built-in variable, as most keys and values do.

@@ -1,5 +1,5 @@
 #pragma once
-// Variables that code outside of this VM has computed, for a clause that goes on here.
+// Takes over variables that a clause has computed in the traced thread, when the clause continues in dvm.
 
 #include <cstdint>
 #include <span>
@@ -16,9 +16,9 @@ struct VariableValue {
   uint64_t value = 0;
 };
 
-// Sets the variables of the firing that begin_firing() was given, and of its thread. Probe context.
+// Sets variables of the current firing and its thread, after begin_firing(). Probe context.
 void set_variables(MachineState& state, std::span<const VariableValue> values) noexcept;
-// Frees the thread-local ones of them.
+// Frees those of them that are thread-local.
 void clear_variables(MachineState& state, std::span<const VariableValue> values) noexcept;
 
 }  // namespace dvm::vm
