@@ -1,7 +1,7 @@
 #pragma once
 // The state that a DIFO reads and changes.
-//   VariableState  per consumer: globals, thread-local variables, associative arrays; lives as long as tracing
-//   MachineState   per firing: the fault, scratch, the tuple stack, clause-local variables, and the Host
+//   VariableState  One for each consumer: globals, thread-local variables, associative arrays. It lives as long as tracing.
+//   MachineState   The state of the current firing: the fault, scratch, the tuple stack, clause-local variables, and the Host.
 // By-reference values (strings, bytes) are addresses of D memory: the string table, scratch, variable storage, captured memory,
 // and the names of the firing. They look like addresses of a kernel (vm/state/address.h). Loads and stores are checked against
 // these regions. A load from any other address reads the traced process; if it is not mapped there, the load is a fault badaddr.
@@ -27,9 +27,9 @@ struct FaultState {
 };
 
 struct StateLimits {
-  size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
+  size_t strsize = 256;         // the most characters of a string; storage has one byte more for the NUL
   size_t scratch = 64 * 1024;   // bytes per clause
-  size_t requested = SIZE_MAX;  // of these, bytes that alloca() and copyin() may ask for
+  size_t requested = SIZE_MAX;  // the most of these that alloca() and copyin() may use
   size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
 };
 
@@ -39,11 +39,11 @@ class VariableState {
   VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
   ~VariableState();
   uint64_t dynamic_drops() const;  // dynamic variables dropped for lack of space
-  size_t live_dynamic() const;     // dynamic variables that exist
+  size_t live_dynamic() const;     // number of dynamic variables that exist
   // Sets the thread-local variables of a thread to 0. Probe context.
   void forget_thread(int32_t tid) noexcept;
-  // Lets other objects load from this string table. A variable may keep a pointer to one of its strings. Consumer context, before
-  // the first firing.
+  // Makes a string table readable for all DIFOs, because a variable may keep a pointer to one of its strings. Consumer context,
+  // before the first firing.
   void share_strings(std::string_view table);
   // The value of a global integer. Probe context.
   uint64_t global(uint16_t id) const noexcept;
@@ -55,7 +55,7 @@ class VariableState {
   std::unique_ptr<Impl> impl_;
 };
 
-// What firings and clauses begin anew, where the ECB loop can do it without a call.
+// The part of the machine state that is reset for each firing and clause. It is separate so that this is inlined in the ECB loop.
 struct MachineHead {
   FaultState fault;
   const Firing* firing = nullptr;
@@ -65,9 +65,10 @@ struct MachineHead {
   bool is_tokenizing = false;  // strtok() has a string
   bool has_locals = false;     // the session has clause-local variables
   size_t scratch_used = 0, scratch_requested = 0;
-  size_t scratch_end = 0;                     // what this clause may use up to
-  size_t scratch_size = 0, scratch_room = 0;  // of a firing, of a clause
-  // A captured string that DIF was given, which a NUL ends: most are read again at once.
+  size_t scratch_end = 0;   // the end of the scratch that this clause may use
+  size_t scratch_size = 0;  // bytes of scratch for a firing
+  size_t scratch_room = 0;  // bytes of scratch for a clause
+  // The captured string that DIF loaded last, if it ends with a NUL. Most are read again at once.
   const char* text = nullptr;
   size_t text_size = 0;
 
@@ -81,7 +82,7 @@ class MachineState {
   MachineState(VariableState& variables, const StateLimits& limits);
   ~MachineState();
 
-  // Starts a firing: forgets the fault, scratch and, with a new firing, clause-local variables.
+  // Starts a firing: resets the fault, scratch and clause-local variables.
   void begin_firing(const Firing& firing, Host& host) noexcept {
     head_.firing = &firing;
     head_.host = &host;
@@ -90,8 +91,8 @@ class MachineState {
     head_.scratch_used = 0;
     begin_clause(firing.epid);
   }
-  // Starts the next clause of the same firing: forgets the fault. Clause-local variables stay, as does the scratch that they may
-  // point to, unless the clause would have too little left.
+  // Starts the next clause of the same firing: resets the fault. Clause-local variables stay, and so does the scratch to which
+  // they may point, unless too little would be left for this clause.
   void begin_clause(uint32_t epid) noexcept {
     head_.epid = epid;
     head_.fault = {};
@@ -102,14 +103,14 @@ class MachineState {
   }
 
   const FaultState& fault() const noexcept { return head_.fault; }
-  // Sets a fault when no DIF runs, because a value could not be used.
+  // Sets a fault outside of DIF, if a value cannot be used.
   void set_fault(dif::Fault id, uint64_t value = 0) noexcept { head_.set_fault(id, value); }
-  // Copies what a by-reference value refers to, checked as a load: a string with its NUL or the first to.size() bytes
-  // of it, or exactly to.size() bytes. False: fault badaddr is set.
+  // Copy the memory of a by-reference value, with the checks of a load: a string with its NUL or its first to.size() bytes, or
+  // exactly to.size() bytes. False: the fault badaddr is set.
   bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;
   bool copy_bytes(uint64_t value, std::span<std::byte> to) noexcept;
-  // A string of at most so many bytes with its NUL and zeros up to a whole word. Returns the bytes written: a multiple of 8, or 0
-  // and the fault. There must be room for most + 1 bytes, rounded up to words.
+  // Copies a string of at most `most` bytes, its NUL, and zeros up to a whole word. Returns the number of bytes written, a
+  // multiple of 8; 0: a fault is set. There must be room for most + 1 bytes, rounded up to words.
   size_t copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept;
 
   struct Impl;

@@ -1,5 +1,5 @@
 #pragma once
-// A DIFO that the verifier has admitted, the only type an engine takes; or the errors that it found.
+// A DIFO that the verifier has accepted, the only type that an engine takes. Also the verifier's errors.
 
 #include <memory>
 #include <string>
@@ -15,13 +15,13 @@ struct VerifyError {
   std::string message;
 };
 
-// A basic block: instructions [begin, end). Blocks are in the order of their first instruction, which is an order of execution.
+// A basic block: instructions [begin, end). Blocks are sorted by their first instruction. Execution follows this order.
 struct BasicBlock {
   uint32_t begin = 0;
   uint32_t end = 0;
 };
 
-// Copies share the DIFO, which does not change.
+// Copies share the DIFO, which is immutable.
 class VerifiedDifo {
  public:
   const dif::Difo& difo() const { return *difo_; }
