@@ -1,7 +1,7 @@
 #pragma once
-// Addresses of D memory (the regions of memory_access.h) as DIF sees them. A register holds the pointer with the bits above a
-// process's address space set, like an address of the kernel under DTrace. So D memory and the traced process cannot be mistaken
-// for each other, wherever dvm lies:
+// Addresses of D memory (the regions of memory_access.h) in DIF. A register holds the pointer with the bits above the address
+// space of a process set, like an address of the kernel under DTrace. So an address of D memory cannot be mistaken for one of the
+// traced process, wherever dvm is loaded:
 //
 //   0 ......................... 0x00007fff'ffffffff | 0xffff8000'00000000 ...... 0xffffffff'ffffffff
 //   the traced process                              | D memory

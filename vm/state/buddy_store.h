@@ -1,7 +1,7 @@
 #pragma once
-// Blocks of a fixed memory, in powers of two granules, split when a smaller one is asked for and joined with their neighbour
-// ("buddy") when both are free. All bookkeeping lies beside the memory, so that DIF may write anywhere in it.
-// Probe context: only the constructor allocates.
+// A buddy allocator in a memory of fixed size. A block has a power of two of granules. It is split if a smaller one is needed,
+// and joined with its neighbour ("buddy") if both are free. All bookkeeping lies outside of the memory, so DIF may write anywhere
+// in it. Probe context: only the constructor allocates.
 
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace dvm::vm {
 class BuddyStore {
  public:
   static constexpr size_t kGranule = 32;
-  static constexpr size_t kOverhead = 9;  // bytes of bookkeeping a granule
+  static constexpr size_t kOverhead = 9;  // bytes of bookkeeping for each granule
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr unsigned kOrders = 26;  // of blocks
 
@@ -27,7 +27,7 @@ class BuddyStore {
   };
 
   explicit BuddyStore(size_t granules);
-  // No block when nothing large enough is free.
+  // Returns an empty block if no block that is large enough is free.
   Block allocate(size_t bytes) noexcept;
   void release(Block block) noexcept;
   std::byte* at(Block block) noexcept { return memory_.data() + block.granule * kGranule; }
@@ -38,8 +38,8 @@ class BuddyStore {
   void take(uint32_t granule, unsigned order) noexcept;
 
   LazyArray<std::byte> memory_;
-  LazyArray<uint32_t> next_, previous_;  // links of the free lists, where a free block begins
-  LazyArray<uint8_t> free_;              // of the free block that begins here: its order + 1; 0: none does
+  LazyArray<uint32_t> next_, previous_;  // links of the free lists, by the first granule of a free block
+  LazyArray<uint8_t> free_;              // order + 1 of the free block that begins at the granule; 0: none does
   std::array<uint32_t, kOrders> heads_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The node of a dynamic variable (dynamic_variables.h). Native code reads it here.
+// The node of a dynamic variable (dynamic_variables.h). Native code reads it.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace dvm::vm {
 struct DynamicNode {
   uint32_t next = 0;
   uint32_t hash = 0;
-  // These four are one word for native code: of a free node, none that is looked for, since `id` is 0.
+  // Native code reads these four as one word. In a free node `id` is 0, so the word matches no variable.
   int32_t tid = 0;
   uint16_t id = 0;
   bool thread = false;
@@ -21,7 +21,7 @@ struct DynamicNode {
   uint64_t value = 0;       // of a live node: not 0
 };
 
-// No variable's.
+// The node of no variable.
 inline constexpr DynamicNode kNoNode{};
 
 }  // namespace dvm::vm

@@ -1,14 +1,14 @@
 #pragma once
-// The verifier turns a Difo into a VerifiedDifo. A DIFO that it admits cannot crash, loop, or touch memory of others, whatever
-// bytes it was made of:
+// The verifier turns a Difo into a VerifiedDifo. A DIFO that it accepts cannot crash, loop, or access memory outside of the
+// regions of D, whatever bytes it was made of:
 //   - every opcode is known, and is not xlate or xlarg; registers are below 8; %r0 is never written;
-//   - branch targets lie inside the object and further down; the last instruction is a ret;
+//   - branches go forward to an instruction of the object; the last instruction is a ret;
 //   - table indices are inside their tables; strings end with a NUL inside the table;
 //   - built-in variables exist and have a getter; user variables are in the variable table, with the right scope and kind;
 //   - the tuple stack never overflows or underflows, and has the same depth on every path;
 //   - at a call, the tuple stack holds the arguments of the subroutine;
 //   - a register is never read on a path that has not written it.
-// Addresses and scratch are checked when the DIF runs (vm/state): a violation there is a fault, never a crash.
+// Addresses and the use of scratch are checked at run time (vm/state). A violation is a fault, never a crash.
 
 #include <variant>
 #include <vector>
