@@ -2,14 +2,14 @@
 // Dynamic variables: thread-local variables and the elements of associative arrays, in a store of fixed size.
 //
 //   key    (variable id, global or thread-local, tid when thread-local, the tuple of keys)
-//   nodes  one a variable: links of its hash chain, its key's fixed part, its value or the place of it
+//   nodes  one for each variable: the link of its hash chain, the fixed part of its key, and its value or the block of it
 //   data   a BuddyStore: tuples, and values of by-reference type
 //
-//   a stored tuple, entry after entry:  | size: 8 | bytes of the entry, or its 8-byte value | zeros up to 8 |
+//   a stored tuple, entry after entry:  | size: 8 bytes | bytes of the entry, or its 8-byte value | zeros up to 8 |
 //
-// Assigning zero frees the variable, as in DTrace; a variable that does not exist reads as zero. What finds no room is not
-// stored and counted as a drop. DIF may write into data but never sees a node, so the worst it can do is spoil its own keys.
-// Probe context: only the constructor allocates.
+// Assigning zero frees the variable, as in DTrace. A variable that does not exist reads as zero. A variable for which there is no
+// room is not stored, and counted as a drop. DIF may write to data but cannot access a node, so it can at worst damage its own
+// keys. Probe context: only the constructor allocates.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,26 +33,26 @@ class DynamicVariables {
  public:
   explicit DynamicVariables(size_t bytes) : DynamicVariables(bytes, nodes_in(bytes)) {}
 
-  // Null: no such variable. The value is an integer or its address. A node stays where it is, and may become another variable's.
+  // Null: there is no such variable. The value is an integer or an address. Nodes do not move, but may be reused for another
+  // variable.
   const DynamicNode* find(const DynamicKey& key) noexcept;
   uint64_t load(const DynamicKey& key) noexcept {
     const DynamicNode* node = find(key);
     return node ? node->value : 0;
   }
-  // Stores an integer; 0 frees.
-  // Returns whether it was not there before, or no longer is.
+  // Stores an integer; 0 frees the variable. Returns true if the variable was created or freed.
   bool store(const DynamicKey& key, uint64_t value) noexcept;
   // Stores bytes (with_nul adds one zero byte).
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
-  // Frees all that are local to the thread.
+  // Frees all variables that are local to the thread.
   void forget_thread(int32_t tid) noexcept;
 
   uint64_t drops() const { return drops_; }
-  size_t live() const { return live_; }  // how many there are
+  size_t live() const { return live_; }  // number of variables
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
-  // As many as so many bytes are room for.
+  // The number of nodes and of granules in a store of so many bytes.
   static size_t nodes_in(size_t bytes);
   static size_t granules_in(size_t bytes);
 
@@ -73,7 +73,7 @@ class DynamicVariables {
   LazyArray<uint32_t> buckets_;
   uint32_t free_ = kNone;
   uint32_t live_ = 0;
-  uint32_t fresh_ = 1;  // from this number on nodes were never used, and are in no list
+  uint32_t fresh_ = 1;  // nodes from this number on were never used, and are in no list
   BuddyStore data_;
   uint64_t drops_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// An array of zeros of a size that is known, which takes no memory where nothing was written yet: options may ask for far more
-// than a script then uses.
+// An array of zeros of fixed size, which takes memory only where something was written. Options may ask for far more than a
+// script uses.
 
 #include <cstddef>
 #include <cstdlib>
@@ -15,7 +15,7 @@ class LazyArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
-  // Throws std::bad_alloc when there is no such memory.
+  // Throws std::bad_alloc.
   explicit LazyArray(size_t size) : data_(static_cast<T*>(std::calloc(size == 0 ? 1 : size, sizeof(T)))), size_(size) {
     if (!data_) throw std::bad_alloc();
   }
