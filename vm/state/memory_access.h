@@ -1,7 +1,8 @@
 #pragma once
-// Values to pointers: every load, store and copy that DIF asks for is checked here against the regions of machine_state.h.
-// An address of the traced process (address.h) can be loaded from too: it is read as copyin() does, into scratch if nothing was
-// captured there. What fails sets the fault badaddr with the address as its value and returns null or nothing. Probe context.
+// Turns values of DIF into pointers. Every load, store and copy is checked here against the regions that state.h lists. Loads
+// from an address of the traced process (address.h) are allowed too: they work as copyin() does, through scratch if the memory
+// was not captured. On failure, functions set the fault badaddr, with the address as its value, and return null or nothing. Probe
+// context.
 
 #include <algorithm>
 #include <cstring>
@@ -17,31 +18,30 @@ namespace dvm::vm {
 // Bytes from an address of D memory to the end of the region it lies in; empty outside all regions.
 struct Loadable {
   std::span<const std::byte> bytes;
-  bool ends_string = false;  // the end of the region ends a string too, as where a captured string was cut
+  bool ends_string = false;  // a string may end at the end of the region, because a captured string was cut there
 };
 Loadable loadable(State& state, uint64_t address) noexcept;
 std::span<std::byte> storable(State& state, uint64_t address) noexcept;
 
-// The address as a pointer to so many bytes, or null and a fault.
+// A pointer to `size` bytes at the address. Null: a fault is set.
 const std::byte* load_bytes(State& state, uint64_t address, uint64_t size) noexcept;
 std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept;
 
-// The string at an address, without its NUL: it ends there or after `limit` bytes.
+// The string at an address, without its NUL, or its first `limit` bytes.
 std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept;
 inline std::optional<std::string_view> string_at(State& state, uint64_t address) noexcept {
   return string_at(state, address, state.variables.strsize);
 }
 
-// Copies what load_bytes() and string_at() would point to, without their way through scratch; a string ends with as many zeros
-// as it leaves room.
+// Copy the bytes or string at an address, without using scratch. The room behind a string is filled with zeros.
 bool copy_bytes(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 
-// Memory of the traced process: what was captured, else a late read. False: not readable, or D memory.
+// Copies memory of the traced process: captured memory or, if there is none, by a late read. False: not readable, or D memory.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;
-// Copies bytes to the traced process. What was captured of it is not looked at again in this firing.
+// Copies bytes to the traced process. Captured memory is not used any more in this firing.
 bool write_target(State& state, uint64_t address, std::span<const std::byte> from) noexcept;
-// The captured bytes from this address on, the most that any one capture holds; empty if there are none.
+// The captured bytes from this address on, of the capture that has most of them. Empty: nothing was captured there.
 inline Loadable captured_at(const State& state, uint64_t address) noexcept {
   Loadable best;
   if (!state.firing || state.wrote_target) return best;
@@ -52,7 +52,7 @@ inline Loadable captured_at(const State& state, uint64_t address) noexcept {
   }
   return best;
 }
-// A captured string that can be handed out where it lies: it ends where a string of at most `limit` characters would.
+// A captured string, without copying it. Nothing if its end, the NUL or `limit` characters, was not captured.
 [[gnu::always_inline]] inline std::optional<std::string_view> captured_string(const State& state, uint64_t address,
                                                                               size_t limit) noexcept {
   const std::span<const std::byte> found = captured_at(state, address).bytes;
@@ -61,12 +61,12 @@ inline Loadable captured_at(const State& state, uint64_t address) noexcept {
   const size_t length = length_of(text);
   return length < text.size() || length == limit ? std::optional(text.substr(0, length)) : std::nullopt;
 }
-// Reads the string now, into scratch, with a NUL behind it.
+// Copies a string of the traced process to scratch by a late read, and ends it with a NUL.
 std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept;
 
-// 8-aligned scratch; null and the fault noscratch when there is none left.
+// Allocates scratch, 8-aligned. Null: there is not enough, and the fault noscratch is set.
 std::byte* allocate_scratch(State& state, uint64_t size) noexcept;
-// A copy of the text in scratch, cut at strsize; 0 and a fault when there is no room.
+// A copy of the text in scratch, cut at strsize. 0: there is no room, and a fault is set.
 uint64_t scratch_string(State& state, std::string_view text) noexcept;
 
 template <class T>
@@ -76,7 +76,7 @@ uint64_t load_target(State& state, uint64_t address) noexcept {
   return static_cast<uint64_t>(static_cast<int64_t>(value));
 }
 
-// No address needs to be aligned, as with DTrace on x86.
+// Addresses need not be aligned, as in DTrace on x86.
 template <class T>
 uint64_t load_value(State& state, uint64_t address) noexcept {
   if (!is_d_memory(address)) return load_target<T>(state, address);
