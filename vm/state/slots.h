@@ -2,12 +2,12 @@
 // Storage of the scalar variables of one scope, found by id: globals (VariableState) and clause-locals (MachineState), and the
 // types of thread-local variables and associative arrays, whose values are dynamic variables.
 //
-//   slots     one a variable id from kFirstUserVariable up; a load is one bounds check and `value`
-//   storage   behind slots of by-reference type: strsize + 1 bytes for a string, its size for bytes, 8-aligned
+//   slots     one for each variable id from kFirstUserVariable up; a load is a bounds check and a read of `value`
+//   storage   memory of by-reference variables, 8-aligned: strsize + 1 bytes for a string, its size for bytes
 //
-// value is the integer itself, extended to 64 bits from the size of its type as C converts it, or the address of storage; 0 in a
-// by-reference slot is D's NULL. As in DTrace an unset string is "" here, and NULL as a dynamic variable; an unset structure is
-// all zeros. Used in probe context: only the constructor allocates.
+// `value` is an integer, extended to 64 bits by its type, or the address of the storage; 0 in a by-reference slot is D's NULL. As
+// in DTrace, an unset string is "" here, but NULL as a dynamic variable. An unset structure is all zeros. Probe context: only the
+// constructor allocates.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,14 +26,15 @@ struct VariableSlot {
   uint32_t capacity = 0;         // bytes of storage
   dif::TypeKind kind = dif::TypeKind::none;
   bool known = false;
-  uint64_t mask = ~uint64_t{0};          // the bits that an integer of the type has
-  uint64_t sign = 0;                     // the highest of them, if it is a sign
-  const DynamicNode* recent = &kNoNode;  // of a thread-local variable: the node that was found last, now perhaps another's
+  uint64_t mask = ~uint64_t{0};  // the bits of an integer of the type
+  uint64_t sign = 0;             // the sign bit; 0: unsigned
+  // Of a thread-local variable: the node that was found last. It may have been reused for another variable.
+  const DynamicNode* recent = &kNoNode;
 
   uint64_t converted(uint64_t integer) const noexcept { return ((integer & mask) ^ sign) - sign; }
 };
 
-// The slots of a scope, by id - kFirstUserVariable. Native code reads them here.
+// The slots of a scope, by id - kFirstUserVariable. Native code reads them.
 struct SlotTable {
   VariableSlot* first = nullptr;
   size_t count = 0;
@@ -41,12 +42,12 @@ struct SlotTable {
 
 class Slots {
  public:
-  // with_storage is false where only the types matter.
+  // with_storage: false if only the types are needed.
   Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t strsize, bool with_storage);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  // Null when the session has no such variable.
+  // Null: the session has no such variable.
   VariableSlot* find(unsigned id) noexcept {
     const size_t at = id - dif::kFirstUserVariable;
     return at < table.count && table.first[at].known ? &table.first[at] : nullptr;

@@ -25,11 +25,11 @@ struct VariableState::Impl {
   Slots globals;
   Slots threads;  // types only: values are in `dynamic`
   DynamicVariables dynamic;
-  std::vector<std::byte> zeros;           // the value of a dynamic variable that is an unset structure
-  std::vector<std::string_view> strings;  // tables of all objects, by address
+  std::vector<std::byte> zeros;           // the value of an unset structure in a dynamic variable
+  std::vector<std::string_view> strings;  // tables of all objects, sorted by address
 };
 
-// The string that strtok() was given and the position in it, until the firing ends.
+// The string of strtok() and the position in it. It is kept until the firing ends.
 struct StrtokState {
   std::vector<char> text;
   size_t length = 0;
@@ -41,8 +41,8 @@ struct MachineState::Impl : MachineHead {
 
   bool faulted() const noexcept { return fault.id != dif::Fault::none; }
 
-  const dif::Difo* difo = nullptr;  // the one that runs or ran last
-  uint64_t units = 0;               // of the operation that runs, as of a Tally; for the cost policy
+  const dif::Difo* difo = nullptr;  // the DIFO that runs, or ran last
+  uint64_t units = 0;               // of the current operation (Tally::units), for the cost policy
   uint64_t random = 0;
   Tuple tuple;
   VariableState::Impl& variables;

@@ -1,6 +1,6 @@
 #pragma once
-// The tuple stack: keys of an associative array or arguments of a subroutine, pushed one after another. The verifier has
-// proved that it neither overflows nor underflows and that a subroutine finds its arguments.
+// The tuple stack: keys of an associative array or arguments of a subroutine. The verifier has proved that it neither overflows
+// nor underflows, and that a subroutine finds its arguments.
 
 #include <array>
 #include <cstddef>
@@ -12,10 +12,10 @@
 namespace dvm::vm {
 
 struct TupleEntry {
-  uint64_t value = 0;  // the value, or the address of what was pushed by reference
-  uint64_t size = 0;   // of what was pushed by reference, a string's without its NUL; 0 for a value
+  uint64_t value = 0;  // the value, or the address of a string or of bytes
+  uint64_t size = 0;   // of a string, without its NUL, or of bytes; 0 for a value
   dif::PushType type = dif::PushType::value;
-  const std::byte* bytes = nullptr;  // as many as size says, where they are; null for a value
+  const std::byte* bytes = nullptr;  // the checked pointer to `size` bytes; null for a value
 };
 
 struct Tuple {
