@@ -1,6 +1,6 @@
 #pragma once
-// Loads and stores of a script's own variables, for all engines. An id that the session does not know is the fault illop: a
-// verified DIFO was then run with the state of another program. Probe context.
+// Loads and stores of user variables, for all engines. An unknown id raises the fault illop: a verified DIFO was run with the
+// state of another program. Probe context.
 
 #include "vm/state/state.h"
 
@@ -13,7 +13,7 @@ inline uint64_t load_scalar(State& state, Slots& slots, unsigned id) noexcept {
   return 0;
 }
 
-// Stores into storage of by-reference type: a copy of what value refers to.
+// Copies the string or bytes at address `value` to the storage of the slot.
 void store_reference(State& state, VariableSlot& slot, uint64_t value) noexcept;
 
 inline void store_scalar(State& state, Slots& slots, unsigned id, uint64_t value) noexcept {
@@ -23,11 +23,11 @@ inline void store_scalar(State& state, Slots& slots, unsigned id, uint64_t value
   slot->value = slot->converted(value);
 }
 
-// Thread-local scalars, and elements of associative arrays with the tuple stack as key.
+// Thread-local scalars, and elements of associative arrays; the tuple stack has their keys.
 uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept;
 void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept;
 
-// Pushes what lies at an address, checked: a string (limit 0: strsize) or bytes.
+// Checks an address and pushes the string (size: limit; 0: strsize) or the bytes there.
 void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept;
 
 }  // namespace dvm::vm

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes in words of eight. Probe context. Covered by tests/unit/vm/state_test.cpp and dynamic_variables_test.cpp.
+// Reads and writes text in words of 8 bytes, for speed. Probe context.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ uint64_t loaded(const char* from) noexcept {
   return value;
 }
 
-// The last `rest` bytes (0 to 7) of a text, with zeros behind them, and nothing read beyond it.
+// The last `rest` bytes (0 to 7) of a text as a word, padded with zeros. Reads nothing beyond the text.
 inline uint64_t last_word(std::string_view text, size_t rest) noexcept {
   if (rest == 0) return 0;
   const char* end = text.data() + text.size();
@@ -28,12 +28,12 @@ inline uint64_t last_word(std::string_view text, size_t rest) noexcept {
          loaded<uint8_t>(end - 1) << (8 * (rest - 1));
 }
 
-// Where the first NUL is from `at` on, or the size.
+// The position of the first NUL from `at` on, or the size of the text.
 [[gnu::noinline]] inline size_t length_from(std::string_view text, size_t at) noexcept {
   return std::min(text.size(), text.find('\0', at));
 }
 
-// Bytes of a text before its first NUL, or all. Most texts are so short that a call of memchr() costs more.
+// The number of bytes before the first NUL, or the size of the text. Most texts are so short that a call of memchr() costs more.
 [[gnu::always_inline]] inline size_t length_of(std::string_view text) noexcept {
   constexpr uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
   constexpr size_t kShort = 64;
@@ -48,8 +48,8 @@ inline uint64_t last_word(std::string_view text, size_t rest) noexcept {
   return at + static_cast<size_t>(std::countr_zero(first_zero(last))) / 8;
 }
 
-// Writes a text with zeros up to a whole word, and at least one; returns the bytes written. In words, since so it is read again
-// at once: a word that was written in pieces would have to be waited for.
+// Writes a text, at least one zero, and further zeros up to a whole word. Returns the number of bytes written. It writes whole
+// words, because they are read again at once: store forwarding fails for a word that was written in pieces.
 inline size_t store_in_words(std::string_view text, std::byte* to) noexcept {
   const size_t rest = text.size() % 8, whole = text.size() - rest;
   for (size_t at = 0; at < whole; at += 8) std::memcpy(to + at, text.data() + at, 8);

@@ -1,8 +1,8 @@
 #pragma once
 // Subroutines: one function subr_<name> for each supported row of subroutines.def, in the file of its family:
 //   string  copy  number  path  net  json  speculation
-// All engines call the same functions. Arguments lie on the tuple stack; the verifier has proved
-// their number. A fault is set in the state; the value then means nothing. Probe context.
+// All engines call the same functions. Arguments lie on the tuple stack; the verifier has proved their number. After a fault,
+// which is set in the state, the result is undefined. Probe context.
 
 #include <optional>
 #include <string_view>
@@ -24,7 +24,7 @@ Subr subr_of(unsigned number);
 inline size_t argument_count(const State& state) noexcept { return state.tuple.depth; }
 inline uint64_t argument(const State& state, size_t n) noexcept { return state.tuple.entries[n].value; }
 inline int64_t signed_argument(const State& state, size_t n) noexcept { return static_cast<int64_t>(argument(state, n)); }
-// A string argument; nothing and a fault where there is none. Its bytes count as moved.
+// A string argument. Nothing: it cannot be read, and a fault is set. Its bytes are counted as units.
 inline std::optional<std::string_view> string_argument(State& state, size_t n) noexcept {
   const TupleEntry& entry = state.tuple.entries[n];
   std::optional<std::string_view> text;
