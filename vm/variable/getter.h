@@ -1,6 +1,7 @@
 #pragma once
 // Getters of the built-in variables: one function var_<name> for each row of variables.def whose family is not none. It is in the
-// file of its family or, for a member of the firing, made from fields.def. All engines call the same getters. Probe context.
+// file of its family or, for a plain member of the firing, made from fields.def. All engines call the same getters. Probe
+// context.
 
 #include <cstdint>
 
@@ -16,7 +17,7 @@ using Getter = uint64_t (*)(State& state, uint64_t index) noexcept;
 
 // Null for ids without a getter.
 Getter getter_of(unsigned id);
-// Position in kBuiltIns; kBuiltIns.size() for ids that are no built-in's.
+// The position in kBuiltIns; kBuiltIns.size() if no built-in variable has the id.
 unsigned built_in_position(unsigned id);
 
 }  // namespace dvm::vm
