@@ -1,5 +1,5 @@
 #pragma once
-// Bytes at a place of a file: all of them, or the call fails.
+// Reads and writes at an offset of a file. A call transfers all bytes or fails.
 
 #include <unistd.h>
 

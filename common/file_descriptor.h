@@ -11,7 +11,7 @@ namespace dvm {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}  // below 0: the call that should have opened it has failed
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}  // negative: there is no file, because opening it failed
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(fd_, other.fd_);
@@ -28,7 +28,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// What a system call has opened, and its errno; 0: it has not failed.
+// The result of a system call that opens a file: the file and errno; 0: it succeeded.
 struct Opened {
   explicit Opened(long result) : file(static_cast<int>(result)), error(result < 0 ? errno : 0) {}
 

@@ -1,14 +1,14 @@
 #pragma once
-// How an address of the kernel is told from others. Probe context.
+// Distinguishes addresses of the kernel from others. Probe context.
 
 #include <cstdint>
 
 namespace dvm {
 
-// Stands for the kernel where a process is named beside an address.
+// Stands for the kernel in place of a process id beside an address.
 inline constexpr int32_t kKernelPid = 0;
 
-// The kernel's form of an address of the kernel that lacks its top bit, as D has it in arguments; others as they are.
+// Restores the top bit of an address of the kernel, which arguments in D lack. Other addresses are not changed.
 constexpr uint64_t with_top_bit(uint64_t address) {
   constexpr uint64_t kTop = uint64_t{1} << 63, kKernelBits = uint64_t{0xffff} << 47;
   return ((address | kTop) & kKernelBits) == kKernelBits ? address | kTop : address;

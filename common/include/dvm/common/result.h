@@ -1,7 +1,7 @@
 #pragma once
-// A value or the reason why there is none, for errors of the system (files, processes, kernel). Errors of a script are
-// diagnostics (compiler/), errors of bytecode are a list of verifier errors (vm/verify), faults while tracing are values
-// in machine state (vm/state).
+// A value, or the reason why there is none. For errors of the system (files, processes, kernel). Errors of a script are
+// diagnostics (compiler/), errors of bytecode are a list of verifier errors (vm/verify), and faults while tracing are values in
+// the machine state (vm/state).
 
 #include <string>
 #include <utility>
