@@ -1,6 +1,6 @@
 #pragma once
-// Forked children that are told what to do through one pipe and answer through another. Such a child ends with its object here,
-// or with the thread that made it.
+// Forked children that receive orders through one pipe and answer through another. A child is ended when its object is destroyed,
+// or when the thread that made it ends.
 
 #include <signal.h>
 #include <sys/types.h>
@@ -17,21 +17,21 @@ namespace dvm {
 
 class PipedChild {
  public:
-  // In the child: reads orders and writes answers, or becomes another program; these files alone are not handed on to that. When
-  // it returns, the child ends.
+  // Runs in the child. It reads orders and writes answers, or executes another program, which does not inherit these two files.
+  // When it returns, the child ends.
   using Serve = std::function<void(int orders, int answers)>;
 
-  // end_signal: what ends it.
+  // end_signal: the signal that ends the child.
   static Result<std::unique_ptr<PipedChild>> start(const Serve& serve, int end_signal = SIGKILL);
-  ~PipedChild();  // waits for its end
+  ~PipedChild();  // ends the child and waits for it
   PipedChild(const PipedChild&) = delete;
   PipedChild& operator=(const PipedChild&) = delete;
 
   pid_t pid() const { return pid_; }
   Status tell(const void* order, size_t size);
-  // Until there is something to hear or it has ended; false: neither, in so many ms. -1: as long as it takes.
+  // Waits until there is an answer or the child has ended. False: neither happened within `ms` milliseconds. -1: no limit.
   bool wait(int ms) const;
-  // The next bytes of an answer, of which it waits for the first. 0: it has ended.
+  // Reads the next bytes of an answer, and waits for the first. Returns their number; 0: the child has ended.
   size_t hear(void* answer, size_t most);
 
  private:
@@ -64,7 +64,7 @@ class AnsweringChild {
   pid_t pid() const { return child_->pid(); }
   Status tell(const Order& order) { return child_->tell(&order, sizeof order); }
   bool is_done() const { return child_->wait(0); }
-  // Waits for it.
+  // Waits for the answer.
   Result<Answer> finish() {
     Answer answer;
     if (child_->hear(&answer, sizeof answer) != sizeof answer) return Error{"a child ended early"};

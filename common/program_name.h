@@ -1,5 +1,5 @@
 #pragma once
-// The name under which the program speaks: messages begin with "dvm: ", or with "dtrace: " if it was called by that name.
+// The name at the beginning of messages: "dvm: ", or "dtrace: " if the program was called by that name.
 
 #include <string_view>
 

@@ -1,10 +1,10 @@
 #pragma once
-// Opens regular files whose paths come from elsewhere. Such a path may lead to a pipe or a device, may lead elsewhere a moment
-// later, and may name a file that claims to be larger than the memory:
+// Opens regular files by untrusted paths. Such a path may lead to a pipe or a device, may lead to another file a moment later,
+// and the file may claim to be larger than the memory:
 //
-//   path -> O_PATH descriptor of its target (without effect on that) -> is it regular? -> the same file, for reading
+//   path -> O_PATH descriptor of its target (no side effects) -> is it a regular file? -> the same file, opened for reading
 //
-// Never waits, and opens neither pipe nor device.
+// Never blocks, and opens neither pipes nor devices.
 
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ namespace dvm {
 
 class RegularFile {
  public:
-  enum class Links : uint8_t { follow, refuse };  // of the last part of the path
+  enum class Links : uint8_t { follow, refuse };  // what to do if the last part of the path is a symbolic link
 
   static Result<RegularFile> open(const std::string& path, Links links = Links::follow);
   RegularFile() = default;

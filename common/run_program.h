@@ -9,11 +9,11 @@
 
 namespace dvm {
 
-// A file of this process, and the number that the program has it by.
+// A file descriptor of this process, and its number in the program.
 using HandedFile = std::pair<int, int>;
 
-// Its exit status. words: argv; a program without a slash is looked up in PATH. An error: it could not be started ("failed to
-// run PROGRAM: REASON"), or a signal ended it.
+// Returns the exit status. words: argv. A program without a slash is looked up in PATH. An error if it cannot be started ("failed
+// to run PROGRAM: REASON"), or if a signal ended it.
 Result<int> run_program(const std::string& program, std::span<const std::string> words, std::span<const HandedFile> files);
 
 }  // namespace dvm
