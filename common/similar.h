@@ -1,5 +1,5 @@
 #pragma once
-// Near names, for "did you mean".
+// Similar names, for "did you mean".
 
 #include <span>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace dvm {
 
-// At most three candidates, the nearest first, that become `name` by few insertions, deletions or changes of a letter.
+// At most three candidates at a small edit distance from `name`, the nearest first.
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates);
 
-// The same as questions, each name with what belongs around it: "did you mean 'self->name'?"
+// The same as questions. Each name gets the prefix and suffix: "did you mean 'self->name'?"
 std::vector<std::string> near_hints(std::string_view name, std::span<const std::string_view> candidates,
                                     std::string_view prefix = "", std::string_view suffix = "");
 

@@ -1,5 +1,5 @@
 #pragma once
-// UTF-8, whatever the locale: output should not depend on it.
+// UTF-8, independent of the locale.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ inline void append_utf8(std::string& out, uint32_t c) {
   for (int i = more - 1; i >= 0; i--) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
 }
 
-// Bytes of the character at the beginning of the text, which is not empty; 0: it is not one.
+// The number of bytes of the first character of a text, which must not be empty. 0: it is not valid UTF-8.
 inline size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return 1;
@@ -30,7 +30,7 @@ inline size_t utf8_length(std::string_view text) {
   return is_long || is_none ? 0 : length;
 }
 
-// The text with U+FFFD for each byte that is no part of a character.
+// Replaces each byte that is not part of a valid character by U+FFFD.
 inline std::string valid_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Text in XML, whatever bytes it holds.
+// Escapes arbitrary bytes for XML.
 
 #include <algorithm>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace dvm {
 
-// For elements and attributes in double quotes. Escapes what has a meaning there. What may not stand there becomes "_": control
-// characters, and bytes that are no UTF-8, which would make a file unreadable.
+// For elements and attributes in double quotes. Escapes special characters. Control characters and bytes that are not UTF-8 are
+// not allowed in XML, and become "_".
 inline std::string xml_escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
