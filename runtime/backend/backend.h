@@ -5,8 +5,8 @@
 //   ECBs ───────── start(), extend() ──> memory to run them in
 //   probes ─────── enable() ──> poll(): firings become records, aggregation entries, and drops
 //
-// One thread calls all of it. poll() runs the plans; consumer context reads and prints between two polls. What only some backends
-// do is an interface of its own: dvm's own probes (OwnProbes) and running the enabling's code (RunsCode).
+// One thread calls all functions. poll() runs the plans; consumer context reads and prints between two polls. Abilities that only
+// some backends have are separate interfaces: firing dvm's own probes (OwnProbes) and running the enabling's code (RunsCode).
 
 #include <cstdint>
 #include <functional>
@@ -29,12 +29,12 @@
 
 namespace dvm::runtime {
 
-// Something that does not make a probe fire, and why.
+// An instrument or backend that does not take a probe, and why.
 struct PassedOver {
   std::string name, reason;
 };
 
-// The answer of a backend: it takes a plan on a probe, or why not.
+// The answer of a backend to a plan on a probe: it takes it, or the reason why not.
 struct Answer {
   std::string by;        // what makes the probe fire there, such as "uprobe"; empty: the backend does not take it
   std::string engine{};  // what executes the plan, if it is not the enabling's code
@@ -48,8 +48,8 @@ struct Answer {
 struct Polled {
   uint64_t firings = 0;
   double backlog = 0;       // as a fraction of the target (pace.h)
-  bool is_partial = false;  // it stopped at full buffers, or to look at the clock, and continues
-  bool is_urgent = false;   // clauses read memory late, so poll again soon
+  bool is_partial = false;  // the poll stopped at full buffers, or to check the time; poll again at once
+  bool is_urgent = false;   // clauses make late reads, so poll again soon
 };
 
 struct FiringCounts {
@@ -57,7 +57,7 @@ struct FiringCounts {
   uint64_t firings = 0, late_reads = 0, late_values = 0;
   // Dynamic variables that exist.
   uint64_t live_dynamic = 0;
-  uint64_t unknown_files = 0;  // members of fds[] that were asked for and are not known
+  uint64_t unknown_files = 0;  // reads of fds[] whose result was unknown
 };
 
 // The account of one context: counters that its firings have made since start().
@@ -70,19 +70,19 @@ struct ContextAccount {
 class OwnProbes {
  public:
   virtual void fire_begin() = 0;
-  // Once all probes are off and everything that has fired is read.
+  // After all probes are off and all firings are read.
   virtual void fire_end() = 0;
 
  protected:
   ~OwnProbes() = default;
 };
 
-// Runs the code of the enabling, which better code may replace while tracing.
+// Runs the code of the enabling. Faster code may replace it while tracing.
 class RunsCode {
  public:
-  // What interpreting each ECB with DIF has cost, by EPID - 1.
+  // The cost so far of interpreting each ECB with DIF, by EPID - 1.
   virtual std::span<const EcbRuns> runs() const = 0;
-  // Code that is to run from now on. Between two firings.
+  // Replaces the code of an ECB. Between two firings.
   virtual void take_up(const EcbCode& code) = 0;
 
  protected:
@@ -95,36 +95,37 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Of a probe that enable() has refused or passed on, it tells that reason.
+  // After enable() has refused a probe or passed it on, the answer has that reason.
   virtual Answer answer(const EcbPlan& plan, const Probe& probe) const = 0;
-  // From now on answer() tells of these probes what enable() would find out.
+  // Finds out what enable() would do with these probes, for later calls of answer().
   virtual void preview(std::span<const EnabledProbe>) {}
 
   // Allocates all memory for the ECBs that are enabled, and prepares to run them. Once, before enable().
   virtual Status start(const Notice& notice) = 0;
-  // Takes ECBs that were made since.
+  // Prepares to run ECBs that were made after start().
   virtual Status extend() = 0;
-  // Keeps what clauses may ask of a process once it is gone; with may_act, so that it can be signalled.
+  // Stores the data of a process that clauses may need after it has ended. may_act: clauses may signal it; stores that ability
+  // too.
   virtual void learn(int32_t pid, bool may_act) = 0;
-  // Makes the probes fire. Those that cannot be enabled are added to refused, with the reason; the next backend that takes them
-  // is asked then. An error means that none is on.
+  // Makes the probes fire. Adds those that cannot be enabled to `refused`, with the reason; the session then asks the next
+  // backend that takes them. An error means that no probe is on.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   virtual Result<Polled> poll() = 0;
-  // Fires what should have fired by time and is late. Also called while the consumer reads records.
+  // Fires timers that are overdue. Also called while the consumer reads records.
   virtual Status fire_overdue(MonotonicTime) { return {}; }
   // Does what is due by time, between two polls.
   virtual void work_at_rate(MonotonicTime now) = 0;
-  // Takes all probes off. What has arrived already can still be polled.
+  // Takes all probes off. Firings that have already arrived can still be polled.
   virtual void disable() = 0;
 
-  // Adds the descriptors that become readable when poll() should be called at once. Returns the latest time for that call, in ns
-  // of CLOCK_MONOTONIC, but no later than `until`.
+  // Adds the descriptors that become readable when poll() should be called at once. Returns the latest time for that call, at
+  // most `until`, in ns of CLOCK_MONOTONIC.
   virtual uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) = 0;
-  // Whether a probe is on, or can be turned on later.
+  // True if a probe is on, or can be turned on later.
   virtual bool is_on() const = 0;
-  // Nothing more will fire.
+  // True if nothing more will fire.
   virtual bool is_finished() = 0;
-  // The status that ends tracing, if a firing has ended it: the argument of exit(), or 0 where a buffer is full.
+  // The exit status, if a firing has ended tracing: the argument of exit(), or 0 if a buffer is full.
   virtual std::optional<int> end_status() const = 0;
 
   virtual RecordSource& records() = 0;
@@ -141,9 +142,9 @@ class Backend {
   virtual void take_addresses(const VisitAddress& visit) = 0;
   // Changes of followed processes since the last call.
   virtual std::vector<ProcessChange> take_changes() = 0;
-  // Notes, followed processes and the like, of all that it makes probes fire with.
+  // The abilities of all its instruments together (notes, following processes and the like).
   virtual Abilities abilities() = 0;
-  // Null where the backend lacks the ability.
+  // Null: the backend lacks the ability.
   virtual OwnProbes* own_probes() { return nullptr; }
   virtual RunsCode* runs_code() { return nullptr; }
 };
