@@ -1,6 +1,6 @@
 #pragma once
-// The memory that plans run in: buffers, speculations, variables and machine states. Allocated when tracing starts, in the sizes
-// that options give; the ECB loop (runtime/probe/) then allocates nothing. Consumer context.
+// The memory in which plans run: buffers, speculations, variables and machine states. It is allocated when tracing starts, in the
+// sizes of the options, so the ECB loop (runtime/probe/) allocates nothing. Consumer context.
 
 #include <functional>
 #include <string>
@@ -20,12 +20,12 @@ class FireMemory {
   FireMemory(dif::Options& options, const Enabling& enabling, bool is_accounted)
       : options_(options), enabling_(enabling), is_accounted_(is_accounted) {}
 
-  // For the ECBs that are enabled. Where memory is short, sizes are lowered unless option bufresize forbids it.
+  // Allocates memory for the enabled ECBs. If memory is short, sizes are reduced, unless option bufresize forbids it.
   Status allocate(vm::Host& host, const Notice& notice);
-  // For ECBs that were made since.
+  // Allocates memory for ECBs that were made later.
   Status make_room();
 
-  // For code that replaces another.
+  // Allocates memory for code that replaces other code.
   void take_up(const EcbCode& code);
 
   FireContext& context() { return context_; }

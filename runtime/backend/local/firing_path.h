@@ -1,6 +1,6 @@
 #pragma once
-// From an instrument, or from dvm itself, to the ECB loop. During a poll it is probe context: a firing that leaves a buffer
-// nearly full ends the poll, so that consumer context can empty it, and so does every 4096th.
+// Passes firings from an instrument, or from dvm itself, to the ECB loop. During a poll it is probe context. The poll ends after
+// a firing that leaves a buffer nearly full, so that consumer context can empty it, and after 4096 firings.
 
 #include <cstdint>
 #include <optional>
@@ -24,16 +24,16 @@ class FiringPath final : public EventSink {
              const Instruments& instruments)
       : config_(config), enabling_(enabling), memory_(memory), host_(host), globals_(instruments) {}
 
-  // Once memory is allocated.
+  // Call when memory is allocated.
   void start();
-  // Again after probes were added.
+  // Call again after probes were added.
   void index_probes();
   // Makes room for changes of followed processes.
   void expect_changes() { changes_.reserve(kMostChanges); }
 
-  // Before each poll: makes the buffers of a CPU that is about to fire for the first time.
+  // Before each poll: makes the buffers of a CPU that fires for the first time.
   void begin_poll(MonotonicTime now);
-  // Whether a firing has asked for the poll to end.
+  // True if the poll should end.
   bool ends_poll() const { return ends_poll_; }
   bool fire(vm::Firing& firing) noexcept override;
   bool fire_clause(vm::Firing& firing, const ClauseFiring& clause) noexcept override;
@@ -44,15 +44,15 @@ class FiringPath final : public EventSink {
   bool has_ended() const noexcept override { return context_.activity != Activity::active; }
   std::vector<ProcessChange> take_changes();
 
-  // BEGIN is the first probe that fires: others count from then on.
+  // Fires BEGIN. Earlier firings of other probes are dropped.
   void fire_begin(const std::optional<Moment>& moment);
-  // Fires dvm's own probe of this name, now or at another moment.
+  // Fires dvm's own probe of this name. moment: the time of the firing; nothing: now.
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
-  // As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
+  // Ends tracing if the buffer of a CPU is filled. As in DTrace, other CPUs go on until this is noticed.
   void stop_if_filled();
   void clean_at_rate(MonotonicTime now);
   void clean();
-  // Instruments are told the values of these variables.
+  // Passes the values of these variables to the instruments, now and when they change.
   void share(std::span<const uint16_t> globals) { globals_.add(globals, *context_.variables); }
 
   uint64_t firings() const { return firings_; }
@@ -80,10 +80,10 @@ class FiringPath final : public EventSink {
   MonotonicTime polled_at_ = 0, begun_ = 0;
   Rate cleaning_;
   bool ends_poll_ = false;
-  int32_t new_cpu_ = -1;  // that fires next and has no buffers yet; -1: none
+  int32_t new_cpu_ = -1;  // the CPU that fires next, if it has no buffers yet; -1: it has
   std::vector<ProcessChange> changes_;
   uint64_t firings_ = 0, ticks_ = 0;
-  uint64_t part_ends_ = 0;  // with this firing, so that dvm looks at the clock
+  uint64_t part_ends_ = 0;  // the number of the firing after which the poll ends, so that dvm checks the time
 };
 
 }  // namespace dvm::runtime
