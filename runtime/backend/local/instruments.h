@@ -1,5 +1,5 @@
 #pragma once
-// The instruments of the local backend: which of them makes a probe fire, and their abilities as if they were one.
+// The instruments of the local backend. Chooses the one that makes a probe fire, and combines their abilities.
 
 #include <map>
 #include <memory>
@@ -23,25 +23,26 @@ class Instruments final : public FollowsProcesses,
                           public TellsNotes,
                           public AggregationSource {
  public:
-  // is_replay: nothing is traced, so it is finished when no probe is on.
+  // is_replay: nothing is traced, so tracing is finished when no probe is on.
   explicit Instruments(bool is_replay) : is_replay_(is_replay) {}
 
-  // The first that takes a probe makes it fire. aside: why it is not the first, for probes that one before it takes as well.
+  // Adds an instrument. The first one that takes a probe makes it fire. aside: why this one is not asked first; it is reported
+  // for probes that it could take too.
   void add(std::unique_ptr<Instrument> instrument, std::string aside);
   Answer answer(const Probe& probe) const;
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
-  // From now on answer() tells of these probes what enable() would find out.
+  // Finds out what enable() would do with these probes, for later calls of answer().
   void preview(std::span<const EnabledProbe> probes);
-  // Those that have a probe enabled or watch a process.
+  // The instruments that have a probe enabled or watch a process.
   const std::vector<Instrument*>& active() const { return active_; }
-  // One of them that should have fired by time, and is too late already; or null.
+  // An active instrument with an overdue timer, or null.
   Instrument* overdue(uint64_t now) const;
-  // What the last of them keeps back, if there are several.
+  // The interface by which the last active instrument holds back firings, if several are active; or null.
   Merges* merges() const;
   uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) const;
-  // The last first: one that holds threads lets those before it stop them.
+  // Disables the last instrument first, because an instrument that holds threads lets the earlier ones stop them.
   void disable();
-  // Adds what was lost on the first `cpus` CPUs. Losses on a CPU that is not known count for CPU 0.
+  // Adds the losses on the first `cpus` CPUs. Losses on other CPUs count for CPU 0.
   void add_drops(Drops& drops, size_t cpus) const;
   uint64_t lost_firings() const;
 
@@ -49,7 +50,7 @@ class Instruments final : public FollowsProcesses,
   bool has_descendants() override;
   Status watch(const LinkerSite& linker) override;
   bool may_lose_probes() const override;
-  // What instruments have lost by these loads goes to those behind them.
+  // Probes that an instrument has lost by these loads pass to the instruments after it.
   std::vector<LoadedIn> take_loads() override;
   void settle(const HoldsThreads*) override;
   bool holds(int32_t pid) const override;
@@ -57,9 +58,9 @@ class Instruments final : public FollowsProcesses,
   std::optional<Moment> moment() const override;
   uint64_t reading_ns() const override;
   std::vector<std::string> take_notes() override;
-  // Visits the aggregations of clauses that instruments run where they fire.
+  // Visits the aggregations of clauses that run where their probes fire.
   void visit(const Visit& each) const override;
-  void begin();  // once BEGIN has fired
+  void begin();  // call after BEGIN has fired
   void set_global(uint16_t id, uint64_t value) const;
   void take_addresses(const Aggregates::VisitAddress& visit) const;
   void clear() noexcept override {}
@@ -82,7 +83,8 @@ class Instruments final : public FollowsProcesses,
   std::vector<ListedInstrument> all_;
   std::vector<Instrument*> active_;
   std::vector<std::string> notes_;
-  std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;  // on to those behind it, and why
+  // Probes that an instrument has passed on to those after it, and why.
+  std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;
 };
 
 }  // namespace dvm::runtime

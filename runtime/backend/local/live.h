@@ -1,6 +1,6 @@
 #pragma once
-// The instruments for live processes, in the order in which they are asked: kernel uprobes first where BPF is permitted, else an
-// agent, and breakpoints for what that refuses.
+// The instruments for live processes, in the order in which they are asked. Kernel uprobes come first if BPF is permitted.
+// Otherwise an agent comes first, then breakpoints for the probes that it refuses.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace dvm::runtime {
 
 struct LiveInstrument {
   std::unique_ptr<Instrument> instrument;
-  std::string aside;  // why those before it are asked first
+  std::string aside;  // why the ones before it are asked first
 };
 
 // True if an agent is asked before all others.

@@ -1,5 +1,5 @@
 #pragma once
-// The backend `local`: an instrument delivers each firing to dvm, which runs the plan in its own thread.
+// The backend `local`: instruments deliver firings to dvm, which runs the plans in its own thread.
 //
 //   instruments (instruments.h) ── poll ──> firing_path.h ──> ECB loop (runtime/probe/) in fire_memory.h
 //
@@ -19,7 +19,7 @@
 
 namespace dvm::runtime {
 
-// Two sources as one.
+// Combines two sources.
 class JoinedAggregations final : public AggregationSource {
  public:
   JoinedAggregations(AggregationSource& one, AggregationSource& other) : one_(one), other_(other) {}
@@ -78,7 +78,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     path_.fire_begin(instruments_.moment());
     instruments_.begin();
   }
-  // With the room that is set apart for END.
+  // END may use the reserved room of the buffers.
   void fire_end() override;
   RunsCode* runs_code() override { return this; }
   std::span<const EcbRuns> runs() const override { return memory_.context().runs; }
@@ -96,9 +96,9 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   Instruments instruments_;
   FiringPath path_;
   JoinedAggregations aggregations_{memory_.context().aggregations, instruments_};
-  size_t next_ = 0;            // of the active instruments, in a poll that goes on
-  uint64_t turn_ = 0;          // firings of that one since its turn began, and parts
-  uint64_t merged_until_ = 0;  // firings that are kept back go up to this time
+  size_t next_ = 0;            // the active instrument with which a partial poll continues
+  uint64_t turn_ = 0;          // firings and parts of that instrument since its turn began
+  uint64_t merged_until_ = 0;  // the time up to which firings that are held back were delivered
 };
 
 }  // namespace dvm::runtime
