@@ -1,5 +1,5 @@
 #pragma once
-// Answers what DIF asks about the process that fired.
+// Implements vm::Host for the process of the current firing.
 
 #include <unistd.h>
 
@@ -26,15 +26,15 @@ class ProcessHost final : public vm::Host {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
-  // What its clauses may ask of a process once it is gone; and, where they may act on it, the process itself, so that it can be
-  // signalled. Consumer context, before it is traced.
+  // Stores the data of a process that clauses may need after it has ended. may_act: opens the process, so that it can be
+  // signalled. Consumer context, before the process is traced.
   void learn(int32_t pid, bool may_act) {
     memory_.ids(pid);
     for (const auto which : {ProcessText::command_line, ProcessText::working_directory, ProcessText::root_directory})
       memory_.text(pid, which);
     if (may_act) signals_.learn(pid);
   }
-  // Who forked a process, which /proc does not say once one of them is gone.
+  // Stores the parent of a process, which /proc does not show after one of them has ended.
   void add_child(int32_t child, int32_t parent) noexcept { parents_[place(child)] = {child, parent}; }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
@@ -46,7 +46,7 @@ class ProcessHost final : public vm::Host {
     files_.serve(firing, !is_replay_);
   }
   uint64_t late_reads() const { return late_reads_; }
-  // The number of values from late reads, by this script or the recorded one, of processes that had continued since the firing.
+  // The number of values that late reads got after the process had continued. In a replay, those of the recorded script count.
   uint64_t late_values() const { return late_values_; }
   uint64_t unknown_files() const { return files_.unknown(); }
 
@@ -66,12 +66,12 @@ class ProcessHost final : public vm::Host {
     return size;
   }
   bool write(uint64_t address, std::span<const std::byte> from) noexcept override {
-    is_late_ = false;  // what the script reads from now on is as the script has written it
+    is_late_ = false;  // later reads see what the script has written
     return memory_.write(memory_of_, address, from);
   }
   bool signal(int64_t number) noexcept override { return !is_replay_ && signals_.send(pid_, number); }
   bool descends_from(int64_t ancestor) noexcept override {
-    constexpr int kMostGenerations = 1000;  // a number may have been used again meanwhile, which makes no end certain
+    constexpr int kMostGenerations = 1000;  // reused process ids could form a cycle
     int32_t pid = pid_;
     for (int i = 0; i < kMostGenerations && pid >= 0; i++, pid = parent_of(pid))
       if (pid == ancestor) return true;
@@ -92,7 +92,7 @@ class ProcessHost final : public vm::Host {
     };
     if (number < std::size(numbers)) return numbers[number];
     if (is_replay_) return -1;
-    constexpr uint64_t kClock = std::size(numbers) + 3;  // behind what scheduling() knows
+    constexpr uint64_t kClock = std::size(numbers) + 3;  // after the numbers of scheduling()
     constexpr uint64_t kBound = kClock + 1, kStart = kClock + 2;
     if (number >= kStart) return process_start(pid_, number - kStart);
     if (number == kBound) return bound_cpu(tid_);
@@ -111,7 +111,7 @@ class ProcessHost final : public vm::Host {
   struct Child {
     int32_t pid = 0, parent = 0;
   };
-  static constexpr size_t kChildren = 4096;  // the latest of those that share a place is known
+  static constexpr size_t kChildren = 4096;  // places; a place holds the latest of the children that share it
 
   static size_t place(int32_t pid) { return static_cast<uint32_t>(pid) % kChildren; }
   // -1: not known.
@@ -127,11 +127,11 @@ class ProcessHost final : public vm::Host {
   Speculations* speculations_ = nullptr;
   bool is_replay_;
   int32_t own_pid_ = getpid(), target_;
-  int32_t pid_ = 0, tid_ = 0, cpu_ = 0;  // that fired
+  int32_t pid_ = 0, tid_ = 0, cpu_ = 0;  // of the firing
   int64_t uid_ = -1, gid_ = -1;          // of the firing; -1: not captured
   int32_t ppid_ = -1;                    // likewise
-  int32_t memory_of_ = 0;                // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own is of no use
-  bool is_late_ = false;                 // what is read now
+  int32_t memory_of_ = 0;                // the process to read; $target for BEGIN, END and tick-N, which fire in dvm
+  bool is_late_ = false;                 // the process has continued since the firing
   uint64_t late_reads_ = 0, late_values_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded

@@ -1,6 +1,5 @@
 #pragma once
-// Global variables that clauses read where their probes fire: instruments get each value that a clause in dvm has changed.
-// Tested by tests/unit/runtime/shared_globals_test.cpp.
+// Passes the values of global variables to the instruments whose clauses read them where probes fire. Clauses in dvm change them.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +15,7 @@ class SharedGlobals {
  public:
   explicit SharedGlobals(const Instruments& instruments) : instruments_(instruments) {}
 
-  // These too, before their probes are enabled.
+  // Adds variables, before their probes are enabled.
   void add(std::span<const uint16_t> ids, const vm::VariableState& variables) {
     for (const uint16_t id : ids) {
       if (std::any_of(all_.begin(), all_.end(), [id](const SharedGlobal& one) { return one.id == id; })) continue;
@@ -24,7 +23,7 @@ class SharedGlobals {
       instruments_.set_global(id, all_.back().value);
     }
   }
-  // Behind each firing.
+  // Passes on changes, after each firing.
   void update(const vm::VariableState& variables) noexcept {
     for (SharedGlobal& one : all_) {
       const uint64_t value = variables.global(one.id);
@@ -38,7 +37,7 @@ class SharedGlobals {
  private:
   struct SharedGlobal {
     uint16_t id = 0;
-    uint64_t value = 0;  // as instruments have it
+    uint64_t value = 0;  // the value that the instruments have
   };
 
   const Instruments& instruments_;
