@@ -1,5 +1,5 @@
 #pragma once
-// Tells when something that happens at a rate is due.
+// Schedules periodic work.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace dvm::runtime {
 using MonotonicTime = uint64_t;  // ns of CLOCK_MONOTONIC
 constexpr MonotonicTime kNever = UINT64_MAX;
 
-// When something is due again at a rate.
+// The time at which periodic work is due next.
 class Rate {
  public:
   void start(MonotonicTime now, int64_t period) { next_ = now + at_least_one(period); }
   bool due(MonotonicTime now) const { return now >= next_; }
-  // The period may have changed since.
+  // Call after the work. The period may differ from that of start().
   void done(MonotonicTime now, int64_t period) {
     next_ += (now - next_) / at_least_one(period) * at_least_one(period) + at_least_one(period);
   }

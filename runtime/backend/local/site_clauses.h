@@ -1,5 +1,5 @@
 #pragma once
-// The clauses that may run where their probes fire, by what they do. The instrument decides by their DIF whether they can.
+// Finds the clauses whose actions allow them to run where their probes fire. The instrument then decides by their DIF.
 
 #include <cstdint>
 #include <optional>
@@ -13,24 +13,26 @@
 
 namespace dvm::runtime {
 
-// The clauses of a probe; those that run in dvm are there by their predicates only, and perhaps by how a record is made.
+// The clauses of a probe. A clause that must run in dvm is represented only by its predicate and perhaps the layout of its
+// record.
 struct SiteClauseList {
   std::vector<SiteClause> clauses;
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
-  bool may_record = true;         // each can, or has a record of its own
+  bool may_record = true;         // each clause can run there, or has a record of its own
   std::vector<uint16_t> globals;  // variables that they may read there
 
-  // All run in dvm, at each firing.
+  // Makes all clauses run in dvm, at each firing.
   void leave_to_dvm();
 };
 
 class SiteClauses {
  public:
   SiteClauses(const Enabling& enabling, const dif::Options& options);
-  // Of the probe. The actions of those that can run where it fires are expressions, and aggregate integers by keys that are
-  // integers or strings.
+  // The clauses of a probe. To run where it fires, actions must be expressions, or aggregate integers by keys that are integers
+  // or strings.
   SiteClauseList clauses_of(const ProbeEcbs& probe) const;
-  // Some that other probes may have as well, or the end of the run: such clauses all run on one side.
+  // True if clauses of the probe use thread-local variables that other probes may use too, or end the run. All such clauses must
+  // run on the same side: in the traced threads or in dvm.
   bool has_thread_variables(const ProbeEcbs& probe) const { return !shared_by(probe).empty(); }
   InDvm reason_to_share() const { return ends_at_site_ ? InDvm::exits : InDvm::shared; }
 
@@ -45,10 +47,10 @@ class SiteClauses {
 
   const Enabling& enabling_;
   uint32_t strsize_;
-  InDvm of_script_;             // no clause can
+  InDvm of_script_;             // why no clause of the script can run where it fires
   bool ends_at_site_;           // a clause in a process calls exit()
-  std::set<uint16_t> in_dvm_;   // thread-local variables that a clause uses which runs in dvm
-  std::set<uint16_t> globals_;  // integers that nothing writes but clauses on BEGIN, END and timers
+  std::set<uint16_t> in_dvm_;   // thread-local variables of clauses that run in dvm
+  std::set<uint16_t> globals_;  // integers that only clauses on BEGIN, END and timers write
 };
 
 }  // namespace dvm::runtime
