@@ -3,7 +3,7 @@
 // The consumer merges it into its own table and empties it, so only what changed within one aggrate must fit.
 //
 //   index    | tag, offset | tag, offset | ...      a quarter of the memory; open addressing, linear probing; offset 0: free
-//   arena    | EntryHeader | key, 8 bytes' multiple | state words | EntryHeader | ...
+//   arena    | EntryHeader | key, a multiple of 8 bytes | state words | EntryHeader | ...
 //
 // With aggpercpu, the CPU follows the key as a further word.
 //
@@ -19,10 +19,10 @@
 
 namespace dvm::runtime {
 
-// The entry of an aggregation that was found last. Firings often come with the same key again.
+// The last entry found for an aggregation. Successive firings often have the same key.
 struct RecentEntry {
   uint64_t* state = nullptr;
-  uint32_t generation = 0;  // in which the address is good
+  uint32_t generation = 0;  // of the buffer, in which the address is valid
   uint32_t key_bytes = 0;
 };
 
@@ -30,28 +30,28 @@ class AggregationBuffer final : public AggregationSource {
  public:
   // False: no memory of this size.
   bool allocate(size_t bytes);
-  // Keys have a state for each CPU from now on. Before the first find().
+  // Keeps a state for each key and CPU. Call before the first find().
   void part_by_cpu() { extra_ = sizeof(uint64_t); }
-  // The CPU of the keys that are looked up next, if they are parted.
+  // Sets the CPU of the next lookups. No effect without part_by_cpu().
   void select(int32_t cpu) noexcept {
     if (extra_ == 0 || cpu == cpu_) return;
     cpu_ = cpu;
     begin_generation();
   }
 
-  // The state of a key, made with every word `initial` if it is new; null if there is no room, which the caller counts as a drop.
-  // key.size() is a multiple of 8. The address is good while generation() stays.
+  // The state of a key. If the key is new, every word is `initial`. Null: there is no room, which the caller counts as a drop.
+  // key.size() must be a multiple of 8. The address is valid until generation() changes.
   uint64_t* find(uint32_t aggregation, std::span<const std::byte> key, unsigned words, uint64_t initial) noexcept;
-  // find() for the aggregation that the entry belongs to, which it then holds.
+  // The same as find(), but tries `recent` first, the entry of this aggregation, and updates it.
   uint64_t* find_again(RecentEntry& recent, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                        uint64_t initial) noexcept;
-  // Whether that is the entry of the key.
+  // True if `recent` is the entry of the key.
   bool is_entry(const RecentEntry& recent, std::span<const std::byte> key) const noexcept {
     return recent.generation == generation_ && recent.key_bytes == key.size() &&
            is_same_key(reinterpret_cast<const std::byte*>(recent.state) - extra_ - key.size(), key.data(), key.size());
   }
 
-  // Changes whenever an address that find() returned is no longer that of the state; never 0.
+  // Changes whenever addresses that find() returned become invalid. Never 0.
   uint32_t generation() const noexcept { return generation_; }
   const uint32_t* generation_address() const noexcept { return &generation_; }
 
@@ -79,7 +79,7 @@ class AggregationBuffer final : public AggregationSource {
   static uint32_t tag_of(uint64_t hash) noexcept { return static_cast<uint32_t>(hash >> 32); }
   uint32_t first_slot(uint64_t hash) const noexcept { return static_cast<uint32_t>(hash) & mask_; }
   uint32_t next_slot(uint32_t slot) const noexcept { return (slot + 1) & mask_; }
-  // A key that is not there. Apart from find(), so that the usual way saves fewer registers.
+  // Adds a new key. Separate from find(), so that the common path saves fewer registers.
   [[gnu::noinline, gnu::cold]] uint64_t* add(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                              uint64_t initial) noexcept;
   void begin_generation() noexcept {

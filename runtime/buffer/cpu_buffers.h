@@ -1,6 +1,6 @@
 #pragma once
-// The buffers of each CPU, made for the CPUs of this machine when tracing starts and for those that only a recording has when
-// they first fire. A recording may name any CPU, and many: together its buffers take at most half of the memory.
+// The buffers of each CPU. Those for the CPUs of this machine are made when tracing starts. Those for further CPUs of a recording
+// are made when they first fire. A recording may name many CPUs, so all buffers together take at most half of the memory.
 
 #include <vector>
 
@@ -9,31 +9,32 @@
 
 namespace dvm::runtime {
 
-// The limit on each CPU's buffers of one kind: together half of the memory of the machine, or of this process's limit.
+// The limit for the buffers of one CPU, so that those of all CPUs take at most half of the memory of the machine, or of the limit
+// of this process.
 size_t memory_for_each(unsigned cpus);
 
 struct CpuBuffer {
   PrincipalBuffer principal;
   uint64_t aggregation_drops = 0;
-  bool is_made = false;  // false: only a CPU with a higher number has fired
+  bool is_made = false;  // false: the CPU has not fired, and has no buffers
 };
 
 class CpuBuffers final : public RecordSource {
  public:
   static constexpr unsigned kMostCpus = 8192;  // as many as Linux can have
 
-  // Makes the buffers of CPUs 0 to cpus - 1. False: there is no memory, or it would be more than the machine has.
+  // Makes the buffers of CPUs 0 to cpus - 1. False: there is not enough memory.
   bool allocate(const BufferPlan& plan, unsigned cpus);
-  // Consumer context: makes the buffers of a CPU that has none yet, smaller ones once the others take a quarter of the memory.
-  // Without memory its records are drops.
+  // Makes the buffers of a CPU that has none yet; smaller ones if the others take a quarter of the memory. If there is no memory,
+  // records of the CPU are dropped. Consumer context.
   void meet(int32_t cpu);
 
-  // Null: it has none yet, or there cannot be such a CPU.
+  // Null: the CPU has no buffers, or its number is invalid.
   CpuBuffer* find(int32_t cpu) noexcept { return knows(cpu) ? &buffers_[static_cast<uint32_t>(cpu)] : nullptr; }
   bool knows(int32_t cpu) const noexcept {
     return static_cast<uint32_t>(cpu) < buffers_.size() && buffers_[static_cast<uint32_t>(cpu)].is_made;
   }
-  // A CPU that there cannot be has the buffers of CPU 0.
+  // A CPU without buffers uses those of CPU 0.
   CpuBuffer& operator[](int32_t cpu) noexcept { return buffers_[knows(cpu) ? static_cast<size_t>(cpu) : 0]; }
 
   // A lane for each CPU that has recorded something.

@@ -29,7 +29,7 @@ inline constexpr std::array kDrops = {
 
 class Drops {
  public:
-  // Of kinds that are not counted for each CPU all are CPU 0's.
+  // Kinds that are not counted by CPU are counted for CPU 0.
   void add(Drop kind, uint64_t count, size_t cpu = 0) {
     std::vector<uint64_t>& counts = by_kind_[static_cast<size_t>(kind)];
     if (counts.size() <= cpu) counts.resize(cpu + 1);
