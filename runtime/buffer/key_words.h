@@ -1,6 +1,5 @@
 #pragma once
-// Keys of aggregations as words: their bytes are a multiple of 8. For the aggregation buffer, which is probe context, and for the
-// consumer's tables.
+// Keys of aggregations as 8-byte words. Used by the aggregation buffer, which is probe context, and the consumer's tables.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +14,15 @@ inline uint64_t key_word(const std::byte* at) noexcept {
   return word;
 }
 
-// The whole product of two words, folded.
+// The 128-bit product of two words, folded to 64 bits by xor.
 inline uint64_t fold_product(uint64_t a, uint64_t b) noexcept {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Two words a multiplication. Keys come from the traced program: this is no defence against keys made to collide, which would
-// slow dvm down and not the program.
+// Hashes two words with one multiplication. Not safe against collisions: a traced program can choose keys that slow dvm down, but
+// not the program itself.
 inline uint64_t hash_key(uint32_t seed, std::span<const std::byte> key) noexcept {
   constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
   uint64_t hash = (seed + 1) * kOdd1;

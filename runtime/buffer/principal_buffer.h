@@ -1,16 +1,17 @@
 #pragma once
 // The principal buffer of one CPU: records of all ECBs that fired there, in the order of their firings.
 //
-//   switch  two halves of bufsize bytes each: probe context fills one while the consumer reads the other
-//   fill    one of bufsize bytes, read at the end, with room set apart for the clauses of END. The first record without room
+//   switch  Two halves of bufsize bytes each: probe context fills one while the consumer reads the other.
+//   fill    One buffer of bufsize bytes, read at the end, with room reserved for the clauses of END. The first record without
+//   room
 //           ends tracing.
-//   ring    one of bufsize bytes, read at the end; a record without room takes that of the oldest ones:
+//   ring    One buffer of bufsize bytes, read at the end. A record without room replaces the oldest ones:
 //
 //             | newest records ... | room | oldest records ... | unused |
 //             0                  used   oldest                end
 //
-// In a ring, records never wrap: one that does not fit at the end goes to the start. Under the other policies a record without
-// room is a drop and counted.
+// In a ring, a record is never split: one that does not fit at the end goes to the start. Under the other policies, a record
+// without room is counted as a drop.
 //
 // reserve(), commit() and drops are probe context: no allocation, no lock.
 
@@ -28,7 +29,7 @@ namespace dvm::runtime {
 struct FreeMemory {
   void operator()(std::byte* p) const { std::free(p); }
 };
-// Zeroed memory that takes no pages until it is touched; null when there is none.
+// Zeroed memory whose pages are allocated when they are touched. Null: there is not enough.
 using BufferMemory = std::unique_ptr<std::byte[], FreeMemory>;
 BufferMemory allocate_buffer(size_t bytes);
 
@@ -38,7 +39,7 @@ enum class BufferPolicy : uint8_t { switch_, fill, ring };
 struct BufferPlan {
   BufferPolicy policy = BufferPolicy::switch_;
   size_t bytes = 0;
-  size_t set_apart = 0;  // of a fill buffer, for END
+  size_t set_apart = 0;  // bytes of a fill buffer that are reserved for END
 
   size_t memory() const { return policy == BufferPolicy::switch_ ? 2 * bytes : bytes; }
 };
@@ -48,7 +49,7 @@ class PrincipalBuffer {
   // False: no memory of this size.
   bool allocate(const BufferPlan& plan);
 
-  // Room for a record at an address that is a multiple of 8, or null. Reserving again before commit() gives the same room.
+  // Reserves room for a record, 8-aligned. Null: there is none. A second call before commit() returns the same room.
   std::byte* reserve(size_t bytes) noexcept {
     if (bytes > limit_ - used_ && !make_room(bytes)) return nullptr;
     return active_ + used_;
@@ -57,10 +58,10 @@ class PrincipalBuffer {
 
   // Returns the records that were committed since the last call, oldest first; valid until the next call. Empties the buffer.
   std::array<std::span<const std::byte>, 2> take() noexcept;
-  // END may use what was set apart, even if the buffer is filled.
+  // Makes the reserved room available to END, even if the buffer is filled.
   void open_reserve() noexcept;
 
-  // True if it should be read now, before records are dropped.
+  // True if the buffer should be read now, before records are dropped.
   bool wants_reading() const noexcept { return used_ > read_at_; }
   bool is_filled() const noexcept { return is_filled_; }
   void drop() noexcept { drops_++; }

@@ -1,5 +1,5 @@
 #pragma once
-// What every record in a principal or speculation buffer begins with; runtime/plan/plan.h says what follows it.
+// The header of every record in a principal or speculation buffer. runtime/plan/plan.h describes what follows it.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,13 +14,13 @@ using Epid = uint32_t;
 
 struct RecordHeader {
   Epid epid = 0;
-  uint32_t size = 0;   // of the record with this header, in bytes
-  uint64_t order = 0;  // among the records of all CPUs, in the order of time (RecordOrder)
+  uint32_t size = 0;   // bytes of the record, this header included
+  uint64_t order = 0;  // position among the records of all CPUs (RecordOrder)
 };
 
-// Numbers the records of one context: a number is above all before it, and not below the time of its firing in ns. So records of
-// a context keep the order in which they were made, whatever the clocks of its CPUs say, and those of several contexts can be
-// merged by their numbers.
+// Numbers the records of one context. Each number is larger than all before it, and at least the time of the firing in ns. So the
+// records of a context keep their order, even if the clocks of CPUs differ, and those of several contexts can be merged by
+// number.
 class RecordOrder {
  public:
   void reach(uint64_t time) noexcept { last_ = std::max(last_, time); }
@@ -30,7 +30,7 @@ class RecordOrder {
   uint64_t last_ = 0;
 };
 
-// A fault of a clause, as it travels to the consumer: RecordHeader with EPID 0, then this.
+// The record of a fault of a clause. Its header has EPID 0.
 struct ErrorRecord {
   RecordHeader header;
   Epid epid = 0;
