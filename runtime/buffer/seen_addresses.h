@@ -1,6 +1,6 @@
 #pragma once
-// Addresses that firings have recorded, with their processes, each once, so that they are named while the process still exists.
-// Probe context.
+// Collects the addresses that firings have recorded, each once, with their processes, so that their symbols can be looked up
+// while the process exists. Probe context.
 
 #include <cstdint>
 #include <utility>
@@ -17,12 +17,12 @@ class SeenAddresses {
     friend bool operator==(const SeenAddress&, const SeenAddress&) = default;
   };
 
-  // Before this call nothing is noted. Consumer context.
+  // Allocates the table. Before this call, note() does nothing. Consumer context.
   void make_room() {
     table_.resize(kMost);
     added_.reserve(kMost);
   }
-  // A quarter of the table stays free, so that searches are short; further addresses are not noted.
+  // Adds an address. At three quarters of the table, further addresses are ignored, so that searches stay short.
   void note(int32_t pid, uint64_t address) noexcept {
     constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
     if (table_.empty() || address == 0) return;

@@ -1,5 +1,5 @@
 #pragma once
-// The consumer's sources, wherever they are written: lanes of records and entries of aggregations.
+// The sources from which the consumer reads: lanes of records and entries of aggregations.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@ struct RecordLane {
 
 class RecordSource {
  public:
-  // The records since the last call, which are then forgotten. They are valid until the next call.
+  // Takes the records since the last call. They are valid until the next call.
   virtual std::vector<RecordLane> take_records() = 0;
-  // True if they should be taken now, before some are dropped.
+  // True if records should be taken now, before some are dropped.
   virtual bool wants_reading() const noexcept = 0;
 
  protected:
@@ -40,10 +40,10 @@ class AggregationSource {
   using Visit = std::function<void(const AggregationEntry&)>;
   // Calls a function for each entry, in the order in which keys were first used.
   virtual void visit(const Visit& each) const = 0;
-  // Forgets all entries.
+  // Removes all entries.
   virtual void clear() noexcept = 0;
   virtual bool empty() const noexcept = 0;
-  // True if they should be taken now, before some are dropped.
+  // True if entries should be taken now, before some are dropped.
   virtual bool wants_reading() const noexcept = 0;
 
  protected:

@@ -8,9 +8,9 @@
 //      │                              on another, and of many ──> committing, discarding <───────────┘
 //      └── clean(), at cleanrate <──────────────────────────────────────┘
 //
-// As in DTrace, a CPU moves only what is its own: commit() and discard() take effect at once for the CPU on which they run, for
-// the others when cleaned. Until then the speculation is busy: it takes no records and speculation() does not give it out. All
-// but allocate() and meet() is probe context.
+// As in DTrace, commit() and discard() take effect at once for the buffer of the CPU on which they run, and for other CPUs when
+// clean() runs. Until then the speculation is busy: it accepts no records, and speculation() does not return it. All functions
+// except allocate() and meet() are probe context.
 
 #include <vector>
 
@@ -20,19 +20,20 @@ namespace dvm::runtime {
 
 class Speculations {
  public:
-  // False: there is no memory, or it would be more than the machine has.
+  // False: there is not enough memory.
   bool allocate(uint32_t count, size_t bytes, unsigned cpus);
-  // Consumer context: makes the buffers of a CPU that has none yet. Without memory it uses those of CPU 0.
+  // Makes the buffers of a CPU that has none yet. If there is no memory, the CPU uses those of CPU 0. Consumer context.
   void meet(int32_t cpu);
 
-  // The id of a speculation that is not in use, counted from 1; 0 and counted as failed: there is none.
+  // Allocates a speculation and returns its id, from 1. 0: all are in use, which is counted as a failure.
   uint32_t open() noexcept;
+  // True for valid ids, and for 0, which is no speculation.
   bool has(uint64_t id) const noexcept { return id <= states_.size(); }
-  // Whether a record may be added on this CPU; no id that has() but 0 is an error.
+  // True if a record may be added on this CPU. id: one for which has() is true.
   bool enter(uint64_t id, int32_t cpu) noexcept;
   // Adds a record, after enter(), or counts a drop.
   void add(uint64_t id, int32_t cpu, std::span<const std::byte> record) noexcept;
-  // Records are numbered anew: they are as old as their commit.
+  // Moves the records to the principal buffer, with new numbers: their place in the order is that of the commit.
   void commit(uint64_t id, int32_t cpu, CpuBuffers& to, RecordOrder& order) noexcept;
   void discard(uint64_t id, int32_t cpu) noexcept;
   bool wants_cleaning() const noexcept { return busy_ != 0; }
@@ -73,7 +74,7 @@ class Speculations {
   std::vector<State> states_;
   std::vector<CpuShare> shares_;  // by CPU; memory is null for a CPU without a share
   size_t made_ = 0;
-  size_t busy_ = 0;  // how many are
+  size_t busy_ = 0;  // number of busy speculations
   uint64_t drops_ = 0, failed_busy_ = 0, failed_unavailable_ = 0;
 };
 
