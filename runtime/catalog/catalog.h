@@ -1,6 +1,6 @@
 #pragma once
-// All probes that are known: found by id, and by description with globs. Providers add probes, some of them only when a
-// description asks for them (pid, profile).
+// All known probes. They are found by id, or by description with globs. Providers add probes; some providers (pid, profile) add
+// them only when a description names them.
 
 #include <cstdint>
 #include <deque>
@@ -26,15 +26,15 @@ bool module_match(std::string_view pattern, std::string_view module, std::string
 
 class Catalog {
  public:
-  // Adds a probe and gives it the next id; a probe with the same four names is kept and returned instead; it gets further
-  // other_names.
+  // Adds a probe with the next id, and returns it. If there is a probe with the same four names, returns that one, and adds to
+  // its other_names.
   const Probe& add(Probe probe);
   const Probe* find(uint32_t id) const;
-  // In the order of their ids, if they were added in it.
+  // The matching probes, in the order in which they were added.
   std::vector<const Probe*> match(const dif::ProbeDesc& description) const;
   size_t size() const { return probes_.size(); }
   const std::deque<Probe>& probes() const { return probes_; }
-  // Adds a probe under the id it had elsewhere: reading a recording. False: the id or the name is taken.
+  // Adds a probe with its id in a recording. False: the id or the name is taken.
   bool add_with_id(Probe probe);
 
  private:
@@ -43,20 +43,21 @@ class Catalog {
     bool operator==(const Names&) const = default;
   };
   static Names names_of(const Probe& probe) { return {probe.provider, probe.module, probe.function, probe.name}; }
-  // A place in by_name_: `probe` counts from 1, 0 is a free one.
+  // A slot of by_name_. probe: position in probes_, from 1; 0: the slot is free.
   struct Slot {
     uint32_t hash = 0, probe = 0;
   };
   static uint32_t hash(const Names& names);
-  // Its place in probes_, from 1; 0: there is none.
+  // The position in probes_, from 1; 0: there is no such probe.
   uint32_t find(const Names& names, uint32_t hash) const;
   const Probe& insert(Probe probe, uint32_t hash);
   void place(Slot slot);
 
   // A program may have hundreds of thousands of probes, so little is kept for each.
-  std::deque<Probe> probes_;                          // addresses stay
-  std::vector<Slot> by_name_;                         // open addressing by the hash of the names; a power of two
-  std::unordered_map<uint32_t, const Probe*> by_id_;  // probes whose id is not their place
+  std::deque<Probe> probes_;   // a deque, because addresses must not change
+  std::vector<Slot> by_name_;  // open addressing by the hash of the names; the size is a power of two
+  // Probes whose id is not their position.
+  std::unordered_map<uint32_t, const Probe*> by_id_;
   uint32_t last_id_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The event that fires a probe in the kernel: a tracepoint with conditions, and the places of the arguments in the words that
-// it passes. Members of the kernel's structures are named, because their offsets differ from kernel to kernel. The instrument
-// looks them up when the probe is enabled.
+// The event that fires a probe in the kernel: a tracepoint with conditions, and the places of the arguments in the words that the
+// tracepoint passes. Members of kernel structures are given by name, because their offsets differ between kernels. The instrument
+// looks up the offsets when the probe is enabled.
 
 #include <array>
 #include <cstdint>
@@ -29,19 +29,19 @@ struct KernelCondition {
   KernelWord left;
   Is is = Is::equal;
   int64_t value = 0;
-  std::optional<KernelWord> right{};  // instead of the value
-  int32_t mask = -1;                  // bits of the left one that count
-  bool is_newer = false;              // left out where the tracepoint hands on no such word
+  std::optional<KernelWord> right{};  // compared instead of `value`
+  int32_t mask = -1;                  // bits of the left word that are compared
+  bool is_newer = false;              // the condition is left out on kernels whose tracepoint lacks the word
 };
 
 struct KernelEvent {
   std::string tracepoint;               // "sched_switch"; "sys_enter" and "sys_exit" of system calls
-  std::vector<uint16_t> calls{};        // of those two: the system calls meant
-  std::vector<KernelCondition> when{};  // all of them
+  std::vector<uint16_t> calls{};        // of sys_enter and sys_exit: the numbers of the system calls
+  std::vector<KernelCondition> when{};  // all must hold
   std::array<KernelWord, kArguments> args{};
-  KernelWord thread{};  // that the firing is of, if not of the one that runs: a task_struct
-  // Events for the same firings, in the thread itself, where its user stack can be taken. Used for clauses that take it, on
-  // kernels that have them all.
+  KernelWord thread{};  // the task_struct of the thread of the firing, if this is not the running thread
+  // Events for the same firings that occur in the thread itself, where its user stack can be captured. They are used for clauses
+  // that need the user stack, if the kernel has all of them.
   std::vector<KernelEvent> in_thread{};
 };
 
