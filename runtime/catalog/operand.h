@@ -1,19 +1,19 @@
 #pragma once
 // The place of a probe's argument in the traced thread when the probe fires.
 //
-//   constant   value
-//   saved      the register that word `base` of struct pt_regs is
-//   memory     the bytes at base + index * scale + value; base and index are words of struct pt_regs, or none
-//   counter    the program counter that a timer interrupted; value 0: the kernel's, 1: the process's; the other one is 0
-//   result     the result of a system call, -1 if it failed
-//   error      its error number, 0 if it did not fail
-//   kernel     memory of the kernel. `base` is a word that a tracepoint passes, or kThisThread. From there, `depth` pointers are
-//              followed, each path[i] bytes further on; the bytes lie `value` bytes further on
-//   kernel_address  the address of those bytes. D has memory of its own at the kernel's addresses, so the top bit is cleared
-//   handed     a word that a tracepoint passes: `base`
+//   constant   `value`.
+//   saved      The register in word `base` of struct pt_regs.
+//   memory     The bytes at base + index * scale + value; base and index are words of struct pt_regs, or none.
+//   counter    The program counter that a timer interrupted. value 0: of the kernel, 1: of the process; the other one is 0.
+//   result     The result of a system call; -1: it failed.
+//   error      The error number of a system call; 0: it did not fail.
+//   kernel     Memory of the kernel. `base` is a word that a tracepoint passes, or kThisThread. From there, `depth` pointers are
+//              followed, each at offset path[i]. The bytes lie at offset `value` from the last one.
+//   kernel_address  The address of those bytes. D uses the addresses of the kernel for its own memory, so the top bit is cleared.
+//   handed     Word `base` that a tracepoint passes.
 //
-// Registers and memory are read with a width of `size` bytes (1, 2, 4 or 8), in a register `shift` bits up (8 for %ah), and
-// extended by their sign or by zeros.
+// Registers and memory are read with a width of `size` bytes (1, 2, 4 or 8), and sign- or zero-extended. `shift` is the position
+// of the lowest bit in a register (8 for %ah).
 
 #include <array>
 #include <cstddef>
