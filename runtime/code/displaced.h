@@ -1,19 +1,19 @@
 #pragma once
-// Replacing the beginning of an instruction sequence by a jump. The jump takes five bytes; the instructions that it overwrites
-// run from a copy instead (they are displaced), after which the copy jumps back behind them.
+// Replaces instructions by a jump. The jump takes five bytes. The instructions that it overwrites are displaced: they run from a
+// copy, which then jumps back behind them.
 //
 //   f:  push %rbp            f:  jmp stub            copy:  push %rbp
 //       mov  %rsp,%rbp                                      mov  %rsp,%rbp
 //       sub  $16,%rsp            (rest, unreachable)        sub  $16,%rsp
 //       ...                      ...                        jmp  behind
 //
-// A window, the instructions that are displaced, can be replaced if
-// - control enters it at its first instruction only: no branch leads behind that, not from the function, and not from elsewhere
+// A window is the sequence of instructions that are displaced. It can be replaced if
+// - control enters it only at its first instruction: no branch leads to a later one, neither from the function nor from elsewhere
 //   (ModuleCode::find_entered);
-// - no instruction in it leaves a return address behind (a call), or enters the kernel, since the thread would come back into it;
-// - every instruction does the same from its copy: those that address memory relative to themselves, and branches, are rewritten.
+// - no instruction in it is a call or enters the kernel, because the thread would return to the overwritten code;
+// - every instruction works the same in its copy: branches and instructions with relative addresses are rewritten.
 //
-// The window is read in a file that others may have written, so nothing is assumed of its bytes. Consumer context.
+// The window is read from an untrusted file. Consumer context.
 
 #include <cstdint>
 #include <span>
@@ -27,23 +27,22 @@ namespace dvm::runtime {
 inline constexpr uint32_t kJumpBytes = 5, kShortJumpBytes = 2;
 
 struct JumpWindow {
-  uint32_t begin = 0;          // in the function
+  uint32_t begin = 0;          // offset in the function
   uint32_t copied = 0;         // bytes of the displaced instructions
-  uint32_t length = 0;         // of the window: padding may follow the instructions
+  uint32_t length = 0;         // bytes of the window, which may include padding behind the instructions
   std::string_view refusal{};  // why it cannot be replaced; a literal, empty: it can
 };
 
-// The window that begins at `offset` of a function. `function` are all bytes of it, in `decoded` its instructions.
+// The window that begins at `offset` of a function. function: all its bytes. decoded: its instructions.
 JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t offset);
-// The window that ends with a `ret` or a direct jump, at the offset `exit`. It takes instructions before that as it needs them.
-// Where they do not suffice it takes padding behind that, which nothing runs. `code` goes on behind the function as far as there
-// is nothing else.
-// `bytes` are those that will be replaced.
+// The window that ends with the `ret` or direct jump at offset `exit`. It includes as many instructions before that as needed
+// and, if they are not enough, padding behind it, which is never executed. code: the function and the padding that follows it.
+// bytes: the number of bytes to replace.
 JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit, uint32_t bytes = kJumpBytes);
-// Where a window has fewer than five bytes, two are replaced by a short jump to a relay: five bytes of padding that nothing runs,
-// which jump to the copy. Returns their places within reach of a short jump at `offset`, in the same code.
+// If a window has fewer than five bytes, two of them are replaced by a short jump to a relay: a jump to the copy, in five bytes
+// of padding that is never executed. Returns the offsets of possible relays within reach of a short jump at `offset`.
 std::vector<uint32_t> find_relays(CodeBytes code, const FunctionCode& decoded, uint32_t offset);
-// The bytes at the beginning that compilers put between functions: nops and breakpoints.
+// The number of padding bytes (nops and breakpoints) at the beginning of the code.
 uint32_t count_padding(CodeBytes code);
 
 // Maps an instruction of the window to its place in the copy.
@@ -54,8 +53,8 @@ struct MovedInstruction {
 struct DisplacedCode {
   std::vector<unsigned char> bytes;
   std::vector<MovedInstruction> moved;
-  bool falls_through = true;   // control may reach its end
-  std::string_view refusal{};  // why there is none; a literal
+  bool falls_through = true;   // control may reach the end of the copy
+  std::string_view refusal{};  // why the instructions cannot be displaced; a literal, empty: they can
 };
 
 // Copies instructions from the address `from` so that they do the same at the address `to`.
