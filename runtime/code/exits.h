@@ -1,10 +1,10 @@
 #pragma once
-// Finds how a function is left: by `ret`, or by a jump to another function that returns in its place.
+// Finds the instructions by which a function is left: `ret`, and jumps to another function that returns in its place.
 //
-// If all such instructions are known, a return probe can be placed on them. A uretprobe instead replaces the return address by
-// an address of the kernel. It needs no single-stepped `ret`, but code that reads the stack meanwhile sees the wrong address.
-// An exception that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The kernel
-// follows at most 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides between the two.
+// If all of them are known, a return probe can be placed on them. A uretprobe, in contrast, replaces the return address by an
+// address of the kernel. It avoids a single-stepped `ret`, but code that reads the stack sees the wrong address: an exception
+// that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The kernel tracks at most
+// 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides between the two.
 
 #include <cstdint>
 #include <functional>
@@ -17,22 +17,21 @@ namespace dvm::runtime {
 
 struct Exits {
   std::vector<uint32_t> offsets;  // ascending
-  bool is_complete = false;       // there are no others
-  bool is_leaf = false;           // it calls no function and makes no system calls
-  bool has_jump = false;          // one of them jumps to another function, so the value is not there yet
+  bool is_complete = false;       // there are no other exits
+  bool is_leaf = false;           // the function makes no calls and no system calls
+  bool has_jump = false;          // an exit jumps to another function, so the return value is not known there
 };
 
-// The code outside a function's bytes: the beginning of another function, or a part of this one that was moved away and never
-// leaves it.
+// The target of a jump out of a function's bytes: the beginning of another function, or a cold part of this function.
 enum class Beyond : uint8_t { unknown, function, part };
 
-// beyond: what lies so many bytes from the beginning of the function.
+// beyond: classifies the code at an offset from the beginning of the function.
 Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond);
 
-// How a function begins, up to its first branch.
+// Properties of the code of a function up to its first branch.
 struct Beginning {
-  bool keeps_return_address = false;   // it reads the word or takes it off the stack, as setjmp() and vfork() do
-  std::optional<int64_t> continues{};  // it ends with a jump there, the stack being as it was
+  bool keeps_return_address = false;   // it reads or pops the return address, as setjmp() and vfork() do
+  std::optional<int64_t> continues{};  // target of a jump at its end, with the stack as at the entry
 };
 Beginning read_beginning(CodeBytes code);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Tells if code reads the flags that it finds. Compilers expect none at the entry of a function, but functions written by hand
-// may. Tested by tests/unit/code/flags_use_test.cpp.
+// Finds out if code reads the flags that earlier code set. Compilers pass no flags to functions, but hand-written functions may
+// use them.
 
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 namespace dvm::runtime {
 
 // True if the code of a function, run from an offset on, overwrites the carry, parity, adjust, zero, sign and overflow flags
-// before anything can read them. Jumps within the function are followed. False: that is not known.
+// before anything reads them. Jumps within the function are followed. False: not known.
 bool overwrites_flags(CodeBytes function, size_t at);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the bounds of functions by the table that unwinders search (.eh_frame_hdr). Stripped files have it too, for nearly all
-// of their code.
+// Finds the bounds of functions in the search table of unwinders (.eh_frame_hdr). Stripped files have it too, and it covers
+// nearly all code.
 //
 //   .eh_frame_hdr  | version, encodings | .eh_frame | count | begin, description | begin, description | ...   sorted by begin
 //   .eh_frame      ... | length | CIE | begin | size | ...
