@@ -1,6 +1,6 @@
 #pragma once
-// Reads the machine code of traced files: the cost of a probe on an instruction, the cheapest place to see a function's entry,
-// and the instructions that leave it. This is the only folder that knows an instruction set; Zydis does the decoding.
+// Analyses the machine code of traced files: the cost of a probe on an instruction, the cheapest place for an entry probe, and
+// the instructions that leave a function. Zydis does the decoding.
 //
 //   bytes of a function -> FunctionCode -> EntryPlace: the instruction for the entry probe (entry_place.h)
 //   a file -> ModuleCode: those bytes, and jumps into a function from outside of it (module_code.h)
@@ -14,8 +14,7 @@
 // instructions into tables of their own. `vmovdqu %ymm0, (%rdi)` has the 0x7f of `jg`: the kernel mistakes it for a branch and
 // does not execute it, and the branch may go anywhere. Such an instruction is_misread, and a probe on it ruins the process.
 //
-// Files are untrusted: bytes that are no instructions end the decoding, and nothing is concluded from what follows. Consumer
-// context.
+// Files are untrusted. Decoding stops at invalid instructions, and the bytes behind them are not used. Consumer context.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +28,7 @@ namespace dvm::runtime {
 using CodeBytes = std::span<const unsigned char>;
 
 enum class FiringCost : uint8_t { rewritten, emulated, stepped };
-// "emulated", and what a firing there costs on one machine, as an expectation.
+// "emulated"; and the typical cost of a firing there, in ns, measured on one machine.
 const char* name_of(FiringCost cost);
 unsigned expected_ns(FiringCost cost);
 
@@ -52,12 +51,13 @@ struct MachineInstruction {
   uint8_t length = 0;
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
-  bool is_misread = false;          // by the kernel, under a probe
-  bool saves_flags = false;         // pushf and syscall: under a probe, the trap flag too
-  bool is_refused = false;          // by the kernel, for a prefix: it cannot be probed
-  bool is_repeated = false;         // `rep movsb` and its like: the kernel steps it once for each repetition
-  bool is_table_jump = false;       // an indirect jump to any place in the function
-  std::optional<int64_t> target{};  // in its function, or outside of it
+  bool is_misread = false;     // the kernel mistakes it for a branch, see above
+  bool saves_flags = false;    // pushf or syscall: under a probe, it also saves the trap flag
+  bool is_refused = false;     // the kernel refuses a probe on it because of a prefix
+  bool is_repeated = false;    // `rep movsb` or the like: the kernel single-steps each repetition
+  bool is_table_jump = false;  // an indirect jump, possibly to any place in the function
+  // Offset from the beginning of its function, possibly outside of it.
+  std::optional<int64_t> target{};
 
   bool can_be_probed() const { return !is_misread && !is_refused; }
 };
@@ -66,7 +66,7 @@ struct FunctionCode {
   std::vector<MachineInstruction> instructions;
   bool is_complete = false;  // all bytes are instructions, and each branch inside leads to the beginning of one
 
-  // The instruction that begins there, or null.
+  // The instruction that begins at the offset, or null.
   const MachineInstruction* at(uint64_t offset) const;
   bool has_table_jump() const;
   // True if some instruction jumps to a place after the first instruction, up to and including `last`.
@@ -74,15 +74,14 @@ struct FunctionCode {
   bool has_call() const;
 };
 
-// Decodes at most all bytes.
+// Decodes until the end or the first invalid instruction.
 FunctionCode decode_function(CodeBytes code);
 std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset);
 
-// Addresses that the code takes relative to itself (`lea x(%rip)`), each once, ascending, relative to the beginning of the
-// code.
+// Addresses that the code loads by `lea x(%rip)`, relative to the beginning of the code; ascending, without duplicates.
 std::vector<int64_t> addresses_taken(CodeBytes code);
 
-// "push %rbp"; empty: no instruction.
+// "push %rbp"; empty: invalid.
 std::string instruction_text(CodeBytes code, uint64_t address);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// A file of a traced process, mapped for reading. Its owner may truncate it meanwhile, and reading the lost part raises SIGBUS.
-// A handler in mapped_file.cpp then maps zeros there, which the decoder does not take for code.
+// A file of a traced process, mapped for reading. If its owner truncates it, reading the lost part raises SIGBUS. A handler in
+// mapped_file.cpp then maps zeros there, which are not valid code.
 
 #include <cstddef>
 #include <span>

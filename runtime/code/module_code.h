@@ -1,5 +1,5 @@
 #pragma once
-// The code of a file: the bytes of its functions, and who jumps into the middle of them from outside. Hand-written functions
+// The code of a file: the bytes of its functions, and jumps into the middle of a function from outside. Hand-written functions
 // share tails: the mempcpy() of glibc jumps behind the first instruction of its memmove().
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class ModuleCode {
 
   // The whole file.
   CodeBytes file() const { return file_; }
-  // Made by Go's compiler, whose stacks are moved while it runs.
+  // True for programs of Go's compiler, which moves stacks at run time.
   bool is_go() const { return is_go_; }
   // The bytes from `offset` on that lie in one segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
@@ -38,14 +38,14 @@ class ModuleCode {
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 
-  // Bytes behind `offset`, up to and with `last`, that no jump from outside of the function may lead to.
+  // The bytes of a function after its first one, up to and including `last`. is_entered: a jump from outside may lead there.
   struct Window {
     FunctionExtent function;
     uint64_t last = 0;
     bool is_entered = false;
   };
-  // Looks at every byte as if an instruction began there, unless it is known to be inside of one: sees too many jumps rather than
-  // too few. Sorts the windows.
+  // Sets is_entered. Decodes at every byte that is not known to be inside of an instruction, so it may find jumps that do not
+  // exist, but misses none. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
 
  private:
