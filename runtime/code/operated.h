@@ -1,5 +1,5 @@
 #pragma once
-// An instruction with its operands, for those who follow what it does to registers and the stack.
+// An instruction with its operands, for the analysis of registers and the stack.
 
 #include <Zydis/Zydis.h>
 
@@ -24,10 +24,10 @@ struct Operated {
   std::span<const ZydisDecodedOperand> all() const { return {operands.data(), instruction.operand_count}; }
 };
 
-// The 64-bit register that it is a part of.
+// The 64-bit register of which a register is a part.
 ZydisRegister whole(ZydisRegister reg);
 bool is_write(const ZydisDecodedOperand& operand);
-// Bytes that the stack grows by; none: that is not known.
+// The number of bytes by which the stack grows. Nothing: not known.
 std::optional<int64_t> growth(const Operated& one);
 
 }  // namespace dvm::runtime
