@@ -1,13 +1,13 @@
 #pragma once
-// Follows the jumps by which a function is left to another one, which returns in its place (tail jumps).
+// Follows tail jumps: jumps to another function, which returns in place of the first one.
 //
 //   lock:  test ...                 full:  ...
 //          jne  full     jump              ret        other
 //          ...
 //          ret           own return
 //
-// At a tail jump the stack pointer leads to the return address, as at an entry. So one who notes it there can tell at `ret` of
-// `full` whether it is lock that returns.
+// At a tail jump the stack pointer leads to the return address, as at an entry. An instrument can note it there, and so recognise
+// at the `ret` of `full` that `lock` returns.
 
 #include <cstdint>
 #include <functional>
@@ -28,22 +28,22 @@ struct TailExits {
   // A `ret` of a function that is jumped to.
   struct Other {
     FunctionExtent function;
-    uint32_t offset = 0;           // in that
-    uint32_t depth = 0;            // jumps on the longest way there
-    std::optional<uint32_t> by{};  // the offset of the jump that leads there; none: several do
+    uint32_t offset = 0;           // in that function
+    uint32_t depth = 0;            // jumps on the longest path to it
+    std::optional<uint32_t> by{};  // offset of the jump that leads to it; nothing: several do
   };
-  std::vector<uint32_t> returns;  // its own, by offsets
+  std::vector<uint32_t> returns;  // offsets of its own `ret`s
   std::vector<Jump> jumps;        // to other functions
   std::vector<Other> others;
-  std::string_view refusal{};  // why they are not all known; a literal
+  std::string_view refusal{};  // why not all exits are known; a literal
 };
 
-// What is known of the code of a file, by offsets in it.
+// Knowledge about the code of a file, by file offset.
 struct TailSource {
   std::function<CodeBytes(const FunctionExtent& function)> bytes;
-  // The function, or the part of one, that begins there.
+  // The function, or part of a function, that begins at the offset.
   std::function<std::optional<FunctionExtent>(uint64_t offset)> function_at;
-  // The stack pointer leads to the return address before the instruction there.
+  // True if the stack pointer leads to the return address before the instruction at the offset.
   std::function<bool(uint64_t offset)> is_as_entered;
 };
 
