@@ -1,6 +1,6 @@
 #pragma once
-// Aggregations as the consumer has them: what snapshots of the aggregation buffer brought, merged by key, until clear() or
-// trunc(). The table per function (merge, compare, print) is made from aggregations.def.
+// The consumer's aggregations: snapshots of the aggregation buffer, merged by key, until clear() or trunc(). The operations of
+// each aggregating function (merge, compare, print) are in a table made from aggregations.def.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace dvm::runtime {
 
-struct FunctionRow;  // what the consumer does for an aggregating function
+struct FunctionRow;  // the operations of an aggregating function
 
 struct MergedAggregation {
   dif::AggregationDesc desc;
@@ -31,10 +31,10 @@ struct MergedAggregation {
   uint64_t initial = 0;
   const FunctionRow* function = nullptr;
   RowTable rows;
-  std::map<int32_t, RowTable> by_cpu;  // the same keys' parts, with aggpercpu
-  int64_t normal = 1;
-  bool is_printed = false;  // by a printa(): the end leaves it out
-  uint64_t clears = 0;      // how often clear() or trunc() has taken values from it
+  std::map<int32_t, RowTable> by_cpu;  // with aggpercpu: the values of the same keys on each CPU
+  int64_t normal = 1;                  // the divisor of normalize()
+  bool is_printed = false;             // a printa() has printed it, so it is not printed at the end
+  uint64_t clears = 0;                 // how often clear() or trunc() has removed values
 };
 
 // Gives an aggregation its function and the size of its state.
@@ -44,7 +44,7 @@ MergedRow& merge(MergedAggregation& into, std::string_view key, std::span<const 
 // The order of two rows of an aggregation by value: negative, 0 or positive. Null is a row of zeros.
 int compare_values(const MergedRow* a, const MergedRow* b);
 
-// One line of a printa(): the row of each aggregation that has the key, null for one that has not.
+// One line of a printa(): the rows of one key, one for each aggregation; null for an aggregation without the key.
 struct JoinedRow {
   std::span<const MergedRow* const> rows;
   const MergedRow& any() const;
@@ -68,7 +68,8 @@ class JoinedRows {
   std::vector<JoinedRow> lines_;
 };
 
-// How rows are put in order: dtrace's options aggsortkey, aggsortkeypos, aggsortpos, aggsortrev. And which are: aggskipzero.
+// The order of rows, by dtrace's options aggsortkey, aggsortkeypos, aggsortpos and aggsortrev. Also option aggskipzero, which
+// leaves rows out.
 struct SortOrder {
   explicit SortOrder(const dif::Options& options);
   SortOrder() = default;
@@ -84,13 +85,13 @@ class Aggregations {
   void declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial);
   MergedAggregation* find(uint32_t id);
 
-  // Merges the entries of a source, empties it, and returns their number. rewrite may change a key first, so that keys that mean
-  // the same become one.
+  // Merges the entries of a source, empties it, and returns their number. rewrite may change keys, to unify those that mean the
+  // same.
   using RewriteKey = std::function<void(const MergedAggregation&, std::string& key)>;
   size_t take(AggregationSource& source, const RewriteKey& rewrite = {});
 
   void clear(uint32_t id);
-  // count 0: all rows go; positive: so many of the largest stay; negative: of the smallest.
+  // Removes rows. count 0: all; positive: all but the largest `count`; negative: all but the smallest -count.
   void trunc(uint32_t id, int64_t count);
   void normalize(uint32_t id, int64_t normal);
 
@@ -108,7 +109,7 @@ class Aggregations {
 // The keys of a row, as values.
 std::vector<Datum> keys_of(const MergedRow& row);
 
-// The value of a row whose function is no distribution.
+// The value of a row. Not for distributions.
 int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row);
 
 // How one value is printed: under an @ conversion, or without one in the column of unformatted printa().
@@ -116,7 +117,7 @@ struct ValueStyle {
   const PrintfConversion* conversion = nullptr;
   BarStyle bars;
 };
-// Value of a row, or of none: what an empty state prints as.
+// Prints the value of a row. Null: prints that of an empty state.
 void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row);
 
 }  // namespace dvm::runtime
