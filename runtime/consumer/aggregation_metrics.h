@@ -1,12 +1,12 @@
 #pragma once
-// Aggregations as metrics: a key's values become labels. Keys that read the same are one series. Values are those before
-// normalize(), which would make a counter fall.
+// Turns aggregations into metrics. The values of a key become labels. Keys with the same text are one series. Values are not
+// normalized, because normalize() would make counters decrease.
 //
 //   count      counter        min, max, stddev   gauge      avg        summary
 //   sum        sum            quantize, lquantize, llquantize          histogram
 //
-// Option maxseries limits the series of one aggregation. Keys are exported in the order in which they arrived, so that series
-// stay.
+// Option maxseries limits the series of one aggregation. Keys are exported in the order of their arrival, so the same keys are
+// exported each time.
 
 #include <cstdint>
 #include <map>
@@ -24,16 +24,18 @@
 
 namespace dvm::runtime {
 
-// The buckets of a distribution that are exported: those from before the first that was ever filled to the last.
+// The exported buckets of a distribution: from the one before the first that was ever filled to the last one.
 struct ExportedBuckets {
   size_t first = SIZE_MAX, last = 0;
 };
 
-// A metric of rows that were read back, in their order, with the labels of each. Its numbers have a sign; it has no names yet.
+// A metric of rows that were read back from a file, in their order, with the labels of each. Numbers are signed. The caller sets
+// the names.
 Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow* const> rows,
                  std::span<const std::shared_ptr<const std::vector<std::string>>> labels);
 
-// Unless a snapshot is the last, new keys with stacks and symbols are named for so long; the others wait for later snapshots.
+// The limit on the time to resolve new keys with stacks and symbols for one snapshot. Further keys wait for later snapshots. The
+// last snapshot has no limit.
 inline constexpr uint64_t kNamingTime = 2'000'000;  // ns
 
 class AggregationMetrics {
@@ -41,12 +43,12 @@ class AggregationMetrics {
   AggregationMetrics(const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
       : options_(options), enabling_(enabling), made_(made) {}
 
-  // Adds a metric for each aggregation, and how many keys each has and were left out.
+  // Adds a metric for each aggregation, and metrics for the number of its keys and of those left out.
   void add(Aggregations& aggregations, Snapshot& snapshot, const SnapshotParts& parts);
 
  private:
   using Labels = std::shared_ptr<const std::vector<std::string>>;
-  // What a key is exported as; keys with the same `own` are one series.
+  // The exported form of a key. Keys with the same `own` are one series.
   struct Series {
     Labels labels;
     std::string own;
@@ -56,7 +58,7 @@ class AggregationMetrics {
     std::string name;
     std::vector<std::string> labels;
     std::unordered_map<std::string, Series> series;  // by key
-    std::vector<int64_t> bounds;                     // of all buckets but the last
+    std::vector<int64_t> bounds;                     // of all buckets except the last
     ExportedBuckets buckets;
     uint64_t since = 0;
     uint64_t clears = 0;
@@ -76,7 +78,7 @@ class AggregationMetrics {
   const MadePrinter& made_;
   std::map<uint32_t, Known> known_;  // by the id of the aggregation
   uint64_t last_ = 0;                // time of the last snapshot
-  uint64_t naming_ends_ = 0;         // ns, CLOCK_MONOTONIC; 0: nothing new was met yet
+  uint64_t naming_ends_ = 0;         // ns, CLOCK_MONOTONIC; 0: no new key yet
 };
 
 }  // namespace dvm::runtime

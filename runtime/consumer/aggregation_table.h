@@ -1,6 +1,6 @@
 #pragma once
-// Aggregations as dtrace prints them without a format: the keys of a row, then its values; with the options agghist and aggpack a
-// bar, or a distribution in one line, behind the keys.
+// Prints aggregations without a format, as dtrace does: the keys of a row, then its values. With option agghist a bar follows the
+// keys, with aggpack a distribution in one line.
 
 #include <string>
 
@@ -16,7 +16,7 @@ struct TableStyle {
   int stack_indent = kStackIndent;
   bool hist = false, pack = false;
   int cpus = 0;              // with aggpercpu, those of this machine
-  bool to_terminal = false;  // as append_formatted() has it
+  bool to_terminal = false;  // see append_formatted()
 };
 
 // All rows by the format of printa() (printa.cpp).
