@@ -1,6 +1,6 @@
 #pragma once
-// The consumer: reads records of the principal buffers in the order of the firings, keeps the aggregations, does what the actions
-// ask of it, and has a printer say the rest. Consumer context: it allocates and it prints.
+// The consumer: reads the records of the principal buffers in the order of the firings, keeps the aggregations, performs actions,
+// and passes values to a printer. Consumer context: it allocates and prints.
 //
 //   record ── EPID ──> Ecb ── each action ──> format_<name> ──> Printer ──> Output ── flush ──> FILE
 //
@@ -36,35 +36,35 @@ class Consumer {
   Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
            std::shared_ptr<UserSymbols> symbols = std::make_shared<UserSymbols>(), std::span<const NamedRow> named_rows = {});
 
-  // Reads the formats and learns the aggregations of what has been enabled since the last call.
+  // Reads the formats, and declares the aggregations, of the clauses that were enabled since the last call.
   Status prepare();
-  // print_unprinted() writes to `file` too, as JSON; with stacks_only what has a stack as a key goes only there, all else is only
-  // printed.
+  // Makes print_unprinted() also write aggregations to `file`, as JSON. stacks_only: those with a stack as a key go only to
+  // `file`, and all others are only printed.
   void copy_aggregations(std::FILE* file, bool stacks_only) { copy_ = file, copies_stacks_only_ = stacks_only; }
-  // `reader` gets a copy of what each record prints. The program must have its origins (record_copies.h).
+  // Passes a copy of what each record prints to `reader`. The program must record origins (record_copies.h).
   void copy_records(std::shared_ptr<RecordReader> reader);
-  // From now on what it does is counted there.
+  // Counts the consumer's steps there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 
   // True if records may print or change aggregations, which must then be taken before records are consumed.
   bool uses_aggregations() const { return uses_aggregations_; }
 
-  // Called every so many records, since printing those of a flood takes long.
+  // Sets a function that is called periodically while records are consumed, because many records take long to print.
   void between_records(std::function<void()> work) { between_ = std::move(work); }
   void consume(std::vector<RecordLane> lanes);
   void take(AggregationSource& source);
-  // The end of the session: every aggregation that no printa() has printed.
+  // At the end of the session: prints every aggregation that no printa() has printed.
   void print_unprinted();
   void print_exit(int status) { printer_->print_exit(status); }
-  // At the end: the numbers of faults that were not printed.
+  // At the end of the session: prints the numbers of faults that were not printed.
   void report_more_errors();
-  // True: there are more.
+  // Prints drops since `before`. True if there were any.
   bool report_drops(const Drops& before, const Drops& now);
   void report_late_values(uint64_t count) { printer_->print_late_values(count, late_text(count)); }
   void notice(const std::string& message, std::span<const std::string> hints = {}) { printer_->print_notice(message, hints); }
   // Keeps `shown` until something is written.
   void hold_until_flush(std::shared_ptr<void> shown) { output_.hold_until_flush(std::move(shown)); }
-  // Writes what has been printed. The error says why it could not be.
+  // Writes the printed text. The error says why it failed.
   Status flush() { return output_.flush(); }
 
   Aggregations& aggregations() { return aggregations_; }
@@ -72,7 +72,7 @@ class Consumer {
   void show_source() { made_.show_source(); }
   UserSymbols& symbols() { return *symbols_; }
 
-  // For format_<name>.
+  // The following functions are for format_<name>.
   void count(ConsumerStep step, uint64_t things = 0) {
     if (counts_ != nullptr) counts_->add(step, things);
   }
@@ -82,9 +82,9 @@ class Consumer {
   size_t keys_of(uint32_t id);                  // of an aggregation
   const MadePrinter& made() const { return made_; }
   void print_aggregations(std::span<const uint32_t> ids, const PrintfFormat* format);
-  // Runs a shell command, with all output before it written.
+  // Writes all output so far, then runs a shell command.
   void run_command(const std::string& command);
-  // Sends further results to this file, or without a name to their original place.
+  // Sends further results to this file, or to their original place if `path` is empty.
   void reopen(const std::string& path, const Ecb& ecb);
   void truncate() { output_.truncate(); }
   void set_option(const std::string& name, const std::string& value, const Ecb& ecb);
