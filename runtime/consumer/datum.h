@@ -1,5 +1,5 @@
 #pragma once
-// A recorded value on its way to text, and the ways dtrace prints one when no format says how.
+// A recorded value, and its text without a format, as in dtrace.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace dvm::runtime {
 // printf() that appends.
 void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// Bytes as the record or the key holds them: integers of the type's size, strings with their NUL, or raw bytes.
+// A value in a record or key: an integer of the type's size, a string with its NUL, or raw bytes.
 struct Datum {
   const dif::DataType* type = nullptr;
   std::span<const std::byte> bytes;
-  dif::Action made_by = dif::Action::expression;  // what else made it: made.h
+  dif::Action made_by = dif::Action::expression;  // another action: a stack or symbol (made.h)
 
   bool is_string() const { return type->kind == dif::TypeKind::string; }
   bool is_made() const { return made_by != dif::Action::expression; }
@@ -31,7 +31,7 @@ struct Datum {
   int64_t signed_value() const;
 
  private:
-  // With a size that is known at compile time, a copy is one instruction.
+  // A copy of a size that is known at compile time is one instruction.
   template <class Integer>
   uint64_t loaded() const {
     Integer value;
@@ -57,21 +57,21 @@ inline int64_t Datum::signed_value() const {
   return static_cast<int64_t>(unsigned_value() << shift) >> shift;
 }
 
-// How values are printed without a format: the options that say it.
+// The options for printing values without a format.
 struct DatumStyle {
   bool quiet = false;
   bool raw = false;         // option rawbytes: never as text
-  size_t string_bytes = 0;  // of strings as bytes: so many, the zeros behind them too
+  size_t string_bytes = 0;  // the size of strings that are printed as bytes, zeros at the end included
 };
 DatumStyle datum_style(const dif::Options& options);
 
-// trace(): columns by size and sign unless quiet.
+// A value of trace(), in a column whose width follows from size and sign, unless quiet.
 void append_traced(std::string& out, const Datum& datum, const DatumStyle& style);
-// A key in an unformatted aggregation. packed: where bars or packed distributions stand behind the keys.
+// A key in an unformatted aggregation. packed: bars or packed distributions follow the keys.
 void append_key(std::string& out, const Datum& datum, const DatumStyle& style, bool packed = false);
-// The columns of such a key.
+// The width of such a key, in columns.
 int packed_key_width(const Datum& datum);
-// A dump of bytes: 16 a line, with their offset before and as characters behind them.
+// A dump of bytes: 16 in a line, with the offset before them and the characters after them.
 void append_dump(std::string& out, std::span<const std::byte> bytes);
 
 }  // namespace dvm::runtime

@@ -31,13 +31,13 @@ struct MoreErrors {
 // "79995 more errors in dt_clause_0: divide-by-zero"
 std::string more_errors_text(const MoreErrors& more);
 
-// Lets the first faults of each clause and kind be printed and counts the others, so that one mistake does not fill the screen.
-// A clause counts once, on however many probes it is enabled.
+// Limits the printed faults to the first ones of each clause and kind, and counts the others. All probes of a clause share the
+// limit.
 class ErrorLimit {
  public:
   static constexpr uint64_t kPrinted = 5;
 
-  // False: enough faults of its clause and kind were printed.
+  // False: the limit for its clause and kind is reached.
   bool admits(const ErrorRecord& error, const Enabling& enabling);
   // The faults that were not admitted.
   std::vector<MoreErrors> more() const;
@@ -46,14 +46,14 @@ class ErrorLimit {
   std::map<std::pair<unsigned, dif::Fault>, uint64_t> seen_;
 };
 
-// Each kind and CPU of which there are more than before.
+// A line for each kind and CPU with new drops.
 std::vector<DropLine> drops_between(const Drops& before, const Drops& now);
 // "12 drops on CPU 0"
 std::string drop_text(const DropLine& drop, bool with_tag);
 // "12 values were read after their firing ..."
 std::string late_text(uint64_t values);
 std::string unknown_files_text(uint64_t values);
-// All of them in one line, those of all CPUs together: "in all 12 drops, 3 aggregation drops".
+// The totals over all CPUs, in one line: "in all 12 drops, 3 aggregation drops".
 std::string drops_summary(const Drops& drops);
 
 }  // namespace dvm::runtime

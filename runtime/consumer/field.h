@@ -1,5 +1,5 @@
 #pragma once
-// Integers and text in a field, as C's printf() puts them there, without its reading of a format each time.
+// Formats integers and text as C's printf() does, without parsing the format each time.
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dvm::runtime {
 
-// The part of a format between % and the conversion. The flag ' changes nothing: the locale is C's.
+// The part of a format between % and the conversion. The flag ' has no effect, because the locale is C.
 struct FormatField {
   int width = -1;
   int precision = -1;
@@ -22,12 +22,12 @@ struct FormatField {
 
 enum class Base : uint8_t { octal = 8, decimal = 10, hex = 16, upper_hex = 17 };
 
-// How many a number has in decimal.
+// The number of decimal digits of a value.
 unsigned decimal_digits(uint64_t value);
 
 void append_signed(std::string& out, const FormatField& field, int64_t value);
 void append_unsigned(std::string& out, const FormatField& field, uint64_t value, Base base = Base::decimal);
-// Cut at the precision.
+// The text is cut at the precision.
 void append_text(std::string& out, const FormatField& field, std::string_view text);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,6 @@
 #pragma once
-// Values of type float and double. DIF has no such type: the machine sees an integer of their size, and the name says what it is.
+// Values of type float and double. DIF has no floating-point types: such a value is an integer of the same size, and the name of
+// its type marks it.
 
 #include <algorithm>
 #include <cstddef>

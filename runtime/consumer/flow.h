@@ -1,5 +1,5 @@
 #pragma once
-// Option flowindent: which arrow a record has and how deep it stands.
+// Option flowindent: the arrow and the indentation of a record.
 
 #include <string>
 
@@ -9,8 +9,8 @@ namespace dvm::runtime {
 
 class FlowColumn {
  public:
-  // The FUNCTION column of a record. next: the ECB of the record behind it, or null. Several clauses on one probe are one entry
-  // or return: the first enters, the last returns, the others show as "|".
+  // The FUNCTION column of a record. next: the ECB of the next record, or null. Several clauses on one probe are one entry or
+  // return: the first one enters or the last one returns, and the others show as "|".
   std::string column(const Ecb& ecb, const Ecb* next);
 
  private:
