@@ -1,6 +1,7 @@
 #pragma once
-// Distributions as text: a header, then one line a bucket with a bar of 40 columns. Of all buckets those from one before the
-// first that is not empty to one after the last are drawn; or, packed, one line with a character a bucket.
+// Prints distributions: a header, then one line for each bucket, with a bar of 40 columns. The buckets from the one before the
+// first that is not empty to the one after the last are shown. A packed distribution is one line with a character for each
+// bucket.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +19,14 @@ struct BarStyle {
   bool utf8_packed = false;  // the characters of packed distributions
 };
 
-// The bars of one drawing: first all counts, then the bar of each.
+// The bars of one distribution. First add() all counts, then get the bar of each.
 class Bars {
  public:
   explicit Bars(const BarStyle& style) : style_(style) {}
   void add(int64_t count);
-  // Counts below zero (negative increments) grow to the left; where both signs occur, the middle is the axis.
+  // Bars of negative counts (from negative increments) grow to the left. If both signs occur, the axis is in the middle.
   std::string bar(int64_t count) const;
-  // The same in one character.
+  // The same as one character.
   std::string character(int64_t count) const;
 
  private:
@@ -38,7 +39,7 @@ class Bars {
   bool positives_ = false, negatives_ = false;
 };
 
-// The line above bars; what: of the column that is `width` wide.
+// The header above the bars. what: the title of the first column, which is `width` wide.
 void append_bar_header(std::string& out, const char* what, int width);
 
 void append_quantize(std::string& out, std::span<const uint64_t> state, int64_t normal, const BarStyle& style = {});
@@ -59,10 +60,10 @@ PackedBuckets packed_lquantize(std::span<const int64_t> parameters, size_t count
 void append_packed_header(std::string& out, const PackedBuckets& buckets, int key_width);
 void append_packed(std::string& out, const PackedBuckets& buckets, std::span<const uint64_t> state, const BarStyle& style);
 
-// Of llquantize(): the end that is nearer to zero of the bucket so many from the one around zero.
+// The bound nearer to zero of a bucket of llquantize(), given its distance in buckets from the one around zero.
 uint64_t log_linear_end(const LogLinear& shape, uint64_t distance);
 
-// value / normal; by 0: the value. The one quotient that does not fit stays at the end of the range.
+// value / normal; the value itself if normal is 0. The one quotient that overflows becomes the largest number.
 int64_t normalized(int64_t value, int64_t normal);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,6 @@
 #pragma once
-// Records and aggregations as JSON: one object a line, as docs/json.md describes them and docs/json.schema.json checks them.
+// Prints records and aggregations as JSON, one object in each line. docs/json.md describes them; the schema is
+// docs/json.schema.json.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -16,7 +17,7 @@ namespace dvm::runtime {
 
 // True if a firing of the clause leaves a record that the consumer shows.
 bool has_record(const dif::EcbDesc& clause);
-// The program with the time of the firing in every record, which JSON shows.
+// Adds the time of the firing to every record of the program, for JSON.
 dif::Program with_times(dif::Program program);
 
 class JsonPrinter final : public Printer {
@@ -30,7 +31,7 @@ class JsonPrinter final : public Printer {
   void print_formatted(const PrintfFormat& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_unprinted(std::span<const PrintedAggregations> rest) override;
-  // In lines of a bounded number of rows, each written before the next is made.
+  // Prints lines with a limited number of rows, each written before the next one is made.
   void print_in_parts(const PrintedAggregations& printed);
   void print_error(const ErrorRecord& error) override;
   void print_more_errors(const MoreErrors& more, const std::string& message) override;
@@ -51,7 +52,7 @@ class JsonPrinter final : public Printer {
   const MadePrinter& made_;
   std::span<const NamedRow> named_;
   std::vector<std::string> heads_;  // by EPID
-  std::string actions_, time_;      // of the record that has begun
+  std::string actions_, time_;      // of the current record
 };
 
 }  // namespace dvm::runtime

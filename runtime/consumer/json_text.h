@@ -1,5 +1,5 @@
 #pragma once
-// Writes the usual parts of records as JSON text, without a tree of objects.
+// Writes the common parts of records as JSON text, without a tree of objects.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace dvm::runtime {
 
-// Bytes that are no UTF-8 are replaced: JSON has no other strings. Control characters above 0x7e, which a terminal obeys, are
-// escaped.
+// Bytes that are not UTF-8 are replaced, because JSON does not allow them. Control characters above 0x7e, which a terminal would
+// obey, are escaped.
 void append_json(std::string& out, const nlohmann::ordered_json& value);
 // In quotes.
 void append_json_string(std::string& out, std::string_view text);

@@ -1,5 +1,5 @@
 #pragma once
-// Keys of aggregations as values.
+// Splits keys of aggregations into values.
 
 #include <cstddef>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace dvm::runtime {
 
-// The values that a key is made of, one after the other.
+// Reads the values of a key, one after the other.
 class KeyReader {
  public:
   KeyReader(const dif::AggregationDesc& desc, std::string_view key) : desc_(desc), left_(std::as_bytes(std::span(key))) {}
