@@ -1,8 +1,8 @@
 #pragma once
-// Prints what stack(), ustack(), usym() and kin record, as dtrace does.
+// Prints the records of stack(), ustack(), usym() and the like, as dtrace does:
 //
-//   a stack    | pid | address | address ... | 0 ... |      its lines, each indented, after a newline
-//   a symbol   | pid | address |                             module`function, a column of 50
+//   a stack    | pid | address | address ... | 0 ... |      a newline, then one indented line for each frame
+//   a symbol   | pid | address |                             module`function, in a column of width 50
 
 #include <cstdint>
 #include <optional>
@@ -28,24 +28,25 @@ UserAddress place_of(const Datum& datum);
 class MadePrinter {
  public:
   explicit MadePrinter(UserSymbols& symbols) : symbols_(symbols) {}
-  // The process that bare addresses are looked up in.
+  // The process in which addresses without a process are looked up.
   void set_target(int32_t pid) { target_ = pid; }
   UserAddress in_target(uint64_t address) const { return {target_, address}; }
   std::string target_text(uint64_t address) const { return address_text(in_target(address)); }
   // An address of the kernel.
   std::string kernel_text(uint64_t address) const;
-  // module`function, or nothing where none is known.
+  // module`function; empty: not known.
   std::string target_function(uint64_t address) const;
-  // Option noresolve: addresses alone.
+  // Option noresolve: prints addresses only.
   void leave_unresolved() { resolves_ = false; }
-  // indent: of a stack's lines.
+  // indent: columns before each line of a stack.
   void append(std::string& out, const Datum& datum, int indent) const;
-  // Makes symbol keys that print the same the same.
+  // Makes symbol keys with the same text equal.
   void unify(const dif::AggregationDesc& desc, std::string& key) const;
   std::optional<UserSymbol> find(const UserAddress& place) const;
-  // Files, lines and inlined functions are shown where frames are data (JSON).
+  // Adds files, lines and inlined functions to frames in JSON.
   void show_source() { shows_source_ = true; }
-  // The source of a frame, innermost first; of callers, that of the call. Empty: unknown or not shown.
+  // The source lines of a frame, innermost inlined function first. is_caller: take the line of the call. Empty: unknown or not
+  // shown.
   std::vector<SourcePlace> source_of(const UserAddress& frame, bool is_caller) const;
   // A symbol without its column, for a format.
   std::string symbol_text(const Datum& datum) const;
