@@ -1,6 +1,6 @@
 #pragma once
-// Aggregations, and what dvm says of itself, as metrics: values with labels, in no format yet. A snapshot does not change once it
-// is made, so any thread may read it.
+// Metrics: the values of aggregations and dvm's own figures, with labels, independent of the export format. A snapshot is
+// immutable, so any thread may read it.
 
 #include <cstdint>
 #include <memory>
@@ -11,9 +11,9 @@
 namespace dvm::runtime {
 
 enum class MetricKind : uint8_t {
-  counter,    // only grows
-  sum,        // grows and shrinks, and can be added up
-  gauge,      // cannot be added up
+  counter,    // never decreases
+  sum,        // may decrease; values can be added
+  gauge,      // values cannot be added
   summary,    // a total and the number of values in it
   histogram,  // numbers of values by range
 };
@@ -25,10 +25,10 @@ struct Point {
   std::shared_ptr<const std::vector<std::string>> labels;  // UTF-8; null: there are none
   Number value;                                            // of a summary: the total
   uint64_t count = 0;                                      // values in a summary or a histogram
-  std::vector<uint64_t> buckets;                           // of a histogram: one for each bound, and one for what is larger
+  std::vector<uint64_t> buckets;                           // of a histogram: one for each bound, and one for larger values
 };
 
-// All keys of an aggregation added up, those that no point has included.
+// The sum over all keys of an aggregation, including keys without a point.
 struct MetricTotal {
   double value = 0;               // of a counter or a sum; of a summary and a histogram the number of values
   std::vector<int64_t> bounds;    // of a histogram, as in a metric
@@ -40,13 +40,13 @@ struct Metric {
   std::string help;
   MetricKind kind = MetricKind::gauge;
   std::vector<std::string> labels;  // their names
-  std::vector<int64_t> bounds;      // of a histogram: the largest value in each bucket, rising
+  std::vector<int64_t> bounds;      // of a histogram: the largest value of each bucket, ascending
   bool is_quantize = false;         // a histogram whose buckets are those of quantize()
   uint64_t since = 0;               // walltimestamp from which values are counted
   std::vector<Point> points;
   MetricTotal total;
-  int64_t normal = 1;           // of normalize(): exporters leave values as they are, drawings divide them
-  bool is_aggregation = false;  // whose help is what the script assigns; else dvm says it of itself
+  int64_t normal = 1;           // the divisor of normalize(); drawings divide values by it, exporters do not
+  bool is_aggregation = false;  // false: a figure of dvm itself
 };
 
 struct Snapshot {
@@ -54,12 +54,12 @@ struct Snapshot {
   std::vector<Metric> metrics;
 };
 
-// A metric without labels; one with labels and no points yet; a point for it.
+// Make a metric without labels; make one with labels and without points; add a point.
 Metric plain_metric(std::string name, std::string help, MetricKind kind, Number value);
 Metric labelled_metric(std::string name, std::string help, MetricKind kind, std::vector<std::string> labels);
 void add_point(Metric& metric, std::vector<std::string> labels, Number value);
 
-// A number by the divisor of normalize(), cut as the consumer cuts it.
+// A number divided by the divisor of normalize(), rounded as by the consumer.
 Number normalized(const Number& number, int64_t normal);
 
 struct SnapshotParts {
@@ -68,14 +68,14 @@ struct SnapshotParts {
   bool is_last = false;
 };
 
-// Takes what is exported while tracing. The consumer calls it, between two polls: publish() may not wait.
+// Receives snapshots while tracing. The consumer calls it between two polls, so publish() must not block.
 class Exporter {
  public:
   virtual ~Exporter() = default;
   // The parts of snapshots that it needs while tracing. The last snapshot has all of them.
   virtual SnapshotParts wanted() const { return {}; }
   virtual void publish(Snapshot snapshot) = 0;
-  // Tracing has ended. The run prints its results next; the last snapshot follows behind them.
+  // Tracing has ended. The run prints its results next; the last snapshot follows after that.
   virtual void end() {}
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Destination of the consumer's text. Results go to one file, which freopen() may change, and notices go to another. Nothing is
+// The destinations of the consumer's text. Results go to one file, which freopen() may change, and notices to another. Nothing is
 // written before flush().
 
 #include <cstdio>
@@ -24,7 +24,7 @@ class Output {
   // True if the text goes to a terminal, which obeys control characters.
   bool is_terminal() const { return is_terminal_; }
 
-  // Keeps `shown`, which tells the user that output takes its time, until something is written.
+  // Keeps `shown`, a notice that output takes time, until something is written.
   void hold_until_flush(std::shared_ptr<void> shown) { shown_ = std::move(shown); }
   // The error says why something could not be written, now or before.
   Status flush();
@@ -44,7 +44,7 @@ class Output {
   std::string text_;
   std::string notices_;
   std::shared_ptr<void> shown_;
-  int first_ = -1;  // a copy of the descriptor that out_ began with; -1: it still has it
+  int first_ = -1;  // a copy of the original descriptor of out_; -1: out_ still has it
   Status failure_;
 };
 

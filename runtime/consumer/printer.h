@@ -18,7 +18,7 @@ namespace dvm::runtime {
 struct PrintedRecord {
   const Ecb& ecb;
   int32_t cpu;
-  const Ecb* next;  // of the record behind it, or null
+  const Ecb* next;  // of the next record, or null
 };
 
 // The aggregations of one printa(), or the one aggregation that is printed at the end.
@@ -30,7 +30,7 @@ struct PrintedAggregations {
 
 struct MoreErrors;
 
-// So many more are lost than were when it was said last.
+// The number of drops since the last report.
 struct DropLine {
   const DropInfo& kind;
   size_t cpu;
@@ -54,9 +54,9 @@ class Printer {
   virtual void print_more_errors(const MoreErrors& more, const std::string& message) = 0;
   virtual void print_drop(const DropLine& drop, const std::string& message) = 0;
   virtual void print_late_values(uint64_t count, const std::string& message) = 0;
-  // A request that failed, and what may have been meant.
+  // A message about a failed request, with suggestions.
   virtual void print_notice(const std::string& message, std::span<const std::string> hints) = 0;
-  // The end of all: what exit() was given.
+  // The argument of exit(), after everything else.
   virtual void print_exit(int status) = 0;
 };
 
