@@ -5,11 +5,12 @@
 //
 // The parts before the conversion may come in any order. A precision of 0 means no precision.
 //
-// Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
-// escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), k (a stack), a A (a symbol), I
-// (a host by the text of its address), P (a service by its port in network order), %. An @ takes the next aggregation of printa()
-// instead of a key; a ? stands for the width of an address. compiler/sema/check_printf.cpp has refused all others with their
-// reason.
+// The conversions are those of dtrace. d and i take the sign from the argument's type. u, o, x, X and p are unsigned, of the
+// argument's size. c and s print characters and strings; C and S escape them; lc, wc, ls and ws are wide. e, E, f, g and G print
+// floating point. Y and T print a time in ns since 1970: local, or by RFC 822. k prints a stack, a and A a symbol. I prints the
+// name of the host with an address (as text), P that of the service with a port (in network order). An @ takes the next
+// aggregation of printa() instead of a key. A ? stands for the width of an address. compiler/sema/check_printf.cpp rejects all
+// other formats.
 
 #include <cstddef>
 #include <functional>
@@ -26,8 +27,8 @@
 namespace dvm::runtime {
 
 struct PrintfConversion {
-  std::string literal;  // text before it
-  char kind = 0;        // 0: only the literal
+  std::string literal;  // the text before the conversion
+  char kind = 0;        // the letter; 0: there is only the literal
   bool is_aggregation = false;
   FormatField field;
   bool width_given = false;      // by an argument: *
@@ -48,7 +49,7 @@ class PrintfFormat {
 
 // One value under one conversion, without its literal.
 void append_converted(std::string& out, const PrintfConversion& conversion, const Datum& datum, const MadePrinter& made);
-// The same for what no stack action made.
+// The same for a value that is neither a stack nor a symbol.
 void append_converted(std::string& out, const PrintfConversion& conversion, const Datum& datum);
 // The same for an integer that is not recorded: the value of an aggregation.
 void append_converted(std::string& out, const PrintfConversion& conversion, int64_t value);
@@ -69,10 +70,10 @@ class PrintfArguments {
   std::span<const Datum> left_;
 };
 
-// The conversion with the width and precision that arguments give.
+// The conversion with the width and precision from the arguments.
 PrintfConversion measured(const PrintfConversion& piece, PrintfArguments& arguments);
 
-// A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
+// A whole printf(). to_terminal: control characters in arguments are escaped, except newlines and tabs.
 void append_formatted(std::string& out, const PrintfFormat& format, std::span<const Datum> arguments, const MadePrinter& made,
                       bool to_terminal = false);
 

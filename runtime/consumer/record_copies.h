@@ -1,6 +1,6 @@
 #pragma once
-// Copies of what records print, for readers other than the printer: trace events, exporters. Each copy says where and when its
-// probe fired. All records still go to the printer that is wrapped.
+// Copies the text of records for readers besides the printer: trace events, exporters. Each copy has the place and time of its
+// firing. All records also go to the wrapped printer.
 
 #include <cstdint>
 #include <memory>
@@ -12,21 +12,21 @@
 
 namespace dvm::runtime {
 
-// The program with the thread and the time of the firing in every record.
+// Adds the thread and the time of the firing to every record of the program.
 dif::Program with_origins(dif::Program program);
 
 struct RecordCopy {
   const Probe* probe = nullptr;
   int32_t cpu = 0, pid = 0, tid = 0;
-  uint64_t time = 0, wall_time = 0;  // ns: of timestamp and walltimestamp
-  std::string name, text;            // of the thread; printed by the clause
+  uint64_t time = 0, wall_time = 0;  // timestamp and walltimestamp, in ns
+  std::string name, text;            // the name of the thread; the text that the clause prints
 };
 
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
   virtual void read(RecordCopy copy) = 0;
-  // No more come.
+  // Called after the last record.
   virtual void end_records() {}
 };
 
@@ -56,7 +56,7 @@ class RecordCopies final : public Printer {
   const dif::Options& options_;
   const MadePrinter& made_;
   std::vector<std::shared_ptr<RecordReader>> readers_;
-  RecordCopy record_;  // that has begun
+  RecordCopy record_;  // the current one
 };
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// The records of all CPUs as one sequence: in the order of time or, without option temporal, CPU after CPU.
+// Merges the records of all CPUs to one sequence: in the order of time or, without option temporal, CPU after CPU.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ class RecordMerge {
   bool next();
   int32_t cpu() const { return current_->cpu; }
   const std::byte* record() const { return record_; }
-  // Those behind it on its CPU.
+  // The later records of its CPU.
   std::span<const std::byte> following() const { return current_->records; }
 
  private:
@@ -26,8 +26,8 @@ class RecordMerge {
 
   std::vector<RecordLane> lanes_;
   bool is_temporal_;
-  RecordLane* current_ = nullptr;  // its lane
-  uint64_t limit_ = 0;             // as long as its records are older than this, they come next
+  RecordLane* current_ = nullptr;  // the lane of the current record
+  uint64_t limit_ = 0;             // records of this lane come next while they are older than this
   const std::byte* record_ = nullptr;
 };
 
