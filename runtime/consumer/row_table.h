@@ -1,9 +1,9 @@
 #pragma once
-// The consumer's rows of an aggregation, found by key. The table uses open addressing over rows that lie one behind the other
-// in large blocks. A new key thus needs no allocation of its own, and a million keys take no more than their bytes.
+// The consumer's rows of an aggregation, found by key. A hash table with open addressing refers to rows that are stored one after
+// the other in large blocks. So a new key needs no allocation of its own, and many keys need little more memory than their bytes.
 //
-//   slots   | hash, row | - | hash, row | ...            at most half of them taken; a power of two
-//   blocks  | MergedRow, state, key | MergedRow, ... |   rows stay where they are until keep_only()
+//   slots   | hash, row | - | hash, row | ...            at most half of them in use; a power of two
+//   blocks  | MergedRow, state, key | MergedRow, ... |   rows do not move until keep_only()
 
 #include <cstddef>
 #include <cstdint>
@@ -22,16 +22,16 @@ struct MergedRow {
   std::span<uint64_t> state;
 };
 
-// Numbers from 0 by key; whoever has the keys compares them.
+// A hash table from keys to numbers from 0. The caller stores and compares the keys.
 class KeyIndex {
  public:
-  // The number of the key that has this hash and is the same; `next` if it is new. same(number) compares.
+  // The number of a key. If it is new, adds it as `next`. same(number): true if the key with that number is this one.
   template <class Same>
   uint32_t find_or_add(uint64_t hash, uint32_t next, Same&& same);
   // The number plus 1, or 0: there is no such key.
   template <class Same>
   uint32_t find(uint64_t hash, Same&& same) const;
-  // Room for so many keys.
+  // Makes room for a number of keys.
   void reserve(size_t keys);
   size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
@@ -50,9 +50,9 @@ class RowTable {
  public:
   // The row of the key; a new one has every word of its state `initial`. The key's bytes are a multiple of 8.
   MergedRow& find_or_add(const MergedAggregation& aggregation, std::string_view key, unsigned words, uint64_t initial);
-  // Null: there is none.
+  // Null: there is no such row.
   const MergedRow* find(std::string_view key) const;
-  // All other rows go; these are copied, so their addresses change.
+  // Removes all other rows. The addresses of the kept rows change.
   void keep_only(std::span<const MergedRow* const> kept);
 
   std::span<MergedRow* const> rows() const { return rows_; }

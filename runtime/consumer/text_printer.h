@@ -1,5 +1,5 @@
 #pragma once
-// Records as dtrace(1) prints them: the heading, CPU ID FUNCTION:NAME or the arrows of flowindent, values in columns, a newline.
+// Prints records as dtrace(1) does: the heading, CPU ID FUNCTION:NAME or the arrows of flowindent, values in columns, a newline.
 
 #include <set>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
-// Records as trace events, in the JSON that Perfetto and Chrome's viewer open. A thread has a track; a call has a slice from the
-// entry of the function to its return, if some clause records the return. Every other firing has a mark. The argument `text` is
-// what the actions print.
+// Writes records as trace events, the JSON that Perfetto and Chrome's viewer open. A thread has a track. A call has a slice from
+// the entry of the function to its return, if some clause records the return. Every other firing has a mark. The argument `text`
+// is the text that the actions print.
 
 #include <cstdio>
 #include <map>
@@ -32,7 +32,7 @@ class TraceEvents final : public RecordReader {
     std::string name;
     bool is_system_call;
   };
-  // The functions that a thread is in, outermost first, and how many more that have no slice.
+  // The functions in which a thread is, outermost first, and the number of further ones without a slice.
   struct Open {
     std::vector<Slice> functions;
     uint64_t deeper = 0;

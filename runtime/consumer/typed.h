@@ -1,5 +1,6 @@
 #pragma once
-// print(): a value by its layout. Integers are hexadecimal, characters and strings quoted, enumerators and functions named:
+// Prints a value by its layout, for print(). Integers are hexadecimal, characters and strings quoted, enumerators and functions
+// named:
 //
 //   struct node {
 //       int id = 0x2a
@@ -19,16 +20,16 @@
 
 namespace dvm::runtime {
 
-// What a layout says, of these bytes; of more than there are, nothing is shown. Functions are named as `made` knows them.
+// Prints the bytes by the layout. Members beyond the end of the bytes are left out. `made` names functions.
 void append_typed(std::string& out, const dif::ValueLayout& layout, std::span<const std::byte> bytes, const MadePrinter& made);
 
-// The integer that a node describes, of the bytes at its place.
+// The integer of a node. bytes: those at its offset.
 uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);
 // The name of an enumerator, or empty.
 std::string enumerator_name(const dif::LayoutNode& node, int64_t value);
-// The nodes inside the one at `index`: behind it and deeper.
+// The index after the last node inside of the one at `index`.
 size_t end_of(const dif::ValueLayout& layout, size_t index);
-// Characters of the type up to a NUL, if all before it can be printed.
+// True if the bytes begin with printable characters that end with a NUL.
 bool is_string(std::span<const std::byte> bytes);
 
 }  // namespace dvm::runtime
