@@ -1,5 +1,5 @@
 #pragma once
-// A plan as bytes, for whoever runs it elsewhere:
+// The bytes of a plan, to run it elsewhere:
 //
 //   magic    "dvm plan\n"
 //   u32      version
@@ -7,8 +7,8 @@
 //   u64      strsize
 //   program  a program file (dvm/dif/program_file.h) of this clause alone, with the aggregations that it names
 //
-// A plan follows from these and nothing else, so reading makes it again: the DIF is verified, the record laid out anew. Bytes may
-// come from anywhere. Consumer context.
+// A plan follows from these data alone. Reading makes it again: it verifies the DIF and lays out the record. The bytes are
+// untrusted. Consumer context.
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@
 namespace dvm::runtime {
 
 std::string to_bytes(const EcbPlan& plan);
-// The error says what is wrong with the bytes.
+// The error says why the bytes are not a plan.
 Result<EcbPlan> plan_from_bytes(std::string_view bytes);
 
 }  // namespace dvm::runtime

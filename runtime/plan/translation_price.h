@@ -1,13 +1,13 @@
 #pragma once
-// The price of translating a clause, in CPU time of the translator thread. Its parts are its body and its DIFOs.
+// The price of translating a clause, in CPU time of the translator thread. The parts of a clause are its body and its DIFOs.
 
 #include "runtime/plan/plan.h"
 
 namespace dvm::runtime {
 
 struct TranslationPrice {
-  double load = 30e6;      // ns to load LLVM; until that is done, an estimate
-  double per_part = 15e5;  // ns; until there is one, an estimate
+  double load = 30e6;      // ns to load LLVM; an estimate until it is loaded
+  double per_part = 15e5;  // ns; an estimate until a clause was translated
 
   static double parts(size_t difos) { return 1 + static_cast<double>(difos); }
   static double parts(const EcbPlan& plan) { return parts(plan.difos.size()); }
@@ -15,7 +15,7 @@ struct TranslationPrice {
 
   bool is_loaded() const { return is_loaded_; }
   void add_load(double ns) { load = ns, is_loaded_ = true; }
-  // Adds the price of a clause that was translated. Each part of all of them costs the same.
+  // Adds the measured price of a clause. All parts are assumed to cost the same.
   void add(double ns, const EcbPlan& plan) {
     spent_ += ns, parts_ += parts(plan);
     per_part = spent_ / parts_;
