@@ -1,8 +1,9 @@
 #pragma once
-// Actions in probe context: the functions record_* that the rows of actions.def name, templates on the policy (policy.h).
+// Actions in probe context: the functions record_* that the rows of actions.def name. They are templates on the policy
+// (policy.h).
 //
-// Each evaluates its DIFOs in order and stops at the first fault. The room of the record has been reserved, so nothing else can
-// fail.
+// Each function evaluates its DIFOs in order and stops at the first fault. The room for the record is already reserved, so
+// nothing else can fail.
 
 #include <signal.h>
 
@@ -27,7 +28,7 @@ inline ActionTally& tally_of(FireLevel& level, const ActionCode& action) noexcep
   return level.tallies->actions[action.number];
 }
 
-// Stores a stack that a variable has kept. Its addresses are noted now, because the process may have ended when they are named.
+// Stores a stack that a variable keeps. Its addresses are noted now, because the process may have ended when they are resolved.
 inline bool store_kept_stack(FireLevel& level, const ValuePlan& value, uint64_t address, std::byte* to) noexcept {
   if (!level.state.copy_bytes(address, {to, value.size})) return false;
   uint64_t pid = 0, frame = 0;
@@ -40,7 +41,7 @@ inline bool store_kept_stack(FireLevel& level, const ValuePlan& value, uint64_t 
   return true;
 }
 
-// The pid, then the program counters of a stack or the address of a symbol. The kernel has no pid.
+// Stores the pid, then the program counters of a stack or the address of a symbol. For the kernel, the pid is kKernelPid.
 inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   if (value.is_kept) return store_kept_stack(level, value, result, to);
   const vm::Firing& firing = *level.firing;
@@ -63,7 +64,7 @@ inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result
   return true;
 }
 
-// The low bytes of an integer, which is little-endian. Sizes are those of types: a copy of any size would be a call.
+// Stores the low bytes of an integer. The common sizes are separate cases, because a copy of unknown size would be a call.
 inline void store_integer(uint64_t integer, uint32_t size, std::byte* to) noexcept {
   switch (size) {
     case 8:
@@ -75,7 +76,7 @@ inline void store_integer(uint64_t integer, uint32_t size, std::byte* to) noexce
   }
 }
 
-// Writes a value where the consumer will look for it.
+// Writes a value in the form that the consumer reads.
 inline bool store_value(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   if (value.made_by != dif::Action::expression) return store_made(level, value, result, to);
   if (value.type.kind == dif::TypeKind::string) {
@@ -88,7 +89,7 @@ inline bool store_value(FireLevel& level, const ValuePlan& value, uint64_t resul
   return true;
 }
 
-// Bytes of what was stored there that are priced by size.
+// The bytes of a stored value that are priced by size.
 inline size_t sized_bytes(const ValuePlan& value, const std::byte* at) noexcept {
   if (value.made_by != dif::Action::expression || !value.type.by_ref()) return 0;
   if (value.type.kind != dif::TypeKind::string) return value.size;
@@ -113,7 +114,7 @@ bool record_values(FireLevel& level, const ActionCode& action, std::byte* record
   return true;
 }
 
-// The result is that of the last value.
+// Evaluates all values of an action. The result is that of the last one.
 template <class Policy>
 bool evaluate_all(FireLevel& level, const ActionCode& action, uint64_t& result) noexcept {
   for (const ValueCode& value : action.values)
@@ -136,7 +137,7 @@ bool record_exit(FireLevel& level, const ActionCode& action, std::byte*) noexcep
   return true;
 }
 
-// The id that speculate(), commit() or discard() is given. Ids that there cannot be are faults.
+// The argument of speculate(), commit() or discard(). An invalid id is a fault.
 template <class Policy>
 bool speculation_of(FireLevel& level, const ActionCode& action, uint64_t& id) noexcept {
   id = 0;
@@ -146,7 +147,7 @@ bool speculation_of(FireLevel& level, const ActionCode& action, uint64_t& id) no
   return false;
 }
 
-// Ends the clause without a fault if no speculation takes it.
+// Ends the clause without a fault if the speculation does not accept records.
 template <class Policy>
 bool record_speculate(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t id = 0;
@@ -156,7 +157,7 @@ bool record_speculate(FireLevel& level, const ActionCode& action, std::byte*) no
   return true;
 }
 
-// What its own clause has speculated so far is not among what is committed or discarded, but lost.
+// The record of the clause itself is neither committed nor discarded, but lost.
 template <class Policy>
 bool record_commit(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t id = 0;
@@ -177,13 +178,13 @@ bool record_discard(FireLevel& level, const ActionCode& action, std::byte*) noex
   return true;
 }
 
-// Widens an integer to 64 bits by its type, as keys hold it.
+// Widens an integer to 64 bits by its type, as in keys.
 inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
   unsigned shift = type.size >= 8 || type.size == 0 ? 0 : 64 - 8 * type.size;
   return type.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
 }
 
-// tracemem(): as many bytes as the size says, if there is one and it says less than all. Zeros stand for the rest.
+// tracemem(): copies as many bytes as the size argument says, or all. Fills the rest with zeros.
 template <class Policy>
 bool record_tracemem(FireLevel& level, const ActionCode& action, std::byte* record) noexcept {
   uint64_t address = 0, wanted = 0;
@@ -199,7 +200,7 @@ bool record_tracemem(FireLevel& level, const ActionCode& action, std::byte* reco
   return level.state.copy_bytes(address, {record + bytes.offset, size});
 }
 
-// What a destructive action could not do is a fault.
+// A failed destructive action is a fault.
 inline bool done_or_fault(FireLevel& level, bool is_done) noexcept {
   if (!is_done) level.state.set_fault(dif::Fault::illop);
   return is_done;
@@ -226,7 +227,7 @@ bool record_chill(FireLevel& level, const ActionCode& action, std::byte*) noexce
   return done_or_fault(level, level.context.chill.spin(widen(time.type, result)));
 }
 
-// Bytes of a stack with the zero that ends it, which is written.
+// Ends a stack in a key by a zero. Returns its bytes, the zero included.
 inline size_t end_stack(const ValuePlan& value, std::byte* key) noexcept {
   std::memset(key + value.size, 0, sizeof(uint64_t));
   size_t at = sizeof(uint64_t);
@@ -234,14 +235,14 @@ inline size_t end_stack(const ValuePlan& value, std::byte* key) noexcept {
   return at;
 }
 
-// Zeros up to a multiple of 8 bytes, which it returns.
+// Pads a key with zeros to a multiple of 8 bytes. Returns the new size.
 inline size_t pad_key(std::byte* key, size_t size) noexcept {
   const size_t padded = (size + 7) & ~size_t{7};
   std::memset(key + size, 0, padded - size);
   return padded;
 }
 
-// A key that is no string of an expression. Apart, so that strings save no registers.
+// Writes a key other than a string of an expression. Separate, so that the path for strings saves no registers.
 [[gnu::noinline]] inline size_t write_made_key(FireLevel& level, const ValuePlan& value, uint64_t result,
                                                std::byte* to) noexcept {
   if (!value.type.by_ref()) {
@@ -253,7 +254,7 @@ inline size_t pad_key(std::byte* key, size_t size) noexcept {
   return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
 }
 
-// Writes a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
+// Writes a key at `to`. Returns its bytes, a multiple of 8; 0: a fault.
 inline size_t write_key(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   if (value.type.kind != dif::TypeKind::string || value.made_by != dif::Action::expression)
     return write_made_key(level, value, result, to);
@@ -269,7 +270,7 @@ size_t append_key(FireLevel& level, const ValueCode& value, uint64_t result, std
   return added;
 }
 
-// Makes the action's key of so many bytes in the context. False: a fault.
+// Makes the key of the action in the level, and adds its size to `bytes`. False: a fault.
 template <class Policy>
 bool make_key(FireLevel& level, const ActionCode& action, size_t& bytes) noexcept {
   for (unsigned i = 0; i < action.key_count; i++) {
@@ -287,7 +288,7 @@ inline uint64_t* find_state(AggregationBuffer& buffer, const EnabledAggregation&
   return buffer.find(aggregation.desc.id, key, aggregation.words, aggregation.function->initial);
 }
 
-// Apart, so that the usual way saves no registers.
+// Separate, so that the common path saves no registers.
 [[gnu::noinline, gnu::cold]] inline uint64_t* find_keyless_again(AggregationBuffer& buffer, KeylessState& known,
                                                                  const EnabledAggregation& aggregation) noexcept {
   known.state = find_state(buffer, aggregation, {});
@@ -316,7 +317,7 @@ inline uint64_t* find_keyed_state(FireContext& context, const EnabledAggregation
   return context.aggregations.is_entry(recent, key) ? recent.state : find_keyed_again(context, aggregation, key);
 }
 
-// Every aggregating function: keys, then the value, then the increment; only then is there a state, which changes.
+// All aggregating functions: evaluates the keys, the value and the increment, and only then looks up and updates the state.
 template <class Policy>
 bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   size_t key_bytes = 0;
@@ -336,7 +337,7 @@ bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) 
   return true;
 }
 
-// The shortest way for what is fired most: @ = count().
+// A fast path for the most common aggregation, @ = count().
 template <class Policy>
 bool record_keyless_count(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   if (uint64_t* state = find_keyless_state(level.context, *action.aggregation))
@@ -346,11 +347,11 @@ bool record_keyless_count(FireLevel& level, const ActionCode& action, std::byte*
   return true;
 }
 
-// The column `record` of an action that nothing runs here.
+// The column `record` of an action without work in probe context.
 template <class Policy>
 inline constexpr RecordAction record_none = nullptr;
 
-// The function of an action or aggregating function; null: nothing runs it here.
+// The function of an action or aggregating function; null: it has no work in probe context.
 template <class Policy>
 RecordAction record_function(dif::Action kind) {
   if (dif::find_aggregation(kind)) return record_aggregation<Policy>;
