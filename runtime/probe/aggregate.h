@@ -1,11 +1,13 @@
 #pragma once
-// Aggregating functions in probe context: how a value changes the state of its key. One function agg_<name> a row of
-// aggregations.def; what the words mean:
-//   count, sum   the total                         min, max   the extreme, starting at the other end of the range
-//   avg          count, total                      stddev     count, total, 128 bits of total of squares (low, high)
-//   quantize     127 buckets: -2^62 ... -1, 0, 1 ... 2^62
-//   lquantize    below base, each step, at or above limit
-//   llquantize   <= -factor^(high+1), negative steps mirrored, |v| < factor^low, positive steps, >= factor^(high+1)
+// Aggregating functions in probe context: how a value updates the state of its key. Each row of aggregations.def has a function
+// agg_<name>. The words of the state are:
+//   count, sum   The total.
+//   min, max     The extreme; it starts at the other end of the range.
+//   avg          Count, total.
+//   stddev       Count, total, total of squares (128 bits, low word first).
+//   quantize     127 buckets: -2^62 ... -1, 0, 1 ... 2^62.
+//   lquantize    Buckets: below base, one for each step, at or above limit.
+//   llquantize   Buckets: <= -factor^(high+1), negative steps mirrored, |v| < factor^low, positive steps, >= factor^(high+1).
 
 #include <cstdint>
 #include <limits>
@@ -19,15 +21,15 @@ namespace dvm::runtime {
 
 struct AggregateFunction;
 
-// An aggregation as probe context sees it.
+// An aggregation, for probe context.
 struct EnabledAggregation {
   dif::AggregationDesc desc;
   const AggregateFunction* function = nullptr;
   unsigned words = 0;   // of the state of a key
-  uint32_t number = 0;  // among those of the session, from 0
+  uint32_t number = 0;  // in the session, from 0
 };
 
-// increment is 1 unless the clause gave one.
+// increment: 1 unless the clause has one.
 using UpdateState = void (*)(const EnabledAggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept;
 
 struct AggregateFunction {
@@ -39,13 +41,13 @@ struct AggregateFunction {
 // Null when there is no such function.
 const AggregateFunction* find_aggregate(dif::Action id);
 
-// 64-bit words of state for one key, or 0 when the parameters make no sense.
+// 64-bit words of state for one key; 0: the parameters are invalid.
 unsigned aggregation_words(dif::Action function, std::span<const int64_t> parameters);
 
 // Buckets of quantize().
 inline constexpr unsigned kQuantizeBuckets = 127;
 inline constexpr unsigned kQuantizeZero = dif::kQuantizeZero;
-// Lower end of a bucket (upper end, for negative ones).
+// The bound of a bucket that is nearer to zero.
 int64_t quantize_value(unsigned bucket);
 
 // Buckets of llquantize(). Each magnitude m from low to high splits [factor^m, factor^(m+1)) into steps - steps/factor buckets of

@@ -1,5 +1,5 @@
 #pragma once
-// chill(): waits without sleeping, at most half a second in each second, as DTrace allows.
+// chill(): busy-waits, at most half a second in each second, the limit of DTrace.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace dvm::runtime {
 
 class Chill {
  public:
-  // False: that would be too much, and nothing is waited.
+  // False: the limit would be exceeded; it does not wait.
   bool spin(uint64_t ns) noexcept {
     const uint64_t begin = read_clock(CLOCK_MONOTONIC);
     if (begin - since_ > kInterval) since_ = begin, spent_ = 0;
@@ -23,7 +23,7 @@ class Chill {
   static constexpr uint64_t kMost = 500'000'000;
   static constexpr uint64_t kInterval = 1'000'000'000;
 
-  uint64_t since_ = 0;  // when the interval began
+  uint64_t since_ = 0;  // ns, CLOCK_MONOTONIC: begin of the interval
   uint64_t spent_ = 0;  // at most kMost
 };
 
