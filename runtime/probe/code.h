@@ -1,6 +1,6 @@
 #pragma once
-// Code: a plan prepared for one engine and cost policy, once, however many probes the clause is enabled on. It never changes:
-// what firings count and keep belongs to their context (context.h).
+// Code: a plan prepared for one engine and cost policy, once for all probes of the clause. It is immutable: counters and state of
+// firings belong to their context (context.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace dvm::runtime {
 struct FireLevel;
 struct ActionCode;
 
-// A DIFO, ready to run, and the place of its value.
+// A prepared DIFO, and the place of its value.
 struct ValueCode : ValuePlan {
   const vm::PreparedDifo* difo = nullptr;
   const vm::PreparedDifo* timed = nullptr;  // the same under CostPolicy::time, for sampled firings; null without accounting
-  uint32_t costs = 0, timed_costs = 0;      // where what they count begins among the OpCosts of the ECB
+  uint32_t costs = 0, timed_costs = 0;      // index of the first OpCost of each among those of the ECB
   uint32_t action = 0;                      // its number in the clause
 };
 
@@ -42,8 +42,8 @@ struct ActionCode {
 };
 
 struct EcbCode {
-  std::string_view engine;  // that runs it
-  std::string problem;      // why another one that was asked for does not
+  std::string_view engine;  // the engine that runs it
+  std::string problem;      // why the requested engine does not; empty: it does
   std::optional<ValueCode> predicate;
   std::vector<ActionCode> actions;
   uint32_t action_count = 0;

@@ -1,11 +1,10 @@
 #pragma once
-// A context: everything that firings change. One thread owns it, and shares nothing with other contexts but plans, code and ECBs,
-// which do not change. The consumer merges what contexts leave: records by their order, aggregations by id and key; accounts are
-// added up.
+// A context: everything that firings change. One thread owns it. Contexts share only plans, code and ECBs, which are immutable.
+// The consumer merges the results of contexts: records by their order, aggregations by id and key. Accounts are added.
 //
 //   FireContext ── variables, buffers, speculations, tallies, caches, the order of records
-//       ├─ level         machine state of the firing that is processed
-//       └─ error_level   that of the ERROR probe, which fires in the midst of it
+//       ├─ level         The machine state of the current firing.
+//       └─ error_level   The machine state of the ERROR probe, which fires during another firing.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +22,7 @@
 
 namespace dvm::runtime {
 
-// DTrace's activities as far as they show: after exit() only END and ERROR run.
+// The phases of DTrace that are visible: after exit(), only END and ERROR run.
 enum class Activity : uint8_t { active, draining };
 
 using vm::KeylessState;
@@ -40,7 +39,7 @@ struct FireLevel : vm::BodyFrame {
   CpuBuffer* cpu = nullptr;               // buffers of the CPU of the firing
   const Ecb* ecb = nullptr;               // the running ECB
   std::byte* record = nullptr;            // of `ecb`, if it leaves one
-  uint64_t speculation = 0;               // takes the record of a speculating ECB; 0: none
+  uint64_t speculation = 0;               // the speculation for the record of `ecb`; 0: none
   const ProbeEcbs* unprepared = nullptr;  // probe of a light body that has not prepared the machine state
   vm::Firing* entered = nullptr;          // the firing of `unprepared`
   FireLevel* error = nullptr;             // runs the ERROR probe; null in itself
@@ -68,25 +67,25 @@ struct FireContext {
   uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
   const ProbeEcbs* error_probe = nullptr;
   Chill chill;
-  SeenAddresses addresses;  // recorded ones that are to be named
+  SeenAddresses addresses;  // recorded addresses to be resolved
   std::optional<vm::VariableState> variables;
   std::optional<FireLevel> level, error_level;
 
   std::vector<EcbRuns> runs;  // of each ECB that is interpreted, by EPID - 1
   uint32_t until_timed = kTimedEvery;
 
-  // Filled in a run with accounting; those of stages on the sampled firings.
+  // Filled in a run with accounting; `stages` only at sampled firings.
   std::vector<EcbTallies> tallies;  // by EPID - 1
   Stages stages;
   StampClock stamps;
 
-  // The buffers of a CPU; of one that fires for the first time they are made, which is for consumer context.
+  // The buffers of a CPU. If the CPU fires for the first time, makes them. Consumer context.
   CpuBuffer& meet(int32_t cpu) {
     cpus.meet(cpu);
     if (cpus.knows(cpu)) speculations.meet(cpu);
     return cpus[cpu];
   }
-  // Makes the levels, once there are variables and `keyless` has its size.
+  // Makes the levels. Call when there are variables and `keyless` has its size.
   void start(const vm::StateLimits& limits, vm::Host& host, size_t key_size) {
     recent.resize(keyless.size());
     level.emplace(*this, *variables, limits, host, key_size);

@@ -1,6 +1,6 @@
 #pragma once
 // An ECB (enabling control block): one clause on one probe. Enabling (runtime/enabling) makes it; the ECB loop (fire.h) runs its
-// code; the consumer reads its records by its plan. It never changes, so contexts share it.
+// code; the consumer reads its records by its plan. It is immutable, so contexts share it.
 
 #include <vector>
 
@@ -24,10 +24,10 @@ struct ProbeEcbs {
   bool needs_machine = false;  // some ECB has DIF to run
   bool outlives_exit = false;  // END and ERROR fire after exit() too
 
-  // The shorter way of firings without accounting (enter.h). Null: there is none.
+  // The fast path of firings without accounting (enter.h). Null: there is none.
   vm::PreparedBody::Next enter = nullptr;
-  vm::PreparedBody::Gate gate = nullptr;   // before it
-  const vm::PreparedBody* body = nullptr;  // that it runs
+  vm::PreparedBody::Gate gate = nullptr;   // runs before `enter`
+  const vm::PreparedBody* body = nullptr;  // `enter` runs it
 };
 
 }  // namespace dvm::runtime

@@ -1,7 +1,7 @@
 #pragma once
-// The shorter way of a firing to native code, without accounting, where its probe has one ECB:
+// The fast path of a firing to native code, without accounting, for a probe with one ECB:
 //
-//   gate ── the predicate does not hold: nothing else happens
+//   gate ── the predicate is false: the firing ends
 //   prepare the machine state, unless the body is plain or light
 //   body
 
@@ -9,7 +9,7 @@
 
 namespace dvm::runtime {
 
-// Sets the way by the code of the probe's ECBs, which may have changed. Between two firings.
+// Chooses the path by the current code of the probe's ECBs. Between two firings.
 void choose_way(ProbeEcbs& probe);
 
 }  // namespace dvm::runtime
