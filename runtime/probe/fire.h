@@ -1,19 +1,19 @@
 #pragma once
-// The ECB loop: a firing meets the ECBs of its probe. Probe context: no allocation, no lock, no exception, no call into the
+// The ECB loop runs the ECBs of a probe for each firing. Probe context: no allocation, no lock, no exception, no call into the
 // consumer.
 //
-//   for each ECB of the probe, in program order
-//     predicate ── false: next ECB
-//     reserve the record ── no room: a drop, next ECB
-//     actions in order ── fault: what the clause has written is forgotten, the ERROR probe fires, next ECB
-//                      ── speculate() without a speculation: likewise, but nothing fires
-//     commit the record, to the principal buffer or to the speculation that the clause speculates to
+//   For each ECB of the probe, in program order:
+//     Evaluate the predicate. False: next ECB.
+//     Reserve the record. No room: count a drop, next ECB.
+//     Run the actions in order. Fault: discard the record, fire the ERROR probe, next ECB.
+//                               speculate() without a speculation: discard the record, next ECB.
+//     Commit the record, to the principal buffer or to the speculation of the clause.
 //
-// DTrace keeps for a thread that a predicate on nothing but the thread (pid, tid, execname ...) was false, and does not ask
-// again. Such a predicate changes nothing, so a script cannot tell; here it costs less to ask than to look the thread up.
+// DTrace caches for each thread that a predicate on the thread alone (pid, tid, execname ...) was false. Such a predicate has no
+// side effects, so scripts cannot see the difference. Here, evaluating it costs less than finding the cache entry.
 //
-// After exit() the rest of its clause still runs; ECBs behind it do not, except those of END and ERROR. State changed before a
-// fault (variables, aggregations) stays changed; only records are taken back.
+// After exit(), the rest of its clause still runs. Later ECBs do not, except those of END and ERROR. A fault discards only the
+// record: changes of variables and aggregations before it stay.
 
 #include <utility>
 
@@ -27,7 +27,7 @@ template <class Accounting>
 
 struct Off;  // accounting
 
-// Which action of its clause is at `position`, as arg2 of ERROR counts them: from 0, statements that only compute left out.
+// The number of the action at `position` of its clause, as in arg2 of ERROR: from 0, not counting expression statements.
 inline uint32_t action_number(const EcbCode& code, uint32_t position) noexcept {
   uint32_t number = 0;
   for (uint32_t i = 0; i < position; i++) number += code.actions[i].kind != dif::Action::expression;
@@ -40,8 +40,8 @@ inline uint64_t next_order(FireContext& context, const vm::Firing& firing) noexc
   return context.order.next();
 }
 
-// Reports the fault in level.state: an ErrorRecord for the consumer, then the ERROR probe. A fault in a clause of that probe is
-// only counted, as in DTrace. action: its number; the predicate's is 0.
+// Reports the fault in level.state: leaves an ErrorRecord for the consumer, then fires the ERROR probe. As in DTrace, a fault in
+// a clause of that probe is only counted. action: its number; 0 for the predicate.
 template <class Accounting>
 void raise_error(FireLevel& level, const Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
   FireContext& context = level.context;
@@ -57,14 +57,14 @@ void raise_error(FireLevel& level, const Ecb& ecb, uint32_t action, const vm::Fi
     principal.commit(sizeof(error));
   }
   if (context.error_probe == nullptr) return;
-  vm::Firing again = firing;  // the ERROR probe fires where the fault was, with arguments of its own
+  vm::Firing again = firing;  // the ERROR probe fires in the same place, with its own arguments
   again.args = {0, ecb.epid, action, error.offset, static_cast<uint64_t>(fault.id), fault.value};
   again.memory = {};
   level.error->cpu = level.cpu;
   fire_probe<Accounting>(*level.error, *context.error_probe, again);
 }
 
-// The index of the action that faulted or ended the clause, or the number of actions.
+// Returns the index of the action that faulted or ended the clause, or the number of actions.
 template <class Policy>
 uint32_t run_actions(FireLevel& level, const Ecb& ecb, std::byte* record) noexcept {
   uint32_t index = 0;
@@ -88,7 +88,7 @@ bool predicate_holds(FireLevel& level, const Ecb& ecb) noexcept {
   return holds;
 }
 
-// Room for the record, with its header; null: there is none.
+// Reserves the record and writes its header. Null: there is no room.
 inline std::byte* begin_record(FireLevel& level) noexcept {
   const uint32_t size = level.ecb->code->record_size;
   level.record = level.cpu->principal.reserve(size);
@@ -98,7 +98,8 @@ inline std::byte* begin_record(FireLevel& level) noexcept {
   return level.record;
 }
 
-// The predicate, the record and the actions: what the steps of a body say (body.cpp). Returns what a body does.
+// Runs the predicate and the actions, and makes the record: the same work as the steps of a body (body.cpp), with the same
+// result.
 template <class Policy>
 uint32_t run_parts(FireLevel& level, const Ecb& ecb) noexcept {
   if (!predicate_holds<Policy>(level, ecb)) return vm::kNotHeld;
@@ -131,16 +132,16 @@ void note_fault(FireLevel& level) noexcept {
   if constexpr (Policy::counts) level.tallies->faults++;
 }
 
-// A record is made in the principal buffer, whatever becomes of it.
+// Copies a record from the principal buffer, where all records are made, to the speculation.
 [[gnu::noinline]] inline void add_to_speculation(FireLevel& level, std::span<const std::byte> record) noexcept {
   if (const uint64_t id = std::exchange(level.speculation, 0)) level.context.speculations.add(id, level.firing->cpu, record);
 }
 
-// The clause ended before its last action, or its predicate did not hold. Accounting is passed on to the ERROR probe.
+// Handles a clause that ended before its last action, or whose predicate did not hold. Accounting is that of the ERROR probe.
 template <class Policy, class Accounting>
 [[gnu::noinline]] void end_early(FireLevel& level, const Ecb& ecb, uint32_t done, const vm::Firing& firing) noexcept {
   const EcbCode& code = *ecb.code;
-  // Without a prepared state, the fault in it is an earlier one.
+  // If the state was not prepared, its fault is an old one.
   if (code.is_plain || level.unprepared || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
   note_fault<Policy>(level);
   raise_error<Accounting>(level, ecb, done == vm::kNotHeld ? 0 : action_number(code, done), firing);
@@ -171,7 +172,7 @@ struct Off {
   }
 };
 
-// Counts the firing; returns how many there were before it.
+// Counts the firing. Returns the number of earlier firings.
 inline uint64_t count_firing(FireLevel& level, const Ecb& ecb) noexcept {
   level.tallies = &level.context.tallies[ecb.epid - 1];
   level.action_tallies = reinterpret_cast<std::byte*>(level.tallies->actions.data());
@@ -193,7 +194,7 @@ struct On {
   static constexpr bool has_shorter_way = false;
 };
 
-// Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
+// Counts each firing and times a sample of them. The sample of the preparation follows the first ECB.
 struct OnSample : On {
   static void prepare(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
     if (times_stages(level.context.tallies[probe.ecbs.front()->epid - 1].firings))
@@ -222,10 +223,10 @@ struct OnEach : On {
   }
 };
 
-using OnCount = OnEach<NoStamp, Counted>;      // times none
-using OnAlways = OnEach<TickStamp, TimedAll>;  // times all
+using OnCount = OnEach<NoStamp, Counted>;      // times no firing
+using OnAlways = OnEach<TickStamp, TimedAll>;  // times all firings
 
-// An instrument uses a firing again for the next one, mostly of the same probe.
+// Sets the names of the probe. Instruments reuse the Firing object, mostly for the same probe.
 inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
   firing.probe_id = probe.id;
   if (firing.name.data() == probe.name.data()) return;
@@ -235,7 +236,7 @@ inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
   firing.name = probe.name;
 }
 
-// Prepares the machine state: for the first clause of a firing that needs it, all of it.
+// Prepares the machine state for a clause; for the first clause of a firing that needs it, also for the firing.
 template <class Accounting>
 void prepare_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm::Firing& firing, bool& is_prepared) noexcept {
   if (std::exchange(is_prepared, true)) return level.state.begin_clause(ecb.epid);
@@ -248,7 +249,7 @@ inline bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
   return level.context.activity != Activity::active && !probe.outlives_exit;
 }
 
-// Measures what the clause costs, which may be a reason to translate it.
+// Measures the cost of an interpreted clause, to decide on its translation.
 template <class Accounting>
 void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
   EcbRuns& runs = level.context.runs[ecb.epid - 1];
@@ -260,7 +261,7 @@ void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) no
   runs.add(vm::read_ticks() - begin);
 }
 
-// Apart from fire_probe(), which then saves no registers.
+// Separate from fire_probe(), which so saves no registers.
 template <class Accounting>
 [[gnu::noinline]] void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   level.firing = &firing;
@@ -277,7 +278,7 @@ template <class Accounting>
   }
 }
 
-// One clause, with variables that were computed where the probe fired. Without accounting.
+// Runs one clause, with variables that were computed where the probe fired. Without accounting.
 inline void fire_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm::Firing& firing,
                         std::span<const vm::VariableValue> variables) noexcept {
   if (has_ended(level, probe)) return;
@@ -292,7 +293,7 @@ inline void fire_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb
   vm::clear_variables(level.state, variables);
 }
 
-// Jumps to what runs the firing, so that a false predicate has no call around it.
+// Jumps to the function that runs the firing, so that a false predicate costs no extra call.
 template <class Accounting>
 inline void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   if constexpr (Accounting::has_shorter_way) {
