@@ -1,12 +1,13 @@
 #pragma once
-// The stage-stamp policies of the ECB loop, a template parameter of it like the engine's cost policy. A policy says which form of
-// a DIFO runs, whether it is counted, and whether the cycle counter is read around the stages.
-//   Unaccounted  nothing is counted; chosen once, for all firings, of a run without accounting
-//   Counted      firings, hits, faults, actions
-//   TimedDif     the same, and each instruction is timed: firings 0 to 15 of an ECB, then one in kSampleEvery
-//   TimedStages  the same, and the stages and actions are timed, with DIF in its fast form: other firings than those of TimedDif,
-//                since timing each instruction makes the whole several times slower
-//   TimedAll     both, on every firing of a run under CostPolicy::time
+// The accounting policies of the ECB loop, which is a template on them. A policy decides which form of a DIFO runs, whether it is
+// counted, and whether the cycle counter is read around the stages.
+//   Unaccounted  Counts nothing. Used for all firings of a run without accounting.
+//   Counted      Counts firings, hits, faults and actions.
+//   TimedDif     Also times each instruction. Used for firings 0 to 15 of an ECB, then for one in kSampleEvery.
+//   TimedStages  Counts, and times the stages and actions, with the fast form of DIF. Used for other firings than TimedDif,
+//   because
+//                timing each instruction makes a firing several times slower.
+//   TimedAll     Times both. Used for every firing of a run under CostPolicy::time.
 
 #include <cstdint>
 
@@ -23,8 +24,8 @@ struct NoStamp {
   void close(ActionTally&) {}
 };
 
-// Times what lies between its making and close(), without what reading the clock costs: once for itself, twice for each stamp
-// inside. Since the clock goes in steps a single time may come out below zero; it is the sum that counts.
+// Times the code between its construction and close(), and subtracts the cost of reading the clock: once for itself, and twice
+// for each nested stamp. Because the clock advances in steps, a single time may be negative; only sums are meaningful.
 class TickStamp {
  public:
   explicit TickStamp(StampClock& clock) noexcept : clock_(clock), before_(clock.begin()), begin_(vm::read_ticks()) {}
@@ -42,7 +43,7 @@ class TickStamp {
 
 struct Unaccounted {
   static constexpr bool counts = false;
-  static constexpr bool takes_body = true;  // of machine code, where there is one
+  static constexpr bool takes_body = true;  // runs the body of machine code, if there is one
   using Stamp = NoStamp;
   static uint64_t run(const ValueCode& value, FireLevel& level) noexcept {
     return value.difo->run(level.state, level.costs + value.costs);

@@ -1,5 +1,5 @@
 #pragma once
-// From a plan to its code on an engine. Consumer context; it changes nothing, so any thread may prepare code.
+// Prepares the code of a plan for an engine. Consumer context. It has no side effects, so any thread may prepare code.
 
 #include <functional>
 
@@ -7,10 +7,10 @@
 
 namespace dvm::runtime {
 
-// The aggregation of an id that the plan has.
+// Looks up an aggregation of the plan by its id.
 using FindLiveAggregation = std::function<const EnabledAggregation*(uint32_t id)>;
 
-// On the interpreter if the engine cannot take it all.
+// If the engine cannot prepare all of the plan, the interpreter does.
 EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy,
                      const vm::Engine& engine = vm::kUsualEngine);
 

@@ -9,7 +9,7 @@ namespace dvm::runtime {
 inline constexpr uint32_t kTimedEvery = 61;  // a prime, so that clauses that take turns are timed in turn
 
 struct EcbRuns {
-  static constexpr uint64_t kMostTimesLeast = 16;  // a longer firing was interrupted
+  static constexpr uint64_t kMostTimesLeast = 16;  // a firing that takes longer than this multiple of the least was interrupted
 
   uint64_t firings = 0;
   uint64_t timed = 0;
@@ -25,7 +25,7 @@ struct EcbRuns {
     firings += more.firings, timed += more.timed, ticks += more.ticks, least = std::min(least, more.least);
     return *this;
   }
-  // Ticks of all firings, given those of reading the clock.
+  // Estimated ticks of all firings. clock: ticks of reading the clock.
   double cost(double clock) const noexcept {
     if (timed == 0) return 0;
     return std::max(static_cast<double>(ticks) / static_cast<double>(timed) - clock, 0.0) * static_cast<double>(firings);

@@ -1,5 +1,5 @@
 #pragma once
-// The stages that the account knows, made from stages.def.
+// The stages of an account, made from stages.def.
 
 #include <array>
 #include <cstdint>

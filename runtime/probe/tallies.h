@@ -1,6 +1,6 @@
 #pragma once
-// Counters of the firings of one context, under an accounting policy (policy.h). Accounts of several contexts are added up by who
-// asks for them.
+// Counters of the firings of one context, under an accounting policy (policy.h). The session adds the counters of several
+// contexts.
 
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@ namespace dvm::runtime {
 // The cost of one action.
 struct ActionTally {
   uint64_t count = 0, timed = 0, ticks = 0;
-  uint64_t bytes = 0;  // of strings and structures that it kept, in records or as keys
+  uint64_t bytes = 0;  // of strings and structures that it stored, in records or as keys
 
   ActionTally& operator+=(const ActionTally& more) {
     count += more.count, timed += more.timed, ticks += more.ticks, bytes += more.bytes;
@@ -30,7 +30,7 @@ struct EcbTallies {
   std::vector<ActionTally> actions;
   std::vector<vm::OpCost> costs;  // by ValueCode::costs
 
-  // Adds all but costs, which PreparedDifo::take_counts() reads.
+  // Adds everything except `costs`, which PreparedDifo::take_counts() reads.
   EcbTallies& operator+=(const EcbTallies& more) {
     firings += more.firings, predicate_hits += more.predicate_hits, faults += more.faults;
     for (size_t i = 0; i < actions.size(); i++) actions[i] += more.actions[i];
@@ -38,10 +38,10 @@ struct EcbTallies {
   }
 };
 
-// The cycle counter around stages: the cost of a reading, and how many stamps were made.
+// The cost of reading the cycle counter, and the number of stamps so far.
 class StampClock {
  public:
-  // Measures what a reading costs, before the first stamp of a run.
+  // Measures the cost of a reading, before the first stamp of a run.
   void calibrate() noexcept { cost_ = static_cast<uint64_t>(vm::calibrate_ticks()); }
   uint64_t cost() const noexcept { return cost_; }
   uint64_t made() const noexcept { return made_; }
