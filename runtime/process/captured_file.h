@@ -1,6 +1,6 @@
 #pragma once
-// An open file as the kernel had it when a probe fired. A capture program fills it in (file_emitter.cpp); open_files.h tells the
-// members of fileinfo_t from it.
+// The kernel's data about an open file when a probe fired. A capture program fills it in (file_emitter.cpp). open_files.h derives
+// the members of fileinfo_t from it.
 //
 // The names lead from the file up to the root: "passwd\0etc\0" is /etc/passwd. Those before names[below_mount] lie in the file's
 // own file system.
@@ -17,16 +17,16 @@ struct CapturedFile {
     not_open,
     // The names reach the root.
     whole,
-    // They do not reach it: there are too many, one is too long, or the file lies in no directory.
+    // The names do not reach the root: there are too many, one is too long, or the file lies in no directory.
     cut,
-    // The descriptor was closed, or the file moved, meanwhile.
+    // The descriptor was closed, or the file was moved, during the capture.
     changed,
   };
   static constexpr size_t kNames = 1024, kLongestName = 256, kLongestType = 32;
   static constexpr uint64_t kSameMount = UINT64_MAX;  // as below_mount: all names lie in the file's own file system
 
   uint64_t end;
-  uint64_t place, file, entry, mount, mount_root;  // addresses of the kernel, for the program that walks; 0 in the end
+  uint64_t place, file, entry, mount, mount_root;  // kernel addresses that the capture program uses; 0 at the end
   uint64_t position, flags, inode;
   uint64_t closes_on_exec;  // a bit for each of 64 descriptors, this one among them
   uint64_t hashed;          // 0: the name is gone, the file was unlinked

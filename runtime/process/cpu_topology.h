@@ -1,6 +1,6 @@
 #pragma once
-// Which package and which NUMA node a CPU belongs to, from /sys, and its clock; read when they are first asked for. Probe
-// context: nothing here allocates after construction, locks or throws.
+// The package, the NUMA node and the clock of a CPU, from /sys. They are read at the first call for a CPU. Probe context: nothing
+// here allocates after construction, locks or throws.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace dvm::runtime {
 
 class CpuTopology {
  public:
-  // -1 where the kernel does not say.
+  // -1: unknown.
   int32_t chip_of(int32_t cpu) noexcept { return of(cpu).chip; }
   int32_t node_of(int32_t cpu) noexcept { return of(cpu).node; }
   // MHz

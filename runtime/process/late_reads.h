@@ -1,6 +1,6 @@
 #pragma once
-// Memory read from the traced process while the clauses of a firing ran, because it could not be foreseen. LateReads keeps it
-// for a recording; RecordedReads finds it again in a replay. Probe context.
+// Memory that clauses read from the traced process while they ran, because it was not captured. LateReads keeps it for a
+// recording; RecordedReads finds it in a replay. Probe context.
 
 #include <array>
 #include <cstddef>
@@ -17,9 +17,9 @@ class LateReads {
   static constexpr size_t kMostBytes = 64 * 1024;  // of one firing
   static constexpr size_t kMostPieces = 1024;
 
-  // A new firing: what is there is forgotten.
+  // Begins a new firing, and removes the reads of the last one.
   void begin() noexcept { used_ = count_ = 0; }
-  // A string goes with its NUL; one without was cut.
+  // bytes: of a string, with its NUL, unless it was cut.
   void add(uint64_t address, std::span<const std::byte> bytes, bool is_string) noexcept;
   std::span<const vm::CapturedMemory> pieces() const noexcept { return std::span(*pieces_).first(count_); }
   // Reads for which there was no room.
@@ -34,7 +34,7 @@ class LateReads {
 };
 
 // Answers the reads of the recorded script in their order, so memory that changed between two reads changes in the replay too.
-// Reads of another script are answered as far as the bytes are there.
+// Reads of another script succeed if the bytes were recorded.
 class RecordedReads {
  public:
   void begin(std::span<const vm::CapturedMemory> pieces) noexcept { pieces_ = pieces, next_ = 0; }
@@ -48,7 +48,7 @@ class RecordedReads {
   std::span<const std::byte> find(uint64_t address, Suffices suffices) noexcept;
 
   std::span<const vm::CapturedMemory> pieces_;
-  size_t next_ = 0;  // behind the piece that answered last
+  size_t next_ = 0;  // the piece after the one that answered last
 };
 
 }  // namespace dvm::runtime

@@ -1,7 +1,7 @@
 #pragma once
-// Describes an open file of the process of a firing, for fds[], from what was captured at the firing (captured_file.h). If the
-// process waits until the clause has run, /proc/PID/fd, fdinfo and mountinfo tell it. Otherwise it is not known, since the
-// descriptor may be of another file by now. Probe context.
+// Describes an open file of the process of a firing, for fds[]. The data were captured at the firing (captured_file.h). If
+// nothing was captured and the process waits until the clause has run, they come from /proc/PID/fd, fdinfo and mountinfo.
+// Otherwise they are unknown, because the descriptor may refer to another file by now. Probe context.
 
 #include <array>
 #include <cstdint>
@@ -22,16 +22,16 @@ class OpenFiles {
     pid_ = firing.pid, memory_ = firing.memory, waits_ = firing.reads_in_time && has_process, has_process_ = has_process;
   }
 
-  // By the numbers of dvm_file_number[] and dvm_file_text[] (variables.def): 8 times the descriptor, plus which one. -1: not
-  // known.
+  // index: of dvm_file_number[] and dvm_file_text[] (variables.def), 8 times the descriptor plus the number of the member. -1:
+  // not known.
   int64_t number(uint64_t index) noexcept;
   // Empty: there is no such file. Valid until the next call.
   std::string_view text(uint64_t index) noexcept;
-  // How often a member of a file was asked for that is not known.
+  // The number of reads of an unknown member.
   uint64_t unknown() const noexcept { return unknown_; }
 
  private:
-  // False, and counted: not known.
+  // False: the file is not known, which is counted.
   bool is_known(int32_t descriptor) noexcept;
   bool find_captured(int32_t descriptor) noexcept;
   int64_t captured_flags(int32_t descriptor) const noexcept;
@@ -51,7 +51,7 @@ class OpenFiles {
   bool waits_ = false, has_process_ = false, is_captured_ = false;
   CapturedFile file_{};
   std::array<char, 4096> text_{};     // PATH_MAX
-  std::array<char, 65536> mounts_{};  // what lies behind is not found
+  std::array<char, 65536> mounts_{};  // the beginning of mountinfo; later mounts are not found
 };
 
 }  // namespace dvm::runtime
