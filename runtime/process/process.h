@@ -4,11 +4,11 @@
 //   grab    touches nothing of the process: a pidfd reports its exit
 //   spawn   forks, execs under ptrace, and runs to the program's entry point or to another point
 //
-// At the entry point, the dynamic linker has mapped all libraries and main() has not run. The process waits there, stopped, so
-// that probes can be placed. resume() lets it go and detaches: from then on it runs at full speed and independently of dvm. If
-// dvm dies before, the kernel kills the child.
+// At the entry point, the dynamic linker has mapped all libraries and main() has not run. The process is stopped there, so that
+// probes can be placed. resume() detaches from it: from then on it runs at full speed and independently of dvm. If dvm dies
+// before that, the kernel kills the child.
 //
-// ptrace ties a child to the thread that started it: spawn, resume and the destructor belong in one thread.
+// ptrace ties a child to the thread that started it: spawn, resume and the destructor must run in one thread.
 
 #include <sys/types.h>
 
@@ -52,7 +52,7 @@ class Process {
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
-  // A child that still runs is killed, as dtrace does; a grabbed process goes on.
+  // Kills a child that still runs, as dtrace does. A grabbed process continues.
   ~Process();
 
   pid_t pid() const { return pid_; }
@@ -60,11 +60,11 @@ class Process {
   bool is_child() const { return is_child_; }
   // Becomes readable when the process exits.
   int wait_fd() const { return pidfd_; }
-  // Lets a spawned process run. Harmless when called twice, and for a grabbed one. is_held: an instrument is its tracer from now
-  // on, and lets it run.
+  // Lets a spawned process run. No effect when called twice, or for a grabbed process. is_held: an instrument is its tracer, and
+  // will let it run.
   Status resume(bool is_held = false);
   bool has_exited();
-  // As far as known: for a process that is not a child it depends on the kernel (6.15 and later) and on its parent.
+  // How it has ended; nothing: unknown. For a process that is not a child, this needs Linux 6.15, and depends on its parent.
   std::optional<Ending> ending();
   // Ends a child that still runs, and waits for it. A grabbed process is left alone.
   void kill();
@@ -83,7 +83,7 @@ class Process {
 // The file that spawn() would run for the first word of a command.
 Result<std::string> find_program(const std::string& word);
 
-// Words of a command line: blanks separate them; '...' and "..." and \ quote as sh has it; nothing is expanded.
+// Splits a command line at blanks. '...', "..." and \ quote as in sh. Nothing is expanded.
 Result<std::vector<std::string>> split_command(std::string_view command);
 
 }  // namespace dvm::runtime

@@ -1,11 +1,11 @@
 #pragma once
-// How a process was started, by /proc/PID/stat and its first stack. Probe context.
+// How a process was started, from /proc/PID/stat and its initial stack. Probe context.
 
 #include <cstdint>
 
 namespace dvm::runtime {
 
-// A fact of a process by number; -1: unknown, or none.
+// A property of a process, by number. -1: unknown, or there is none.
 //
 //   0     device of the terminal
 //   1, 2  start, in seconds and nanoseconds since the epoch

@@ -1,5 +1,5 @@
 #pragma once
-// Starting a program so that it waits until its probes are in place.
+// Starts a program and stops it until its probes are in place.
 
 #include <sys/types.h>
 
@@ -24,20 +24,19 @@ struct MainPlace {
 
 // How the program starts, and where it waits (-x evaltime).
 struct StartPoint {
-  // Stands in for a terminal that would be its standard output or error. -1: nothing does.
+  // Replaces its standard output and error if these are a terminal. -1: does not.
   int terminal = -1;
-  // It waits before the dynamic linker has run. Otherwise, it waits at the program's entry point or, with find_main, at main
-  // when all constructors have run.
+  // True: it stops before the dynamic linker runs. False: it stops at the program's entry point or, with find_main, at main,
+  // after all constructors have run.
   bool at_exec = false;
   std::function<Result<MainPlace>(pid_t)> find_main{};
 };
 
-// Returns the pid of a child of this thread that is stopped there under ptrace, its code unchanged. With an error no child is
-// left.
+// Returns the pid of a child of this thread, which is stopped at that point under ptrace, with its code unchanged. After an error
+// there is no child.
 Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point = {});
 
-// Of a process that has just executed a program: AT_ENTRY, the address of the program's first instruction, wherever it was
-// loaded.
+// The address of the first instruction of the program (AT_ENTRY), in a process that has just executed it.
 std::optional<uint64_t> entry_point(pid_t pid);
 bool is_64_bit_program(pid_t pid);
 
