@@ -1,6 +1,6 @@
 #pragma once
-// Sends signals to traced processes, for stop() and raise(). A process may have ended since its probe fired, and its number may
-// have been reused. So each process that is known when tracing begins is held by a pidfd, which no other process can have.
+// Sends signals to traced processes, for stop() and raise(). A process may have ended since its probe fired, and its id may have
+// been reused. So each process that is known when tracing begins is held by a pidfd, which always refers to that process.
 
 #include <cstdint>
 #include <vector>

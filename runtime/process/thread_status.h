@@ -10,15 +10,15 @@
 
 namespace dvm::runtime {
 
-// Also those that have ended and are not waited for yet. Empty: the process does not exist.
+// Includes threads that have ended and are not waited for yet. Empty: the process does not exist.
 std::vector<pid_t> threads_of(pid_t pid);
 
 // "S (sleeping)" for the name "State:"; empty: there is no such field or thread.
 std::string status_field(pid_t tid, std::string_view name);
-// The same, of a thread that must belong to the process.
+// The same; the thread must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
 
-// Signals that the process handles, a bit each: number n is bit n - 1. All, if that cannot be read.
+// The signals for which the process has a handler: signal n is bit n - 1. If they cannot be read, all signals.
 uint64_t handled_signals(pid_t pid);
 
 // The folder in /proc that shows the memory of a process: its own, or that of another thread once the first one has ended.
