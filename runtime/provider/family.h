@@ -1,5 +1,5 @@
 #pragma once
-// The files of a process and of those that come from it, as descriptions that name the process mean them.
+// The files of a process and of its descendants. Descriptions that name the process match all of them.
 
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ class Family {
     if (pid != root) others_[root].insert(pid);
   }
 
-  // Each file once. Processes that have gone are forgotten.
+  // Each file once. Removes processes that have ended.
   Result<std::vector<MappedObject>> objects(int32_t root) {
     auto all = objects_of_(root);
     const auto others = others_.find(root);

@@ -1,5 +1,5 @@
 #pragma once
-// What the tables of the kernel's own providers are written with: sched, proc, io, vminfo and sysinfo.
+// Helpers for the tables of the providers of kernel probes: sched, proc, io, vminfo and sysinfo.
 
 #include <memory>
 #include <optional>
@@ -41,11 +41,12 @@ inline KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
   return event;
 }
 
-// sched_switch hands on: whether it was preempted, the thread that goes, the one that comes, and the state of the one that goes.
+// The words of sched_switch: whether the thread was preempted, the thread that goes off the CPU, the one that comes on, and the
+// state of the one that goes off.
 inline constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
 
-// The module of the kernel's probes as a description means it: empty, as illumos' DTrace has it for system calls, or vmlinux, as
-// Linux' has it for all of them. None: another module.
+// The module of kernel probes that a pattern matches: empty, as for system calls in DTrace on illumos, or vmlinux, as for all
+// kernel probes in DTrace on Linux. Nothing: it matches neither.
 inline std::optional<std::string_view> kernel_module_meant(std::string_view pattern) {
   if (pattern.empty() || glob_match(pattern, "")) return "";
   if (glob_match(pattern, "vmlinux")) return "vmlinux";

@@ -1,6 +1,6 @@
 #pragma once
-// Which functions of a file a description's function field means: by the raw name or, where none has it, by the demangled one. A
-// glob takes one name of each address.
+// Finds the functions of a file that the function field of a description matches: by the symbol or, if none matches, by the
+// demangled name. A glob takes one name for each address.
 
 #include <string>
 #include <string_view>
@@ -15,13 +15,14 @@ namespace dvm::runtime {
 struct ChosenFunction {
   std::string_view name;
   std::string demangled;
-  std::vector<const ElfFunction*> places;  // the first is the best
+  std::vector<const ElfFunction*> places;  // best first
 };
 
 class ChosenFunctions {
  public:
   void add(const ElfFunction& function, std::string demangled = "");
-  // Functions are sorted by address, the best name first: the first that matched is the one to take.
+  // True if the last added function has the same address. Functions are sorted by address, the best name first, so the first
+  // match is taken.
   bool has_address_of(const ElfFunction& function) const { return last_ != nullptr && last_->address == function.address; }
   bool has_address(uint64_t address) const;
   bool empty() const { return chosen_.empty(); }
@@ -33,10 +34,10 @@ class ChosenFunctions {
   const ElfFunction* last_ = nullptr;
 };
 
-// `indirect` receives the functions that match the pattern but are called through a choice at run time
-// (runtime/symbol/indirect.h).
+// `indirect` receives the matching indirect functions (runtime/symbol/indirect.h).
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
-// Pieces of functions are left out, since they would count a call twice under the function's name. Demangling every name is slow.
+// Pieces of functions (f.cold) are left out, because they would count a call twice under the function's name. Slow: demangles
+// every name.
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern);
 
 }  // namespace dvm::runtime

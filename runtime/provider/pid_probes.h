@@ -1,6 +1,6 @@
 #pragma once
-// The probes of one function: entry, return, and its instructions by their offsets in hexadecimal. A name that is a glob, or
-// empty, means all of them that it matches.
+// Makes the probes of one function: entry, return, and its instructions by their offsets in hexadecimal. A glob means all that it
+// matches; an empty name means all.
 
 #include "runtime/catalog/catalog.h"
 #include "runtime/code/module_code.h"
@@ -11,7 +11,7 @@
 
 namespace dvm::runtime {
 
-// dtrace's own limit for all pid probes.
+// The limit of dtrace for all pid probes.
 inline constexpr size_t kMostPidProbes = 250'000;
 
 enum class PidName : uint8_t { wrong, whole, offset, any };
@@ -20,7 +20,7 @@ PidName kind_of_name(std::string_view name);
 // Offset in the form of an instruction's probe name: hexadecimal, in lower case, without leading zeros.
 std::optional<uint64_t> parse_offset(std::string_view name);
 
-// The fault of an offset; tag is empty if there is none.
+// The error of an offset. An empty tag: there is none.
 struct PidRefusal {
   std::string tag, reason;
 };
@@ -31,7 +31,7 @@ class PidProbes {
       : pid_(pid), provider_("pid" + std::to_string(pid)), object_(object), elf_(elf), catalog_(catalog) {}
 
   PidRefusal add(const ChosenFunction& function, std::string_view name);
-  // An instruction at an address that no symbol needs to know: the function is "-", its name the address.
+  // Adds an instruction by its address, without a symbol: the function is "-", the name is the address.
   PidRefusal add_address(uint64_t file_address, uint64_t offset, std::string_view name);
 
  private:
