@@ -1,6 +1,7 @@
 #pragma once
-// The providers, made from providers.def. Each turns probe descriptions into probes of the catalog: dtrace at the first question,
-// profile and pid only what a description asks for, since all probes of all processes would be millions. Consumer context.
+// The providers, made from providers.def. Each turns probe descriptions into probes of the catalog. Some add all their probes at
+// the first call; profile, pid and usdt add only those that a description names, because all processes have millions. Consumer
+// context.
 
 #include <memory>
 #include <optional>
@@ -18,21 +19,21 @@ namespace dvm::runtime {
 #include "runtime/provider/providers.def"
 #undef DVM_PROVIDER
 
-// The timer that a description names, by its name alone; none: it names no timer, or one that there cannot be.
+// The timer that the name field of a description means. Nothing: it is not a timer, or not a valid one.
 std::optional<TimerSite> timer_of(const dif::ProbeDesc& description);
 
-// Names of timers that begin with the text, for completion: those that DTrace has from the start, and a number with each unit.
+// Names of timers that begin with the text, for completion: the predefined timers of DTrace, and a number with each unit.
 std::vector<std::string> timer_names(const std::string& begin);
 
-// The pid provider over other files than those that processes have mapped.
+// The pid provider for other files than those that processes have mapped.
 std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);
 // Likewise the usdt provider.
 std::unique_ptr<Provider> make_usdt_provider(ObjectsOf objects);
 
-// The probes that a provider of this name has, in a few words. A process id may follow the name. Empty: there is none.
+// A short description of a provider. A process id may follow the name. Empty: there is no such provider.
 std::string_view provider_text(std::string_view name);
 
-// All of them, in the order of the table.
+// All providers, in the order of the table.
 std::vector<std::unique_ptr<Provider>> make_providers();
 
 }  // namespace dvm::runtime
