@@ -1,5 +1,5 @@
 #pragma once
-// The cost of a session, by clause and stage: the ledger's side of the ECBs and the consumer.
+// The account of a session, by clause and stage.
 
 #include <cstdint>
 #include <span>
@@ -19,10 +19,10 @@ class Accounting {
  public:
   Accounting(const Enabling& enabling, const BackendList& backends) : enabling_(enabling), backends_(backends) {}
 
-  // When tracing starts.
+  // Call when tracing starts.
   void start();
   StepCounts& consumed() { return consumed_; }
-  // Stages of the consumer; those of firings are the backends'.
+  // The stages of the consumer. Backends have those of firings.
   Stages& stages() { return stages_; }
   // Time, firings and stages.
   Account summary() const;
@@ -35,7 +35,7 @@ class Accounting {
   // The counts of an ECB's DIFOs.
   struct DifCounts {
     vm::Counts rows;
-    std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
+    std::vector<vm::InstructionCounts> instructions;  // as in EcbAccount
   };
   static void take_counts(const ValueCode& value, size_t number, std::span<vm::OpCost> costs, DifCounts& into);
   static void take_counts(const EcbCode& code, std::span<vm::OpCost> costs, DifCounts& into);

@@ -1,5 +1,5 @@
 #pragma once
-// From the backends' buffers into the consumer, and from there to the files. Consumer context, between two polls.
+// Moves data from the backends' buffers to the consumer, and from there to the files. Consumer context, between two polls.
 
 #include <cstdint>
 #include <span>
@@ -18,13 +18,13 @@ class Collector {
       : consumer_(consumer), backends_(backends), stages_(stages) {}
 
   void take_aggregations();
-  // What is due at switchrate. is_switched: records are read while tracing, not at its end.
+  // Takes what is due at switchrate. is_switched: records are read while tracing, not only at its end.
   void take_due(bool is_switched);
-  // Aggregations first, so that the records' printa() sees all that fired before it.
+  // Takes aggregations first, so that a printa() sees all earlier firings.
   void take_all();
-  // Empties buffers that are nearly full, before they drop something.
+  // Empties buffers that are nearly full, before records are dropped.
   Status make_room(Backend& backend);
-  // Writes what has been printed.
+  // Writes the printed text.
   Status flush();
   // CPU time spent writing, in ns.
   uint64_t writing_ns() const { return writing_ns_; }

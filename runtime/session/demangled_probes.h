@@ -1,6 +1,6 @@
 #pragma once
-// Unless -x demangle=off: probes of C++ and Rust functions under the names that people write. What is printed of such a probe,
-// and `probefunc`, is then the demangled name without arguments; its symbol still matches.
+// Gives probes of C++ and Rust functions their demangled names, unless -x demangle=off. Output and `probefunc` then show the
+// demangled name without arguments. Descriptions may still use the symbol.
 
 #include <deque>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace dvm::runtime {
 
 class DemangledProbes {
  public:
-  // The same probes; of each whose function is mangled a copy with its other name, always the same copy, which stays.
+  // Replaces each probe with a mangled function name by a renamed copy. A probe always has the same copy, which is kept.
   std::vector<const Probe*> rename(std::vector<const Probe*> probes);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Tells the user of drops: what has been lost since the last report, and a summary at the end if there was more than one.
+// Reports drops to the user: those since the last report, and a summary at the end if there was more than one report.
 
 #include <utility>
 

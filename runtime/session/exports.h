@@ -1,6 +1,5 @@
 #pragma once
-// Snapshots for an exporter: all aggregations, and what dvm says of itself. Consumer context. Without an exporter it does
-// nothing.
+// Makes snapshots for an exporter: all aggregations, and dvm's own metrics. Consumer context. Does nothing without an exporter.
 
 #include <cstdint>
 
@@ -22,12 +21,12 @@ class Exports {
         accounting_(accounting),
         aggregations_(config.options, enabling, consumer.made()) {}
 
-  // What the consumer has taken so far. Snapshots take at most a twentieth of the time: after one that took long, the next calls
-  // do nothing.
+  // Publishes the data that the consumer has taken so far. Snapshots take at most a twentieth of the time: after a slow one, the
+  // next calls do nothing.
   void publish();
-  // Before the results are printed.
+  // Call before the results are printed.
   void end();
-  // After that: all there is, with the names of all keys.
+  // Call after the results are printed. Publishes everything, with the names of all keys.
   void publish_last();
 
  private:
@@ -43,7 +42,7 @@ class Exports {
   AggregationMetrics aggregations_;
   uint64_t begin_ = 0;  // walltimestamp of the first snapshot
   uint64_t end_ = 0;    // walltimestamp of the end of tracing
-  uint64_t next_ = 0;   // ns, CLOCK_MONOTONIC, from which on another may be made
+  uint64_t next_ = 0;   // ns, CLOCK_MONOTONIC: earliest time of the next snapshot
 };
 
 }  // namespace dvm::runtime
