@@ -1,16 +1,16 @@
 #pragma once
 // The session behind a Handle: backends, enabling and consumer, joined in one thread.
-//   handle.cpp        open, enable, go, stop
-//   loop.cpp          waiting, polling, the rates
-//   probing.h         from probe descriptions to probes that are on
-//   late_probes.h     probes of files that are mapped while tracing, and processes that fork
-//   collector.h       from the backends' buffers to the output
-//   accounting.h      what it cost
-//   placements.h      where clauses run
-//   translations.h    from the interpreter to machine code
-//   drop_reports.h    what was lost
-//   exports.h         snapshots for exporters
-//   pacer.h, wake.h   how long it waits, and what ends the wait
+//   handle.cpp        Opens, enables, starts and stops.
+//   loop.cpp          Waits, polls, and works at the rates.
+//   probing.h         Turns probe descriptions into probes that are on.
+//   late_probes.h     Handles files that are mapped while tracing, and processes that fork.
+//   collector.h       Moves data from the backends' buffers to the output.
+//   accounting.h      Sums up the cost.
+//   placements.h      Says where clauses run.
+//   translations.h    Replaces the interpreter by machine code.
+//   drop_reports.h    Reports losses.
+//   exports.h         Makes snapshots for exporters.
+//   pacer.h, wake.h   Decide how long to wait, and end the wait.
 
 #include <algorithm>
 #include <memory>

@@ -1,11 +1,10 @@
 #pragma once
-// What happens to processes while they are traced: they map files whose probes are turned on late, fork, and become other
-// programs.
+// Follows traced processes while they map files, fork and execute programs.
 //
-//   the dynamic linker has mapped files ── descriptions are matched again ── ECBs on the new probes ── on; then it goes on
+//   the dynamic linker has mapped files ── match descriptions again ── make ECBs on new probes ── turn them on ── it continues
 //
-// Only for descriptions that may mean what is not mapped yet: a module that is a glob or none, a.out, or one that matches nothing
-// so far (-Z). Probes that are on already stay: the kernel puts them into every mapping of their file.
+// This concerns only descriptions that may match files which are not mapped yet: the module is empty, a glob or a.out, or the
+// description matches nothing so far (-Z). Probes that are on stay on: the kernel places them in every mapping of their file.
 
 #include <vector>
 
@@ -18,14 +17,14 @@ class LateProbes {
   LateProbes(Probing& probing, Catalog& catalog, const Enabling& enabling, Consumer& consumer, const BackendList& backends)
       : probing_(probing), catalog_(catalog), enabling_(enabling), consumer_(consumer), backends_(backends) {}
 
-  // Before probes are on: what the traced processes fork is traced as well.
+  // Begins to trace children of the traced processes. Call before probes are on.
   Status follow_forks();
-  // Once probes are on: processes say which files they map.
+  // Begins to watch which files the processes map. Call after probes are on.
   void watch_loads();
-  // After each poll. Addresses are named first, before a process maps something else where they were.
+  // Call after each poll. Resolves addresses first, before a process can map something else there.
   void take_up_changes();
   void match_loads();
-  // Whether a process that was forked is left.
+  // True if a forked process is left.
   bool has_descendants() const;
 
  private:
@@ -36,7 +35,7 @@ class LateProbes {
   const Enabling& enabling_;
   Consumer& consumer_;
   const BackendList& backends_;
-  std::vector<int32_t> watched_;  // processes that tell of files which they map
+  std::vector<int32_t> watched_;  // processes whose mapped files are watched
 };
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// How long a session waits before it polls again, by what the last poll has found (runtime/instrument/pace.h).
+// Decides how long a session waits before it polls again, by the backlog of the last poll (runtime/instrument/pace.h).
 
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace dvm::runtime {
 
 class Pacer {
  public:
-  // Clauses do what should not be late.
+  // Some clause has effects that must not be late.
   void hurry() { is_hurried_ = true; }
   void begin_poll() {
     const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
