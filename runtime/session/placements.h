@@ -1,5 +1,5 @@
 #pragma once
-// The backend and engine of each clause, as the backends answer, for `-v`.
+// Asks the backends for the backend and engine of each clause, for `-v`.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace dvm::runtime {
 
-// The placement that a plan would have on a probe. engine: empty where that is the enabling's code.
+// The placement that a plan would have on a probe. Placement::engine is empty if the enabling's code runs it.
 Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendList& backends);
 // All clauses in order, each with one placement for all probes of the same answer.
 std::vector<Placement> placements_of(const Enabling& enabling, const BackendList& backends);

@@ -1,5 +1,5 @@
 #pragma once
-// From probe descriptions to probes that are on: when tracing starts, and again when a process has mapped more files.
+// Turns probe descriptions into probes that are on: when tracing starts, and again when a process has mapped more files.
 
 #include <memory>
 #include <set>
@@ -34,15 +34,16 @@ class Probing {
   Status enable(const dif::Program& program);
   // Makes the ECBs of all programs on probes with higher ids than this one, and turns these on.
   Status extend(uint32_t last_id);
-  // An error if what is enabled may not run.
+  // An error if an enabled clause must not run.
   Status check() const;
   // Turns probes on, each in the first backend that takes all its clauses and can enable it.
   Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
-  // Learns what consumer and clauses may ask of the processes, while these exist.
+  // Stores the data of the processes that the consumer and clauses may need after these have ended.
   void learn_processes();
-  // The processes that are traced, whether something of theirs has matched yet or not.
+  // The traced processes, even if none of their probes has matched yet.
   std::set<int32_t> roots() const;
-  // The outcome of a step. If it failed, or is incomplete and no process is left: that a process has exited.
+  // The status of a step. The error is that a process has exited if the step failed and one has, or if it is incomplete and all
+  // have.
   Status after_exits(Status status, bool is_complete) const;
   bool is_destructive() const { return !enabling_.destructive_action().empty(); }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Option engine=auto: clauses begin on the interpreter, and go on as machine code once they have cost more time than making it.
-// Both are measured: firings by the ECB loop (runtime/probe/runs.h), translations by the thread that does them. dvm's own thread
-// takes the code up between two polls. It waits for no lock. So no firing waits for a translation.
+// Option engine=auto: clauses start on the interpreter. A clause is translated to machine code when it has cost as much time as
+// the translation takes. Both times are measured: firings by the ECB loop (runtime/probe/runs.h), translations by the translator
+// thread. dvm's own thread installs the code between two polls, and never waits for a lock. So no firing waits for a translation.
 //
 //   take_up() ── a clause has cost enough ──> translator thread ── code ──> take_up(): the clause's ECBs run it
 //
@@ -35,11 +35,11 @@ class Translations {
       : config_(config), enabling_(enabling), backends_(backends) {}
   ~Translations();
 
-  // Replaces the code of clauses that have been translated, and has more translated. Between two polls.
+  // Installs finished translations, and requests further ones. Between two polls.
   void take_up();
-  // The first reason for which a clause stays on the interpreter; once.
+  // The first reason why a clause stays on the interpreter. It is returned once.
   std::string take_problem();
-  // Why a clause could not be translated; empty: it could, or has not cost enough.
+  // Why a clause could not be translated; empty: it could, or it has not cost enough yet.
   std::string problem(unsigned clause) const;
   // Firings of an ECB before its clause became machine code; 0: it did not.
   uint64_t interpreted(Epid epid) const { return epid <= interpreted_.size() ? interpreted_[epid - 1] : 0; }
@@ -70,12 +70,12 @@ class Translations {
   std::vector<EcbRuns> costs_;                // by clause
   std::vector<uint64_t> interpreted_;         // by EPID - 1
   std::map<unsigned, std::string> problems_;  // by clause
-  bool has_told_ = false;                     // one of them
+  bool has_told_ = false;                     // take_problem() has returned one
 
   const uint64_t began_at_ = vm::read_ticks();
   const MonotonicTime began_ = read_clock(CLOCK_MONOTONIC);
   const double clock_ticks_ = static_cast<double>(vm::calibrate_ticks());
-  TranslationPrice price_;  // as of the last take_made()
+  TranslationPrice price_;  // at the last take_made()
 
   std::thread thread_;
   const pid_t dvm_ = gettid();  // dvm's own thread

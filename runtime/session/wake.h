@@ -1,5 +1,5 @@
 #pragma once
-// Wakes a session that waits, and says why. The setters are async-signal-safe and may be called from any thread.
+// Wakes a waiting session, and keeps the reason. The setters are async-signal-safe and may be called from any thread.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ class Wake {
   Wake(const Wake&) = delete;
   Wake& operator=(const Wake&) = delete;
 
-  // Readable once the session should wake; -1: no descriptor was left.
+  // Readable when the session should wake; -1: no descriptor could be opened.
   int descriptor() const { return descriptor_; }
   void interrupt() noexcept { set(interrupted_); }
   bool is_interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
