@@ -1,11 +1,11 @@
 #pragma once
-// The call frame information of one file (.eh_frame): for an address in a function, where the frame begins and where it has kept
-// the return address and the registers of its caller.
+// The call frame information of one file (.eh_frame). For an address in a function, it gives the beginning of the frame, and the
+// places of the return address and of the caller's registers.
 //
-//   CFA  the canonical frame address: the stack pointer as it was before the call, a register plus a constant or, where the stack
-//        was realigned, the word that lies there
+//   CFA  The canonical frame address: the stack pointer before the call. It is a register plus a constant or, if the stack was
+//        realigned, the word at that address.
 //
-// libdw interprets the tables; what it said is kept, for the same addresses come again and again.
+// libdw interprets the tables. Its answers are cached, because the same addresses are looked up repeatedly.
 
 #include <array>
 #include <cstdint>
@@ -26,9 +26,9 @@ struct FrameRule {
     int32_t offset = 0;
   };
 
-  uint64_t begin = 0, end = 0;  // addresses of the file for which it holds
-  bool is_known = false;        // false: there is no information, or none that dvm understands
-  bool is_signal = false;       // what called it was interrupted, and did not call
+  uint64_t begin = 0, end = 0;  // range of addresses in the file
+  bool is_known = false;        // false: there is no information that dvm understands
+  bool is_signal = false;       // the caller was interrupted by a signal, and made no call
   bool cfa_is_loaded = false;
   uint8_t cfa_base = 0;
   int32_t cfa_offset = 0;
@@ -37,13 +37,13 @@ struct FrameRule {
 
 class CallFrames {
  public:
-  // Null: it cannot be read, or has no such information.
+  // Null: the file cannot be read, or has no such information.
   static std::unique_ptr<CallFrames> open(const std::string& path);
   ~CallFrames();
 
-  // The address in the file of what lies at an offset of it, if that is code.
+  // The address of the code at an offset of the file. Nothing: there is no code.
   std::optional<uint64_t> address_of(uint64_t offset) const;
-  // Good until the next call.
+  // Valid until the next call.
   const FrameRule& at(uint64_t address);
   // True if every function of the table that has a frame sets %rbp to it.
   bool keeps_frame_pointers();

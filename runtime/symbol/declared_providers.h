@@ -1,10 +1,10 @@
 #pragma once
-// Declarations of providers that a program carries beside its markers, whose notes know no types:
+// Reads declarations of providers that are embedded in a program. The notes of markers have no types:
 //
 //   .dvm.provider   provider shop { probe sold__item(int, string); };\0 ...
 //
-// `dvm header` puts them into the header, dtrace -G into the object. Linkers merge equal ones. Like all of an ELF file they are
-// untrusted. Consumer context.
+// `dvm header` puts them into the header, dtrace -G into the object. Linkers merge equal ones. They are untrusted. Consumer
+// context.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// Descriptions of DWARF (DIEs) as descriptions of D. Each type is described when it is asked for.
+// Converts DWARF entries (DIEs) to type descriptions for D. Each type is converted when it is needed.
 
 #include <elfutils/libdw.h>
 
@@ -11,7 +11,7 @@
 
 namespace dvm::runtime {
 
-// DIEs of any number of files by a TypeRef; void is 0.
+// Assigns TypeRefs to the DIEs of any number of files; void is 0.
 class DieTable {
  public:
   dif::TypeRef add(const Dwarf_Die& die);
