@@ -1,5 +1,5 @@
 #pragma once
-// Scopes of C++ and Rust: the namespaces and classes that a description of DWARF lies in.
+// Scopes of C++ and Rust: the namespaces and classes around a DWARF description.
 
 #include <elfutils/libdw.h>
 
@@ -15,10 +15,10 @@ struct QualifiedName {
 };
 QualifiedName split_qualified(std::string_view text);
 
-// The scope that a description lies in: "ns::Class", empty at the top. An unnamed namespace adds nothing. Nothing: it lies in a
-// function, or the file is damaged.
+// The scope of a description: "ns::Class", empty at the top. An unnamed namespace adds nothing. Nothing: the scope is a function,
+// or the file is damaged.
 std::optional<std::string> scope_of(const Dwarf_Die& die);
-// A scope, and what it contains.
+// "scope::name", or the name if the scope is empty.
 std::string qualified(std::string_view scope, std::string_view name);
 
 }  // namespace dvm::runtime

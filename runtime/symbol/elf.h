@@ -1,9 +1,9 @@
 #pragma once
-// Functions and variables of ELF files and the files that a process has mapped: what the pid provider makes probes of.
+// Functions and variables of ELF files, for the pid provider and symbols.
 //
 //   /proc/PID/maps -> MappedObject (module name, path that dvm can open) -> ElfObject (functions with their file offsets)
 //
-// An ELF file is untrusted: whatever is wrong with it is an error or a function left out, never a crash. Consumer context.
+// An ELF file is untrusted: a malformed file is an error, or functions are left out; it never causes a crash. Consumer context.
 
 #include <cstdint>
 #include <map>
@@ -20,45 +20,46 @@ namespace dvm::runtime {
 
 struct ElfFunction {
   std::string_view name;  // in its ElfObject
-  uint64_t address = 0;   // as the file has it
+  uint64_t address = 0;   // in the file
   uint64_t size = 0;
-  uint64_t alone = 0;   // bytes before another function begins
+  uint64_t alone = 0;   // bytes before the next function
   uint64_t offset = 0;  // in the file
   bool is_global = false;
-  bool is_indirect = false;  // STT_GNU_IFUNC: the address is of the function that chooses
+  bool is_indirect = false;  // STT_GNU_IFUNC: the address is that of the resolver
 };
 
 struct ElfData {
   std::string_view name;  // in its ElfObject
-  uint64_t address = 0;   // as the file has it
+  uint64_t address = 0;   // in the file
   uint64_t size = 0;
   bool is_global = false;
-  bool is_thread_local = false;  // the address is none: each thread has its own
+  bool is_thread_local = false;  // the address is invalid, because each thread has its own copy
 };
 
 class ElfObject {
  public:
-  // From a file that dvm can open; symbols also from its separate debug file, if one is installed, or from .gnu_debugdata.
+  // Reads a file. Symbols also come from its separate debug file, if one is installed, or from .gnu_debugdata.
   static Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
 
-  // Defined functions that lie in an executable segment, by address. At one address, global names come
-  // first, then those with fewer underscores at the beginning, then the shortest. One whose symbol has no size
-  // reaches to the next, at most to the end of its section.
+  // Defined functions in executable segments, sorted by address. At one address, global names come first, then those with fewer
+  // leading underscores, then the shortest. A function whose symbol has no size extends to the next one, at most to the end of
+  // its section.
   const std::vector<ElfFunction>& functions() const { return functions_; }
-  // The best name of the function that an address of the file lies in, of several the one that begins last; null: in none.
+  // The function that contains an address of the file, under its best name; of several, the one that begins last. Null: none
+  // does.
   const ElfFunction* function_at(uint64_t address) const;
-  // The same of variables; one whose symbol has no size is its first byte.
+  // The same for variables. A variable whose symbol has no size has one byte.
   const ElfData* data_at(uint64_t address) const;
-  // Defined variables by name; of one name the global first.
+  // Defined variables by name. For one name, global variables come first.
   const std::vector<ElfData>& data() const { return data_; }
-  // True if a process that has mapped the file has an address of the file in memory, code or data.
+  // True if an address of the file is in memory (code or data) in processes that have mapped the file.
   bool is_loaded(uint64_t address) const;
-  // Difference between an address of the file and the address in a process that has mapped the file's code from `offset` on
-  // there.
+  // The difference between addresses in the process and in the file, if the process has mapped the code at `offset` of the file
+  // to `mapped_at`.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
   // Offset in the file of the code at an address.
   std::optional<uint64_t> offset_of(uint64_t address) const;
-  // The address in the file of what lies at an offset of it, if that is code.
+  // The address of the code at an offset of the file. Nothing: there is no code.
   std::optional<uint64_t> address_of(uint64_t offset) const;
 
  private:
@@ -76,7 +77,7 @@ class ElfObject {
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 
-// Reads each file once, as long as it does not change.
+// Reads each file once, and again if it has changed.
 class ElfCache {
  public:
   Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
