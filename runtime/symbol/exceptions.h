@@ -1,18 +1,20 @@
 #pragma once
-// Judges by the mapped files of a process if exceptions may pass its functions. An unwinder does not know the address that a
-// uretprobe puts in place of a return address, so an exception thrown below such a frame is not caught above it. That does harm
-// only if a frame above catches or cleans up; a process is safe if it never enters such a frame.
+// Decides by the mapped files of a process if exceptions may pass its functions. An unwinder does not know the address that a
+// uretprobe puts in place of a return address, so an exception thrown below such a frame is not caught above it. This matters
+// only if a frame above catches exceptions or cleans up, so only files with such frames count:
 //
-//   handlers  a file whose .eh_frame names a personality: frames of C++, Rust, C with -fexceptions
-//   runtime   a library that throws for others (libstdc++, libgcc_s, libunwind). It does nothing by itself, so it counts only if
-//             a file that counts imports something of it
-//   allocator a library that replaces malloc(). Its C functions throw nothing and make no callbacks, so it counts only if a file
-//             that counts imports a C++ name of it: libjemalloc has `operator new`, which C programs do not call
+//   handlers  A file whose .eh_frame names a personality: frames of C++, Rust, C with -fexceptions.
+//   runtime   A library that throws for others (libstdc++, libgcc_s, libunwind). It counts only if a file that counts imports one
+//   of
+//             its symbols.
+//   allocator A library that replaces malloc(). Its C functions throw nothing and make no callbacks, so it counts only if a file
+//   that
+//             counts imports a C++ name of it. For example, libjemalloc has `operator new`, which C programs do not call.
 //
-// All other files count. The C library has handlers for cancelled threads only. A cancelled thread still ends correctly, as its
-// unwinder takes the unknown address for the end of the stack.
+// All other files with handlers count. The C library has handlers for cancelled threads only. A cancelled thread still ends
+// correctly, because its unwinder takes the unknown address for the end of the stack.
 //
-// The judgement is made when the probes are enabled: a C++ library that a C program loads later is not seen.
+// The decision is made when the probes are enabled. It does not consider a C++ library that a C program loads later.
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers and texts out of the bytes of a file that is not trusted.
+// Reads numbers and texts from the bytes of an untrusted file.
 
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace dvm::runtime {
 
-// None: they do not lie in the file.
+// Nothing: they are not inside of the file.
 template <class T>
 std::optional<T> load(CodeBytes file, uint64_t at) {
   if (at > file.size() || file.size() - at < sizeof(T)) return std::nullopt;
@@ -19,7 +19,7 @@ std::optional<T> load(CodeBytes file, uint64_t at) {
   return value;
 }
 
-// Empty: it does not lie in the file.
+// Empty: it is not inside of the file.
 inline std::string_view text(CodeBytes file, uint64_t at, uint64_t size) {
   if (at > file.size() || file.size() - at < size) return {};
   return {reinterpret_cast<const char*>(file.data() + at), size};

@@ -1,5 +1,5 @@
 #pragma once
-// Which file a path leads to, and whether it is still the same one: what is read of files once is kept by this.
+// The identity of a file, which changes if the path leads to another file or the file is modified. A key for caches.
 
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ struct FileKey {
   int64_t modified = 0;  // ns
   auto operator<=>(const FileKey&) const = default;
 
-  // The key of a regular file; an error says why there is none.
+  // The key of a regular file. The error says why there is none.
   static Result<FileKey> of(const std::string& path) {
     struct stat st {};
     if (stat(path.c_str(), &st) != 0) return Error{std::strerror(errno)};

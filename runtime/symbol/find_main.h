@@ -1,12 +1,12 @@
 #pragma once
-// Where main of a process is, by the symbols of its program, or where the C library is about to call it.
+// Finds main of a process by the symbols of its program or, without them, the function of the C library that calls main.
 
 #include "dvm/common/result.h"
 #include "runtime/process/start.h"
 
 namespace dvm::runtime {
 
-// Of a process at its entry point, which has mapped its libraries.
+// The process must be at its entry point, with its libraries mapped.
 Result<MainPlace> find_main(pid_t pid);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// The call frame instructions of one function, as .eh_frame has them.
+// Interprets the call frame instructions of a function, from .eh_frame.
 
 #include <cstdint>
 #include <span>
