@@ -1,6 +1,6 @@
 #pragma once
-// The table of functions that Go's linker writes into a program (.gopclntab), as of Go 1.18 and later. It says which functions
-// were written in assembly. Everything in it is untrusted.
+// The table of functions that Go's linker writes into a program (.gopclntab), in the format of Go 1.18 and later. It shows which
+// functions were written in assembly. The table is untrusted.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@ namespace dvm::runtime {
 
 class GoFunctions {
  public:
-  // text: the address of runtime.text. None: the file has no such table, or one of another format.
+  // text: the address of runtime.text. Nothing: the file has no such table, or one of another format.
   static std::optional<GoFunctions> read(CodeBytes file, uint64_t text);
 
   enum class Maker : uint8_t { unknown, compiler, assembler };
@@ -21,9 +21,9 @@ class GoFunctions {
  private:
   CodeBytes table_;
   uint64_t text_ = 0;
-  uint64_t functions_ = 0;  // where they begin in the table
+  uint64_t functions_ = 0;  // offset of the functions in the table
   uint64_t count_ = 0;
-  uint64_t flag_at_ = 0;  // in the description of each
+  uint64_t flag_at_ = 0;  // offset of the flag in the description of each function
 };
 
 }  // namespace dvm::runtime

@@ -1,12 +1,12 @@
 #pragma once
-// Programs made by Go's compiler: which of their functions are Go functions, and where these get their arguments.
+// Programs made by Go's compiler: which functions are Go functions, and where their arguments are.
 //
 // - registers  since Go 1.17: integer words in %rax %rbx %rcx %rdi %rsi %r8 %r9 %r10 %r11, then from 8(%rsp) on; results in the
 //              same registers. %r14 has the goroutine
 // - stack      before that, and functions written in assembly (f.abi0): all from 8(%rsp) on, the results behind the arguments
 // - none       not a Go function: one of the C functions that cgo has added
 //
-// argN of a Go function is word N in that order. Everything in the file is untrusted.
+// argN of a Go function is word N in that order. The file is untrusted.
 
 #include <cstdint>
 #include <optional>
@@ -23,13 +23,13 @@ inline constexpr unsigned kGoRegisters = 9;
 
 class GoProgram {
  public:
-  // None: the file is not a Go program.
+  // Nothing: the file is not a Go program.
   static std::optional<GoProgram> read(const ModuleCode& file, const ElfObject& elf);
 
   GoAbi abi_of(const ElfFunction& function) const;
   // The minor version, 19 for "go1.19.8"; 0: not known.
   unsigned version() const { return version_; }
-  // The address of runtime.text, from which Go's tables count; none: the symbol is not there.
+  // The address of runtime.text, the base of addresses in Go's tables. Nothing: there is no such symbol.
   std::optional<uint64_t> text() const { return begin_ != 0 ? std::optional(begin_) : std::nullopt; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the number of the running goroutine at a function of Go: since 1.17, %r14 points at its runtime.g in all code that Go's
-// compiler makes. Elsewhere (assembly, C) %r14 may hold anything.
+// Finds the number of the running goroutine in a function of Go. Since Go 1.17, %r14 points to its runtime.g in all code of Go's
+// compiler. Elsewhere (assembly, C) %r14 may hold anything.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace dvm::runtime {
 
 struct Goroutine {
-  Operand number{};            // none: it is not known
+  Operand number{};            // of kind none: not known
   std::string_view problem{};  // why; a literal
 };
 
