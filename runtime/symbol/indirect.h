@@ -1,14 +1,14 @@
 #pragma once
-// Which variant of an indirect function a process uses. Such a symbol (STT_GNU_IFUNC: strlen, memcpy) is the address of a
-// function that chooses one of several variants for the CPU it runs on. It is called once, at the start; what it answers lies
-// from then on in each slot that calls go through:
+// Finds the variant of an indirect function that a process uses. Such a symbol (STT_GNU_IFUNC: strlen, memcpy) is the address of
+// a resolver, which chooses one of several variants for the CPU. It is called once, at the start. Calls then go through slots
+// that hold its result:
 //
-//   libc.so.6  strlen: IFUNC at 9f1c0, the function that chooses
+//   libc.so.6  strlen: IFUNC at 9f1c0, the resolver
 //     relocation of libc.so.6: IRELATIVE 9f1c0     ──> slot in the process ──> the variant for AVX2, somewhere in libc.so.6
-//     relocation of a program: JUMP_SLOT strlen    ──> slot in the process ──> the same, once the program has called it
+//     relocation of a program: JUMP_SLOT strlen    ──> slot in the process ──> the same, after the first call
 //
-// A slot that holds what the file has there is not filled yet: the program has not called the function, or is linked statically
-// and has just started. Then any of the functions whose address the chooser takes may be the one. Consumer context.
+// A slot that still has the contents of the file is not filled yet: the program has not called the function, or is linked
+// statically and has just started. Then any function whose address the resolver takes may be the variant. Consumer context.
 
 #include <cstdint>
 #include <map>
@@ -25,15 +25,15 @@
 
 namespace dvm::runtime {
 
-// A place in memory that is filled with the address of a function, by addresses as the file has them.
+// A slot that receives the address of a function. Addresses are those of the file.
 struct FunctionSlot {
   uint64_t address = 0;
-  uint64_t initial = 0;   // what the file has there
-  uint64_t resolver = 0;  // of an indirect function of the file; 0: the function is known by its name
+  uint64_t initial = 0;   // the contents of the file
+  uint64_t resolver = 0;  // the resolver of an indirect function of the file; 0: the function is given by its name
   std::string name{};
 };
 
-// The indirect functions of a file; none if it cannot be read.
+// The slots of a file; empty if it cannot be read.
 std::vector<FunctionSlot> read_function_slots(const std::string& path);
 
 class IndirectFunctions {
@@ -41,8 +41,8 @@ class IndirectFunctions {
   IndirectFunctions(int32_t pid, const std::vector<MappedObject>& objects, ElfCache& files)
       : pid_(pid), objects_(objects), files_(files) {}
 
-  // The variant that the process uses, by the name of the indirect function; where that is not decided yet, all that it may come
-  // to use, marked as indirect. An error says why none is known.
+  // The variant that the process uses, under the name of the indirect function. If it is not resolved yet, all possible variants,
+  // marked as indirect. The error says why none is known.
   Result<std::vector<ElfFunction>> find(const MappedObject& object, const ElfObject& elf, const ElfFunction& function);
 
  private:

@@ -1,9 +1,8 @@
 #pragma once
-// Addresses of the kernel as modules and functions, from /proc/kallsyms. Consumer context.
+// Resolves addresses of the kernel to modules and functions, by /proc/kallsyms. Consumer context.
 //
-// The kernel writes zeros for addresses that it hides (kernel.kptr_restrict), and then there is no symbol at all. kallsyms has no
-// sizes. An address belongs to the last symbol before it, but no address behind the end of the kernel or of a module has a
-// symbol.
+// If the kernel hides addresses (kernel.kptr_restrict), kallsyms has zeros, and there are no symbols. kallsyms has no sizes: an
+// address belongs to the last symbol before it, unless it is beyond the end of the kernel or of the module.
 
 #include <cstdint>
 #include <optional>
@@ -51,7 +50,7 @@ class KernelSymbols {
   void limit_modules(std::string_view modules);
   void sort();
 
-  std::string text_;  // that names point into
+  std::string text_;  // the storage of the names
   std::vector<AddressedName> symbols_;
   std::vector<Module> modules_;
 };

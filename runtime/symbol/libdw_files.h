@@ -1,7 +1,7 @@
 #pragma once
-// The files that libdw opens on its own: those of -gsplit-dwarf (.dwo) and the one that dwz makes for several
-// (.gnu_debugaltlink). The traced program's file names them, so they are opened as RegularFile opens files: libdw calls an open()
-// of this program in place of the C library's.
+// Files that libdw itself opens: those of -gsplit-dwarf (.dwo) and the shared file of dwz (.gnu_debugaltlink). The traced
+// program's file has their names, so they are untrusted and opened as RegularFile does: libdw calls dvm's own open() instead of
+// that of the C library.
 
 #include <libelf.h>
 
@@ -12,7 +12,7 @@
 
 namespace dvm::runtime {
 
-// Checks that all debug sections of a file, unpacked, are within check_cost() and check_memory(). Reads the packed ones.
+// Checks the total uncompressed size of all debug sections by check_cost() and check_memory(). Decompresses compressed sections.
 Status check_debug_sections(Elf* elf, uint64_t bytes_on_disk);
 
 // "PATH: reason" for the last file that exists and that libdw could not open, in this thread and since the last call; empty:
