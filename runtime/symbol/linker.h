@@ -1,6 +1,6 @@
 #pragma once
-// Finds the place where the dynamic linker of a process reports that it has mapped files: the function on which debuggers put a
-// breakpoint, and the state that the linker has then.
+// Finds the function that the dynamic linker of a process calls when it has mapped files, on which debuggers put a breakpoint,
+// and the variable that has the linker's state.
 
 #include <cstdint>
 #include <optional>
@@ -15,11 +15,11 @@ namespace dvm::runtime {
 struct LinkerSite {
   std::string path;     // of the dynamic linker, as dvm can open it
   uint64_t offset = 0;  // of _dl_debug_state() in it
-  int64_t state = 0;    // how far behind that function r_state of _r_debug lies
+  int64_t state = 0;    // offset of r_state of _r_debug from that function
   int32_t pid = 0;
 };
 
-// None: the process has no dynamic linker that debuggers know. Only files that are called like one are read.
+// Nothing: the process has no dynamic linker with such a function. Only files named like a dynamic linker are read.
 std::optional<LinkerSite> find_linker(int32_t pid, const std::vector<MappedObject>& objects, ElfCache& files);
 
 }  // namespace dvm::runtime

@@ -12,12 +12,12 @@
 namespace dvm::runtime {
 
 struct MappedObject {
-  std::string name;       // DTrace's module: the base name, of a program that of the link it was started by
+  std::string name;       // DTrace's module: the base name; of a program, that of the link by which it was started
   std::string path;       // in the process, without " (deleted)"
   std::string open_path;  // under /proc: opens this file from another mount namespace, or if deleted
   bool is_program = false;
-  uint64_t address = 0;  // where its code is mapped, 0: nowhere; and
-  uint64_t offset = 0;   // from which offset of the file on
+  uint64_t address = 0;  // where its code is mapped; 0: nowhere
+  uint64_t offset = 0;   // offset in the file of the code at `address`
 };
 
 // Addresses from begin to before end.
@@ -28,10 +28,10 @@ struct AddressRange {
 // All code that a process can execute, by address.
 struct MappedCode {
   std::vector<MappedObject> objects;  // each once
-  std::vector<AddressRange> ranges;   // with and without a file, but not the kernel's page for uprobes
+  std::vector<AddressRange> ranges;   // with and without a file, except the kernel's page for uprobes
 };
 
-// Fails if the process does not exist or may not be looked at.
+// Fails if the process does not exist or may not be examined.
 Result<MappedCode> mapped_code(int32_t pid);
 // The objects alone.
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
@@ -39,13 +39,13 @@ Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
 // True if one of the ranges, which are sorted, contains the address.
 bool has_address(const std::vector<AddressRange>& ranges, uint64_t address);
 
-// The object, of those in the order of their addresses, whose code an address may lie in; null: none begins before it.
+// The object whose code may contain an address. objects: sorted by address. Null: none begins before the address.
 const MappedObject* object_at(const std::vector<MappedObject>& objects, uint64_t address);
 
-// The same of any process that a script names: mapped_objects(), or that of a program which does not run.
+// Returns the objects of a process: mapped_objects(), or the file of a program that does not run.
 using ObjectsOf = std::function<Result<std::vector<MappedObject>>(int32_t pid)>;
 
-// A file that no process has mapped, as the program that it would be. Its address is 0.
+// A file that no process has mapped, as a program. Its address is 0.
 MappedObject unmapped_program(const std::string& path);
 
 // One line of a maps file.
@@ -53,13 +53,13 @@ struct MapsLine {
   std::string range;  // "55d0-55e0", the name under map_files
   bool executable = false;
   bool is_constant = false;  // readable, and not writable
-  bool is_shared = false;    // what is written there reaches the file
+  bool is_shared = false;    // writes reach the file
   uint64_t offset = 0;
-  uint64_t device = 0;  // as makedev() has it
+  uint64_t device = 0;  // as by makedev()
   uint64_t inode = 0;
   std::string path;  // unescaped; empty: no file
 
-  // False: the range is no range.
+  // False: the range is malformed.
   bool addresses(AddressRange& out) const;
 };
 // False: the line is not of the form that the kernel writes.

@@ -1,6 +1,6 @@
 #pragma once
-// Symbols that distributions leave in a stripped file: an ELF file of its own, compressed by xz, in the section .gnu_debugdata.
-// It has the functions that .dynsym lacks, at the addresses of the file around it.
+// The symbols that distributions leave in a stripped file: an ELF file, compressed by xz, in the section .gnu_debugdata. It has
+// the functions that .dynsym lacks, with the addresses of the outer file.
 
 #include <libelf.h>
 
@@ -11,7 +11,7 @@ namespace dvm::runtime {
 
 class MiniDebug {
  public:
-  // Takes a file that is open; get() is null if the file has no such section, or one that cannot be read.
+  // file: open. get() is null if the file has no such section, or it cannot be read.
   explicit MiniDebug(Elf* file);
   ~MiniDebug();
   MiniDebug(const MiniDebug&) = delete;

@@ -1,5 +1,5 @@
 #pragma once
-// Which objects of a process its program needs, directly or by what it needs (DT_NEEDED). Consumer context.
+// Finds the objects of a process that its program needs, directly or indirectly (DT_NEEDED). Consumer context.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace dvm::runtime {
 
-// The program first. None if it is not among the objects.
+// The program comes first. Empty if it is not among the objects.
 std::vector<MappedObject> needed_objects(const std::vector<MappedObject>& objects);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// ELF files opened for reading, and the separate files that distributions put symbols and debug information into.
+// Opens ELF files for reading, and finds separate files with symbols and debug information.
 
 #include <libelf.h>
 
@@ -31,7 +31,7 @@ class OpenElf {
   std::string problem_;
 };
 
-// Checks the total size of all sections by check_cost(), since any number of sections may share the same bytes.
+// Checks the total size of all sections by check_cost(), because any number of sections may share the same bytes.
 Status check_sections(Elf* elf, uint64_t bytes_on_disk);
 
 // The first section of that name; null: there is none.
