@@ -3,7 +3,7 @@
 //
 //   static long cost(const struct order* o, long times)       the optimiser passes o->id and o->price in place of o
 //     o       no location                                     -> nowhere
-//     times   %rdx                                            -> in_register, whatever the calling convention says
+//     times   %rdx                                            -> in_register, contrary to the calling convention
 //
 // Unoptimised code keeps its parameters in its frame, which is not set up yet at the entry. Such a location is not valid there,
 // and the calling convention applies (unsaid).
@@ -26,12 +26,12 @@ struct ParameterPlace {
   };
   struct Piece {
     uint64_t offset = 0, size = 0;
-    unsigned reg = 0;  // as DWARF numbers them
+    unsigned reg = 0;  // DWARF's number
   };
 
   Kind kind = Kind::unsaid;
   std::vector<Piece> parts;
-  bool is_through_pointer = false;  // unsaid, but the function keeps its address, not its value
+  bool is_through_pointer = false;  // unsaid, but the function has the address of the parameter, not its value
 };
 
 // The parameters that are children of the function's own entry.

@@ -1,7 +1,7 @@
 #pragma once
-// Names of code that a process has generated (a JIT): the file /tmp/perf-PID.map that it writes, a line "ADDRESS SIZE NAME" for
-// each function, numbers in hexadecimal. PID and /tmp are those of the process's own namespaces. The file must
-// belong to the process's user or to root and must not be a link, since every user may write into /tmp.
+// Names of code that a process has generated (a JIT), from the file /tmp/perf-PID.map that it writes. The file has a line
+// "ADDRESS SIZE NAME" for each function, with hexadecimal numbers. PID and /tmp are those in the process's own namespaces. Every
+// user may write to /tmp, so the file must belong to the process's user or to root, and must not be a link.
 
 #include <cstdint>
 #include <string>
@@ -20,11 +20,11 @@ struct GeneratedFunction {
 class PerfMap {
  public:
   PerfMap() = default;
-  PerfMap(PerfMap&&) = default;  // names stay where they are
+  PerfMap(PerfMap&&) = default;  // the addresses of names do not change
   PerfMap& operator=(PerfMap&&) = default;
 
-  // Reads the file again if it has changed, for at most a twentieth of the time. For a process that has ended it reads the file
-  // of the same name here, if that was written since the process was first asked about.
+  // Reads the file again if it has changed. Reading takes at most a twentieth of the time. For a process that has ended, reads
+  // the file of the same name in dvm's namespaces, if it was written after the first read().
   void read(int32_t pid);
   // Null: none.
   const GeneratedFunction* find(uint64_t address) const;
@@ -34,7 +34,7 @@ class PerfMap {
  private:
   // The current identity of a process.
   struct Owner {
-    int64_t number = 0;  // in its own pid namespace; 0: it is gone
+    int64_t number = 0;  // its id in its own pid namespace; 0: it has ended
     uint32_t user = UINT32_MAX;
   };
   static Owner owner_of(int32_t pid);
@@ -43,7 +43,7 @@ class PerfMap {
 
   std::string name_;
   uint32_t user_ = UINT32_MAX;  // of the process
-  uint64_t read_again_ = 0;     // ns, CLOCK_MONOTONIC, before which it is not read
+  uint64_t read_again_ = 0;     // ns, CLOCK_MONOTONIC: the file is not read before
   int64_t since_ = 0;           // ns since 1970
   int64_t modified_ = 0;
   uint64_t size_ = 0;

@@ -8,7 +8,7 @@ namespace dvm::runtime {
 
 struct SourcePlace {
   std::string function;
-  std::string file;  // as the compiler was given it, perhaps with the folder where it ran; empty: unknown
+  std::string file;  // the name given to the compiler, perhaps with the compiler's working directory; empty: unknown
   int32_t line = 0;  // 0: unknown
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where in the source code a program is: the functions that the compiler has inlined there, with their files and lines.
+// Maps addresses of a program to the source code: the functions that the compiler has inlined there, with files and lines.
 //
 //   address ── ranges of the units ──> unit ── ranges of its functions ──> function ── nested inlined calls ──> places
 //                                       └── table of lines ──> the innermost line
@@ -25,7 +25,8 @@ class SourcePlaces {
   // Null: the file has no debug information that can be read.
   static std::unique_ptr<SourcePlaces> open(const std::string& path, bool demangles);
 
-  // The code at an address of the file, innermost first: inlined functions, then the function that has the code. Empty: unknown.
+  // The source at an address of the file, innermost first: inlined functions, then the function that contains the code. Empty:
+  // unknown.
   std::vector<SourcePlace> at(uint64_t address);
 
  private:
@@ -55,7 +56,7 @@ class SourcePlaces {
   bool demangles_;
   std::vector<Unit> units_;
   Ranges ranges_;           // of the units
-  size_t ranges_seen_ = 0;  // in all
+  size_t ranges_seen_ = 0;  // in total
   size_t lines_ = 0;        // rows of the tables that were read
 };
 
