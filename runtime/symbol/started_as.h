@@ -1,12 +1,12 @@
 #pragma once
-// The name by which a process's program was started. It may be a link's name, which is the one that its user knows.
+// The name by which the program of a process was started. It may be the name of a link, which is the one that the user knows.
 
 #include <cstdint>
 #include <string>
 
 namespace dvm::runtime {
 
-// The base name of the path that execve(2) was given, if it still leads to the program; else empty.
+// The base name of the path passed to execve(2), if it still leads to the program; otherwise empty.
 std::string started_as(int32_t pid);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// Types, functions and data of a target, as its programs describe them. The target is the modules of a process or of a
-// recording; their symbols and debug information are opened when they are first needed. Consumer context.
+// Types, functions and data of a target, from its symbols and debug information, which are opened when they are first needed. The
+// target consists of the modules of a process or of a recording. Consumer context.
 
 #include <map>
 #include <memory>
@@ -21,21 +21,21 @@ namespace dvm::runtime {
 
 class TargetTypes {
  public:
-  // Files that a process has mapped; each is taken once, programs come first. What a recording knows of them has no address (0):
-  // data have none.
+  // Adds files that a process has mapped. Each is taken once, and programs come first. Files of a recording have no address (0),
+  // so their data have none.
   void add(std::vector<MappedObject> objects);
 
-  // Why a process could not be looked at; said when no file is known.
+  // Sets why a process could not be examined, for errors when no file is known.
   void add_problem(std::string problem) { problem_ = std::move(problem); }
 
-  // A module field is as in a probe description: a.out, libc, libc.so.6; empty: all of them, the program first. The errors say
-  // what was looked through.
+  // module: as in a probe description: a.out, libc, libc.so.6; empty: all files, the program first. Errors name the files that
+  // were searched.
   Result<dif::TypeRef> find_type(std::string_view module, dif::DescribedAs as, std::string_view name);
   Result<dif::DataDesc> find_data(std::string_view module, std::string_view name);
   Result<dif::ConstantDesc> find_constant(std::string_view module, std::string_view name);
-  // args[] of a probe on the code at an offset of a file, by the file's path in its process.
+  // args[] of a probe on the code at an offset of a file. path: in the process.
   Result<std::vector<dif::ArgumentDesc>> arguments(std::string_view path, uint64_t offset, bool is_return);
-  // Names of data that are near this one.
+  // Names of data that are similar to this one.
   std::vector<std::string> similar_data(std::string_view module, std::string_view name);
 
   dif::TypeDesc describe(dif::TypeRef type);
@@ -49,7 +49,7 @@ class TargetTypes {
     std::unique_ptr<DwarfFile> dwarf;  // null: it has none
     std::shared_ptr<const ElfObject> elf;
     std::string problem;                         // why there are no types
-    std::optional<std::optional<GoProgram>> go;  // once it is asked for
+    std::optional<std::optional<GoProgram>> go;  // set when it is first needed
   };
 
   std::vector<Module*> matching(std::string_view pattern);
