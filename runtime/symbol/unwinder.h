@@ -4,14 +4,14 @@
 //
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //
-// Each frame is unwound by the information of its own function, and by the frame pointer only if there is none (generated code,
-// the kernel's vdso). At the entry of a function without such information the frame pointer is still its caller's: the return
-// address is taken from where the call has put it. Beyond the captured part of the stack the walk follows the chain of frame
-// pointers that the kernel has walked, as long as each function is known to set one. An address that the process cannot execute
-// ends the stack.
+// Each frame is unwound by the information of its own function or, if it has none (generated code, the kernel's vdso), by the
+// frame pointer. At the entry of a function without such information, the frame pointer is still that of the caller, so the
+// return address is taken from the stack pointer. Beyond the captured part of the stack, the walk follows the chain of frame
+// pointers that the kernel has walked, as long as each function is known to set one. The stack ends at an address that the
+// process cannot execute.
 //
-// A walk allocates only when it reads: a file when its code is first met, and the map of a process. The map is read again, at
-// most ten times a second, when no file in it has an address.
+// A walk allocates only when it reads: a file when its code first occurs, and the map of a process. If no file of the map
+// contains an address, the map is read again, at most ten times a second.
 
 #include <array>
 #include <cstddef>
@@ -34,34 +34,34 @@ struct CapturedStack {
   uint32_t known = 0;                                 // bit n: register n
   uint64_t address = 0;                               // of the first byte
   std::span<const std::byte> bytes;
-  std::span<const std::byte> chain = {};  // words: the return addresses by frame pointers, from that in %rbp on
-  uint64_t return_at = 0;                 // where the return address lies, if the function has no frame yet; 0: not known
+  std::span<const std::byte> chain = {};  // words: the return addresses found by frame pointers, starting with %rbp
+  uint64_t return_at = 0;                 // the address of the return address, if the function has no frame yet; 0: not known
 
   void set(unsigned number, uint64_t value) { registers[number] = value, known |= 1u << number; }
 };
 
 class Unwinder {
  public:
-  // Reads what the process has mapped, while it can be.
+  // Reads the mappings of the process, before it can end.
   void learn(int32_t pid);
-  // A child has mapped what its parent has; one that becomes another program no longer.
+  // Copies the mappings of the parent to a child. After an exec they are not valid any more.
   void inherit(int32_t child, int32_t parent);
   void forget(int32_t pid) { processes_.erase(pid); }
-  // True if a walk by frame pointers misses nothing: every function of every file that the process has mapped sets them.
+  // True if a walk by frame pointers misses no frame: every function of every mapped file sets them.
   bool keeps_frame_pointers(int32_t pid);
-  // Program counters, the innermost first. Returns how many.
+  // Stores program counters in `frames`, the innermost first. Returns their number.
   size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
-  // The number of walks since the last call that ended at the end of the captured part, not of the stack.
+  // The number of walks since the last call that ended because the captured part of the stack ended.
   uint64_t take_cut() { return std::exchange(cut_, 0); }
-  // The number of leading `frames`, found by frame pointers, that can be a stack of the process. The first `certain` ones were
-  // not guessed.
+  // The number of leading `frames`, found by frame pointers, that can be a stack of the process. The first `certain` ones are
+  // known to be right.
   size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
 
  private:
   struct KnownProcess {
     std::vector<MappedObject> objects;               // by address
     std::vector<AddressRange> code;                  // by address
-    std::vector<std::optional<CallFrames*>> frames;  // of each, once it was asked for
+    std::vector<std::optional<CallFrames*>> frames;  // of each object, set when first needed
     uint64_t read_at = 0;                            // ns, CLOCK_MONOTONIC
   };
   KnownProcess& process(int32_t pid);
