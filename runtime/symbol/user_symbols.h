@@ -1,13 +1,12 @@
 #pragma once
-// Addresses of a process as modules, functions and variables, for people: what ustack(), usym() and kin print. kKernelPid stands
-// for the kernel (kernel_symbols.h).
+// Resolves addresses of a process to modules, functions and variables, for ustack(), usym() and the like. kKernelPid stands for
+// the kernel (kernel_symbols.h).
 //
 //   pid, address -> the object that is mapped there -> its function or variable -> its name, demangled
 //
-// The map of a process is read when the process is first met (learn()), preferably before it can end. It is read again for an
-// address that is not in it or is new, because libraries may have been opened or closed; such reading takes at most a twentieth
-// of the time. Files are read when an address in them is looked up. Where two files have lain at an address, it has no name.
-// Consumer context.
+// The map of a process is read by learn(), preferably before the process can end. It is read again for an address that is new or
+// not in it, because libraries may have been opened or closed; this takes at most a twentieth of the time. Files are read when an
+// address in them is looked up. An address at which two files have been mapped has no name. Consumer context.
 
 #include <cstdint>
 #include <map>
@@ -29,7 +28,7 @@ class SourcePlaces;
 struct UserSymbol {
   std::string module;
   std::string function;         // or variable; empty: the module has none there
-  uint64_t address = 0;         // where that begins, or what was asked for
+  uint64_t address = 0;         // of its beginning, or the address that was looked up
   uint64_t module_address = 0;  // of its code
 };
 
@@ -37,23 +36,24 @@ class UserSymbols {
  public:
   UserSymbols();
   ~UserSymbols();
-  // Whether names of C++ and Rust are those that people write (default), or the symbols.
+  // True (default): names of C++ and Rust are demangled.
   void set_demangling(bool is_on) { demangles_ = is_on; }
-  // Remembers what the process has mapped, if that is not known; or what it has mapped by now.
+  // Reads the mappings of the process, if they are not known yet.
   void learn(int32_t pid);
+  // Reads the mappings of the process again.
   void learn_anew(int32_t pid);
-  // A child has mapped what its parent has; one that becomes another program no longer, though what it has printed may be of
-  // before.
+  // Copies the mappings of the parent to a child.
   void inherit(int32_t child, int32_t parent);
+  // The process has executed a program. Its old mappings are kept for addresses that were recorded earlier.
   void renew(int32_t pid);
   // Takes the mappings and names from a recording; from then on no live process is read.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
   void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
-  // Names an address that a firing has recorded, while the process exists. If that fails, meet_again() tries once more when the
-  // map may be read again; call it regularly.
+  // Resolves an address that a firing has recorded, while the process exists. If that fails, meet_again(), which must be called
+  // regularly, tries once more when the map may be read again.
   void meet(int32_t pid, uint64_t address);
   void meet_again();
-  // Nothing where the process has mapped no file.
+  // Nothing: the process has mapped no file there.
   std::optional<UserSymbol> find(int32_t pid, uint64_t address);
   const std::vector<MappedObject>& objects(int32_t pid);
   // The source at an address that find() has named, innermost first: inlined functions, then the function itself. Empty: unknown,
@@ -63,7 +63,7 @@ class UserSymbols {
   // True if an address of the kernel had no name because the kernel hides its symbols.
   bool misses_kernel() const { return misses_kernel_; }
 
-  // For a recording: all that were heard of, and what was found, whose functions are symbols.
+  // For a recording: all known processes, and all answers, with functions as symbols.
   std::vector<int32_t> pids() const;
   using Answers = std::map<std::pair<int32_t, uint64_t>, UserSymbol>;  // by process and address
   const Answers& answers() const { return answers_; }
