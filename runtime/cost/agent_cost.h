@@ -1,14 +1,14 @@
 #pragma once
 // The cost of a firing by an agent:
 //
-//   site     stub + gates + lane + sum over the clauses of (predicate + Prob * actions)                    all in the thread
-//            of a clause with a record of its own, Prob * (record + captures)                              in the thread
-//            Prob * (reading the record + preparation + actions)                                           in dvm
-//   record   stub + gates + P * (lane + record + captures)                                                 in the thread
-//            P * (reading the record + preparation) + sum over the clauses of (predicate + Prob * actions)  in dvm
+//   site     In the thread: stub + gates + lane + sum over the clauses of (predicate + Prob * actions).
+//            A clause with a record of its own costs Prob * (record + captures) in the thread,
+//            and Prob * (reading the record + preparation + actions) in dvm.
+//   record   In the thread: stub + gates + P * (lane + record + captures).
+//            In dvm: P * (reading the record + preparation) + sum over the clauses of (predicate + Prob * actions).
 //
-// Gates are predicates that are evaluated before anything else. If all of them are false, the firing ends, so P is the
-// probability that one of them is true; without gates it is 1. In a clause at its site the gates are evaluated once more.
+// Gates are predicates that are evaluated before anything else. If all of them are false, the firing ends. P is the probability
+// that one of them is true; without gates it is 1. A clause that runs at the site evaluates its gate once more.
 
 #include <span>
 #include <vector>
@@ -20,19 +20,21 @@
 namespace dvm::runtime {
 
 struct AgentCost {
-  vm::Cost stub;                         // with the lane, and the code of all sites
-  vm::CostRange thread, dvm;             // of a firing
-  std::vector<EcbCost> clauses, in_dvm;  // at the site: in the thread, and in dvm; of one record for all empty
-  double reached = 1;                    // P
+  vm::Cost stub;              // including the lane and the code that all sites share
+  vm::CostRange thread, dvm;  // of a firing
+  // Of clauses at the site: their costs in the thread and in dvm. Empty if one record serves all clauses.
+  std::vector<EcbCost> clauses, in_dvm;
+  double reached = 1;  // P
 };
 
-// prices: those of the agent. clauses: as dvm runs them. prepared: what dvm does before the clause of each record.
+// prices: of the agent. clauses: their costs in dvm. prepared: the cost, for each clause, of the preparation for its record in
+// dvm.
 AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::span<const EcbCost> clauses,
                        std::span<const vm::Cost> prepared);
-// clauses: as dvm runs them. prepare: of those. captured: of the record.
+// clauses: their costs in dvm. prepare: the cost of their preparation. captured: the captures of the record.
 AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
                          const vm::Cost& prepare);
-// P.
+// The probability P.
 double reached(const AgentWay& way, std::span<const EcbCost> clauses);
 
 }  // namespace dvm::runtime
