@@ -1,5 +1,5 @@
 #pragma once
-// How the clauses of a probe run by an agent (runtime/instrument/agent), as far as prices depend on it.
+// How an agent (runtime/instrument/agent) runs the clauses of a probe, as far as prices depend on it.
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace dvm::runtime {
 
-// Some uses of a row; things: each, what it is priced by.
+// A use of a row. things: the number of units of its price n.
 struct RowUse {
   Row row;
   double things = 0;
@@ -28,34 +28,34 @@ struct LeftRecord {
 // A clause in the traced thread.
 struct SiteUses {
   std::vector<RowUse> predicate, actions;
-  unsigned strings = 0;                // keys that may not lie in memory which lasts
-  std::optional<LeftRecord> record{};  // if the predicate is true
+  unsigned strings = 0;                // string keys that may have to be copied, because their memory may change
+  std::optional<LeftRecord> record{};  // the record that it leaves if the predicate is true
 };
 
 struct AgentWay {
   Row stub = "agent/stub/entry"_row;
-  // All clauses run in the thread but for those with a record of their own. Otherwise dvm runs all from one record. The reason
-  // why dvm runs any is a literal.
+  // True: clauses run in the thread, except those with a record of their own. False: dvm runs all clauses from one record.
   bool is_at_site = false;
-  std::string_view reason;
-  // Bytes of a record in the lane, and those of the stack in it. 0: frame pointers lead from frame to frame.
+  std::string_view reason;  // why dvm runs a clause; a literal
+  // Bytes of a record in the lane, and of the stack in it. 0: the stack is walked by frame pointers.
   double record_bytes = 0;
   uint32_t stack_bytes = 0;
-  bool is_gated = false;          // nothing else happens if all predicates are false
-  bool is_common = false;         // the code of all sites does it, not that of the site
-  bool takes_lane = true;         // false: a single count or assignment at its site, which only finds the lane
-  std::vector<SiteUses> clauses;  // of a record: the predicates, if is_gated
+  bool is_gated = false;   // the firing ends at once if all predicates are false
+  bool is_common = false;  // the work is done by the code that all sites share
+  bool takes_lane = true;  // false: a single count or assignment, which does not lock the lane
+  // The clauses at the site. With one record for all clauses: their predicates, if is_gated.
+  std::vector<SiteUses> clauses;
   // The share of the probes that an agent takes, and why it does not take one of the others (a literal).
   double share = 1;
   std::string_view refusal;
 };
 
-// Some clause has a record of its own.
+// True if some clause has a record of its own.
 inline bool has_records(const AgentWay& way) {
   return std::any_of(way.clauses.begin(), way.clauses.end(), [](const SiteUses& one) { return one.record.has_value(); });
 }
 
-// By the description as text.
+// By probe description, as text.
 using AgentWays = std::map<std::string, AgentWay>;
 
 }  // namespace dvm::runtime

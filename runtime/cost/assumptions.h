@@ -1,5 +1,5 @@
 #pragma once
-// Assumptions about a run that a prediction makes: rates, predicates, the sources of firings, sizes of strings and stacks.
+// The assumptions of a prediction about a run: rates, predicates, the sources of firings, sizes of strings and stacks.
 
 #include <map>
 #include <optional>
@@ -25,7 +25,7 @@ struct SourceShare {
 using SourceShares = std::vector<SourceShare>;
 using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text
 
-// Digits of a printed number, unless known: those of a process id.
+// The assumed number of digits of a printed number, that of a process id.
 inline constexpr unsigned kUsualDigits = 5;
 
 // Counts of a clause in a run.
@@ -40,8 +40,8 @@ using MeasuredClauses = std::map<ClausePosition, MeasuredClause>;
 
 struct PredictOptions {
   vm::Sizes sizes;
-  std::optional<Execution> execution;  // where clauses run; none: where the profile prices it
-  double probability = 0.5;            // that a predicate holds, where no run says it
+  std::optional<Execution> execution;  // where clauses run; nothing: the default of the profile
+  double probability = 0.5;            // that a predicate holds, unless measured
   MeasuredClauses measured;
   std::map<std::string, double> rates;  // firings a second, by the description as text
   std::set<std::string> named_rates;    // rates that follow from the name of a probe
@@ -53,9 +53,9 @@ struct PredictOptions {
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
-  // Functions that return after a firing before the next call.
+  // The number of functions that return between a firing and the next call.
   double returns = 0;
-  // Wake-ups from idle before a firing, per second of all threads.
+  // Wake-ups from idle before a firing, per second, of all threads together.
   double rests = 0;
   double digits = kUsualDigits;  // digits of a printed number
   double keys = 10;              // keys of an aggregation or an associative array
