@@ -19,29 +19,29 @@ namespace dvm::runtime {
 //
 // K is the source, x its stages (flow_stages.def), M the number of ECBs on the probe.
 
-// The sum of Stage(K, x). If no stage of the source has a price, it counts as missing; a site in a process then costs what `pid`
-// costs. event_bytes: of a replayed event.
+// The sum of Stage(K, x). If no stage of the source has a price, the source is reported as missing; for a site in a process, the
+// prices of `pid` are then used. event_bytes: of a replayed event.
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
 // One Stage(K, x).
 vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes = 0);
-// The stages in the traced thread; the others are dvm's. Firings of a recording have none.
+// The stages in the traced thread; the others are in dvm. Firings of a recording have none in a thread.
 vm::Cost thread_cost(const Prices& prices, std::string_view source);
 
 inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, const vm::Cost& prepare_ecb, double ecbs) {
   return source + prepare_machine + prepare_ecb.times(ecbs);
 }
 
-// Part of stage 2: capturing what the clauses of a live firing need (captures.def). Strings and stacks have their expected
-// length; stack_bytes of the needs follows from the option ustackunwind and the code.
+// Part of stage 2: capturing the data that the clauses of a live firing need (captures.def). Strings and stacks have their
+// expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code.
 struct CaptureCost {
   vm::Cost thread, dvm;
 };
 CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
-// By prices of the traced thread, and of dvm.
+// The same, with separate prices for the traced thread and for dvm.
 CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs);
-// Bytes of a record, padded; strings have `string` bytes.
+// Bytes of a record in a lane, padded; strings have `string` bytes.
 double record_bytes(const RecordLayouts& layouts, double string);
-// The same of a firing in the ring.
+// Bytes of a firing in the ring; strings have `string` bytes.
 double ring_bytes(const CaptureNeeds& needs, double string);
 
 // (2)  pred_i   = sum of its instructions but CALL + sum of the built-in variables read + sum of the subroutines called
@@ -50,20 +50,20 @@ double ring_bytes(const CaptureNeeds& needs, double string);
 // The sums over a DIFO are those of vm::price_difo: a CALL costs what its subroutine costs, a load of a built-in variable what
 // the variable costs.
 
-// What the instructions of a clause's DIFOs did in a run, as EcbAccount has it; empty: not known.
+// Counts of the instructions of a clause's DIFOs in a run, as in EcbAccount; empty: not known.
 using ClauseCounts = std::span<const vm::InstructionCounts>;
 
 // (2). Nothing for a clause without a predicate.
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions = {});
 // (3). committed: bytes that a commit() finds in its speculation.
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions = {});
-// Whether the clause leaves a record for the consumer: it records something, or has no actions at all.
+// True if the clause leaves a record for the consumer: it records a value, or has no actions at all.
 bool leaves_record(const dif::EcbDesc& clause);
 
 // (4)  Cost(Probe) = flow + sum over its ECBs of (pred_i + Prob_i * action_i)
 //
-// Prob_i is the share of firings whose predicate holds; without a predicate pred_i is 0 and Prob_i is 1. In the cheapest firing
-// no predicate holds, in the dearest all do.
+// Prob_i is the fraction of firings whose predicate holds. Without a predicate, pred_i is 0 and Prob_i is 1. In the cheapest
+// firing no predicate holds, in the most expensive one all do.
 struct EcbCost {
   bool has_predicate = false;
   double probability = 1;
@@ -84,7 +84,7 @@ inline vm::CostRange firing_cost(const vm::Cost& flow, const std::vector<EcbCost
 // (5)  co = Cost_status_snapshot + Cost_buf_snapshot + Cost_agg_snapshot + (bytes of both buffers) / bandwidth + Cost_agg_build
 // (6)  Cost(consumer) = a second's chew-and-print + its wake-ups * co + 2 * its wake-ups * Cost_csw
 //
-// dvm adds its polls, which the paper's machine does not need: there the VM runs in the thread that fires.
+// dvm adds the cost of polls. The paper's machine has none, because its VM runs in the thread that fires.
 // (5), of so many bytes of principal and aggregation buffers.
 inline vm::Cost copy_out(Prices& prices, double bytes) {
   return prices.of("consumer/status_snapshot"_row) + prices.of("consumer/buffer_snapshot"_row) +
@@ -97,17 +97,17 @@ inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, do
   return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch"_row).times(2 * wake_ups);
 }
 
-// How late Linux may wake a thread, to wake several at once.
+// Linux may wake a thread this much later (in seconds), to combine wake-ups.
 inline constexpr double kTimerSlack = 50e-6;
 
-// Polls a second. wanted: bytes a second, as a multiple of what one poll should find at most. late: seconds from the planned
+// Polls per second. wanted: bytes per second, divided by the most bytes that one poll should find. late: seconds from the planned
 // wake-up to the next sleep.
 inline double looks_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
-// A poll that finds firings of so many clauses; is_shared: on a CPU that traced threads use, too. Without a price: two context
-// switches.
+// The cost of a poll that finds firings of so many clauses. is_shared: traced threads use the same CPU. If it has no price, the
+// cost is that of two context switches.
 inline vm::Cost look_cost(Prices& prices, double clauses, bool is_shared = false) {
   if (is_shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
   return prices.find("consumer/look"_row) ? prices.of("consumer/look"_row, clauses)
@@ -119,15 +119,15 @@ inline double lateness(const vm::Profile& profile) {
   return late ? late->m / profile.clock_hz : kTimerSlack;
 }
 
-// Clauses whose firings come evenly at some rate.
+// Clauses whose firings are evenly spaced. rate: per second.
 struct LookedFor {
   double rate = 0, clauses = 0;
 };
 
-// In clocks a second.
+// The cost of all polls, in clocks per second.
 inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait) {
   const double looks = looks_a_second(wanted, lateness(prices.profile()), longest);
-  double clauses = 0;  // that a look finds
+  double clauses = 0;  // whose firings a poll finds
   for (const LookedFor& one : all) clauses += one.clauses * std::min(one.rate / looks, 1.0);
   return look_cost(prices, clauses).times(looks);
 }
@@ -135,9 +135,9 @@ inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, dou
 // (7)  COST = sum over scripts of (6) + sum over probes of Freq * Cost(Probe)
 // (8)  Cost(total) = Cost_C + Cost_P; chew-and-print is user time, the rest of the consumer system time
 //
-// A firing takes system time in the traced thread, then user time in dvm; the consumer takes system time to wake up, and user
-// time for all else. Where the VM is in the kernel (the paper's machine) probes in processes take user time, all others system
-// time.
+// A firing takes system time in the traced thread, then user time in dvm. The consumer takes system time to wake up, and user
+// time for everything else. If the VM is in the kernel (the paper's machine), probes in processes take user time, all others
+// system time.
 struct Total {
   vm::Cost probes_user, probes_system, consumer_user, consumer_system;
 
@@ -151,14 +151,14 @@ struct Total {
 // Freq * Cost(Probe), in clocks a second.
 inline vm::Cost probe_cost(const vm::Cost& firing, double rate) { return firing.times(rate); }
 
-// Of one CPU; 1 is all of it.
+// The share of one CPU, 0 to 1.
 inline double share_of_cpu(double clocks_a_second, double clock_hz) { return clocks_a_second / clock_hz; }
 
 // Firings a second at which a firing of so many clocks takes this share of one CPU.
 inline double rate_of_share(double clocks, double clock_hz, double share) { return clocks > 0 ? share * clock_hz / clocks : 0; }
 
-// The share of a CPU that tracing takes: a workload that costs T and fires F times a second uses F * T of a CPU, and F' * (T + C)
-// when it is traced.
+// The share of a CPU that tracing takes, from measured shares and rates. A workload with cost T between firings uses F * T of a
+// CPU untraced, at F firings per second, and F' * (T + C) traced.
 inline double measured_share(double traced, double traced_rate, double untraced, double untraced_rate) {
   return traced - untraced * traced_rate / untraced_rate;
 }
