@@ -18,8 +18,8 @@ struct Experiment {
   double rate;                     // firings a second
   bool is_user_time;               // user time of the process; false: system time
   bool with_consumer;              // adds the consumer's time
-  double seen;                     // share of the CPU, traced
-  double untraced, untraced_rate;  // the same without; rate 0: the machine idles
+  double seen;                     // share of the CPU when traced
+  double untraced, untraced_rate;  // share and rate when not traced; rate 0: the machine is idle
   double published_prediction, published_measurement;
 };
 
@@ -30,7 +30,7 @@ struct ExperimentResult {
   double firing;     // clocks
   double predicted;  // per cent
   double measured;
-  // By how much the prediction misses, in per cent of the measured cost.
+  // The error of the prediction, in per cent of the measured cost.
   double error() const { return 100 * (predicted - measured) / measured; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What programs will cost, from their DIF and a profile; nothing is traced. Clauses with the same description are ECBs of the
+// Predicts the cost of programs from their DIF and a profile, without tracing. Clauses with the same description are ECBs of the
 // same probe and share its flow:
 //
 //   Program -> clause, description -> (1) flow, (2) predicate, (3) actions -> (4) a firing -> (7) at its rate
@@ -16,7 +16,7 @@
 
 namespace dvm::runtime {
 
-// A step of the consumer at an action, besides printing its values, and the number of things that it is priced by.
+// A step of the consumer for an action, other than printing its values. things: the number of units of its price n.
 struct StepUse {
   Row row;
   double things = 0;
@@ -24,8 +24,8 @@ struct StepUse {
 
 // The consumer's work on a record.
 struct RecordShape {
-  double bytes = 0;                               // 0: there is none; with strings of the expected size
-  double string_bytes = 0;                        // of them
+  double bytes = 0;                               // with strings of the expected size; 0: there is no record
+  double string_bytes = 0;                        // bytes of strings among them
   unsigned actions = 0, values = 0, strings = 0;  // strings: of the values
   double digits = 0;                              // of all numbers
   std::vector<StepUse> steps;
@@ -36,14 +36,13 @@ struct ClausePrediction {
   size_t number = 0;  // from 0, of the clauses of all programs
   size_t difos = 0;
   EcbCost cost;
-  // It starts the machine state: where other clauses are on the probe, too, and where none is.
-  bool has_dif = false, has_dif_alone = false;
-  bool has_gate = false;  // nothing is started for it unless its predicate holds
-  bool has_keys = false;  // of an aggregation
-  // How often its predicate holds, and what its instructions do, was measured.
-  bool is_measured = false;
-  RecordShape record;  // of one run of its actions
-  // The part of the records of a speculating clause that is printed (speculated.h).
+  bool has_dif = false;        // it prepares the machine state if the probe has other clauses
+  bool has_dif_alone = false;  // it prepares the machine state if the probe has no other clause
+  bool has_gate = false;       // nothing is prepared for it unless its predicate holds
+  bool has_keys = false;       // of an aggregation
+  bool is_measured = false;    // the probability of its predicate, and the counts of its instructions, were measured
+  RecordShape record;          // of one run of its actions
+  // The fraction of the records of a speculating clause that is printed (speculated.h).
   std::optional<double> committed;
 };
 
@@ -69,7 +68,7 @@ struct ProbePrediction {
   vm::Cost prepare;       // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
-  std::optional<AgentPrediction> agent;  // else an instrument of dvm takes it
+  std::optional<AgentPrediction> agent;  // nothing: another instrument takes it
   double rate = 0;                       // firings a second; 0: not known, or none
   bool is_rate_known = false;
   bool is_rate_named = false;  // the probe's name gives the rate
@@ -79,9 +78,9 @@ struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   // The consumer in clocks a second, and its part that processes and prints records.
   vm::Cost consumer, printing;
-  // Extra clocks a second to find one of several keys.
+  // Extra clocks per second to find one of several keys.
   vm::Cost waiting;
-  // Extra cost of a firing after idle time, and the same in clocks a second.
+  // Extra cost of a firing after idle time, for one firing and in clocks per second.
   vm::Cost rested, resting;
   Total total;                    // (8), of the probes whose rate is known
   double record_rate = 0;         // bytes a second

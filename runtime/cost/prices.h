@@ -1,5 +1,5 @@
 #pragma once
-// Looking prices up, with those that are missing remembered: what has no price costs nothing, and whoever asks says so.
+// Looks up prices, and collects the rows without a price. These cost nothing; the caller reports them.
 
 #include <optional>
 #include <set>
@@ -13,7 +13,7 @@ namespace dvm::runtime {
 
 class Prices {
  public:
-  // Without an execution: the profile's.
+  // execution: nothing: the default of the profile.
   explicit Prices(const vm::Profile& profile, const vm::Sizes& sizes = {}, std::optional<Execution> execution = {})
       : profile_(profile), sizes_(sizes), execution_(execution.value_or(execution_of(profile))) {}
 
@@ -22,17 +22,17 @@ class Prices {
     miss(execution_ == execution_of(profile_) ? row.name() : row.in(execution_).text());
     return {};
   }
-  // Of a row that not every profile has to have.
+  // The price of an optional row, which is not reported as missing.
   vm::Cost of_optional(Row row, double bytes = 0) const {
     const vm::Price* price = find(row);
     return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
-  // An engine has prices of its own where they differ from the default engine's. Null: the row has no price.
+  // An engine has its own prices only for rows that differ from the default engine. Null: the row has no price.
   const vm::Price* find(Row row) const {
     const vm::Price* own = profile_.find(row.in(execution_));
     return own ? own : profile_.find(row.in({EngineId{}, execution_.backend}));
   }
-  // Costs nothing, and is named among the missing.
+  // Adds a row to the missing ones.
   void miss(const std::string& name) { missing_.insert(name); }
   vm::CostRange of(const dif::Difo& difo, std::span<const vm::InstructionCount> instructions = {}) {
     return vm::price_difo(difo, profile_, sizes_, missing_, instructions, engine_folder(execution_.engine));
