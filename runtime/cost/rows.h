@@ -6,8 +6,8 @@
 //   source/NAME/STAGE  capture/NAME  consumer/STEP                            sources.def, flow_stages.def, captures.def,
 //   consumer_steps.def record/  key/  prepare/  ring/  resume/  rested/  account/  agent/        rows.def
 //
-// In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made of a row of its table. Where
-// the work is done (places.def) is no part of a row: Execution says it.
+// In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made from a row of its table. The
+// engine and backend that do the work (places.def) are not part of a row; Execution has them.
 
 #include <array>
 #include <compare>
@@ -27,7 +27,7 @@
 
 namespace dvm::runtime {
 
-// How often a thread wakes from idle before it fires, a second, where nothing is known of it.
+// How often a thread wakes from idle before it fires, per second, if nothing is known.
 inline constexpr double kUsualRests = 1000;
 
 struct CostRow {
@@ -81,7 +81,7 @@ struct Execution {
 };
 inline constexpr Execution kInAgent = {EngineId::interp, BackendId::agent};
 
-// The folder of its prices; empty: the default engine.
+// The folder of an engine's prices; empty: the default engine.
 std::string_view engine_folder(EngineId engine);
 // Nothing: no engine has the name.
 std::optional<EngineId> find_engine(std::string_view name);
@@ -153,7 +153,7 @@ class Row {
   constexpr std::string_view folder() const { return text().folder; }
   std::string name() const;
   operator vm::RowName() const { return vm::RowName::of_table(name()); }
-  // The name with the folder of the engine or of the backend, by whichever of them the row differs there.
+  // The name, with the folder of the engine or of the backend if the price of the row differs there.
   vm::RowName in(const Execution& execution) const;
 
   friend constexpr auto operator<=>(const Row&, const Row&) = default;
@@ -167,7 +167,7 @@ consteval Row operator""_row(const char* text, size_t size) {
     if (rows::kTexts[i].is({text, size})) return Row(i);
   throw "there is no such row";
 }
-// Of a name that is not known before the program runs. Nothing: there is no such row.
+// Looks up a name at run time. Nothing: there is no such row.
 std::optional<Row> find_row(std::string_view name);
 
 constexpr Row row_of(dif::Opcode opcode) { return Row(rows::kOpcode + static_cast<size_t>(opcode) - 1); }
@@ -191,16 +191,16 @@ constexpr Row row_of(PricedSource source, FlowStage stage) {
 constexpr Row row_of(ConsumerStep step) { return Row(rows::kConsumer + static_cast<size_t>(step)); }
 Row row_of(const vm::DifRow& row);
 
-// The step of the consumer at such an action besides printing its values. Nothing: there is none.
+// The step of the consumer for such an action, other than printing its values. Nothing: there is none.
 std::optional<Row> consumer_step_of(const dif::ActionInfo& action);
 
-// All of them that can be priced, in the order of a file.
+// All rows that can be priced, in the order of a profile.
 const std::vector<Row>& price_rows();
 
-// The names under which a file may price them: each row, and again in the folder of each engine or backend by which it differs.
+// All names that a profile may price: each row, and its names in the folders of the engines and backends where it differs.
 std::vector<std::string> price_names();
 
-// The kernel's, if that is where the profile prices firings; otherwise the defaults.
+// The default execution of a profile: in the kernel, if it has prices of firings there.
 Execution execution_of(const vm::Profile& profile);
 
 }  // namespace dvm::runtime
