@@ -1,6 +1,6 @@
 #pragma once
-// How the clauses of programs run by an agent: in the traced thread, or in dvm from a record, as the instrument would decide it
-// (runtime/instrument/agent). Nothing is placed.
+// Finds out how an agent would run the clauses of programs: in the traced thread, or in dvm from a record. The decisions are
+// those of the instrument (runtime/instrument/agent), but no probe is placed.
 
 #include <span>
 
@@ -11,13 +11,12 @@
 
 namespace dvm::runtime {
 
-// Finds how an agent would run the clauses of probes in processes. A description without a probe in `matched` is assumed to have
-// one whose arguments lie in registers. The sizes of strings and stacks, and the sources of probes, are those of `how`. Fails if
-// the programs cannot be enabled.
+// For probes in processes. A description without a probe in `matched` is assumed to match one whose arguments are in registers.
+// The sizes of strings and stacks, and the sources of probes, come from `how`. Fails if the programs cannot be enabled.
 Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs, const dif::Options& options,
                                   const MatchedProbes& matched, const PredictOptions& how);
 
-// Adds them to `how`, for the probes that the handle has found.
+// Adds the result for the probes that the handle has found to `how`.
 Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how);
 
 }  // namespace dvm::runtime

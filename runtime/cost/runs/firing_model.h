@@ -1,5 +1,5 @@
 #pragma once
-// Makes the model of a firing that a simulation needs, from programs and prices.
+// Makes the model of a firing for a simulation, from programs and prices.
 
 #include <set>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace dvm::runtime {
 
-// Weighs probes by options.rates; without any rates, equally. run: the options of the run. missing receives the rows without a
-// price.
+// Probes are weighted by options.rates or, without any rates, equally. run: the options of the run. missing: receives the rows
+// without a price.
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
                                  PredictOptions options, const dif::Options& run, std::set<std::string>& missing);
 

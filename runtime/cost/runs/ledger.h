@@ -1,14 +1,14 @@
 #pragma once
-// The ledger: the counts of a run, priced by a profile. Equation (4) with the counts of a whole run instead of a firing's, and
-// the consumer's steps. Rows of an ECB are priced by the engine that ran it; under option engine=auto by both, as its firings are
-// divided.
+// The ledger: the counts of a run, priced by a profile. This is equation (4) with the counts of a whole run instead of those of
+// one firing, and the steps of the consumer. Rows of an ECB have the prices of the engine that ran it. Under option engine=auto,
+// both engines' prices are used, in proportion to their firings.
 //
 //   part          counts                                                   rows
 //   source        events, bytes, pieces of memory, firings                 source/replay, capture/recorded
 //   preparation   machine states, ECBs                                     prepare
 //   DIF           instructions, variables, subroutines, bytes              opcode, variable, subroutine
 //   actions       aggregating functions and other actions                  aggregation, action
-//   values kept   values in records and keys, bytes; keys merged a read    record, key
+//   values kept   values in records and keys, bytes; keys merged           record, key
 //   consumer      snapshots, copied bytes, records, steps                  consumer
 //   counting      clauses, evaluations, steps                              account
 
@@ -22,8 +22,8 @@ namespace dvm::runtime {
 
 struct Replayed {
   uint64_t events = 0, bytes = 0;  // of the recording
-  uint64_t pieces = 0;             // of memory that its events have
-  bool is_quiet = true;            // nothing is printed of a record but what the script prints
+  uint64_t pieces = 0;             // of captured memory in its events
+  bool is_quiet = true;            // records print only the text of the script
 };
 
 struct LedgerPart {
@@ -33,7 +33,7 @@ struct LedgerPart {
 
 struct Ledger {
   std::vector<LedgerPart> parts;
-  double native_share = 0;        // part of the ECBs' runs that was machine code, and is priced as such
+  double native_share = 0;        // fraction of the ECBs' runs by machine code, with its prices
   std::set<std::string> missing;  // rows without a price, which cost nothing here
   vm::Cost total() const;
 };
