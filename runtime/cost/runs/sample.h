@@ -1,5 +1,5 @@
 #pragma once
-// Finds out what DIF does not tell a prediction: rates, from the names of timers or counted in the kernel; predicates and
+// Measures what a prediction cannot derive from DIF: rates, from the names of timers or counted in the kernel; predicates and
 // branches, from a counted run. Consumer context.
 
 #include <map>
@@ -13,10 +13,11 @@
 
 namespace dvm::runtime {
 
-// How often each clause's predicate held and its branches were taken, over all of its probes. Without clauses that never fired.
+// How often each clause's predicate held and its branches were taken, over all of its probes. Clauses that never fired are left
+// out.
 MeasuredClauses measured_clauses(const Account& account);
 
-// The same, from a run: the handle traces for so long and is stopped. It must count (a cost policy) and print nowhere.
+// The same, from a run: the handle traces for `seconds` and is stopped. It must have a cost policy that counts, and no output.
 Result<MeasuredClauses> sample_clauses(Handle& handle, double seconds);
 
 // Sets the rates of timers that options.rates lacks, and adds their descriptions to options.named_rates: profile-997 fires 997
@@ -29,8 +30,8 @@ struct SampledRates {
   std::map<const Probe*, double> of_probes;  // that were counted
 };
 
-// Of the programs' descriptions, whose probes the handle has enabled, but for dvm's own. Adds probes that could not be counted to
-// `refused`.
+// Counts the firings of the programs' probes, which the handle has enabled, except dvm's own probes. Adds probes that cannot be
+// counted to `refused`.
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
                                   std::vector<Refused>& refused);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The sources that firings of probes in processes come from, by the instructions that they are put on.
+// Finds the priced sources of probes in processes, by the instructions on which they are placed.
 
 #include <map>
 #include <span>
@@ -18,8 +18,8 @@ using MatchedProbes = std::map<std::string, std::vector<const Probe*>>;
 // How often each probe fires, if known; otherwise all are equally likely.
 using ProbeRates = std::map<const Probe*, double>;
 
-// Sources of probes that are enabled together: at the same instruction they share a trap. The places of a probe are equally
-// likely. Descriptions without a place are left out. with_stacks: also find out if code has frame pointers.
+// The sources of probes that are enabled together; probes on the same instruction share a trap. The sites of a probe are assumed
+// to be equally frequent. Descriptions without a site are left out. with_stacks: also find out if code has frame pointers.
 SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates = {});
 
 // True if a clause walks the stack.

@@ -1,7 +1,6 @@
 #pragma once
-// The parts of a run in the threads that an agent traces. dvm cannot time them: their counts are those of the account, which are
-// exact, and their prices those of a profile. dvm counts clauses where it runs them, so in a run with an account each firing
-// leaves a record.
+// The cost of a run in the threads that an agent traces. dvm cannot time it: the counts come from the account, and are exact; the
+// prices come from a profile. In a run with an account, dvm runs all clauses, to count them, so each firing leaves a record.
 
 #include <span>
 #include <string>
@@ -25,21 +24,21 @@ struct ThreadStage {
 struct ThreadPart {
   const Probe* probe = nullptr;
   std::vector<ThreadStage> paid;
-  std::vector<ThreadStage> otherwise;  // in a run without an account; empty: the same
+  std::vector<ThreadStage> otherwise;  // the stages in a run without an account; empty: the same
 };
 
 // A probe that an agent made fire.
 struct AgentFirings {
   const Probe* probe = nullptr;
   CaptureNeeds needs;                      // of the record
-  AgentWay way;                            // without an account
-  std::vector<const EcbAccount*> clauses;  // as in way
+  AgentWay way;                            // in a run without an account
+  std::vector<const EcbAccount*> clauses;  // in the order of `way`
 };
 
 std::vector<AgentFirings> find_agent_firings(Handle& handle, std::span<const dif::Program* const> programs,
                                              const Account& account);
 
-// agent: the prices of the traced thread. Strings and stacks are taken to have their expected sizes.
+// agent: the prices of the traced thread. Strings and stacks are assumed to have their expected sizes.
 ThreadPart price_thread(const AgentFirings& firings, Prices& agent, Prices& dvm);
 
 }  // namespace dvm::runtime
