@@ -1,5 +1,5 @@
 #pragma once
-// How often the consumer took each of its steps, and the keys, frames, bytes or digits that it worked on, for the ledger.
+// Counts the steps of the consumer, and their units (keys, frames, bytes or digits), for the ledger.
 
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ inline constexpr size_t kConsumerSteps = std::size(kConsumerStepNames);
 
 class StepCounts {
  public:
-  // Adds one time.
+  // Counts one step.
   void add(ConsumerStep step, uint64_t units = 0) { of_[static_cast<size_t>(step)] += {1, 0, 0, units}; }
   const vm::Tally& of(ConsumerStep step) const { return of_[static_cast<size_t>(step)]; }
 

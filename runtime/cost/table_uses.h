@@ -1,7 +1,7 @@
 #pragma once
-// Tables with keys: entries of aggregations, and dynamic variables (thread-local variables and elements of associative arrays).
-// Finding one of several keys in random order takes longer than finding the same key again. The rows key/few, key/some, key/many
-// and tuple/few, ... price the difference: many keys do not fit into the caches.
+// The cost of lookups among several keys: entries of aggregations, and dynamic variables (thread-local variables and elements of
+// associative arrays). Finding one of many keys in random order costs more than finding the same key again, because the keys do
+// not fit into the caches. The rows key/few, key/some, key/many, tuple/few and so on price the difference.
 
 #include <cmath>
 #include <span>
@@ -16,7 +16,7 @@ namespace dvm::runtime {
 inline constexpr double kFewKeys = 10, kSomeKeys = 1e3;
 inline constexpr double kMostKeys = 3e4, kMostTuples = 1e4;  // that fit into the default aggsize and dynvarsize
 
-// Expected number of different keys in so many firings, if all keys are equally likely.
+// Expected number of different keys in `firings`, if all keys are equally likely.
 inline double different(double keys, double firings) { return -keys * std::expm1(-firings / keys); }
 
 // The rows of one kind of table, and the number of keys that `many` is measured with.
@@ -27,12 +27,12 @@ struct TableRows {
 inline constexpr TableRows kKeyRows = {kMostKeys, "key/few"_row, "key/some"_row, "key/many"_row};
 inline constexpr TableRows kTupleRows = {kMostTuples, "tuple/few"_row, "tuple/some"_row, "tuple/many"_row};
 
-// Extra time of one lookup, in ns or in clocks, with as many keys as the rows were measured with.
+// Extra time of one lookup, in ns or clocks, for the numbers of keys for which the rows were measured.
 struct TableTimes {
   double most = kMostKeys;
   double few = 0, some = 0, many = 0;
 
-  // The same among any number of keys; between the measured numbers by their logarithms.
+  // The same for any number of keys, interpolated by its logarithm.
   double among(double keys) const {
     const auto part = [&](double from, double to) { return std::log(keys / from) / std::log(to / from); };
     if (keys <= 1) return 0;
@@ -64,7 +64,7 @@ double keyed_actions(const dif::EcbDesc& clause);
 // The times that the profile gives such a table, in clocks.
 TableTimes table_times(Prices& prices, const TableRows& rows);
 
-// By as many firings as options.rates says; in clocks.
+// The lookups at the rates of options.rates, with times in clocks.
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices);
 
 // A dynamic variable that clauses store to.
@@ -72,13 +72,13 @@ struct DynamicUse {
   vm::DynamicEntry entry;  // of its largest store; strings have their expected length
   bool is_thread = false;  // each thread has its own
   bool has_keys = false;   // there is one for each key
-  double stores = 0;       // by as many firings as options.rates says; assigning 0 stores nothing
+  double stores = 0;       // per second, at the rates of options.rates; assigning 0 stores nothing
 };
 std::vector<DynamicUse> dynamic_uses(std::span<const dif::Program* const> programs, const PredictOptions& options);
 
-// Whether the number of live keys limits the variables; otherwise the number of threads does.
+// True if the number of variables depends on the number of live keys; otherwise it depends on the number of threads.
 bool have_keys(std::span<const DynamicUse> uses);
-// How many live keys, or threads, have room for all of their variables in dynvarsize bytes.
+// The number of live keys, or of threads, all of whose variables fit into dynvarsize bytes.
 double most_live(std::span<const DynamicUse> uses, double dynvarsize, double threads);
 
 }  // namespace dvm::runtime
