@@ -1,5 +1,5 @@
 #pragma once
-// A provider makes probes. It knows how to find them, not how firings arrive: that is the instrument's part, by the probe's site.
+// A provider finds probes. How they fire is the instrument's part, by the site of a probe.
 
 #include <string>
 #include <string_view>
@@ -11,9 +11,9 @@ namespace dvm::runtime {
 
 class Catalog;
 
-// A provider's answer to a description that is meant for it.
+// A provider's answer to a description.
 struct Discovery {
-  std::string reason;                // why nothing was found, if more is known: "failed to lookup 'f' in module 'm'"
+  std::string reason;                // why nothing was found: "failed to lookup 'f' in module 'm'"; may be empty
   std::string tag;                   // the D_* tag of that reason
   std::vector<std::string> similar;  // near names, best first
 };
@@ -22,11 +22,11 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
-  // False: its probes have names of other providers.
+  // False: its probes have other provider names.
   virtual bool is_named_in_descriptions() const { return true; }
-  // Adds the probes that the description may mean, if its provider field can be this provider's.
+  // Adds the probes that the description may match, if its provider field can match this provider.
   virtual Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) = 0;
-  // Descriptions of process `root` mean from now on, too, what another one has mapped that comes from it.
+  // Makes descriptions of process `root` also match files that its descendant `pid` has mapped.
   virtual void look_in(int32_t /*root*/, int32_t /*pid*/) {}
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The data that a recording keeps of a process that fired. A handle that replays takes it in place of the process.
+// The data of a process in a recording. A replay uses it in place of the process.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct RecordedProcess {
   int32_t pid = 0;
   ProcessIds ids;
   std::string name;
-  std::string command_line;  // its words, parted by blanks
+  std::string command_line;  // its words, separated by blanks
 };
 
 }  // namespace dvm::runtime
