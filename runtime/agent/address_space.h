@@ -1,5 +1,5 @@
 #pragma once
-// What a process has mapped, and where there is room for more.
+// The mappings of a process, and gaps between them.
 
 #include <sys/types.h>
 
@@ -22,23 +22,23 @@ struct MemoryMapping {
   std::string path;
   bool is_constant = false;  // readable, and not writable
   bool is_writable = false;  // and readable
-  bool is_shared = false;    // what is written there reaches the file
+  bool is_shared = false;    // writes reach the file
 };
-// By address.
+// Sorted by address.
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);
-// The one, of mappings by address, that an address lies in; null: none.
+// The mapping that contains an address. mappings: sorted by address. Null: none does.
 const MemoryMapping* mapping_at(const std::vector<MemoryMapping>& mappings, uint64_t address);
 // Why nothing is put into code of a mapping that is shared.
 inline constexpr std::string_view kSharedCode =
     "its code is mapped as shared: what is written there would change the file, and other processes";
 
-// The furthest that a jump of five bytes reaches, less what lies at both ends.
+// The reach of a jump of five bytes, less a margin for the sizes of the areas at both ends.
 inline constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 
-// Room of so many bytes (a multiple of a page), the nearest from which all of `near` is within reach. The heap and the stack can
-// still grow.
+// A free range of `bytes` (a multiple of a page), the nearest one from which all of `near` is within reach of a jump. It leaves
+// room for the growth of the heap and the stack.
 std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes);
-// The same, anywhere: in the middle of the largest gap, where the process will map nothing soon.
+// The same, anywhere: in the middle of the largest gap, which the process is unlikely to use soon.
 std::optional<uint64_t> find_far_gap(const std::vector<MemoryMapping>& mappings, uint64_t bytes);
 
 // A code mapping that dvm has added to a process, now or in an earlier run.
