@@ -1,17 +1,17 @@
 #pragma once
-// The agent in one process: code that is mapped into it, sites whose first instruction jumps there, and lanes through which
-// firings come.
+// The agent in one process: code that is mapped into it, sites whose first instruction jumps to that code, and lanes through
+// which firings arrive. These are the steps:
 //
-//   stop, map by remote calls, go on         mappings that nothing refers to
-//   write code, stubs, table of patches      still nothing runs it
-//   stop, write the jumps, arm, go on        the process fires
-//   disarm, stop, write the bytes back       no jump is left
-//   unmap by remote calls, go on             nothing is left
+//   1. Stop the process, map memory by remote calls, and continue it. Nothing refers to the mappings yet.
+//   2. Write the code, the stubs and the table of patches. Nothing runs them yet.
+//   3. Stop the process, write the jumps, arm the agent, and continue. The process fires.
+//   4. Disarm the agent, stop the process, and restore the original bytes. No jump is left.
+//   5. Unmap the memory by remote calls, and continue. Nothing is left.
 //
-// After each of these steps, and in the middle of each, the process is correct, should dvm be killed there. The guard is started
-// before the first jump is written. Mappings stay as long as a thread, or a signal frame, may be in a stub (unmap.h).
+// If dvm is killed after or during any step, the process continues correctly. The guard is started before the first jump is
+// written. Mappings stay as long as a thread, or a signal frame, may be in a stub (unmap.h).
 //
-// Consumer context, and the thread of dvm that is the tracer of a program that it has started.
+// Consumer context. If dvm has started the program, the calling thread must be the one that is its tracer.
 
 #include <cstdint>
 #include <optional>
@@ -41,7 +41,7 @@ namespace dvm::runtime {
 
 struct CodeArea;
 
-// Of the data mapping, at first.
+// Initial contents of the data mapping.
 struct BeginData {
   inside::ClockLine clock{};
   inside::Globals globals{};
@@ -49,37 +49,37 @@ struct BeginData {
 
 class AgentProcess {
  public:
-  // Changes nothing yet. lanes and ring_bytes: powers of two. follows: what it forks fires as well, into the same lanes.
+  // Does not change the process. lanes and ring_bytes: powers of two. follows: forked children fire too, through the same lanes.
   static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows);
   AgentProcess(AgentProcess&&) = default;
   AgentProcess& operator=(AgentProcess&&) = delete;
-  // Lanes that are still mapped in the process hold nothing then.
+  // Frees the memory of lanes that are still mapped in the process.
   ~AgentProcess();
 
-  // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
-  // begin: what threads read at first; dvm publishes later values. Clauses with thread-local variables do nothing until
-  // place_variables().
+  // Enables the sites, which must not overlap. Sets the refusal of each site that cannot be enabled. An error means that none is
+  // on. begin: the initial values that threads read. Clauses with thread-local variables do nothing until place_variables().
   Status enable(std::vector<AgentSite>& sites, const BeginData& begin = {});
   void place_variables(inside::VariablesIn where);
-  // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
+  // Takes all patches off, including those in forked children. After an error, the patches stay but do nothing.
   Status disable(Mappings mappings);
-  // After that: the guard tries it again, also once dvm has ended.
+  // Call after that: the guard tries again, even after dvm has ended.
   void leave_to_guard() {
     if (guard_) guard_->hand_over();
   }
 
-  // Takes single jumps off, which are sorted.
+  // Takes single jumps off. jumps: sorted addresses.
   Status take_off(std::span<const uint64_t> jumps);
-  // The signals that instructions under jumps may raise by faults. Threads that wait to handle others go on.
+  // Sets the signals that instructions under jumps may raise by faults. Threads that wait to install handlers for other signals
+  // go on.
   void note_raised(uint64_t raised);
 
   pid_t pid() const { return context_.pid; }
   const AgentMemory& memory() const { return memory_; }
   const inside::Context& context() const { return context_; }
-  // Where the process, or what it was before it has executed another program, leaves firings. Lasts longer than the process.
+  // The file of the data mapping, from which firings are read. It outlives the process, and an exec.
   int data_file() const { return data_file_.get(); }
   bool is_on() const { return is_on_; }
-  // Stubs make no system calls: the functions by which the process may restrict them are not watched, or it has done so.
+  // True if stubs make no system calls, because the process has restricted them, or may do so unnoticed.
   bool is_muted() const;
 
  private:
