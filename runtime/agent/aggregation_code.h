@@ -1,8 +1,6 @@
 #pragma once
-// The code of a site that finds the state of an aggregation's key in the arena of the thread, and updates it. Otherwise
-// it calls agent_find or agent_aggregate (inside/aggregate.h).
-//
-// Tested by tests/unit/instrument/site_code_test.cpp and site_run_test.cpp.
+// Makes the code of a site that finds the state of an aggregation's key in the arena of the thread and updates it. In rare cases
+// the code calls agent_find or agent_aggregate (inside/aggregate.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +18,7 @@ class AggregationCode : SiteCodeBase {
 
   // %rbx: the lane, %rbp: the arena. The workspace has the number of the arena.
   void add(const AgentClause& aggregation, uint64_t address);
-  // Adds the code for what is rare, to which the code before leads.
+  // Adds the code for rare cases, to which the code of add() jumps.
   void add_rare();
   const std::vector<size_t>& failures() const { return failures_; }
 
@@ -34,7 +32,7 @@ class AggregationCode : SiteCodeBase {
   void leave_if(unsigned char condition, const AgentKey& key);
   void add_by_call(const AgentKey& key, uint64_t address);
   size_t check_found(const AgentClause& aggregation);
-  // A string or a stack that the code of the site does not take is left to agent_find.
+  // A string or a stack that the code of the site cannot handle, and leaves to agent_find.
   struct Long {
     std::vector<size_t> from;
     size_t back = 0;  // in the code
@@ -47,28 +45,28 @@ class AggregationCode : SiteCodeBase {
   void add_update_of_state(const inside::ThreadAggregation& clause);
   void call_update(const inside::ThreadAggregation& clause);
   void add_quantize(const inside::ThreadAggregation& clause, size_t states);
-  // A negative value of quantize() is left to its function.
+  // A negative value of quantize(), which a function of the agent handles.
   struct Negative {
     size_t from = 0, back = 0;  // in the code
     size_t states = 0;          // of the state from %rcx
     const inside::ThreadAggregation& clause;
   };
   void add_negative(const Negative& one);
-  // Where the entry in the first bucket is another one, there is none yet, or no room for one, agent_aggregate does it.
+  // A lookup that the first bucket does not answer: it is empty or has another entry. agent_aggregate handles it.
   struct Miss {
     std::vector<size_t> from;
     size_t back = 0;  // in the code
     uint64_t address = 0;
     uint32_t key_words = 0;
     bool has_value = false;                 // in %rax, or in %r8 if there are keys
-    const AgentClause* unvalued = nullptr;  // the value is yet to be found out, and the key is whole
+    const AgentClause* unvalued = nullptr;  // the aggregation whose value is not computed yet; the key is complete
   };
   void add_found(const AgentClause& aggregation, uint64_t address);
   void add_update(const inside::ThreadAggregation& clause, size_t states);
   void add_miss(const Miss& miss);
 
   SiteFrame& frame_;
-  std::vector<size_t> lost_;  // jumps: of a stack that cannot be read: the aggregation at hand is left out
+  std::vector<size_t> lost_;  // jumps if a stack cannot be read, which skip the aggregation
   std::vector<Long> longs_;
   std::vector<Miss> misses_;
   std::vector<Negative> negatives_;

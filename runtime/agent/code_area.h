@@ -1,5 +1,5 @@
 #pragma once
-// A code mapping and the sites that it serves. It is filled from the beginning on:
+// A code mapping, and the sites that it serves. It is filled from the beginning:
 //
 //   CodeHeader (a page) | agent_enter ... | programs | sites, stubs and their FDEs | patches | FrameTable
 
@@ -23,7 +23,7 @@ struct CodeArea {
   std::vector<AgentSite*> sites{};
   AddressRange near{}, range{};
   uint64_t wanted = 0;
-  std::vector<std::byte> content{};  // behind the header
+  std::vector<std::byte> content{};  // after the header
   uint64_t table = 0, table_size = 0;
   std::vector<SitePatch> patches{};
   std::vector<Stub> stubs{};          // of the patches
@@ -33,10 +33,10 @@ struct CodeArea {
   uint64_t begin() const { return range.begin + kPageBytes; }
   uint64_t here() const { return begin() + content.size(); }
   uint64_t add(std::span<const std::byte> bytes);
-  // With their code. 0: there are none.
+  // Adds steps and their code. Returns the address; 0: there are none.
   uint64_t add_steps(std::vector<AgentStep>& steps);
 
-  // Unwind information, but for that of stubs, takes so many bytes.
+  // Bytes of the unwind information that does not belong to stubs.
   static uint64_t fixed_frame_bytes();
   void begin_frames(uint64_t code_at, const inside::CodeEntries& entries);
   void add_frame(uint64_t stub_at, const Stub& stub);

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the few instructions of x86-64 that stubs consist of. All jumps and addresses are absolute for the caller.
+// An assembler for the few instructions of x86-64 in stubs. The caller gives absolute addresses.
 
 #include <cstdint>
 #include <cstring>
@@ -72,7 +72,7 @@ class CodeWriter {
     std::memcpy(bytes_.data() + jump - sizeof distance, &distance, sizeof distance);
   }
 
-  // From here on, or from an offset on, the stack is so.
+  // Notes the layout of the stack from here, or from an offset, on.
   void note_frame(uint32_t depth, uint32_t kept, uint64_t counter) {
     note_frame({static_cast<uint32_t>(bytes_.size()), depth, kept, counter});
   }
