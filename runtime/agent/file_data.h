@@ -1,8 +1,6 @@
 #pragma once
-// Memory that instructions address relative to themselves: data of their own file. It is there as long as the process does not
-// change it, so its protection is watched.
-//
-// Tested by tests/unit/instrument/file_data_test.cpp and tests/runtime/scenarios/test_agent_faults.py.
+// Watches the data of files that instructions address relative to the program counter. It is accessible as long as the process
+// does not change its mapping or protection.
 
 #include <span>
 #include <vector>
@@ -12,8 +10,8 @@
 
 namespace dvm::runtime {
 
-// Adds the mappings that the copied instructions of sites address so. Refuses a site that may not read or write its data now, or
-// for whose data there is no room.
+// Adds the mappings that the copied instructions of sites address in this way. Refuses a site that cannot access its data now, or
+// if there are too many mappings.
 void watch_file_data(std::span<AgentSite* const> sites, const std::vector<MemoryMapping>& mappings,
                      inside::WatchedMemory& watched);
 
