@@ -1,6 +1,6 @@
 #pragma once
-// A process that outlives dvm: when dvm ends without having taken its agents off, the guard does. It has a session of its own, so
-// that signals to dvm's group do not reach it, and holds no file of dvm's but the memory of the traced process.
+// A process that outlives dvm. If dvm ends without taking its agents off, the guard does. It has its own session, so that signals
+// to dvm's process group do not reach it. Of dvm's files, it keeps only the memory of the traced process open.
 
 #include <sys/types.h>
 
@@ -14,9 +14,9 @@ class AgentGuard {
   static Result<AgentGuard> start(pid_t traced, bool follows);
   AgentGuard(AgentGuard&& other) noexcept;
   AgentGuard& operator=(AgentGuard&& other) noexcept;
-  // Leaves the rest to the guard, which tries for some seconds at least.
+  // Leaves the detaching to the guard, which tries for at least some seconds.
   void hand_over();
-  // Dismisses the guard: nothing is left to do.
+  // Ends the guard: nothing is left to do.
   ~AgentGuard();
 
  private:
