@@ -1,10 +1,7 @@
 #pragma once
-// Sites whose copied instructions raise signals by faults (raised_signals.h), and handlers of these signals. Such a handler would
-// see the address of the copy, so the site is placed only if no handler is installed, and none can be before dvm takes the jump
-// off: the functions by which a process installs handlers are watched, and those by which it changes what may be done with data
-// of its files.
-//
-// Tested by tests/unit/instrument/handler_watch_test.cpp and tests/runtime/scenarios/test_agent_faults.py.
+// Prevents that signal handlers see the addresses of copied instructions, if these raise signals by faults (raised_signals.h).
+// Such a site is placed only if no handler is installed for its signals, and if dvm can take the jump off before one is
+// installed. For this, the functions that install handlers, and those that change the protection of file data, are watched.
 
 #include <cstdint>
 #include <set>
@@ -19,12 +16,12 @@ namespace dvm::runtime {
 
 class HandlerWatch {
  public:
-  // The site was placed, or refused. One that was placed before is refused the next time.
+  // Call after a site was placed or refused. A site that was placed before is refused the next time.
   void note(const AgentSite& site);
-  // Refuses sites that raise signals which the process handles. One in a function that is watched would have to be taken off with
-  // the watch, so it is refused whatever is handled.
+  // Refuses sites that raise signals which the process handles. A site in a watched function is always refused, because it could
+  // only be taken off together with the watch.
   static void refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled);
-  // Refuses all that raise signals, unless every such function of the process is watched by now.
+  // Refuses all sites that raise signals, unless every such function of the process is watched.
   void refuse_unseen(std::span<AgentSite* const> sites) const;
 
  private:
@@ -34,8 +31,8 @@ class HandlerWatch {
   std::set<uint64_t> placed_;
 };
 
-// All threads of the process stand still. Refuses sites by what it handles, and by what it may do with data of its files, which
-// is added to what its stubs watch.
+// Refuses sites by the signals that the process handles and by the protection of file data, which is added to `watched`. All
+// threads of the process must be stopped.
 void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups, const inside::Context& context,
                     const AgentMemory& memory, inside::WatchedMemory& watched);
 
