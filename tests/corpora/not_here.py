@@ -13,13 +13,16 @@ PROOFS = (
     (re.compile(r"variable (curthread) is not available"), "the kernel's thread"),
     (re.compile(r"failed to resolve (`\w+): (?:Unknown symbol name|there is no traced program)"), "a variable of the kernel"),
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
+    (re.compile(r"dvm has no (\w+) provider, for "), NOT_HERE),
+    (re.compile(r"has no tracepoint for (\w+:::[\w-]+)"), "Linux has no tracepoint for it"),
+    (re.compile(r"probe description (\w+?):\S* does not match"), NOT_HERE),
     (re.compile(r"index \d+ is out of range for (sched:::change-pri)"), "Linux has no tracepoint for it"),
     (re.compile(r"failed to set option '(zone)'"), "Linux has no zones"),
     (re.compile(r"no struct (vnode|vnop_read_args|smb_request) definition"), "a structure of the kernel"),
     (re.compile(r"failed to resolve type (callout_t|conn_t|kstat_named_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),
     (re.compile(r"(tcp_state_string) has not yet been declared"), "the library of provider tcp"),
     (re.compile(r"failed to resolve (MAP_INITDATA):"), "a constant of Solaris' headers"),
-    (re.compile(r"fatal error: ((?:sys/(?:vnode|isa_defs)|inet/common)\.h): No such file"), "a header of Solaris' kernel"),
+    (re.compile(r"fatal error: ((?:sys/(?:vnode|isa_defs|byteorder)|inet/common)\.h): No such file"), "a header of Solaris' kernel"),
 )
 
 
@@ -51,3 +54,34 @@ BROKEN = {
 def is_command_line(text):
     """A shell command that was published as a script, or one for dtrace -n."""
     return re.match(r"\s*(?:#!\S*dtrace -\w*n|dtrace )", text) is not None
+
+
+# Scripts that have faults through no fault of dvm's, and why.
+FAULTY = {
+    "tcl_insflow.d": "Tcl passes a name that it has not initialised",
+    "dtruss": "open* also means openat, whose first argument is no path",
+    "fserrors.d": "open* also means openat, whose first argument is no path",
+    "filebyproc.d": "open* also means openat, whose first argument is no path",
+    "pathopens.d": "open* also means openat, whose first argument is no path",
+}
+
+# Scripts that print other rows here than they did on Solaris, and why (docs/dtrace-differences.md).
+OTHERWISE = {
+    "procsystime": "its first assignment makes self->start an int, which cuts timestamps",
+    "so1stbyte.d": "its first assignment makes self->connected an int, which cuts timestamps",
+}
+
+# Scripts that cannot be tried, and why.
+UNTRIED = {
+    "watchexec.d": "it starts a program of its author, and again for each such start",
+    "woof.d": "it prints nothing, but plays a sound",
+    "j_who.d": "it needs a program that calls Java from C",
+    "sshkeysnoop.d": "it needs a person who types a password",
+    "keylatency.d": "it needs a person who types",
+    "errinfo": "it reads the errors' numbers from a header of Solaris",
+    "dexplorer": "it runs all the others for minutes, into a folder",
+    "diskhits": "it wants the file of each disk request, which Linux does not tell",
+    "install": "it installs the collection",
+    "test.ksh": "a test of its own",
+    "sshconnect.d": "it needs a person who types a password",
+}
