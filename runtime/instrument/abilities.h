@@ -1,5 +1,5 @@
 #pragma once
-// What some instruments can do beyond instrument.h, an interface each. Instrument::abilities() says which of them one has.
+// Interfaces of the abilities that only some instruments have, beyond instrument.h. Instrument::abilities() returns them.
 
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,12 @@ namespace dvm::runtime {
 
 class EventSink;
 
-// Traces what a process forks as well.
+// Traces forked children too.
 class FollowsProcesses {
  public:
-  // From now on the descendants of the process are traced like the process itself. Called before its probes are enabled.
+  // Begins to trace the descendants of a process like the process itself. Called before its probes are enabled.
   virtual Status follow(int32_t pid) = 0;
-  // Whether descendants are left, once the processes named to follow() have gone.
+  // True if descendants are left after the processes passed to follow() have ended.
   virtual bool has_descendants() = 0;
 
  protected:
@@ -39,10 +39,10 @@ class HoldsThreads;
 class WatchesLoads {
  public:
   virtual Status watch(const LinkerSite& linker) = 0;
-  // Probes that are on may be lost by what a process maps.
+  // True if probes that are on may be lost when a process maps files.
   virtual bool may_lose_probes() const { return false; }
-  // The processes that have mapped files since the last call. They wait for settle(), two seconds at most, so that probes can be
-  // enabled before the new code runs. holders: those that one of these holds do not run on yet; may be null.
+  // The processes that have mapped files since the last call. They wait for settle(), at most two seconds, so that probes can be
+  // enabled before the new code runs. holders: an instrument whose held processes stay stopped; may be null.
   virtual std::vector<LoadedIn> take_loads() = 0;
   virtual void settle(const HoldsThreads* holders) = 0;
 
@@ -53,7 +53,7 @@ class WatchesLoads {
 // Stops the threads that it traces.
 class HoldsThreads {
  public:
-  // Whether it is the ptrace tracer of the process. It then resumes a process that dvm has started, at the next poll().
+  // True if it is the ptrace tracer of the process. It then resumes a process that dvm has started, at the next poll().
   virtual bool holds(int32_t pid) const = 0;
 
  protected:
@@ -65,13 +65,13 @@ struct Moment {
   uint64_t timestamp = 0, walltimestamp = 0;
 };
 
-// Has firings from elsewhere than a live process, so they end.
+// Replays firings, so they end.
 class Replays {
  public:
   // Nothing more will ever arrive.
   virtual bool finished() const = 0;
-  // The time for what fires in dvm itself, such as BEGIN and END: just before the first event of a recording, then just after the
-  // latest one. None: the time is now.
+  // The time for probes that fire in dvm itself, such as BEGIN and END: just before the first event of a recording, later just
+  // after the latest one. Nothing: now.
   virtual std::optional<Moment> moment() const { return {}; }
   // CPU time spent reading its file, in ns.
   virtual uint64_t reading_ns() const { return 0; }
@@ -80,7 +80,7 @@ class Replays {
   ~Replays() = default;
 };
 
-// Has something to tell the user, once: about probes that are on, or at the end.
+// Has notes for the user, each once: about probes that are on, or at the end.
 class TellsNotes {
  public:
   virtual std::vector<std::string> take_notes() = 0;
@@ -89,7 +89,7 @@ class TellsNotes {
   ~TellsNotes() = default;
 };
 
-// Knows more about what the kernel has lost than Instrument::drops().
+// Has details of the losses that Instrument::drops() counts.
 class CountsLosses {
  public:
   // drops() of one CPU.
@@ -101,14 +101,14 @@ class CountsLosses {
   ~CountsLosses() = default;
 };
 
-// Runs clauses that only aggregate, where they fire.
+// Runs clauses that only aggregate where their probes fire.
 class Aggregates {
  public:
   using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
   virtual AggregationSource& aggregations() = 0;
-  // BEGIN has fired. What was aggregated before is left out, and what threads have assigned to their variables is forgotten.
+  // BEGIN has fired. Discards earlier aggregations and thread-local variables.
   virtual void begin() = 0;
-  // From now on the global variable has this value there.
+  // Sets the value of a global variable for clauses that run where they fire.
   virtual void set_global(uint16_t id, uint64_t value) = 0;
   // Calls a function for each address that is in a key for the first time since the last call.
   virtual void take_addresses(const VisitAddress& visit) = 0;
@@ -117,15 +117,15 @@ class Aggregates {
   ~Aggregates() = default;
 };
 
-// Keeps its firings until it is asked for them, so that they can be delivered among those of others by time. Times are in ns of
-// CLOCK_MONOTONIC.
+// Holds its firings back until they are requested, so that they can be merged by time with those of other instruments. Times are
+// in ns of CLOCK_MONOTONIC.
 class Merges {
  public:
-  // Reads what has fired up to now.
+  // Reads all firings up to now.
   virtual void collect() = 0;
-  // The time of the earliest firing that was read; none: there is none.
+  // The time of the earliest firing that was read and not delivered. Nothing: there is none.
   virtual std::optional<uint64_t> first() = 0;
-  // Delivers that one. Returns like EventSink::fire().
+  // Delivers that firing. Returns like EventSink::fire().
   virtual bool deliver_first(EventSink& sink) = 0;
 
  protected:
@@ -134,18 +134,18 @@ class Merges {
 
 struct LostProbe;
 
-// Places probes in the memory of a process, which may take it away, or execute another program.
+// Places probes in the memory of a process, which may unmap it or execute another program.
 class LosesProbes {
  public:
-  // Those that are there no more since the last call. From now on they are others' to make fire.
-  // loads: what processes have mapped meanwhile.
+  // The probes that were lost since the last call. Other instruments may take them. loads: processes that have mapped files since
+  // then.
   virtual std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) = 0;
 
  protected:
   ~LosesProbes() = default;
 };
 
-// Null where the instrument lacks the ability.
+// Null: the instrument lacks the ability.
 struct Abilities {
   FollowsProcesses* follows = nullptr;
   WatchesLoads* watches = nullptr;
