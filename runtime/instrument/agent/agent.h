@@ -1,15 +1,13 @@
 #pragma once
-// pid and usdt probes without a trap and without privileges, in processes of the same user. The probed instruction becomes a jump
-// to a stub, which writes the record in the thread that fires. runtime/agent has the process's side.
+// pid and usdt probes without traps and privileges, in processes of the same user. The probed instruction becomes a jump to a
+// stub. In the thread that fires, the stub runs simple clauses, or writes a record for dvm. runtime/agent is the part in the
+// process.
 //
-//   thread jumps to the stub ── record, as a capture program would leave it ──> its lane
-//   dvm: lanes ── merged by time ── Delivery ─> EventSink; the thread has long gone on
+//   thread jumps to the stub ── runs clauses ──> aggregations and variables of the thread
+//                            ── writes a record, like a capture program ──> its lane
+//   dvm: lanes ── merged by time ── Delivery ─> EventSink; the thread has continued meanwhile
 //
-// Known limits
-//   - Returns are probed where a function executes `ret`; a function that is left in another way is refused.
-//   - Markers with a semaphore and code of Go are refused.
-//   - Children are not followed, and a process that executes another program is left alone.
-//   - Memory and stacks are captured by process_vm_readv(2), for some 1.2 us each.
+// docs/manual/backends.md lists the code and the processes that an agent refuses.
 
 #include <cstddef>
 #include <memory>
