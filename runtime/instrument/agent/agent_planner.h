@@ -1,5 +1,5 @@
 #pragma once
-// From enabled probes to sites of processes: the window that each needs, or why it cannot be replaced.
+// Plans the sites of enabled probes in processes: the window of each, or why it cannot be replaced.
 
 #include <sys/types.h>
 
@@ -25,11 +25,11 @@
 
 namespace dvm::runtime {
 
-// A site and whose it is.
+// A site and its probes.
 struct AgentPlannedSite {
   AgentSite site;
-  std::vector<const Probe*> probes;  // none: it is only watched
-  std::vector<InDvm> in_dvm{};       // of each, why its clauses run there
+  std::vector<const Probe*> probes;  // empty: the function is only watched
+  std::vector<InDvm> in_dvm{};       // for each probe: why its clauses run in dvm
   std::vector<const EnabledProbe*> enabled{};
 };
 
@@ -39,22 +39,23 @@ using PlannedProcesses = std::map<pid_t, std::vector<AgentPlannedSite>>;
 
 class AgentPlanner {
  public:
-  // by_breakpoints: these, not uprobes, get what it refuses.
+  // by_breakpoints: breakpoints, not uprobes, take the probes that it refuses.
   AgentPlanner(Delivery& delivery, bool by_breakpoints) : delivery_(delivery), by_breakpoints_(by_breakpoints) {}
 
   // Adds the probes for which there is no window.
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
-  // All of a function's probes are refused if one is and a uprobe may take its place, on the same instructions.
+  // If one probe of a function is refused and a uprobe may be placed on the same instructions, all probes of the function are
+  // refused.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
-  // Where unwinders of files that the process has mapped late ask for unwind information. Each is told once.
+  // The sites in unwinders of files that the process has mapped late, each once. There they look up unwind information.
   std::vector<AgentPlannedSite> late_unwinders(pid_t pid);
-  // Of a process without probes: the sites by which it says that it is about to execute a program. None: it cannot.
+  // For a process without probes: the sites that report that it is about to execute a program. Empty: there can be none.
   std::vector<AgentPlannedSite> watches_of(pid_t pid);
-  // Sites will fire in children too, whose pid is another one.
+  // Sites will fire in children too, so the pid is not constant.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
   ClauseRecords& records() { return records_; }
-  // Thread-local variables of a process are dvm's once a clause that uses some runs there.
+  // Thread-local variables of a process are kept in dvm as soon as a clause that uses some runs there.
   bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
   void keep_variables(pid_t pid) { has_variables_.insert(pid); }
   // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
@@ -70,13 +71,13 @@ class AgentPlanner {
     uint64_t address = 0;  // of the function
     JumpWindow window{};
     uint32_t probed = 0;             // offset in the function
-    inside::Tail tail{};             // of a return: what happens at a jump, or at a `ret` behind one
-    uint64_t left = 0;               // the address of the function that returns so
-    uint32_t depth = 0;              // of such a `ret`: jumps before it
-    bool is_conditional = false;     // a jump may not be taken
-    std::vector<uint32_t> relays{};  // of a window that is too short for a jump: where it may lie, offsets in the function
-    uint32_t relay = 0;              // the one that was chosen
-    std::optional<uint32_t> exit{};  // of a return: the same
+    inside::Tail tail{};             // of a return by a tail jump: the work at this site
+    uint64_t left = 0;               // address of the function that is left by a tail jump
+    uint32_t depth = 0;              // of a `ret` behind tail jumps: their number
+    bool is_conditional = false;     // the jump may not be taken
+    std::vector<uint32_t> relays{};  // of a window that is too short for a jump: offsets of possible relays in the function
+    uint32_t relay = 0;              // the chosen relay
+    std::optional<uint32_t> exit{};  // of a return: offset of the exit in the function
     std::string_view refusal{};
 
     uint64_t window_offset() const { return function.offset + window.begin; }  // in the file

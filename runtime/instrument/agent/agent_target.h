@@ -1,5 +1,5 @@
 #pragma once
-// A process with an agent, and the readers of its memory. Tested by tests/runtime/scenarios/test_agent.py.
+// A process with an agent, and the readers of its memory.
 
 #include <sys/types.h>
 
@@ -34,12 +34,12 @@ struct AgentTarget {
   bool has_crashed();
   // The memory that the agent was mapped into is gone: the process has executed another program, or has ended.
   bool is_over() const;
-  // Remembers what its jumps look like, for take_lost().
+  // Stores the bytes of its jumps, for take_lost().
   void note_jumps();
-  // Probes whose jumps have gone with the mapping of their file. They are forgotten.
+  // Removes and returns the probes whose jumps have disappeared with the mapping of their file.
   std::vector<PlacedProbe> take_lost();
-  // Takes off the jumps over instructions that may raise such signals, and their probes, which are forgotten. None: it cannot
-  // now.
+  // Takes off the jumps over instructions that may raise such signals. Removes and returns their probes. Empty: it is not
+  // possible now.
   std::vector<PlacedProbe> take_off(SignalSet handled);
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
 
