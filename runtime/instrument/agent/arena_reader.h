@@ -1,10 +1,9 @@
 #pragma once
-// Reads what the threads of one process have aggregated. dvm lets a thread go on in its other arena, waits until it has left the
-// one at hand, and reads and empties that. All of it may be overwritten by the process, so it is copied first, and nothing of it
-// is used without a check. Tested by tests/unit/instrument/arena_reader_test.cpp.
+// Reads the aggregations of the threads of one process. dvm makes a thread use its other arena, waits until it has left the
+// current one, then reads and empties that. The process may overwrite everything, so the data are copied first and then checked.
 //
-// Counts without keys lie in the lanes, two words each. dvm takes what has been added to that of the arena which the thread does
-// not use. A thread that has looked which arena is its may still add to the other word later: that is taken the next time.
+// Counts without keys are two words in the lane. dvm takes the increase of the word that the thread does not use. A thread that
+// has selected a word may still add to it later; dvm takes that increase the next time.
 
 #include <array>
 #include <cstddef>
@@ -18,7 +17,7 @@
 
 namespace dvm::runtime {
 
-// A key of an aggregation: words that are known, or what the thread writes.
+// A part of a key of an aggregation: known words, or words that the thread writes.
 struct KeyPart {
   enum class Kind : uint8_t { constant, integer, string, stack };
   Kind kind = Kind::integer;
@@ -41,34 +40,33 @@ struct KnownClause {
   bool operator==(const KnownClause&) const = default;
 };
 
-// Says how many of the first frames can be a stack of the process, and which process that is where the thread has not told the
-// truth.
+// Returns how many of the first frames can be a stack of the process. Corrects the pid if the thread has written a wrong one.
 using StackCheck = std::function<size_t(int32_t& pid, std::span<const uint64_t> frames, size_t certain)>;
 inline size_t trust_stack(int32_t&, std::span<const uint64_t> frames, size_t) { return frames.size(); }
 
-// The whole key, made of words that a thread found. False: they are not those of its parts.
+// Makes the whole key from the words that a thread wrote. False: these do not fit the parts.
 bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key,
               const StackCheck& check);
 
 class ArenaReader {
  public:
-  // file: the memfd of the process. It stays the caller's.
+  // file: the memfd of the process, owned by the caller.
   ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes, StackCheck check = trust_stack);
 
-  // is_last: no thread fires any more, so one that seems to be in the midst of a firing is not waited for long.
+  // is_last: no thread fires any more, so it does not wait long for one that seems to be in a firing.
   void collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last);
-  // What threads have aggregated so far, and their variables, do not count.
+  // Discards the aggregations and variables of threads so far.
   void forget();
   uint64_t nonsense() const { return nonsense_; }
 
  private:
   struct Used {
-    // sent: to this arena, which the thread may not have seen yet. pending: the other one is yet to be read.
+    // sent: the thread shall use this arena, but may not have noticed yet. pending: the other arena must still be read.
     enum class State : uint8_t { idle, sent, pending };
-    uint32_t arena = 0;  // that the thread may use now
+    uint32_t arena = 0;  // the arena that the thread shall use now
     State state = State::idle;
-    uint64_t turns = 0;     // of the lane, when the thread was sure to go to this one
-    bool is_stale = false;  // the other one does not count
+    uint64_t turns = 0;     // Lane::turns after which the thread surely uses this arena
+    bool is_stale = false;  // the contents of the other arena are discarded
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
