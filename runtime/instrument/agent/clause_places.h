@@ -14,9 +14,9 @@ namespace dvm::runtime {
 
 class ClausePlaces {
  public:
-  // By what the probes do at one of their sites. Returns whether clauses of any run there; reasons: why not, or not all.
+  // Notes the probes of one of their sites. reasons: why clauses run in dvm. True if clauses of any probe run in the thread.
   bool note(const AgentSite& site, std::span<const Probe* const> probes, std::span<const InDvm> reasons);
-  // Clauses that share something with these run in dvm.
+  // Makes the clauses of a probe run in dvm, because they share something with clauses that run there.
   void leave_to_dvm(const Probe* probe, InDvm reason) {
     if (in_thread_.erase(probe) != 0) in_dvm_[probe] = reason;
   }
@@ -26,8 +26,8 @@ class ClausePlaces {
  private:
   bool note(const AgentFirer& firer, const Probe* probe, InDvm reason);
 
-  std::unordered_set<const Probe*> in_thread_;  // whose clauses run there, but for those of the last map
-  std::unordered_set<const Probe*> gated_;      // whose predicates do
+  std::unordered_set<const Probe*> in_thread_;  // probes whose clauses run in the thread, except those in in_dvm_
+  std::unordered_set<const Probe*> gated_;      // probes whose predicates run in the thread
   std::map<const Probe*, InDvm> in_dvm_;
 };
 

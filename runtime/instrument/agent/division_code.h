@@ -1,5 +1,5 @@
 #pragma once
-// Divisions as machine code. That by a constant other than 0 multiplies: a division of 64 bits takes several times as long.
+// Makes machine code of divisions. A division by a constant other than 0 becomes a multiplication, which is several times faster.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,14 @@
 #pragma once
-// Holds a process that executes another program where that program begins, so that probes can be placed in it.
+// Holds a process that executes another program at the program's entry point, so that probes can be placed in it:
 //
-//   a thread waits before execve (inside/watch.h)   dvm becomes its tracer, and sees each system call
-//   it executes the program                         a debug register at the entry point; the dynamic linker runs
-//   it has come there                               stands still, all libraries mapped
-//   it fails to, and makes another call             dvm lets it go
+//   1. A thread waits before execve (inside/watch.h). dvm becomes its tracer, and sees each system call.
+//   2. The thread executes the program. dvm sets a debug register to the entry point; the dynamic linker runs.
+//   3. The thread reaches the entry point and is stopped, with all libraries mapped. If instead the exec has failed and the
+//   thread
+//      makes another system call, dvm lets it go.
 //
-// No code is changed, so the process runs on whenever dvm is killed. A program that gains rights by its file (set-user-ID) is not
-// held: the kernel would withhold them.
+// No code is changed, so the process continues if dvm is killed at any time. A program that gains rights by its file
+// (set-user-ID) is not held, because the kernel would withhold these rights.
 
 #include <sys/types.h>
 
@@ -16,9 +17,10 @@
 
 namespace dvm::runtime {
 
-// held     the process stands at the entry point of its new program, and this thread of dvm is its tracer
-// missed   it executes a program that runs, or has ended
-// none     it executes none
+// The result of hold_exec():
+// - held     The process is stopped at the entry point of its new program, and the calling thread is its tracer.
+// - missed   The process executes a program that already runs, or has ended.
+// - none     The process executes no program.
 enum class ExecHold : uint8_t { held, missed, none };
 
 // tell: lets the thread go on, once it is traced.

@@ -1,8 +1,6 @@
 #pragma once
-// Jumps of an agent in a process, by the signals that a fault of the instructions under them raises. A process that begins to
-// handle such a signal shall see these where they belong, so the jumps are taken off.
-//
-// Tested by tests/unit/instrument/fault_sites_test.cpp and tests/runtime/scenarios/test_agent_faults.py.
+// The jumps of an agent in a process, by the signals that faults of the instructions under them raise. If the process begins to
+// handle such a signal, the jumps are taken off, so that the handler sees the true addresses of the instructions.
 
 #include <cstdint>
 #include <map>
