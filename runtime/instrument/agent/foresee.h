@@ -1,5 +1,5 @@
 #pragma once
-// How an agent would run the clauses of probes, by their DIF and the shape of their sites. Nothing is looked at in a process.
+// Predicts how an agent would run the clauses of probes, by their DIF and the shape of their sites, without examining a process.
 
 #include <cstddef>
 #include <span>
@@ -23,16 +23,16 @@ struct ForeseenProbe {
 };
 
 struct Foreseen {
-  bool is_at_site = false;        // the thread runs them; otherwise dvm does, from one record for all
-  std::vector<size_t> records;    // clauses at the site that dvm runs, each from a record of its own
-  InDvm in_dvm = InDvm::nothing;  // why dvm runs any; nothing: it runs none
-  bool is_gated = false;          // nothing else happens if all predicates are false
-  bool is_common = false;         // the code of all sites does it (agent_enter), not that of the site
-  bool takes_lane = true;         // false: a single count or assignment at the site, which only finds the lane
+  bool is_at_site = false;        // clauses run in the thread; false: dvm runs all clauses from one record
+  std::vector<size_t> records;    // with is_at_site: clauses that dvm runs, each from its own record
+  InDvm in_dvm = InDvm::nothing;  // why dvm runs a clause; nothing: it runs none
+  bool is_gated = false;          // the firing ends at once if all predicates are false
+  bool is_common = false;         // the code that all sites share (agent_enter) does the work
+  bool takes_lane = true;         // false: a single count or assignment at the site, which does not take the lane
 };
 
-// Of all probes of a process, in their order. follows: its children are traced, too. sharing: why probes that share something run
-// in dvm together.
+// probes: all probes of a process; the results are in the same order. follows: its children are traced too. sharing: the reason
+// for clauses that run in dvm because they share something.
 std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing = InDvm::shared);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,5 @@
 #pragma once
-// Threads whose lanes were freed because they have ended. Later ones may have their numbers.
-// Tested by tests/unit/instrument/lane_reader_test.cpp.
+// Threads that have ended, and whose lanes were freed. Later threads may get their ids.
 
 #include <x86intrin.h>
 
@@ -23,8 +22,8 @@ class GoneThreads {
   void add(int32_t pid, int32_t tid, uint64_t freed_at) {
     all_.push_back({{ProcessChange::What::renumbered, pid, tid}, freed_at});
   }
-  // Before a record of this time is delivered: what a thread has fired is earlier than its lane was freed. A later thread with
-  // its number may fire at once.
+  // Call before a record of this time is delivered. Reports the threads whose lanes were freed before: all their firings are
+  // earlier, and a new thread with the same id may fire at once.
   void tell(uint64_t ticks, EventSink& sink) {
     if (all_.empty() || ticks <= all_.front().freed_at) return;
     const auto later = std::find_if(all_.begin(), all_.end(), [&](const Gone& one) { return ticks <= one.freed_at; });

@@ -1,7 +1,6 @@
 #pragma once
-// Reads the lanes of one process. Everything there is written by the process, so all of it is copied first, and nothing of it is
-// used without a check: not positions, not lengths. Tested by tests/unit/instrument/lane_reader_test.cpp and
-// tests/fuzz/targets/lanes.cpp.
+// Reads the lanes of one process. The process may write anything there, so the data are copied first, and all positions and
+// lengths are checked.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,27 +22,27 @@ struct LaneRecord {
 
 class LaneReader {
  public:
-  // file: the memfd of the process. It stays the caller's.
+  // file: the memfd of the process, owned by the caller.
   LaneReader(int file, uint32_t lanes, uint32_t ring_bytes);
 
-  // Copies what the lanes hold, up to a number of bytes each, and makes room in them.
+  // Copies the records of the lanes, up to a limit for each lane, and frees their room.
   void collect();
-  // The earliest of the records that were copied; none: an earlier one may yet come. The order of one lane is kept.
+  // The earliest copied record. Nothing: an earlier one may still arrive. Records of one lane keep their order.
   std::optional<LaneRecord> first() const;
   void take_first();
 
-  uint64_t bytes() const { return bytes_; }  // that were copied in all
-  // Firings lost: rings full, nested, no lane, or what makes no sense.
+  uint64_t bytes() const { return bytes_; }  // copied in total
+  // Firings lost: the ring was full, the firing was nested, no lane was free, or the data were invalid.
   uint64_t lost() const { return lost_ + nonsense_; }
-  // A thread of the process is about to take away what dvm has mapped, and waits until no jump leads there.
+  // True if a thread is about to unmap or change memory of dvm, and waits until no jump leads there.
   bool is_left() const { return is_left_; }
-  // Signals that threads are about to handle. They wait until no instruction under a jump can raise these.
+  // Signals for which threads are about to install handlers. They wait until no instruction under a jump can raise these.
   uint64_t handled() const { return handled_; }
   // A thread of the process that is about to execute a program, and waits until it is held; 0: none.
   uint64_t becoming() const { return becoming_; }
-  // Says which thread is held; 0: none is any more.
+  // Tells the process which thread is held; 0: none.
   void hold(uint64_t tid);
-  // Frees the lanes of threads that the process has no more, once they are empty.
+  // Frees the lanes of threads that have ended, if they are empty.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
   std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }
