@@ -1,7 +1,6 @@
 #pragma once
-// Aggregations that threads had no room for in their arenas. Each value came through a ring, as an inside::UpdateRecord, and is
-// aggregated here until the consumer takes all. The process may have written anything into a record.
-// Tested by tests/unit/instrument/late_updates_test.cpp.
+// Aggregates values for which the arenas of threads had no room. They arrive through a ring as inside::UpdateRecords, and are
+// kept here until the consumer takes them. The records are untrusted.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +17,7 @@ class LateUpdates {
  public:
   // False: no stub of dvm's writes such a record.
   bool add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses, const StackCheck& check = trust_stack);
-  // True if they should be taken now, since they use much memory.
+  // True if they should be taken now, because they use much memory.
   bool wants_reading() const { return bytes_ > kMuch; }
   void take(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
 

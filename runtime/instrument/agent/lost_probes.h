@@ -1,6 +1,6 @@
 #pragma once
-// Probes of agents whose jumps have gone with the mapping of their file: a process has executed another program, or closed a
-// library. Where uprobes are permitted, these take over. Elsewhere they wait until the process has the file again.
+// Probes of agents whose jumps have disappeared with the mapping of their file, because a process has executed another program or
+// closed a library. If uprobes are permitted, they take over. Otherwise the probes wait until the process maps the file again.
 
 #include <cstdint>
 #include <map>
@@ -16,21 +16,21 @@
 
 namespace dvm::runtime {
 
-// A process that has executed another program has one more. The earlier one is kept for what it has left.
+// The agents by process. After an exec, a process has a further one; the earlier one is kept for its remaining data.
 using AgentTargets = std::multimap<pid_t, std::unique_ptr<AgentTarget>>;
 
 using ProbesByProcess = std::map<pid_t, std::vector<PlacedProbe>>;
 
-// Null: the process has none, or that was in the program before.
+// The agent in the current program of a process. Null: there is none.
 AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
-// Nothing is on in programs that the process has left by executing another one.
+// Ends the agents in earlier programs of the process.
 void end_earlier(AgentTargets& targets, pid_t pid);
-// Of records, that were read from all of them.
+// Bytes of records that were read from all targets.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
-// The one whose first record is the earliest, and that record. Null: none has a record.
+// The target with the earliest record, and that record. Null: none has a record.
 AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record);
-// Takes all probes off, and tells what does not go as it should.
+// Takes all probes off. Adds a note for each failure.
 void take_off(AgentTargets& targets, std::vector<std::string>& notes);
 
 class LostProbes {
@@ -38,25 +38,25 @@ class LostProbes {
   explicit LostProbes(bool by_uprobes) : by_uprobes_(by_uprobes) {}
 
   bool by_uprobes() const { return by_uprobes_; }
-  // Tells of files that the process maps.
+  // Watches which files the process maps.
   void watch(pid_t pid) { mappings_.add(pid); }
-  // Some milliseconds after the last find().
+  // True some milliseconds after the last find().
   bool is_due(uint64_t now) const { return now - looked_ >= 20'000'000; }
   // Looks for probes that were lost, which then wait for their files. now: in ns of CLOCK_MONOTONIC.
   void find(const AgentTargets& targets, uint64_t now);
-  // They wait for their files.
+  // Lets probes wait for their files.
   void wait(pid_t pid, std::vector<PlacedProbe> lost, uint64_t now);
   // Adds those whose files are mapped again. loads: processes that are known to have mapped files.
   void take_mapped(std::span<const LoadedIn> loads, uint64_t now, ProbesByProcess& mapped);
   // Processes that have mapped files since the last call.
   std::vector<LoadedIn> take_loads() { return has_loads_ |= !loads_.empty(), std::exchange(loads_, {}); }
-  // Probes that come now are late: their files were mapped some milliseconds ago.
+  // True if new probes are late, because their files were mapped some milliseconds ago.
   bool are_late() const { return has_loads_ && !by_uprobes_; }
-  // What processes have mapped since the last call. Until the next one they wait for their probes in the kernel, if uprobes
-  // watch them. No agent can stop them there.
+  // Notes processes that have mapped files since the last call. If uprobes watch them, they wait in the kernel until the next
+  // call, and no agent can stop them there.
   void note(std::span<const LoadedIn> loads) { are_loading_ = !loads.empty(); }
   bool leaves_loads() const { return by_uprobes_ && are_loading_; }
-  // True if a process that is no target executes a file in which a target has probes. Such a process was forked.
+  // True if a process without an agent has mapped a file in which a target has probes. Such a process was forked.
   static bool has_foreign(const AgentTargets& targets, std::span<const LoadedIn> loads);
 
  private:

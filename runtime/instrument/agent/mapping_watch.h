@@ -1,6 +1,6 @@
 #pragma once
-// Notices that a process has mapped other files, by looking at its mappings now and then. This needs no privilege, but sees a
-// change some milliseconds late. A process that is still about to map files is left alone until it has done so.
+// Notices that a process has mapped other files, by reading its mappings periodically. This needs no privilege, but detects a
+// change some milliseconds late. A process that is still mapping files is not reported until it has finished.
 
 #include <sys/types.h>
 
@@ -12,9 +12,9 @@ namespace dvm::runtime {
 
 class MappingWatch {
  public:
-  // From its present mappings on.
+  // Watches a process, starting from its current mappings.
   void add(pid_t pid);
-  // Its mappings have changed, although they may look as before.
+  // Reports that the mappings have changed, even if they look the same.
   void note(pid_t pid, uint64_t now);
   // Processes whose mappings have changed, and then not for some milliseconds. now: in ns of CLOCK_MONOTONIC.
   std::vector<pid_t> take_settled(uint64_t now);
