@@ -1,6 +1,6 @@
 #pragma once
-// Where an agent has placed the probes of a process, and which of them are there no more: the process has executed another
-// program, or has unmapped their file, and maybe mapped it again.
+// The probes that an agent has placed in a process. They are lost if the process executes another program or unmaps their file,
+// even if it maps it again.
 
 #include <cstdint>
 #include <map>
@@ -24,15 +24,15 @@ struct PlacedProbe {
 
 class PlacedProbes {
  public:
-  // A jump of the probe lies there.
+  // Adds a jump of a probe.
   void add(const EnabledProbe& enabled, uint64_t address);
   // Addresses of jumps, one for each module.
   const std::map<std::string, uint64_t>& samples() const { return samples_; }
   // Adds the addresses of all probes that have a jump at one of these.
   void add_all_of(std::set<uint64_t>& addresses) const;
-  // Whether it has a probe in that file.
+  // True if there is a probe in that file.
   bool has_file(const std::string& path) const;
-  // Those of which a jump is not among these addresses, which are sorted. They are forgotten.
+  // Removes and returns the probes with a jump that is not among `jumps`, which are sorted.
   std::vector<PlacedProbe> take_lost(std::span<const uint64_t> jumps);
 
  private:

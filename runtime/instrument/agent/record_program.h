@@ -1,5 +1,5 @@
 #pragma once
-// From the layout of a record to the steps that make it in the traced thread (runtime/agent/inside/fire.cpp).
+// Makes the program that writes a record in the traced thread (runtime/agent/inside/fire.cpp), from the layout of the record.
 
 #include <cstddef>
 #include <span>

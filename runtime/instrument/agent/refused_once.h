@@ -1,5 +1,5 @@
 #pragma once
-// Refusals of probes, each once.
+// Collects refusals, one for each probe.
 
 #include <string>
 #include <string_view>

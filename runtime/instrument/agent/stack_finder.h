@@ -1,7 +1,7 @@
 #pragma once
-// Tells threads where their stacks lie, so that they may load from these. A thread asks in its lane (inside::Lane). Its stack is
-// one that the C library has made: a mapping with the thread control block at its end, and nothing readable below. Above the
-// stack pointer such a stack lasts as long as the thread runs on it. Tested by tests/unit/instrument/stack_finder_test.cpp.
+// Gives threads the addresses of their stacks, so that they can load from these directly. A thread requests them through its lane
+// (inside::Lane). A stack must be one that the C library has made: a mapping with the thread control block at its end, and
+// nothing readable below. The part of such a stack above the stack pointer stays mapped while the thread runs on it.
 
 #include <sys/types.h>
 
@@ -15,10 +15,10 @@ namespace dvm::runtime {
 
 class StackFinder {
  public:
-  // file: the memfd of the process. It stays the caller's.
+  // file: the memfd of the process, owned by the caller.
   StackFinder(int file, uint32_t lanes, pid_t pid) : file_(file), pid_(pid), lanes_(lanes), refused_(lanes) {}
 
-  // Reads what the process has mapped at most ten times a second, and only if a thread asks.
+  // Answers the requests. Reads the mappings of the process at most ten times a second, and only if a thread asks.
   void answer();
 
  private:

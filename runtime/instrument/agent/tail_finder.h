@@ -1,6 +1,5 @@
 #pragma once
-// The ways out of functions that leave by jumps to others, by what symbols and unwinders know of their file.
-// Covered by tests/runtime/scenarios/test_agent_tails.py.
+// Finds the exits of functions with tail jumps, by the symbols and the unwind information of their file.
 
 #include <map>
 #include <memory>

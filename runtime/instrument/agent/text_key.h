@@ -1,5 +1,6 @@
 #pragma once
-// Strings as keys of clauses that run in the traced thread: what the thread must find out, and what is known beforehand.
+// String keys of clauses that run in the traced thread: the part that the thread must compute, and the part that is known
+// beforehand.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace dvm::runtime {
 
-// A string's words in a key of an aggregation: its characters, cut at so many, the NUL, and zeros.
+// The words of a string in a key of an aggregation: at most `most` characters, the NUL, and zeros.
 std::vector<uint64_t> key_words_of(std::string_view text, size_t most);
 
 struct TextKey {
@@ -19,10 +20,10 @@ struct TextKey {
   Kind kind = Kind::constant;
   std::vector<uint64_t> words{};  // of a constant
   uint32_t most = 0;              // characters, of the others
-  dif::Difo address{};            // computes where the string is that is copied
+  dif::Difo address{};            // computes the address of the string to copy
 };
 
-// strsize: the longest string, with its NUL. Nothing: the thread cannot find it out.
+// strsize: the most bytes of a string, with its NUL. Nothing: the thread cannot compute the key.
 std::optional<TextKey> text_key_of(const dif::Difo& difo, const Probe* probe, uint32_t strsize);
 
 }  // namespace dvm::runtime

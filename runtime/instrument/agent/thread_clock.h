@@ -1,6 +1,5 @@
 #pragma once
-// The clock of traced threads (runtime/agent/inside/time.h): dvm publishes a line at each poll, from then on in use.
-// Tested by tests/unit/instrument/thread_clock_test.cpp.
+// The clock of traced threads (runtime/agent/inside/time.h). dvm publishes a new line at each poll.
 
 #include "runtime/agent/inside/format.h"
 

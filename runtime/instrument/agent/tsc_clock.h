@@ -1,6 +1,6 @@
 #pragma once
-// Ticks of the TSC as times of CLOCK_MONOTONIC. The two are read together at each poll. The rate is that between the latest
-// reading and one at least kBaseTicks before it: of readings that lie close together it would have a large error.
+// Converts ticks of the TSC to times of CLOCK_MONOTONIC. Both clocks are read together at each poll. The rate is computed from
+// the latest reading and one at least kBaseTicks earlier, because readings close together would give a large error.
 
 #include <x86intrin.h>
 
@@ -28,7 +28,7 @@ class TscClock {
   }
   uint64_t ticks_of_reading() const { return now_.ticks; }
 
-  // For readers that go on from the last reading. Until two readings lie so far apart, they are taken.
+  // The line from the last reading on. Takes readings until they are kLeastLine ticks apart.
   inside::ClockLine line() {
     while (now_.ticks - before_.ticks < kLeastLine) read();
     const auto rate = static_cast<uint64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits));
@@ -48,7 +48,7 @@ class TscClock {
     uint64_t ticks = 0, time = 0;
   };
 
-  // The reading during which the least time went by.
+  // The reading of both clocks that took the least time.
   static Reading read_both() {
     Reading best;
     uint64_t least = UINT64_MAX;
