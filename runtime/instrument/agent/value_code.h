@@ -1,11 +1,14 @@
 #pragma once
-// From DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). Simple clauses consist of
-// arithmetic, comparisons, constants, pid, tid, timestamp and cpu. Code that divides by 0 says that it has failed. They read
-// arguments that lie in registers, scalar variables of the thread and of the clause, and globals that dvm alone writes. Anything
-// else has no code, and dvm runs the clause.
+// Translates DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). The DIF of simple clauses
+// consists of arithmetic, comparisons, constants, pid, tid, timestamp and cpu. It reads arguments in registers, scalar
+// thread-local and clause-local variables, and globals that only dvm writes. Code that divides by 0 sets Workspace::failed. For
+// any other DIF there is no code, and dvm runs the clause.
 //
-//   %rdi  the saved registers, words of struct pt_regs      %rsi  the inside::Workspace
-//   %r1 to %r5 of DIF: %rdx, %r8, %r9, %r10, %r11            %rax, %rcx: for a moment; %rax: the value
+// The registers of the machine code are:
+//   %rdi                         The saved registers, words of struct pt_regs.
+//   %rsi                         The inside::Workspace.
+//   %rdx, %r8, %r9, %r10, %r11   Registers %r1 to %r5 of DIF.
+//   %rax, %rcx                   Temporaries. At the end, %rax is the value.
 
 #include <cstdint>
 #include <optional>
@@ -17,18 +20,18 @@
 
 namespace dvm::runtime {
 
-// What the code is for.
+// The clause and probe for which the code is made.
 struct ClausePlace {
   const SiteShape& shape;
   std::optional<uint32_t> exit;  // of a return: the value of arg0
   int32_t pid = 0;
   const Probe* probe = nullptr;
-  bool follows = false;                 // children fire there as well: the pid is that of the process at hand
+  bool follows = false;                 // children fire too, so the pid is not constant
   bool by_frame_pointers = false;       // stacks are found by these
   std::span<const uint16_t> globals{};  // variables that dvm keeps for threads
 };
 
-// The code of one DIFO, whose value is widened to the type. Any DIFO that the verifier admits.
+// The code of one DIFO, which must be verified. The value is widened to the type.
 struct ValueMachineCode {
   MachineCode code;
   InDvm in_dvm = InDvm::nothing;  // why it has none

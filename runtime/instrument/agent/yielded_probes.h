@@ -1,5 +1,5 @@
 #pragma once
-// Jumps that an agent takes off because of what a process does with itself, before dvm ends.
+// Takes jumps off before the end of the run, because of actions of the process.
 
 #include <cstdint>
 #include <string>
@@ -12,10 +12,10 @@ namespace dvm::runtime {
 
 class YieldedProbes {
  public:
-  // All jumps of processes that are about to take away memory which these lead to; of processes that handle signals, those over
-  // instructions that may raise these. now: in ns of CLOCK_MONOTONIC.
+  // Takes off all jumps of processes that are about to unmap or change memory of dvm. If a process is about to handle signals,
+  // takes off the jumps over instructions that may raise these. now: in ns of CLOCK_MONOTONIC.
   void look(AgentTargets& targets, uint64_t now, std::vector<std::string>& notes);
-  // Probes that others may make fire.
+  // The probes of these jumps, which other instruments may take.
   std::vector<LostProbe> take_lost() { return std::exchange(lost_, {}); }
 
  private:
