@@ -1,9 +1,7 @@
 #pragma once
-// The calls of one thread whose return is waited for: where each returns to,
-// with a breakpoint there. Of calls that were left in another way (longjmp, an
-// exception) nothing is said; they are forgotten when the stack has been seen
-// above them. Probe context, but for debug registers, which are the kernel's to
-// give.
+// The open calls of one thread: the addresses to which they return, with breakpoints there. Calls that are left in another way
+// (longjmp, an exception) are not reported. They are removed when the stack pointer is seen above them. Probe context, except
+// that setting debug registers makes system calls.
 
 #include <sys/types.h>
 
@@ -17,8 +15,8 @@ namespace dvm::runtime {
 
 struct OpenCall {
   uint64_t returns_to = 0;
-  uint64_t stack = 0;     // %rsp at its entry, where the return address lies
-  uint64_t function = 0;  // its address
+  uint64_t stack = 0;     // %rsp at its entry, the address of the return address
+  uint64_t function = 0;  // address of the function
   uint64_t cookie = 0;
 };
 
@@ -26,8 +24,7 @@ class Calls {
  public:
   Calls() { calls_.reserve(kMostCalls); }
 
-  // False: its return will not be seen. What registers that are given up have
-  // counted is added to hits.
+  // False: its return will not be seen. Adds the counts of debug registers that it frees to `hits`.
   bool add(pid_t tid, const OpenCall& call, uint64_t& hits) {
     if (calls_.size() == kMostCalls || !watch(tid, call.returns_to, hits)) return false;
     calls_.push_back(call);
@@ -36,7 +33,7 @@ class Calls {
 
   bool watches(uint64_t address) const { return find(address) != registers_.end(); }
 
-  // Hands those over that have returned to the address, the innermost first.
+  // Passes the calls that have returned to the address to `handle`, the innermost first.
   template <class Handle>
   void take(uint64_t address, uint64_t stack, Handle&& handle) {
     while (!calls_.empty() && calls_.back().stack < stack && stack - calls_.back().stack < kFarthest) {
@@ -56,8 +53,7 @@ class Calls {
     return std::find_if(registers_.begin(), registers_.end(), [&](const auto& it) { return it.address() == address; });
   }
 
-  // A register is kept for the next call from the same place, until another
-  // needs it.
+  // Sets a breakpoint. A debug register is kept for later calls from the same place, until another one needs it.
   bool watch(pid_t tid, uint64_t address, uint64_t& hits) {
     if (watches(address)) return true;
     for (;;) {
