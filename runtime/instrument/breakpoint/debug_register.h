@@ -15,13 +15,13 @@ inline constexpr size_t kDebugRegisters = 4;
 
 class DebugRegister {
  public:
-  // Nothing, and errno, where it cannot be had.
+  // Empty, with errno set, if it fails.
   static DebugRegister set(pid_t tid, uint64_t address);
 
   explicit operator bool() const { return static_cast<bool>(event_); }
   uint64_t address() const { return address_; }
   int descriptor() const { return event_.get(); }
-  // How often the address was reached since.
+  // How often the address was reached.
   uint64_t hits() const;
 
  private:
@@ -29,7 +29,7 @@ class DebugRegister {
   uint64_t address_ = 0;
 };
 
-// Why there is none, and what helps.
+// Why a debug register cannot be set, and what to do about it.
 std::string debug_register_reason(int error_number);
 
 }  // namespace dvm::runtime

@@ -1,7 +1,6 @@
 #pragma once
-// Being the tracer of threads, by ptrace: who is held, and the stops that they
-// come to. All of it belongs in one thread of dvm, the one that started the
-// program of -c. When dvm dies, the kernel lets go of all.
+// Traces threads by ptrace, and handles their stops. All calls must come from one thread of dvm, the one that started the program
+// of -c. When dvm dies, the kernel releases all threads.
 
 #include <sys/types.h>
 
@@ -16,42 +15,35 @@ namespace dvm::runtime {
 
 struct ThreadStop {
   pid_t tid = 0;
-  int signal = 0;        // that it is about to take, or that its process was stopped by
-  int event = 0;         // PTRACE_EVENT_...; 0: none but the signal
+  int signal = 0;        // the signal to be delivered, or the one that stopped its process
+  int event = 0;         // PTRACE_EVENT_...; 0: only the signal
   bool is_call = false;  // at the begin or the end of a system call
   bool is_end = false;
 };
 
-// The process that a thread is of; 0: it is gone.
+// The process of a thread; 0: the thread has ended.
 pid_t process_of_thread(pid_t tid);
-// How a thread goes on: to the next signal or breakpoint, or also to the next
-// begin or end of a system call.
+// How a thread continues: to the next signal or breakpoint, or also to the next begin or end of a system call.
 enum class Pace : uint8_t { run, calls };
 
-// Becomes the thread's tracer, and of those that it makes. True: it is a
-// program that dvm has started, and waits to go on. An error says who may do
-// so; a thread that is gone is none.
+// Becomes the tracer of the thread and of the threads that it starts. True: it is a program that dvm has started, which is
+// stopped. The error says what permission is missing. A thread that has ended is not an error.
 Result<bool> hold_thread(pid_t tid);
-// Lets the thread come to a stop soon, after which it can go on at another
-// pace.
+// Requests a stop of the thread, after which it can continue at another pace.
 void interrupt_thread(pid_t tid);
-// The next stop that waits to be looked at. `mine` are asked for their end if
-// anybody has ended.
+// The next pending stop. `mine` returns the traced threads, which are checked if any thread has ended.
 std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine);
-// After a stop: lets it run, with the signal that it was about to take or
-// another. Of a process that is stopped by a signal, the thread stays so until
-// it is continued.
+// Continues a thread after a stop, and delivers `signal`. If a signal has stopped its process, the thread stays stopped until
+// SIGCONT.
 void go_on(const ThreadStop& stop, int signal, Pace pace);
-// Lets a thread that stands still execute one instruction, and returns the stop behind it, or another one that comes before;
-// none: it has ended.
+// Lets a stopped thread execute one instruction. Returns the stop after it, or an earlier one. Nothing: it has ended.
 std::optional<ThreadStop> step(pid_t tid);
-// Stops the thread and detaches from it. A thread that waits in a system call, and will not stop at its end, is left alone,
-// since a stop might end the call; the kernel releases it when dvm ends. The signal of the stop is handed to `keep`, which
-// decides what signal the thread gets.
+// Stops the thread and detaches from it. A thread that waits in a system call, and will not stop at its end, is left traced,
+// because a stop might interrupt the call; the kernel releases it when dvm ends. `keep` gets the stop, and returns the signal to
+// deliver.
 void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& keep);
 
-// A descriptor that becomes readable when a thread has stopped. There can be
-// one at a time.
+// A descriptor that becomes readable when a thread has stopped. Only one can exist at a time.
 class StopSignal {
  public:
   StopSignal();
