@@ -7,7 +7,7 @@
 namespace dvm::runtime {
 
 enum class InDvm : uint8_t {
-  nothing,  // keeps them there
+  nothing,  // they run where the probe fires
 #define DVM_IN_DVM(name, text) name,
 #include "runtime/instrument/in_dvm.def"
 };

@@ -1,9 +1,8 @@
 #pragma once
-// From enabled probes to what is looked for in each process: addresses that its
-// threads reach, and system calls that they make.
+// Plans the breakpoints and system call stops of each process for the enabled probes.
 //
-//   addresses      a debug register each, and one for returns: at most four
-//   system calls   a stop at begin and end (Pace::calls), beside the registers
+//   addresses      One debug register each, and one for returns: at most four.
+//   system calls   Stops at begin and end (Pace::calls), in addition to the registers.
 
 #include <sys/types.h>
 
@@ -19,7 +18,7 @@
 
 namespace dvm::runtime {
 
-// One probe at one address. Several at one fire in the order of their kinds.
+// One probe at one address. Several probes at one address fire in the order of their kinds.
 struct FiredProbe {
   enum class Kind : uint8_t { entry, inside, call };
   Kind kind = Kind::entry;  // call: fires at the return of the function that begins here
@@ -44,7 +43,7 @@ class BreakpointPlanner {
   explicit BreakpointPlanner(Delivery& delivery) : delivery_(delivery) {}
 
   Status add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused);
-  // Looks at the processes anew the next time.
+  // Makes the next add() read the mappings of processes again.
   void forget_objects() { objects_.clear(); }
 
  private:

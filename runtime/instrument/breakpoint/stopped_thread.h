@@ -1,5 +1,5 @@
 #pragma once
-// The state of a thread in a ptrace stop, as the record that a capture program would leave. Probe context.
+// Makes a record, like that of a capture program, from the state of a thread in a ptrace stop. Probe context.
 
 #include <sys/types.h>
 
@@ -22,15 +22,14 @@ struct StoppedThread {
   uint64_t stack() const { return words[saved::rsp]; }
 };
 
-// False: it is gone.
+// False: the thread has ended.
 bool read_registers(StoppedThread& thread) noexcept;
 
-// Writes the record to the room, which has layout.size bytes. function: that
-// has returned, or 0.
+// Writes the record to `room`, which has layout.size bytes. function: the address of the function that has returned, or 0.
 std::span<const std::byte> write_record(const RecordLayout& layout, uint64_t cookie, const StoppedThread& thread,
                                         uint64_t function, std::span<uint64_t> room) noexcept;
 
-// A word of its memory; 0 where there is none.
+// A word of the memory of a process; 0: it cannot be read.
 uint64_t read_word(pid_t pid, uint64_t address) noexcept;
 
 }  // namespace dvm::runtime
