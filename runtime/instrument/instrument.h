@@ -1,12 +1,12 @@
 #pragma once
-// How firings arrive. An instrument enables probes on the sites that it knows and hands each firing to the sink, in the thread
-// that polls. Abilities that only some instruments have are interfaces of their own (abilities.h).
+// An instrument makes probes fire. It enables probes on the sites that it supports and passes each firing to the sink, in the
+// thread that polls. Abilities that only some instruments have are separate interfaces (abilities.h). The instruments are:
 //
-//   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
-//   breakpoint  execution breakpoints in processes of one's own user, without privileges (breakpoint/)
-//   agent    jumps to code inside of the process, in processes of one's own user, without privileges (agent/)
-//   timer    tick-N from dvm's own loop
-//   replay   a recording (replay/)
+//   uprobe      Kernel uprobes through BPF and a ring buffer (uprobe/). Also profile-N, by perf events.
+//   breakpoint  Execution breakpoints in processes of the same user, without privileges (breakpoint/).
+//   agent       Jumps to code inside of processes of the same user, without privileges (agent/).
+//   timer       tick-N, from dvm's own loop.
+//   replay      A recording (replay/).
 
 #include <cstdint>
 #include <span>
@@ -32,13 +32,13 @@ enum class ReturnBy : uint8_t { safe, uretprobe, exits };
 struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
-  WantedProcesses wanted{};  // all its clauses are false in others
-  bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
+  WantedProcesses wanted{};  // in other processes, the predicates of all clauses are false
+  bool at_entry = false;     // an entry probe must be on the first instruction, even if a later one is cheaper
   ReturnBy returns = ReturnBy::safe;
-  std::vector<SiteClause> clauses{};  // of the probe, in order: what can run where it fires
-  InDvm in_dvm = InDvm::accounted;    // why not all clauses can
-  bool has_thread_variables = false;  // its clauses use some, which others that do may not have elsewhere
-  std::vector<uint16_t> globals{};    // variables that its clauses may read where it fires
+  std::vector<SiteClause> clauses{};  // of the probe, in order, for instruments that run clauses
+  InDvm in_dvm = InDvm::accounted;    // why not all clauses can run where it fires
+  bool has_thread_variables = false;  // all clauses that share thread-local variables with these must run on the same side
+  std::vector<uint16_t> globals{};    // global variables that the clauses may read where it fires
 };
 
 // A change of a followed process, or of a thread.
@@ -46,15 +46,15 @@ struct ProcessChange {
   enum class What : uint8_t {
     forked,
     execed,
-    renumbered,  // the thread `child` has just begun, or has ended: its number is not that of an earlier thread
+    renumbered,  // the thread `child` has just started or has ended: its id no longer means an earlier thread
   };
 
   What what = What::forked;
   int32_t pid = 0;    // the process
-  int32_t child = 0;  // that it has forked; 0: its number is not known
+  int32_t child = 0;  // the forked child; 0: its id is not known
 };
 
-// A clause whose predicate was true where its probe fired, with the variables of the thread and the clause as they were then.
+// A clause whose predicate was true where its probe fired, with the thread-local and clause-local variables at that time.
 struct ClauseFiring {
   uint32_t epid = 0;
   std::span<const vm::VariableValue> variables;
@@ -67,31 +67,31 @@ class EventSink {
   // The instrument fills probe_id, timestamp, walltimestamp and the captured values; the sink fills the names and the EPID. The
   // firing is valid during the call only. False: poll() should return as soon as it can.
   virtual bool fire(vm::Firing& firing) noexcept = 0;
-  // Of one clause: others of the probe have run where it fired, or follow. Returns like fire().
+  // A firing for one clause only. Other clauses of the probe have run where it fired, or follow. Returns like fire().
   virtual bool fire_clause(vm::Firing&, const ClauseFiring&) noexcept { return true; }
-  // In its place among the firings. Returns like fire().
+  // A change, in its place among the firings. Returns like fire().
   virtual bool change(const ProcessChange&) noexcept { return true; }
-  // False: no buffers exist for this CPU yet. Firings may come from CPUs of another machine, so an instrument that replays asks
-  // before it hands over the first firing of a CPU; on false, poll() returns and offers that firing again.
+  // False: no buffers exist for this CPU yet. Recorded firings may come from CPUs of another machine, so a replay asks before it
+  // passes on the first firing of a CPU. On false, poll() returns, and the next poll() starts with that firing.
   virtual bool has_buffers(int32_t /*cpu*/) noexcept { return true; }
-  // Asked before a firing of this time is handed over, since earlier ones of another instrument may go first; on false, poll()
-  // returns and offers that firing again. A time of 0 is not known.
+  // False: a firing of this time must wait for earlier ones of another instrument. poll() then returns, and the next poll()
+  // starts with that firing. time: 0 if it is not known.
   virtual bool admits(uint64_t /*time*/) noexcept { return true; }
-  // Called during fire() by a sink that hands firings on and has itself no room for more: the poll is not complete.
+  // Called during fire() by a sink that forwards firings and has no room for more: the poll is not complete.
   virtual void end_poll() noexcept {}
-  // When BEGIN fired, in ns of CLOCK_MONOTONIC: what has fired before it is left out. 0: nothing is.
+  // The time of BEGIN, in ns of CLOCK_MONOTONIC. Earlier firings are dropped. 0: none are.
   virtual uint64_t begun() const noexcept { return 0; }
-  // A clause has called exit().
+  // True if a clause has called exit().
   virtual bool has_ended() const noexcept { return false; }
 
  protected:
   ~EventSink() = default;
 };
 
-// A firing of a time that is not known is never left out.
+// A firing whose time is not known (0) is never dropped.
 constexpr bool is_before_begin(uint64_t time, uint64_t begun) { return time != 0 && time < begun; }
 
-// A probe that could not be enabled, and why; the others are.
+// A probe that could not be enabled, and why.
 struct Refused {
   const Probe* probe = nullptr;
   std::string reason;
@@ -105,19 +105,19 @@ struct LostProbe {
 
 // When poll() should be called next.
 struct Pacing {
-  uint64_t deadline = UINT64_MAX;  // at the latest then, in ns of CLOCK_MONOTONIC
-  int descriptor = -1;             // at once when it becomes readable; -1: there is none
-  double backlog = 0;              // found by the last poll(), as a fraction of what should wait at most (pace.h)
-  bool fires_then = false;         // it fires at the deadline, so a later poll() makes it late
+  uint64_t deadline = UINT64_MAX;  // the latest time, in ns of CLOCK_MONOTONIC
+  int descriptor = -1;             // poll at once when it becomes readable; -1: there is none
+  double backlog = 0;              // of the last poll(), as a fraction of the target (pace.h)
+  bool fires_then = false;         // a probe fires at the deadline, so a later poll() makes it late
 };
 
 class Instrument {
  public:
   virtual ~Instrument() = default;
   virtual std::string_view name() const = 0;
-  // How it makes a probe fire that it has enabled, if its name does not say that.
+  // How it makes an enabled probe fire, for -v.
   virtual std::string_view way(const Probe&) const { return name(); }
-  // Why the clauses of a probe that it has enabled run in dvm; empty: they do not, or it never runs clauses itself.
+  // Why the clauses of an enabled probe run in dvm. Empty: they do not, or the instrument never runs clauses.
   virtual std::string_view in_dvm(const Probe&) const { return {}; }
   // Why it cannot make the probe fire, by the kind of its site; empty: it can.
   virtual std::string_view refusal(const Probe& probe) const = 0;
@@ -125,16 +125,16 @@ class Instrument {
   // Makes the probes fire, all or (with an error) none. Single ones that the kernel cannot probe are left out and added to
   // refused.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
-  // Hands over what has arrived, until the sink asks it to end. Returns the number of firings; an error ends tracing. Never
-  // waits.
+  // Passes on the firings that have arrived, until the sink asks to stop. Returns their number. An error ends tracing. Never
+  // blocks.
   virtual Result<uint64_t> poll(EventSink& sink) = 0;
   virtual Pacing pacing() const = 0;
   // Firings lost since enable(), because a buffer was full.
   virtual uint64_t drops() const = 0;
-  // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
+  // Takes all probes off. Firings that have already arrived can still be polled. The destructor calls it too.
   virtual void disable() = 0;
   virtual Abilities abilities() { return {}; }
-  // Probes that enable() refuses are offered to the instruments behind it.
+  // True if probes that enable() refuses are offered to later instruments.
   virtual bool passes_on() const { return false; }
   // Adds the probes that enable() would refuse, as far as their code shows it. Changes nothing.
   virtual void preview(std::span<const EnabledProbe>, std::vector<Refused>&) {}
