@@ -1,6 +1,6 @@
 #pragma once
-// What is known of values before DIF runs, for the analysis in capture.cpp. A register or clause-local variable is a constant, a
-// known word plus a constant, the address of a copy of memory at such a word, or unknown.
+// Static knowledge about values before DIF runs, for the analysis in capture.cpp. A register or clause-local variable is a
+// constant, a known word plus a constant, the address of a copy of memory at such a word, or unknown.
 
 #include <array>
 #include <cstdint>
@@ -17,12 +17,12 @@ struct KnownValue {
   enum class Kind : uint8_t {
     unknown,
     constant,  // number
-    word,      // the word plus number
-    copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
-    limited,   // the word or, on another path, number: a size with a limit
-    shifted,   // the word plus number, 32 bits up: on its way to
-    narrow,    // its lower 32 bits
-    file,      // 8 times those, plus less than 8: an index of dvm_file_number[] and dvm_file_text[]
+    word,      // word + number
+    copy,      // the address, in D memory, of a copy of the memory at word + number
+    limited,   // word or, on another path, number: a size with a limit
+    shifted,   // (word + number) << 32, an intermediate step of `narrow`
+    narrow,    // the lower 32 bits of word + number
+    file,      // 8 * narrow plus less than 8: an index of dvm_file_number[] and dvm_file_text[]
   };
   Kind kind = Kind::unknown;
   Word word;
