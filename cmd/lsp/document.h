@@ -60,6 +60,7 @@ struct Cursor {
   CursorContext context = CursorContext::nothing;
   Expected expected = Expected::value;
   std::string_view keyword;  // of a tag
+
   // Offsets in the text.
   size_t begin = 0;        // the description or word that ends at the cursor
   size_t clause = 0;       // the first description of the clause
