@@ -26,7 +26,8 @@ using Label = uint32_t;
 
 struct CodeStep {
   dif::Opcode op = dif::Opcode::nop;
-  bool is_label = false;            // label `value`, no instruction
+  bool is_label = false;  // label `value`, no instruction
+
   std::array<Register, 3> reads{};  // operands in order; of a store: value, address
   Register writes = 0;              // 0: nothing
   uint64_t value = 0;               // a constant, or the number of a label, string, subroutine or the like

@@ -7,7 +7,7 @@
 
 namespace dvm::compiler {
 
-// As in DTrace, actions come first: /n < 5/ { n++; }. False if they read a variable that only the predicate declares:
+// Actions come first, as they do in DTrace: /n < 5/ { n++; }. False if they read a variable that only the predicate declares:
 // /x++ < 5/ { trace(x); }.
 bool has_actions_first(const Clause& clause, Session& session);
 

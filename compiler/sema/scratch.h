@@ -7,7 +7,7 @@ namespace dvm::compiler {
 
 enum class Origin : uint8_t { unknown, scratch, elsewhere };
 
-// Where a pointer leads. A variable counts as scratch if some statement has made it point there.
+// Returns where a pointer leads. A variable counts as scratch if some statement has made it point there.
 Origin origin_of(const Expr& e);
 // The variable that an expression names, or the array of an element. Null: there is none.
 Symbol* variable_of(const Expr& e);

@@ -35,8 +35,10 @@ struct Symbol {
   const Expr* body = nullptr;               // of an inline; the AST outlives the symbols
   std::vector<InlineParameter> parameters;  // of an inline
   bool has_parameters = false;
-  bool is_expanding = false;         // an inline that its own body names
-  bool is_temporary = false;         // of one expression; not read afterwards
+
+  bool is_expanding = false;  // an inline that its own body names
+  bool is_temporary = false;  // of one expression; not read afterwards
+
   bool holds_scratch = false;        // some statement makes it point to scratch
   bool leads_elsewhere = false;      // some statement makes it point to other memory
   const SourceFile* file = nullptr;  // where it is declared; null: in no file

@@ -47,8 +47,9 @@ struct Type {
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
-  bool is_stack = false;                                     // the value of a stack action, recorded or kept in a variable
-  bool is_of_library = false;                                // declared by a library; a script may redefine it
+  bool is_stack = false;       // the value of a stack action, recorded or kept in a variable
+  bool is_of_library = false;  // declared by a library; a script may redefine it
+
   const Type* target = nullptr;                              // of a pointer, an array or a function's result
   const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
   uint64_t count = 0;                                        // of an array

@@ -40,26 +40,30 @@ struct CompileOptions {
   std::vector<std::string> arguments;  // $0 (the script's name), $1 ...
   // Macro variables by their names without the $: pid, ppid, uid, euid, gid, egid, pgid, sid, target.
   std::map<std::string, std::string> macros;
-  bool default_arguments = false;        // -x defaultargs
-  bool allow_empty = false;              // -x empty: a source may hold nothing
-  bool allow_zero_matches = false;       // -Z, -x zdefs
-  bool warn_zero_matches = false;        // a description without a match is a warning, not an error
+  bool default_arguments = false;   // -x defaultargs
+  bool allow_empty = false;         // -x empty: a source may hold nothing
+  bool allow_zero_matches = false;  // -Z, -x zdefs
+  bool warn_zero_matches = false;   // a description without a match is a warning, not an error
+
   bool refuse_unused_arguments = false;  // an unused $1 is an error, D_MACRO_UNUSED; -x argref allows it
   bool keep_target = false;              // leave $target in probe descriptions
   // Outside of probe descriptions, $target without a value is an error; otherwise it is 0.
   bool refuse_target = false;
-  bool print_tree = false;                 // fill in CompiledSource::tree
-  bool list_names = false;                 // fill in CompileResult::names
-  bool optimize = true;                    // false: code without optimizations, for tests and comparisons
+  bool print_tree = false;  // fill in CompiledSource::tree
+  bool list_names = false;  // fill in CompileResult::names
+  bool optimize = true;     // false: code without optimizations, for tests and comparisons
+
   std::vector<Library> libraries;          // compiled before the programs, each after those that it depends on
   dif::Attributes minimum{0, 0, 0};        // -x amin: refuses names that are less stable
   uint32_t version = dif::kNewestVersion;  // -x version: names of later versions are unknown
   bool prefers_probes = false;             // -x pspec: a word outside of clauses is a probe before it is a type
-  uint64_t scratch_size = 16 << 20;        // -x scratchsize: the largest alloca()
-  uint64_t string_size = 256;              // -x strsize: sizeof (string)
-  std::set<std::string> settled;           // options of the command line; no pragma changes them
-  ProbeCatalog* catalog = nullptr;         // null: probe descriptions are not matched
-  TypeCatalog* types = nullptr;            // null: there is no traced program to ask
+
+  uint64_t scratch_size = 16 << 20;  // -x scratchsize: the largest alloca()
+  uint64_t string_size = 256;        // -x strsize: sizeof (string)
+
+  std::set<std::string> settled;    // options of the command line; no pragma changes them
+  ProbeCatalog* catalog = nullptr;  // null: probe descriptions are not matched
+  TypeCatalog* types = nullptr;     // null: there is no traced program to ask
 
   std::vector<dif::ProbeDesc> described;  // probes to put into CompileResult::descriptions
 
@@ -72,8 +76,9 @@ struct CompileOptions {
 struct CompiledSource {
   dif::Program program;
   std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
-  size_t matched = 0;                                        // probes, counted for each clause
-  std::string tree;                                          // the checked clauses: a node a line, with its type
+
+  size_t matched = 0;  // probes, counted for each clause
+  std::string tree;    // the checked clauses: a node a line, with its type
   // Stability of the least stable probe in descriptions, and of the least stable name in statements.
   dif::Attributes descriptions, statements;
 };
