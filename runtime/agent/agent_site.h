@@ -19,8 +19,9 @@ struct MachineCode {
   std::vector<unsigned char> bytes;  // empty: there is none
   uint32_t reads = 0;                // bit n: it reads word n of struct pt_regs
   uint32_t changes = 0;              // bit n: it changes the register of word n
-  bool has_workspace = false;        // it reads or writes the workspace
-  bool may_fail = false;             // it may set Workspace::failed
+
+  bool has_workspace = false;  // it reads or writes the workspace
+  bool may_fail = false;       // it may set Workspace::failed
   // Numbers of instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
   // Offsets in `bytes` of words that are offsets in inside::Globals. place_globals() turns these into addresses.
@@ -83,8 +84,9 @@ struct AgentSite {
   std::vector<AgentFirer> firers;
   uint64_t relay = 0;                    // address of the relay, for a window of fewer than five bytes; 0: none
   std::vector<unsigned char> padding{};  // bytes of the relay in the file
-  bool is_conditional = false;           // the probed instruction is a branch, and it fires only if that is taken
-  bool keeps_flags = true;               // code from the probed instruction on may read flags that were set before
+
+  bool is_conditional = false;  // the probed instruction is a branch, and it fires only if that is taken
+  bool keeps_flags = true;      // code from the probed instruction on may read flags that were set before
   inside::Watch watch = inside::Watch::nothing;
   uint64_t function = 0;  // address of the function that contains the site
   uint64_t raises = 0;    // signals that the copied instructions may raise by faults (raised_signals.h)

@@ -21,11 +21,12 @@ class LaneCode {
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.
   std::vector<size_t> find(bool has_variables);
-  // These find the parts of the lane: thread-local variables and the ring in %rax (%rcx is changed), the number of the arena in
-  // %rax, and by that the arena in %rbp, at last.
+  // These find the parts of the lane. Results are in %rax. Changes %rcx.
   void find_variables();
   void find_ring();
+  // The number of the arena, in %rax.
   void find_side();
+  // The arena in %rbp, by its number in %rax. Call last.
   void find_arena();
   // The time of a firing (inside/time.h), in %rax. Changes %rcx, %rdx and %r8. Returns the jumps that are taken if dvm
   // publishes a line meanwhile, or if the lane is not taken and a signal handler comes in between and fires.

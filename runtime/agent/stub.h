@@ -21,9 +21,10 @@
 namespace dvm::runtime {
 
 struct StubRequest {
-  CodeBytes window;             // as it lies in the memory of the process
-  uint64_t address = 0;         // of the window
-  uint32_t probed = 0;          // offset in the window of the instruction that is probed
+  CodeBytes window;      // as it lies in the memory of the process
+  uint64_t address = 0;  // of the window
+  uint32_t probed = 0;   // offset in the window of the instruction that is probed
+
   uint64_t stub = 0;            // where the stub will lie
   uint64_t site = 0;            // the address of its inside::Site
   uint64_t enter = 0;           // of agent_enter

@@ -61,9 +61,11 @@ struct DataHeader {
   uint64_t clock_number = 0;  // grows by kLineStep with each published line; this bit selects the current one
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
+
   uint64_t leaving = 0;   // a thread waits until all code is restored, because it is about to unmap or change memory of dvm
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
+
   // Sets of signals. handled: threads wait to install handlers for these. unraised: no instruction under a jump can raise these.
   uint64_t handled = 0, unraised = ~uint64_t{0};
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
@@ -81,16 +83,20 @@ inline constexpr uint32_t kPlainCounts = 8;
 
 // The channel of one thread. The thread writes all fields, unless noted otherwise.
 struct Lane {
-  uint64_t owner = 0;   // id of the thread; 0: free
-  uint64_t turns = 0;   // how often the lane was taken or given back; odd while a firing is written
-  uint64_t head = 0;    // bytes written since the beginning
+  uint64_t owner = 0;  // id of the thread; 0: free
+  uint64_t turns = 0;  // how often the lane was taken or given back; odd while a firing is written
+  uint64_t head = 0;   // bytes written since the beginning
+
   uint64_t full = 0;    // firings lost because the ring was full
   uint64_t nested = 0;  // firings lost because a signal handler or another thread fired while the lane was taken
+
   uint64_t asked_pointer = 0, asked_thread = 0;  // stack pointer and thread pointer, if the stack is not known
   uint64_t frame = 0;                            // address of the saved words of the firing that has taken the lane; 0: unknown
-  uint64_t tail = 0;                             // bytes read. Written by dvm
-  uint64_t arena = 0;                            // the arena in use, 0 or 1. dvm writes it too
-  uint64_t time = 0;                             // of the last firing that needed the time; later times are not smaller
+
+  uint64_t tail = 0;   // bytes read. Written by dvm
+  uint64_t arena = 0;  // the arena in use, 0 or 1. dvm writes it too
+  uint64_t time = 0;   // of the last firing that needed the time; later times are not smaller
+
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
@@ -264,12 +270,14 @@ struct RecordStep {
   uint8_t size = 8, shift = 0;             // of saved, memory: bytes, and position of the lowest bit
   uint8_t is_signed = 0, is_string = 0;
   uint32_t at = 0;  // offset in the record
-  // Of a slot: offset in the record of the word from which its address is computed. Of a chain: the bytes of the stack.
+  // For a slot: offset in the record of the word from which its address is computed; for a chain: the bytes of the stack.
   uint32_t from = 0;
   uint32_t by = 0;    // of a slot: offset in the record of the word with its size; 0: none
-  uint32_t most = 0;  // of a slot or stack: the most bytes. Of a chain or frames: their largest number
-  // Of a constant: its value. Of an answer: the number of the system call, without arguments, that returns it. Of memory: the
-  // displacement. Of a stack or chain: offset in the record of the length of the stack. Of frames: SiteKey::return_at.
+  uint32_t most = 0;  // of a slot or stack: the most bytes; of a chain or frames: their largest number
+
+  // It depends on the kind. A constant has its value here. An answer has the number of the system call, without arguments, that
+  // returns it. Memory has its displacement. A stack or chain has the offset in the record of the length of the stack. Frames
+  // have SiteKey::return_at.
   int64_t value = 0;
 };
 static_assert(sizeof(RecordStep) == 32);
@@ -347,10 +355,10 @@ struct FrameTable {
   uint64_t count = 0;
 };
 
-// Watched functions. By those of the C library a process may restrict its system calls, start a task that shares a thread's lane,
-// change the thread pointer, unmap or change memory of dvm, or execute another program (exec). fork: the place where a forked
-// child begins. unwind: the function of libgcc that finds unwind information. sigaction: installs a handler, which may see the
-// address of an instruction under a jump.
+// Watched functions, most of them of the C library. A call may restrict system calls, start a task that shares a thread's lane,
+// or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). fork: the place
+// where a forked child begins. unwind: the function of libgcc that finds unwind information. sigaction: installs a handler, which
+// may see the address of an instruction under a jump.
 enum class Watch : uint32_t {
   nothing,
   prctl,
@@ -396,10 +404,12 @@ struct CodeHeader {
   int32_t tracer = 0;         // the process that traces
   uint64_t patches = 0;       // number of patches; 0: they were taken off
   uint64_t tracer_began = 0;  // start time of the tracer, in the kernel's ticks
-  uint64_t table = 0;         // address of the patches
-  uint64_t table_size = 0;    // number of entries; it does not change
-  uint64_t bytes = 0;         // of the code mapping; 0: written by a version that does not unmap
-  uint64_t data = 0;          // the address of the data mapping
+
+  uint64_t table = 0;       // address of the patches
+  uint64_t table_size = 0;  // number of entries; it does not change
+
+  uint64_t bytes = 0;  // of the code mapping; 0: written by a version that does not unmap
+  uint64_t data = 0;   // the address of the data mapping
   uint64_t data_bytes = 0;
   uint32_t lanes = 0;
   uint32_t reserved = 0;
