@@ -47,7 +47,8 @@ class SiteClauses {
 
   const Enabling& enabling_;
   uint32_t strsize_;
-  InDvm of_script_;             // why no clause of the script can run where it fires
+  InDvm of_script_;  // why no clause of the script can run where it fires
+
   bool ends_at_site_;           // a clause in a process calls exit()
   std::set<uint16_t> in_dvm_;   // thread-local variables of clauses that run in dvm
   std::set<uint16_t> globals_;  // integers that only clauses on BEGIN, END and timers write
