@@ -8,9 +8,9 @@
 //      │                              on another, and of many ──> committing, discarding <───────────┘
 //      └── clean(), at cleanrate <──────────────────────────────────────┘
 //
-// As in DTrace, commit() and discard() take effect at once for the buffer of the CPU on which they run, and for other CPUs when
-// clean() runs. Until then the speculation is busy: it accepts no records, and speculation() does not return it. All functions
-// except allocate() and meet() are probe context.
+// In DTrace and here, commit() and discard() take effect at once for the buffer of the CPU on which they run, and for other CPUs
+// when clean() runs. Until then the speculation is busy: it accepts no records, and speculation() does not return it. All
+// functions except allocate() and meet() are probe context.
 
 #include <vector>
 
