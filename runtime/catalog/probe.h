@@ -22,6 +22,7 @@ struct UprobeSite {
   int32_t stack_moved = 0;  // of an entry: bytes from %rsp to the return address
   uint64_t size = 0;        // bytes of the function; 0: unknown
   uint64_t alone = 0;       // bytes of the function before the next symbol
+
   // Inside of a function: the places of its arguments there.
   std::optional<Operands> inside{};
   // Of an entry or return: the places of arguments that do not follow C's calling convention.
