@@ -35,9 +35,10 @@ struct JumpWindow {
 
 // The window that begins at `offset` of a function. function: all its bytes. decoded: its instructions.
 JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t offset);
-// The window that ends with the `ret` or direct jump at offset `exit`. It includes as many instructions before that as needed
-// and, if they are not enough, padding behind it, which is never executed. code: the function and the padding that follows it.
-// bytes: the number of bytes to replace.
+// The window that ends with the `ret` or direct jump at offset `exit`. It includes as many instructions before that as needed. If
+// they are not enough, it includes padding behind it, which is never executed.
+//
+// code: the function and the padding that follows it. bytes: the number of bytes to replace.
 JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit, uint32_t bytes = kJumpBytes);
 // If a window has fewer than five bytes, two of them are replaced by a short jump to a relay: a jump to the copy, in five bytes
 // of padding that is never executed. Returns the offsets of possible relays within reach of a short jump at `offset`.

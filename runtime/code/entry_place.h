@@ -35,8 +35,8 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// The values that a probe reports, as bits: bit n for argument n in a register, a bit for callers found by the frame pointer,
-// bits for the registers in which only Go passes arguments, and a bit for memory other than the stack.
+// The values that a probe reports, as bits. Bit n is for argument n in a register. Further bits are for callers found by the
+// frame pointer, for the registers in which only Go passes arguments, and for memory other than the stack.
 using Told = uint16_t;
 inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldMemory = 0x1000;
 inline constexpr Told kToldAll = kToldArguments | kToldCallers | kToldMemory, kToldOfGo = 0xfff | kToldMemory;

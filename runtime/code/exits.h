@@ -2,7 +2,7 @@
 // Finds the instructions by which a function is left: `ret`, and jumps to another function that returns in its place.
 //
 // If all of them are known, a return probe can be placed on them. A uretprobe, in contrast, replaces the return address by an
-// address of the kernel. It avoids a single-stepped `ret`, but code that reads the stack sees the wrong address: an exception
+// address of the kernel. It avoids a single-stepped `ret`, but code that reads the stack sees the wrong address. An exception
 // that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The kernel tracks at most
 // 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides between the two.
 

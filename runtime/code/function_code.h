@@ -51,8 +51,10 @@ struct MachineInstruction {
   uint8_t length = 0;
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
-  bool is_misread = false;     // the kernel mistakes it for a branch, see above
-  bool saves_flags = false;    // pushf or syscall: under a probe, it also saves the trap flag
+
+  bool is_misread = false;   // the kernel mistakes it for a branch, see above
+  bool saves_flags = false;  // pushf or syscall: under a probe, it also saves the trap flag
+
   bool is_refused = false;     // the kernel refuses a probe on it because of a prefix
   bool is_repeated = false;    // `rep movsb` or the like: the kernel single-steps each repetition
   bool is_table_jump = false;  // an indirect jump, possibly to any place in the function
