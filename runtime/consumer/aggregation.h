@@ -32,9 +32,10 @@ struct MergedAggregation {
   const FunctionRow* function = nullptr;
   RowTable rows;
   std::map<int32_t, RowTable> by_cpu;  // with aggpercpu: the values of the same keys on each CPU
-  int64_t normal = 1;                  // the divisor of normalize()
-  bool is_printed = false;             // a printa() has printed it, so it is not printed at the end
-  uint64_t clears = 0;                 // how often clear() or trunc() has removed values
+
+  int64_t normal = 1;       // the divisor of normalize()
+  bool is_printed = false;  // a printa() has printed it, so it is not printed at the end
+  uint64_t clears = 0;      // how often clear() or trunc() has removed values
 };
 
 // Gives an aggregation its function and the size of its state.
