@@ -42,6 +42,7 @@ struct AgentWay {
   uint32_t stack_bytes = 0;
   bool is_gated = false;   // the firing ends at once if all predicates are false
   bool is_common = false;  // the work is done by the code that all sites share
+
   bool takes_lane = true;  // false: a single count or assignment, which does not lock the lane
   // The clauses at the site. With one record for all clauses: their predicates, if is_gated.
   std::vector<SiteUses> clauses;

@@ -39,9 +39,10 @@ struct ClausePrediction {
   bool has_dif = false;        // it prepares the machine state if the probe has other clauses
   bool has_dif_alone = false;  // it prepares the machine state if the probe has no other clause
   bool has_gate = false;       // nothing is prepared for it unless its predicate holds
-  bool has_keys = false;       // of an aggregation
-  bool is_measured = false;    // the probability of its predicate, and the counts of its instructions, were measured
-  RecordShape record;          // of one run of its actions
+
+  bool has_keys = false;     // of an aggregation
+  bool is_measured = false;  // the probability of its predicate, and the counts of its instructions, were measured
+  RecordShape record;        // of one run of its actions
   // The fraction of the records of a speculating clause that is printed (speculated.h).
   std::optional<double> committed;
 };

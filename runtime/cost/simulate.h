@@ -77,6 +77,7 @@ struct SimulationResult {
 
   double seconds = 0;      // simulated time; less than requested if a buffer of policy fill ended tracing
   bool is_filled = false;  // a buffer of policy fill ended tracing
+
   // Policies fill and ring: seconds until a principal buffer is full, possibly after the end; negative: never.
   double full_after = -1;
   double kept = 0;            // firings whose records are in the buffers at the end
