@@ -74,8 +74,9 @@ struct HandleConfig {
   bool is_replay = false;  // firings come from a recording, and no process is read
   // Of a replay: the ids and command lines of the processes.
   std::vector<RecordedProcess> recorded_processes;
-  std::string recorded_kernel;           // of a replay: release and version of the kernel
-  int32_t target = 0;                    // $target, in which printf("%A") looks up addresses; 0: none
+  std::string recorded_kernel;  // of a replay: release and version of the kernel
+  int32_t target = 0;           // $target, in which printf("%A") looks up addresses; 0: none
+
   LateReads* late_reads = nullptr;       // receives late reads for a recording; may be null
   std::shared_ptr<UserSymbols> symbols;  // shared with a recording; null: the handle makes its own
   bool translates_at_once = false;       // engine=auto translates every clause that has fired; for tests
@@ -86,11 +87,13 @@ struct Placement {
   unsigned clause = 0;           // its number, from 0
   const Probe* probe = nullptr;  // the first of these probes
   size_t probes = 1;             // their number
-  std::string backend, by;       // "local" by "uprobe"; empty: nothing makes them fire
-  std::string engine;            // the engine that executes the DIF
-  uint64_t interpreted = 0;      // firings before engine=auto changed to that engine
-  std::string engine_problem;    // why the requested engine does not execute it
-  std::string reason;            // why `backend` is empty
+
+  std::string backend, by;   // "local" by "uprobe"; empty: nothing makes them fire
+  std::string engine;        // the engine that executes the DIF
+  uint64_t interpreted = 0;  // firings before engine=auto changed to that engine
+
+  std::string engine_problem;  // why the requested engine does not execute it
+  std::string reason;          // why `backend` is empty
   // Other backends, and why they do not take the clause.
   std::vector<std::pair<std::string, std::string>> others;
 };
