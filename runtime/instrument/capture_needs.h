@@ -64,13 +64,15 @@ struct CaptureNeeds {
   uint16_t args = 0;  // bit n: argN is read; kGoroutineBit: goid
   bool time = false;  // timestamp, walltimestamp
   bool vtime = false;
-  bool thread = false;    // pid or tid, or thread-local variables
-  bool cpu = false;       // the cpu variable, or anything that is kept in the buffers of a CPU
+  bool thread = false;  // pid or tid, or thread-local variables
+  bool cpu = false;     // the cpu variable, or anything that is kept in the buffers of a CPU
+
   bool comm = false;      // execname
   bool error = false;     // errno
   bool owner = false;     // uid and gid
   bool parent = false;    // ppid
   bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
+
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;         // of the user stack, at most kMostFrames
   uint16_t kernel_frames = 0;  // of the kernel stack, likewise

@@ -37,6 +37,7 @@ struct EnabledProbe {
   ReturnBy returns = ReturnBy::safe;
   std::vector<SiteClause> clauses{};  // of the probe, in order, for instruments that run clauses
   InDvm in_dvm = InDvm::accounted;    // why not all clauses can run where it fires
+
   bool has_thread_variables = false;  // all clauses that share thread-local variables with these must run on the same side
   std::vector<uint16_t> globals{};    // global variables that the clauses may read where it fires
 };
@@ -107,8 +108,9 @@ struct LostProbe {
 struct Pacing {
   uint64_t deadline = UINT64_MAX;  // the latest time, in ns of CLOCK_MONOTONIC
   int descriptor = -1;             // poll at once when it becomes readable; -1: there is none
-  double backlog = 0;              // of the last poll(), as a fraction of the target (pace.h)
-  bool fires_then = false;         // a probe fires at the deadline, so a later poll() makes it late
+
+  double backlog = 0;       // of the last poll(), as a fraction of the target (pace.h)
+  bool fires_then = false;  // a probe fires at the deadline, so a later poll() makes it late
 };
 
 class Instrument {

@@ -70,11 +70,13 @@ class AgentPlanner {
     FunctionExtent function;
     uint64_t address = 0;  // of the function
     JumpWindow window{};
-    uint32_t probed = 0;             // offset in the function
-    inside::Tail tail{};             // of a return by a tail jump: the work at this site
-    uint64_t left = 0;               // address of the function that is left by a tail jump
-    uint32_t depth = 0;              // of a `ret` behind tail jumps: their number
-    bool is_conditional = false;     // the jump may not be taken
+    uint32_t probed = 0;  // offset in the function
+
+    inside::Tail tail{};          // of a return by a tail jump: the work at this site
+    uint64_t left = 0;            // address of the function that is left by a tail jump
+    uint32_t depth = 0;           // of a `ret` behind tail jumps: their number
+    bool is_conditional = false;  // the jump may not be taken
+
     std::vector<uint32_t> relays{};  // of a window that is too short for a jump: offsets of possible relays in the function
     uint32_t relay = 0;              // the chosen relay
     std::optional<uint32_t> exit{};  // of a return: offset of the exit in the function

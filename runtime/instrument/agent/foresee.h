@@ -23,12 +23,14 @@ struct ForeseenProbe {
 };
 
 struct Foreseen {
-  bool is_at_site = false;        // clauses run in the thread; false: dvm runs all clauses from one record
-  std::vector<size_t> records;    // with is_at_site: clauses that dvm runs, each from its own record
+  bool is_at_site = false;      // clauses run in the thread; false: dvm runs all clauses from one record
+  std::vector<size_t> records;  // with is_at_site: clauses that dvm runs, each from its own record
+
   InDvm in_dvm = InDvm::nothing;  // why dvm runs a clause; nothing: it runs none
-  bool is_gated = false;          // the firing ends at once if all predicates are false
-  bool is_common = false;         // the code that all sites share (agent_enter) does the work
-  bool takes_lane = true;         // false: a single count or assignment at the site, which does not take the lane
+
+  bool is_gated = false;   // the firing ends at once if all predicates are false
+  bool is_common = false;  // the code that all sites share (agent_enter) does the work
+  bool takes_lane = true;  // false: a single count or assignment at the site, which does not take the lane
 };
 
 // probes: all probes of a process; the results are in the same order. follows: its children are traced too. sharing: the reason

@@ -70,11 +70,13 @@ struct RecordLayout {
   uint32_t zero = 0;           // a word that is 0, the base of addresses of variables
   uint32_t call = 0;           // the first argument of the system call
   uint32_t captured_args = 0;  // bit n: argument n
-  uint32_t registers = 0;      // the first register
-  uint32_t saved = 0;          // bit n: word n of struct pt_regs
-  uint32_t stack_at = 0;       // bytes of the stack itself
-  uint32_t stack_bytes = 0;    // room for them; 0: program counters instead
-  uint32_t chain = 0;          // the number of return addresses, at most frames
+
+  uint32_t registers = 0;  // the first register
+  uint32_t saved = 0;      // bit n: word n of struct pt_regs
+
+  uint32_t stack_at = 0;     // bytes of the stack itself
+  uint32_t stack_bytes = 0;  // room for them; 0: program counters instead
+  uint32_t chain = 0;        // the number of return addresses, at most frames
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
