@@ -37,8 +37,9 @@ struct ValuePlan {
   dif::Action made_by = dif::Action::expression;  // a stack or symbol, made from the DIFO's value
   uint32_t offset = 0;                            // in the record; not for keys and aggregated values
   bool is_kept = false;                           // a stack that a variable keeps, at the address that the DIFO computes
-  bool may_be_null = false;                       // a string variable, whose NULL is recorded as ""
-  uint32_t size = 0;                              // bytes in the record
+
+  bool may_be_null = false;  // a string variable, whose NULL is recorded as ""
+  uint32_t size = 0;         // bytes in the record
 };
 
 struct ActionPlan {
