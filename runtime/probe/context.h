@@ -35,11 +35,13 @@ struct FireLevel : vm::BodyFrame {
   vm::Host& host;
   const vm::FaultState& fault;  // of state
   std::vector<std::byte> key_room;
-  EcbTallies* tallies = nullptr;          // of `ecb`, with accounting
-  CpuBuffer* cpu = nullptr;               // buffers of the CPU of the firing
-  const Ecb* ecb = nullptr;               // the running ECB
-  std::byte* record = nullptr;            // of `ecb`, if it leaves one
-  uint64_t speculation = 0;               // the speculation for the record of `ecb`; 0: none
+  EcbTallies* tallies = nullptr;  // of `ecb`, with accounting
+  CpuBuffer* cpu = nullptr;       // buffers of the CPU of the firing
+
+  const Ecb* ecb = nullptr;     // the running ECB
+  std::byte* record = nullptr;  // of `ecb`, if it leaves one
+  uint64_t speculation = 0;     // the speculation for the record of `ecb`; 0: none
+
   const ProbeEcbs* unprepared = nullptr;  // probe of a light body that has not prepared the machine state
   vm::Firing* entered = nullptr;          // the firing of `unprepared`
   FireLevel* error = nullptr;             // runs the ERROR probe; null in itself
