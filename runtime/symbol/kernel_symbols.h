@@ -1,8 +1,8 @@
 #pragma once
 // Resolves addresses of the kernel to modules and functions, by /proc/kallsyms. Consumer context.
 //
-// If the kernel hides addresses (kernel.kptr_restrict), kallsyms has zeros, and there are no symbols. kallsyms has no sizes: an
-// address belongs to the last symbol before it, unless it is beyond the end of the kernel or of the module.
+// If the kernel hides addresses (kernel.kptr_restrict), kallsyms has zeros, and there are no symbols. There are no sizes either.
+// An address belongs to the last symbol before it, unless it is beyond the end of the kernel or of the module.
 
 #include <cstdint>
 #include <optional>
