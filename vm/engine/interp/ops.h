@@ -1,7 +1,7 @@
 #pragma once
 // The body of each opcode, with the name of its row in opcodes.def; a row without a body does not compile. Arithmetic is in
-// arithmetic.def. A body relies on the verifier: registers are in range, %r0 is not written, table entries and variables exist,
-// and the tuple stack has room and holds the arguments of a subroutine. vm/state checks addresses. Probe context.
+// arithmetic.def. A body relies on the verifier. Registers are in range, and %r0 is not written. Table entries and variables
+// exist. The tuple stack has room, and holds the arguments of a subroutine. vm/state checks addresses. Probe context.
 
 #include "dvm/dif/arithmetic.h"
 #include "vm/engine/interp/op.h"

@@ -14,11 +14,13 @@ enum class FiringPart : uint16_t {
   vtime = 1 << 3,   // the CPU time of the thread
   thread = 1 << 4,  // pid and tid
   cpu = 1 << 5,
-  comm = 1 << 6,            // the thread's name
-  error = 1 << 7,           // errno of a system call
-  caller = 1 << 8,          // two frames of the user stack
-  stack = 1 << 9,           // all frames of the user stack
-  registers = 1 << 10,      // uregs[N]
+  comm = 1 << 6,   // the thread's name
+  error = 1 << 7,  // errno of a system call
+
+  caller = 1 << 8,      // two frames of the user stack
+  stack = 1 << 9,       // all frames of the user stack
+  registers = 1 << 10,  // uregs[N]
+
   kernel_caller = 1 << 11,  // two frames of the kernel stack
   kernel_stack = 1 << 12,   // all frames of the kernel stack
   owner = 1 << 13,          // uid and gid of the process

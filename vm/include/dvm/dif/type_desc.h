@@ -69,7 +69,8 @@ struct ArgumentDesc {
   unsigned arg = 0;           // N of the argN that holds it
   bool is_word = false;       // a 64-bit number without a type, such as the offset of a return
   bool is_in_memory = false;  // argN is its address
-  std::string problem;        // why its location is unknown; empty: it is known
+
+  std::string problem;  // why its location is unknown; empty: it is known
   // Its parts, if it has no address and is not in argN alone. Bytes outside of all parts are unknown.
   std::vector<ArgumentPart> parts{};
   std::string spelling{};  // the type for listings; empty: as spelled in D

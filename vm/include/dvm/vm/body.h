@@ -39,7 +39,7 @@ struct KeylessState {
   uint32_t generation = 0;
 };
 
-// What a body reads of the level that runs it (runtime/probe/context.h). It passes the frame to its helpers.
+// The part of the level (runtime/probe/context.h) that a body reads and passes to its helpers.
 struct BodyFrame {
   const Firing* firing = nullptr;  // the current one
   MachineState::Impl* machine = nullptr;

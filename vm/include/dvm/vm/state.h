@@ -64,6 +64,7 @@ struct MachineHead {
   bool wrote_target = false;   // captured memory may be out of date
   bool is_tokenizing = false;  // strtok() has a string
   bool has_locals = false;     // the session has clause-local variables
+
   size_t scratch_used = 0, scratch_requested = 0;
   size_t scratch_end = 0;   // the end of the scratch that this clause may use
   size_t scratch_size = 0;  // bytes of scratch for a firing
