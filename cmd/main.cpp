@@ -16,6 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "cmd/dtrace.h"
+#include "cmd/option_problem.h"
 #include "cmd/usage.h"
 #include "cmd/version.h"
 
@@ -83,7 +84,7 @@ int run(int argc, char** argv) {
   dvm::cmd::add_flame(app, chosen);
   dvm::cmd::add_page(app, chosen);
   dvm::cmd::add_lsp(app, chosen);
-  dvm::cmd::refuse_empty_names(app);
+  dvm::cmd::refuse_odd_values(app);
   const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
   if (words.size() == 2 && words[0] == "complete") return dvm::cmd::complete(app, words[1]);  // for shells, not for --help
   if (const std::string problem = dvm::cmd::command_problem(app, words); !problem.empty()) {

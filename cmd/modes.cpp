@@ -39,7 +39,7 @@ void add_modes(CLI::App& command, Modes& modes) {
   command.add_flag("-G", modes.object, "Write the object file that a program with probes is linked with, as dtrace -G does");
   command.add_flag("-A,-a", modes.anonymous)->group("");
   for (auto& [flag, rest] : {std::pair("-6", &modes.behind_6), {"-3", &modes.behind_3}})
-    command.add_option(flag, *rest)->group("")->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    command.add_option(flag, *rest)->group("")->type_name(flag + 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 std::optional<int> run_mode(const Modes& modes, const TracingOptions& given) {

@@ -35,17 +35,16 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
+}
+
 namespace {
 
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
   return names;
-}
-
-// "dvm cost" of the command cost.
-std::string path_of(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
 }
 
 std::string with_commands(const std::string& problem, const CLI::App& app, const std::vector<std::string>& hints) {
@@ -114,18 +113,17 @@ std::string command_problem(const CLI::App& app, std::span<const std::string> wo
                        near_hints(word, views, path_of(app) + " "));
 }
 
-void refuse_empty_names(CLI::App& app) {
+void refuse_odd_values(CLI::App& app) {
   const CLI::Validator is_given(
       [](std::string& text) { return text.empty() ? std::string("the value is empty") : std::string(); }, "");
+  const CLI::Validator is_flag(
+      [](std::string& text) { return text == "true" ? std::string() : std::string("it takes no value"); }, "");
   for (CLI::Option* option : app.get_options())
     if (const std::string type = option->get_type_name(); type == "FILE" || type == "URL" || type == "ADDRESS")
       option->check(is_given);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_names(*command);
-}
-
-std::string option_problem(const CLI::App* app, const CLI::Error& error) {
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return fmt::format("dvm: {}\n    for more, see {} --help\n", error.what(), path_of(*app));
+    else if (option->get_items_expected_max() == 0)
+      option->check(is_flag);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_odd_values(*command);
 }
 
 }  // namespace dvm::cmd

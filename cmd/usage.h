@@ -8,7 +8,6 @@
 
 namespace CLI {
 class App;
-class Error;
 class FormatterBase;
 }  // namespace CLI
 
@@ -21,6 +20,9 @@ std::shared_ptr<CLI::FormatterBase> help_formatter();
 // Turns "help run" into "run --help".
 std::vector<std::string> spell_out_help(std::vector<std::string> words);
 
+// "dvm cost" of the command cost.
+std::string path_of(const CLI::App& app);
+
 // Subcommands of `app`: all, and the one of that name or null.
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 const CLI::App* find_command(const CLI::App& app, const std::string& name);
@@ -28,10 +30,8 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name);
 // The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
-// Refuses files and addresses that are empty, as an unset variable of a shell script makes them: in `app` and its subcommands.
-void refuse_empty_names(CLI::App& app);
-
-// What is wrong with an option or operand, for standard error.
-std::string option_problem(const CLI::App* app, const CLI::Error& error);
+// Refuses files and addresses that are empty, as an unset variable of a shell script makes them, and values of flags: in `app`
+// and its subcommands.
+void refuse_odd_values(CLI::App& app);
 
 }  // namespace dvm::cmd

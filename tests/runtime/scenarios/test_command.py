@@ -79,8 +79,23 @@ class Usage(unittest.TestCase):
         self.assertIn("hint: did you mean 'dvm run /etc/passwd'?", self.misused("/etc/passwd"))
 
     def test_an_option_that_is_wrong_names_its_command(self):
-        for words, problem, command in ((["merge"], "FILE is required", "dvm merge"),
-                                        (["cost", "validate", "--frob"], "The following argument was not expected: --frob", "dvm cost validate")):
+        for words, problem, command in ((["merge"], "FILE is missing", "dvm merge"),
+                                        (["cost", "validate", "--frob"], "unknown option --frob", "dvm cost validate"),
+                                        (["run", "--jso"], "unknown option --jso\n    hint: did you mean '--json'?", "dvm run"),
+                                        (["run", "--jsno"], "unknown option --jsno\n    hint: did you mean '--json'?", "dvm run"),
+                                        (["run", "-n"], "option -n needs a value: SCRIPT", "dvm run"),
+                                        (["run", "-3"], "illegal option -- 3", "dvm run"),
+                                        (["run", "--json=3"], "option --json: it takes no value", "dvm run"),
+                                        (["run", "-o", ""], "option -o: the value is empty", "dvm run"),
+                                        (["run", "--account=x"], "option --account: 'x' is none of table,json", "dvm run"),
+                                        (["run", "--flame", "a", "--flame", "b"], "option --flame may be given only once", "dvm run"),
+                                        (["run", "--cpus", "2"], "option --cpus needs option --predict too", "dvm run"),
+                                        (["run", "--json", "--folded"], "options --json and --folded exclude each other", "dvm run"),
+                                        (["detach"], "option -p is missing", "dvm detach"),
+                                        (["detach", "-p", "0"], "option -p: '0' is not a number above 0", "dvm detach"),
+                                        (["doctor", "all"], "unexpected operand 'all'", "dvm doctor"),
+                                        (["simulate", "--cpus", "x"], "option --cpus: 'x' is not a number from 1 to 65536", "dvm simulate"),
+                                        (["simulate", "--slowdown"], "option --slowdown needs a value: N", "dvm simulate")):
             result = dvmtest.dvm(*words)
             self.assertEqual((result.returncode, result.stderr), (2, f"dvm: {problem}\n    for more, see {command} --help\n"))
 
