@@ -263,4 +263,15 @@ class Agent {
   inside::MemoryRange range_;
 };
 
+// Skips tests that find a thread by its number in the thread control block, if the C library keeps it elsewhere.
+class PlacedStubTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    uint64_t thread = 0;
+    asm("mov %%fs:0, %0" : "=r"(thread));
+    const auto number = static_cast<uint32_t>(syscall(SYS_gettid));
+    if (*reinterpret_cast<const uint32_t*>(thread + kThreadOffset) != number) GTEST_SKIP() << "another C library than glibc";
+  }
+};
+
 }  // namespace dvm::runtime

@@ -16,15 +16,8 @@ MachineCode quotient() {
                  3);
 }
 
-class SiteFails : public testing::Test {
+class SiteFails : public PlacedStubTest {
  protected:
-  void SetUp() override {
-    uint64_t thread = 0;
-    asm("mov %%fs:0, %0" : "=r"(thread));
-    const auto number = static_cast<uint32_t>(syscall(SYS_gettid));
-    if (*reinterpret_cast<const uint32_t*>(thread + kThreadOffset) != number) GTEST_SKIP() << "another C library than glibc";
-  }
-
   void compare(const std::vector<AgentFirer>& firers) {
     Agent here(inside::kAlone), there(inside::kShared);
     here.place(firers), there.place(firers);

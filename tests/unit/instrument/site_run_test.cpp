@@ -17,15 +17,8 @@
 namespace dvm::runtime {
 namespace {
 
-class SiteRun : public testing::Test {
+class SiteRun : public PlacedStubTest {
  protected:
-  void SetUp() override {
-    uint64_t thread = 0;
-    asm("mov %%fs:0, %0" : "=r"(thread));
-    const auto number = static_cast<uint32_t>(syscall(SYS_gettid));
-    if (*reinterpret_cast<const uint32_t*>(thread + kThreadOffset) != number) GTEST_SKIP() << "another C library than glibc";
-  }
-
   // The same firings by the code of the site, and by agent_enter alone: the lane must be locked there.
   void compare(
       const std::vector<AgentFirer>& firers, int count = 2000, const std::function<void(Registers&)>& change = [](Registers&) {},
