@@ -110,6 +110,15 @@ TEST(KernelProviders, HaveTheirProbesInTheOrderTheyFire) {
   EXPECT_THAT(found(*make_sched_provider(), {"sched", "", "", "o*-cpu"}), ElementsAre(":off-cpu", ":on-cpu"));
 }
 
+TEST(KernelProviders, HaveTheModulesOfOtherKernelsWhereTheyAreSpelled) {
+  Catalog catalog;
+  make_io_provider()->discover({"io", "genunix", "", "start"}, catalog);
+  EXPECT_THAT(names_of(catalog, {"io", "genunix", "", "start"}), ElementsAre(":start"));
+  EXPECT_THAT(found(*make_sched_provider(), {"sched", "unix", "", "on-cpu"}), ElementsAre(":on-cpu"));
+  EXPECT_THAT(found(*make_sched_provider(), {"sched", "genuni?", "", "on-cpu"}), IsEmpty());
+  EXPECT_THAT(found(*make_io_provider(), {"io", "nfs", "", "start"}), IsEmpty());
+}
+
 TEST(KernelProviders, SayWhatLinuxHasNoTracepointFor) {
   Catalog catalog;
   EXPECT_EQ(make_sched_provider()->discover({"sched", "", "", "tick"}, catalog).reason,
