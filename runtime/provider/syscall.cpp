@@ -44,23 +44,32 @@ const SystemCall* find_call(std::string_view name) {
   return found == std::end(kSystemCalls) ? nullptr : found;
 }
 
-std::vector<uint16_t> numbers_of(std::string_view names) {
-  std::vector<uint16_t> numbers;
+// Calls whose arguments a probe has as they are, and those of which it leaves out the first one.
+struct Meant {
+  std::vector<uint16_t> whole, without_first;
+};
+
+// "open openat+1"
+Meant numbers_of(std::string_view names) {
+  constexpr std::string_view kWithoutFirst = "+1";
+  Meant meant;
   while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(' '));
+    std::string_view name = names.substr(0, names.find(' '));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
-    if (const SystemCall* call = find_call(name)) numbers.push_back(call->number);
+    const bool is_whole = !name.ends_with(kWithoutFirst);
+    if (!is_whole) name.remove_suffix(kWithoutFirst.size());
+    if (const SystemCall* call = find_call(name)) (is_whole ? meant.whole : meant.without_first).push_back(call->number);
   }
-  return numbers;
+  return meant;
 }
 
-KernelEvent make_event(std::vector<uint16_t> calls, bool is_return) {
+KernelEvent make_event(std::vector<uint16_t> calls, bool is_return, size_t left_out = 0) {
   constexpr std::array kRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::r10, saved::r8, saved::r9};
   KernelEvent event{is_return ? "sys_exit" : "sys_enter", std::move(calls)};
   if (is_return) {
     event.args[0] = event.args[1] = {Operand::of_kind(Operand::Kind::result)};
   } else {
-    for (size_t n = 0; n < kRegisters.size(); n++) event.args[n] = {Operand::of_register(kRegisters[n])};
+    for (size_t n = left_out; n < kRegisters.size(); n++) event.args[n - left_out] = {Operand::of_register(kRegisters[n])};
   }
   return event;
 }
@@ -94,7 +103,7 @@ class SyscallProvider : public Provider {
     bool found = false;
     for (const SystemCall& call : kSystemCalls) {
       if (!glob_match(description.function, call.name)) continue;
-      for (const std::string_view name : names) catalog.add(make_probe(module, call.name, name, {call.number}));
+      for (const std::string_view name : names) catalog.add(make_probe(module, call.name, name, {{call.number}, {}}));
       found = true;
     }
     return found;
@@ -114,12 +123,15 @@ class SyscallProvider : public Provider {
     return true;
   }
 
-  Probe make_probe(std::string_view module, std::string_view function, std::string_view name, std::vector<uint16_t> calls) const {
+  Probe make_probe(std::string_view module, std::string_view function, std::string_view name, Meant meant) const {
     Probe probe{.provider = std::string(name_),
                 .module = std::string(module),
                 .function = std::string(function),
                 .name = std::string(name)};
-    probe.site = TracepointSite{{make_event(std::move(calls), name == "return")}};
+    TracepointSite site;
+    if (!meant.whole.empty()) site.events.push_back(make_event(std::move(meant.whole), name == "return"));
+    if (!meant.without_first.empty()) site.events.push_back(make_event(std::move(meant.without_first), name == "return", 1));
+    probe.site = std::move(site);
     probe.spell_provider = is_alias_;
     return probe;
   }

@@ -8,6 +8,12 @@ syscall::exece:entry, syscall::pread:entry, syscall::open64:return, syscall::rex
 	printf("%s:%s\n", probefunc, probename);
 }
 
+syscall::open64:entry
+/pid == $target/
+{
+	printf("%s %s %d\n", probefunc, copyinstr(arg0), arg2);
+}
+
 syscall::exec*:entry
 /pid == $target/
 {

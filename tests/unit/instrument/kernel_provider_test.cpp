@@ -43,6 +43,21 @@ TEST(SyscallProvider, MakesEntryAndReturnOfWhatAPatternMeans) {
   EXPECT_THAT(found(*provider, {"", "", "", "BEGIN"}), IsEmpty());
 }
 
+// A script that names open and open64 gets each call once, and the path as arg0.
+TEST(SyscallProvider, LeavesOutTheDirectoryOfOlderNames) {
+  Catalog catalog;
+  make_syscall_provider()->discover({"syscall", "", "open64", "entry"}, catalog);
+  make_syscall_provider()->discover({"syscall", "", "stat64", "entry"}, catalog);
+  ASSERT_EQ(catalog.size(), 2U);
+  const auto opens = std::get<TracepointSite>(catalog.match({"syscall", "", "open64", "entry"})[0]->site).events;
+  const auto stats = std::get<TracepointSite>(catalog.match({"syscall", "", "stat64", "entry"})[0]->site).events;
+  ASSERT_EQ(opens.size(), 1U);
+  EXPECT_EQ(opens[0].args[0].operand, Operand::of_register(saved::rsi));
+  ASSERT_EQ(stats.size(), 2U);
+  EXPECT_EQ(stats[0].args[0].operand, Operand::of_register(saved::rdi));
+  EXPECT_EQ(stats[1].args[0].operand, Operand::of_register(saved::rsi));
+}
+
 // The numbers that this system's headers know are those of the table.
 TEST(SyscallProvider, KnowsTheCallsOfTheHeader) {
   std::ifstream header("/usr/include/x86_64-linux-gnu/asm/unistd_64.h");
