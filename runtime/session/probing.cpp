@@ -50,6 +50,7 @@ Discovery Probing::discover(const dif::ProbeDesc& description) {
   Discovery result;
   for (auto& provider : providers_) {
     Discovery found = provider->discover(description, catalog_);
+    if (provider->name() == "absent" && !found.reason.empty()) return found;  // nfsv3 is no provider nfsv of process 3
     if (result.reason.empty()) result.reason = found.reason, result.tag = found.tag;
     result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
   }
