@@ -34,6 +34,7 @@ BEGIN = (
     ("`struct s { };`", "struct s { }; BEGIN trace(sizeof (struct s));", "0"),
     ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),
     ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
+    ("`procsystime`", "self->start = 0; self->start = 0x100000001; trace(self->start);", "1"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
 )
