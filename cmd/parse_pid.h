@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -11,10 +12,13 @@
 
 namespace dvm::cmd {
 
+// Blanks before the number are skipped, as dtrace does: scripts pass '-p 12' as one word.
 inline Result<pid_t> parse_pid(std::string_view text) {
+  const std::string_view digits = text.substr(std::min(text.size(), text.find_first_not_of(" \t\n")));
   pid_t pid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (error != std::errc() || end != text.data() + text.size() || pid <= 0) return Error{fmt::format("invalid pid: {}", text)};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  if (error != std::errc() || end != digits.data() + digits.size() || pid <= 0)
+    return Error{fmt::format("invalid pid: {}", text)};
   return pid;
 }
 

@@ -161,6 +161,10 @@ class Options(Link):
             result = self.dtrace(*words)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", f"dtrace: {message}\n"))
 
+    def test_blanks_before_the_value_of_p_are_skipped(self):
+        self.assertEqual(self.succeeds("-q", f"-p {os.getpid()}", "-n", "BEGIN { trace($target); exit(0); }").stdout.strip(), str(os.getpid()))
+        self.assertIn("invalid pid:  12x", self.dtrace("-p 12x", "-n", "BEGIN").stderr)
+
     def test_a_wrong_setting_comes_before_missing_probes(self):
         result = self.dtrace("-x", "nosuch")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
