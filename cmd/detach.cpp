@@ -33,7 +33,7 @@ void add_detach(CLI::App& app, CommandAction& chosen) {
   auto pid = std::make_shared<int32_t>(0);
   CLI::App* command =
       add_command(app, "detach", "Take off the probes that a killed dvm has left in a process", {"dvm detach -p 1234"},
-                  "Only needed where dvm and its guard were both killed while an agent traced (-x backend=agent).");
+                  "Needed only if dvm and its guard were both killed while an agent traced (-x backend=agent).");
   command->add_option("-p", *pid, "The process")->required()->type_name("PID")->check(CLI::PositiveNumber);
   command->callback([pid, &chosen] { chosen = [pid] { return detach(*pid); }; });
 }

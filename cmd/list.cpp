@@ -57,7 +57,7 @@ void add_list(CLI::App& app, CommandAction& chosen) {
       ->take_all();
   command->add_flag(
       "-v", *is_verbose,
-      "Show stability, argument types, backend and engine of each probe; of a process, its place and the cost of a firing");
+      "Show stability, argument types, backend and engine of each probe; in processes also its place and the cost of a firing");
   add_setting_options(*command, *given);
   add_process_options(*command, *given);
   command->callback([=, &chosen] { chosen = [=] { return list(as_programs(*given), *is_verbose); }; });

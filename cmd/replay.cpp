@@ -60,7 +60,7 @@ void add_replay(CLI::App& app, CommandAction& chosen) {
       ->add_flag("--ledger{here}", given->tracing.ledger,
                  "Price the run by a profile (default: that of this machine) and compare with its measured time")
       ->type_name("[=PROFILE]");
-  command->add_flag("--info", given->info, "Print what the recording holds, and exit");
+  command->add_flag("--info", given->info, "Print a summary of the recording, and exit");
   command->callback([given, &chosen] {
     if (given->info) {
       chosen = [given] { return print_info(*given); };
