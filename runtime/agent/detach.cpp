@@ -197,7 +197,7 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
 
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
-  bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, agents).empty();
+  bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, memory).empty();
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
   Detached detached;
   for (const FoundAgent& agent : agents) {

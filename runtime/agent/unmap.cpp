@@ -81,10 +81,10 @@ bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory)
 }
 
 // With the lanes that no code refers to.
-std::vector<AddressRange> all_ranges(pid_t pid, std::span<const FoundAgent> agents) {
+std::vector<AddressRange> all_ranges(pid_t pid, const AgentMemory& memory, std::span<const FoundAgent> agents) {
   std::vector<FoundAgent> known(agents.begin(), agents.end());
   std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
-  std::vector<AddressRange> ranges = orphaned_data(pid, agents);
+  std::vector<AddressRange> ranges = orphaned_data(pid, memory);
   const std::vector<AddressRange> theirs = ranges_of(pid, known);
   ranges.insert(ranges.end(), theirs.begin(), theirs.end());
   return ranges;
@@ -92,10 +92,11 @@ std::vector<AddressRange> all_ranges(pid_t pid, std::span<const FoundAgent> agen
 
 }  // namespace
 
-std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents) {
+std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory) {
   std::vector<AddressRange> found;
   const auto mappings = mappings_of(pid);
   if (!mappings) return found;
+  const std::vector<FoundAgent> agents = find_agents(pid, memory);
   for (const MemoryMapping& one : *mappings) {
     const auto has_it = [&](const FoundAgent& agent) { return agent.header.data == one.range.begin; };
     if (!one.path.starts_with(kDataName) || std::any_of(agents.begin(), agents.end(), has_it)) continue;
@@ -107,20 +108,20 @@ std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> a
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
 bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
-  const std::vector<AddressRange> ranges = all_ranges(process.pid(), agents);
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
   const auto has_firing = [&](const FoundAgent& one) { return has_mappings(one) && has_taken_lane(process, memory, one.header); };
   return !ranges.empty() && (std::any_of(agents.begin(), agents.end(), has_firing) || may_execute(process, memory, ranges));
 }
 
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
-  const std::vector<AddressRange> ranges = all_ranges(process.pid(), agents);
+  const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
   if (ranges.empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
   if (!clear_remote_code(process, memory)) return false;
   std::vector<RemoteCall> calls;
   for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
   process.prefer_waiting();
-  return make_remote_calls(process, memory, calls, [] { return false; }) && all_ranges(process.pid(), agents).empty();
+  return make_remote_calls(process, memory, calls, [] { return false; }) && all_ranges(process.pid(), memory, agents).empty();
 }
 
 }  // namespace dvm::runtime

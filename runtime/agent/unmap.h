@@ -20,8 +20,8 @@ namespace dvm::runtime {
 
 // What an agent has mapped, as its header says. Only what is still mapped like that is unmapped.
 bool has_mappings(const FoundAgent& agent);
-// Lanes of tracers that were killed before they could write a header, so that none of the agents of the process refers to them.
-std::vector<AddressRange> orphaned_data(pid_t pid, std::span<const FoundAgent> agents);
+// Lanes of tracers that were killed before they could write a header, so that no agent of the process refers to them.
+std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory);
 // All threads stand still. A thread executes their code, or may go on with it, or has taken a lane.
 bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 // What is not used. All threads stand still. Unmaps such lanes as well. False: something stays.

@@ -119,6 +119,44 @@ class Unwinding(AgentTest):
                 self.assertEqual(err, "")
                 self.assertRegex(out, r"\s[1-9]\d+\n")
 
+    CALLED = "pid$target:sampled:called:entry { @[ustack(9)] = count(); }"
+
+    def trace_held(self):
+        """A process with a thread that stays in code of an agent whose dvm has ended; None if its handler has not interrupted that code."""
+        target = subprocess.Popen([program("sampled"), "100", "held"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        target.stdin.write("\n")
+        self.assertEqual(target.stdout.readline(), "loaded\n")
+        tracer = dvmtest.start_tracer(self, self.CALLED, "-x", "backend=agent", "-p", str(target.pid))
+        target.send_signal(signal.SIGUSR1)
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate(timeout=120)
+        return target if code_mappings(target.pid) != 0 else None
+
+    def held(self):
+        target = next(filter(None, (self.trace_held() for _ in range(5 * ATTEMPTS))), None)
+        self.assertIsNotNone(target, "no signal has interrupted code of the agent")
+        return target
+
+    def trace(self, target):
+        return dvmtest.start_tracer(self, self.CALLED, "-x", "backend=agent", "-p", str(target.pid))
+
+    def test_lanes_of_an_agent_that_stays(self):
+        target = self.held()
+        before = added_mappings(target.pid)
+        tracer = self.trace(target)
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate(timeout=120)
+        self.assertEqual(added_mappings(target.pid), before)
+        self.assertRegex(target.communicate("\n", timeout=120)[0], "cut \\d+\n")
+
+
+def added_mappings(pid):
+    """Those of code and of lanes."""
+    return re.findall(r"(?m)^(\S+) (?:r-xp \S+ 00:00 0 *$|.*/memfd:dvm-agent)", pathlib.Path(f"/proc/{pid}/maps").read_text())
+
 
 class Stopped(AgentTest):
     """Jumps are taken off a program that a signal has stopped, and it stays so until it is continued."""
