@@ -345,6 +345,7 @@ void AgentProcess::note_own(const std::vector<Area>& areas) {
   if (own_.count == 0) {
     context_.own = areas.front().range.begin + inside::kOwnAt;
     add(context_.armed, context_.data + data_bytes());
+    for (const KeptUnwinder& one : kept_unwinders(context_.pid, memory_)) add(one.code.begin, one.code.end);
   }
   for (const Area& area : areas) add(area.range.begin, area.range.end);
 }
@@ -387,7 +388,7 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
     std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
     std::erase_if(sites, [](const AgentSite* site) { return !site->refusal.empty(); });
   };
-  refuse_changed(sites, memory_);
+  refuse_changed(sites, memory_, kept_unwinders(context_.pid, memory_));
   refuse_raising(sites, groups, context_, memory_, data_);
   drop_refused();
   std::vector<AddressRange> windows;

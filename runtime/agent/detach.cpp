@@ -51,6 +51,8 @@ std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgen
   return patches;
 }
 
+bool finds_frames(const inside::Patch& patch) { return patch.kind == PatchKind::unwinder; }
+
 bool lies_there(CodePages& code, const inside::Patch& patch) { return code.holds(patch.address, bytes_after(patch)); }
 
 // Restores the code only where the jump still lies: another tracer may have replaced it.
@@ -78,6 +80,11 @@ size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, con
   return restored;
 }
 
+// By the jump of another agent, which knows the code of this one.
+bool is_replaced(CodePages& code, const inside::Patch& patch) {
+  return finds_frames(patch) && code.holds(patch.address, bytes_after(patch).first(1)) && !lies_there(code, patch);
+}
+
 // A jump, or what is left of one whose opcode something else has replaced, and may put back.
 bool may_lead_on(CodePages& code, const inside::Patch& patch) {
   return code.holds(patch.address + 1, bytes_after(patch).subspan(1)) && !code.holds(patch.address, bytes_before(patch));
@@ -86,7 +93,11 @@ bool may_lead_on(CodePages& code, const inside::Patch& patch) {
 // One stop puts the code back. Threads that are in a stub then leave it, so that a later one can unmap it.
 class Removal {
  public:
-  Removal(const AgentMemory& memory, std::vector<FoundAgent>& agents) : memory_(memory), agents_(agents) {
+  Removal(pid_t pid, const AgentMemory& memory, std::vector<FoundAgent>& agents) : memory_(memory), agents_(agents) {
+    kept_ = kept_unwinders(pid, memory);
+    std::erase_if(kept_, [&](const KeptUnwinder& one) {
+      return std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& its) { return its.range.begin == one.code.begin; });
+    });
     for (const FoundAgent& agent : agents) {
       const std::vector<inside::Patch> its = patches_of(memory, agent);
       patches_.insert(patches_.end(), its.begin(), its.end());
@@ -115,21 +126,35 @@ class Removal {
   // A handler that has interrupted code of the agent may be about to unwind the stack.
   bool has_unwinder() const {
     CodePages code(memory_);
-    return std::any_of(patches_.begin(), patches_.end(),
-                       [&](const inside::Patch& one) { return one.kind == PatchKind::unwinder && lies_there(code, one); });
+    return std::any_of(patches_.begin(), patches_.end(), [&](const inside::Patch& one) {
+      return finds_frames(one) && (lies_there(code, one) || is_replaced(code, one));
+    });
   }
   void restore_unwinders() {
     CodePages code(memory_);
-    for (const inside::Patch& one : patches_)
-      if (one.kind == PatchKind::unwinder) restored_ += restore(memory_, code, one);
+    for (const inside::Patch& one : patches_) {
+      if (!finds_frames(one) || !lies_there(code, one)) continue;
+      const KeptUnwinder* other = kept_at(one.address);
+      restored_ += memory_.write(one.address, other != nullptr ? bytes_after(other->patch) : bytes_before(one));
+    }
+  }
+  // The jump of an agent that stays, which had the place before.
+  const KeptUnwinder* kept_at(uint64_t address) const {
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [&](const KeptUnwinder& one) { return one.patch.address == address; });
+    return found == kept_.end() ? nullptr : &*found;
   }
   bool leads_on() const {
     CodePages code(memory_);
-    return std::any_of(patches_.begin(), patches_.end(), [&](const inside::Patch& one) { return may_lead_on(code, one); });
+    const auto leads_on = [&](const inside::Patch& one) {
+      return may_lead_on(code, one) || (is_replaced(code, one) && kept_at(one.address) == nullptr);
+    };
+    return std::any_of(patches_.begin(), patches_.end(), leads_on);
   }
 
   const AgentMemory& memory_;
   std::vector<FoundAgent>& agents_;
+  std::vector<KeptUnwinder> kept_;  // of others
   std::vector<inside::Patch> patches_;
   size_t restored_ = 0;
 };
@@ -186,6 +211,16 @@ std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent&
   return jumps_that(may_lead_on, memory, agent);
 }
 
+std::vector<KeptUnwinder> kept_unwinders(pid_t pid, const AgentMemory& memory) {
+  std::vector<KeptUnwinder> kept;
+  for (const FoundAgent& agent : find_agents(pid, memory)) {
+    if (agent.header.frames == 0 || agent.header.patches == 0 || is_traced(agent)) continue;
+    for (const inside::Patch& patch : patches_of(memory, agent))
+      if (finds_frames(patch)) kept.push_back({agent.range, patch});
+  }
+  return kept;
+}
+
 void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::span<const uint64_t> jumps) {
   CodePages code(memory);
   for (const FoundAgent& agent : find_agents(pid, memory)) {
@@ -207,7 +242,7 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
   }
   if (!has_work) return detached;
   const bool may_unmap = mappings == Mappings::unmap;
-  Removal removal(memory, agents);
+  Removal removal(pid, memory, agents);
   const auto removed = removal.attempt(pid, may_unmap);
   if (!removed) return removed.error();
   detached.restored = removal.restored();

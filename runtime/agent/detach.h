@@ -32,6 +32,12 @@ bool is_traced(const FoundAgent& agent);
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 // The same, plus jumps whose opcode is temporarily replaced, for example by a breakpoint.
 std::vector<uint64_t> held_jumps_of(const AgentMemory& memory, const FoundAgent& agent);
+// Jumps of ended tracers to unwind information of code that a thread may still go on with.
+struct KeptUnwinder {
+  AddressRange code;
+  inside::Patch patch;
+};
+std::vector<KeptUnwinder> kept_unwinders(pid_t pid, const AgentMemory& memory);
 
 // Stops the process, unless there is nothing to restore. tracer: for of_this_tracer. After an error, the code is correct but
 // slower. Mappings that a thread still uses stay, for the next call.

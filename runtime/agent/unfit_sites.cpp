@@ -2,6 +2,7 @@
 
 #include "runtime/agent/unfit_sites.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "runtime/agent/code_pages.h"
@@ -23,10 +24,15 @@ void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& 
     if (site.refusal.empty()) site.refusal = unfit(site, mappings);
 }
 
-void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory) {
+void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory, std::span<const KeptUnwinder> kept) {
   CodePages code(memory);
   for (AgentSite* site : sites) {
-    const bool is_there = code.holds(site->window_address, std::as_bytes(std::span(site->window)));
+    const auto takes_place_of = [&](const KeptUnwinder& one) {
+      return site->watch == inside::Watch::unwind && one.patch.address == site->window_address &&
+             code.holds(site->window_address, bytes_after(one.patch));
+    };
+    const bool is_there = code.holds(site->window_address, std::as_bytes(std::span(site->window))) ||
+                          std::any_of(kept.begin(), kept.end(), takes_place_of);
     if (is_there && code.holds(site->relay, std::as_bytes(std::span(site->padding)))) continue;
     site->refusal = "its code in memory is not that of its file: something else has changed it";
   }

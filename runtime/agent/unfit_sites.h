@@ -7,6 +7,7 @@
 
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/agent_site.h"
+#include "runtime/agent/detach.h"
 #include "runtime/agent/memory.h"
 
 namespace dvm::runtime {
@@ -19,8 +20,8 @@ inline constexpr std::string_view kRaisesUnseen =
 
 // Fills in the refusals of those that have none.
 void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& mappings);
-// Sites whose memory does not hold what their file does.
-void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory);
+// Sites whose memory does not hold what their file does. Jumps that are kept may be replaced.
+void refuse_changed(std::span<AgentSite* const> sites, const AgentMemory& memory, std::span<const KeptUnwinder> kept);
 // By what the process has mapped.
 Status refuse_unfit(std::span<AgentSite> sites, pid_t pid);
 

@@ -152,10 +152,28 @@ class Unwinding(AgentTest):
         self.assertEqual(added_mappings(target.pid), before)
         self.assertRegex(target.communicate("\n", timeout=120)[0], "cut \\d+\n")
 
+    def test_frames_beside_an_agent_that_stays(self):
+        target = self.held()
+        unwinder = dvmtest.Text(target.pid, "libgcc_s")
+        before, unwinder.original = without_paddings(unwinder), memory_of(unwinder)
+        self.assertNotEqual(unwinder.original[:len(before)], before)
+        tracer = self.trace(target)
+        self.assertTrue(unwinder.changed())  # the jump leads to the new agent
+        tracer.send_signal(signal.SIGINT)
+        self.assertEqual((tracer.communicate(timeout=120)[1], unwinder.changed()), ("", False))
+        self.trace(target)
+        self.assertEqual(target.communicate("\n", timeout=120)[0], "cut 0\n")
+
 
 def added_mappings(pid):
     """Those of code and of lanes."""
     return re.findall(r"(?m)^(\S+) (?:r-xp \S+ 00:00 0 *$|.*/memfd:dvm-agent)", pathlib.Path(f"/proc/{pid}/maps").read_text())
+
+
+def memory_of(text):
+    with open(f"/proc/{text.pid}/mem", "rb") as memory:
+        memory.seek(text.begin)
+        return memory.read(len(text.original))
 
 
 class Stopped(AgentTest):
