@@ -51,7 +51,9 @@ PROGRAMS = {
              "static Object ready; public static void main(String[] words) throws Exception {\n"
              "ready = new java.io.RandomAccessFile(words[0], \"r\").getChannel().map(java.nio.channels.FileChannel.MapMode.READ_ONLY, 0, 1);\n"
              "for (int i = 0;; i++) { outer(); new java.io.File(\"/dev/null\").length(); Thread.sleep(50);\n"
-             "if (i % 10 == 0) new Thread(Busy::outer).start(); if (i % 20 == 0) System.gc(); } } }\n", ["java"], "Busy.java"),
+             "if (i % 10 == 0) new Thread(Busy::outer).start();\n"
+             "if (i % 10 == 5) java.lang.reflect.Proxy.newProxyInstance(new ClassLoader() {}, new Class<?>[] {Runnable.class}, (a, b, c) -> null);\n"
+             "if (i % 20 == 0) System.gc(); } } }\n", ["java"], "Busy.java"),
 }
 # Programs in Python that have the name of another one, which scripts select by execname.
 NAMED = {
@@ -71,7 +73,13 @@ NAMED = {
     "brk": "import ctypes, time\nlibc = ctypes.CDLL(None); libc.sbrk.argtypes = [ctypes.c_long]\nwhile True: libc.sbrk(4096); libc.sbrk(-4096); time.sleep(0.02)\n",
     "setuid": "import ctypes, os, time\nlibc = ctypes.CDLL(None)\nwhile True:\n  if os.fork() == 0: os.setuid(65534); libc.setuid(0); time.sleep(1); os._exit(0)\n"
               "  os.wait()\n",
-    "zlib": "import hashlib, ssl, time, zlib\nwhile True: zlib.decompress(zlib.compress(b'text' * 99)); time.sleep(0.02)\n",
+    "ssh": "import ctypes, time, zlib\nlibrary = ctypes.CDLL('libcrypto.so.3')\n"
+           "library.EVP_CIPHER_CTX_new.restype = library.EVP_aes_128_ctr.restype = ctypes.c_void_p\n"
+           "context, cipher = ctypes.c_void_p(library.EVP_CIPHER_CTX_new()), ctypes.c_void_p(library.EVP_aes_128_ctr())\n"
+           "out, size = ctypes.create_string_buffer(999), ctypes.c_int()\nwhile True:\n"
+           "  library.EVP_EncryptInit_ex(context, cipher, None, b'k' * 16, b'i' * 16)\n"
+           "  library.EVP_EncryptUpdate(context, out, ctypes.byref(size), b'x' * 512, 512)\n"
+           "  zlib.decompress(zlib.compress(b'text' * 99)); time.sleep(0.02)\n",
 }
 # Providers, and the program that has their markers.
 WORKLOADS = {"python": "python", "perl": "perl", "ruby": "ruby", "php": "php", "tcl": "tcl", "hotspot": "java", "hotspot_jni": "java",
@@ -80,7 +88,7 @@ WORKLOADS = {"python": "python", "perl": "perl", "ruby": "ruby", "php": "php", "
 PARTICULAR = {
     "py_profile.d": "python", "py_mallocstk.d": "python", "j_profile.d": "java",
     "httpdurls.d": "httpd", "httpdstat.d": "httpd", "weblatency.d": "mozilla-bin", "sshdactivity.d": "sshd", "scpwatcher.d": "scp",
-    "networkwho.d": "sockets", "brk.d": "brk", "nosetuid.d": "setuid", "mysqld_pid_qtime.d": "mysqld", "libmysql_snoop.d": "mysql",
+    **dict.fromkeys(["sshcipher.d", "sshcipher2.d", "sshcipher3.d"], "ssh"), "networkwho.d": "sockets", "brk.d": "brk", "nosetuid.d": "setuid", "mysqld_pid_qtime.d": "mysqld", "libmysql_snoop.d": "mysql",
     "pg_pid_qtime.d": "postgres", "dnsgetname.d": "named", "nismatch.d": "ypserv", "proftpdcmd.d": "proftpd", "proftpdtime.d": "proftpd",
     "proftpdio.d": "proftpd", "tnftpdcmd.d": "ftpd", "ldapsyslog.d": "syslogger", "getaddrinfo.d": "resolver",
 }
