@@ -42,10 +42,12 @@ PROGRAMS = {
     "perl": ("sub inner { my $n = 0; $n += $_ for 1..50; $n } sub outer { inner() for 1..9; open(my $null, '<', '/dev/null') }\n"
              "while (1) { outer(); select undef, undef, undef, 0.01 }\n", ["perl"], "busy.pl"),
     "ruby": ("class Busy; def inner; (1..50).sum; end\ndef outer; 9.times { inner }; end; end\n"
-             "loop { Busy.new.outer; File.open('/dev/null').close; begin; raise 'no'; rescue; end; 'a' + 'b'; GC.start if rand(20) == 0; sleep 0.01 }\n", ["ruby"], "busy.rb"),
+             "loop { Busy.new.outer; File.open('/dev/null').close; begin; raise 'no'; rescue; end\n"
+             "'a' + 'b'; GC.start if rand(20) == 0; sleep 0.01 }\n", ["ruby"], "busy.rb"),
     "php": ("<?php function inner() { return array_sum(range(1, 50)); } function outer() { for ($i = 0; $i < 9; $i++) inner();\n"
             "  fclose(fopen('/dev/null', 'r')); }\nwhile (true) { outer(); usleep(10000); }\n", ["php"], "busy.php"),
-    "tcl": ("proc inner {} { set n 0; for {set i 0} {$i < 50} {incr i} { incr n $i } }\nproc outer {} { for {set i 0} {$i < 9} {incr i} inner; close [open /dev/null] }\n"
+    "tcl": ("proc inner {} { set n 0; for {set i 0} {$i < 50} {incr i} { incr n $i } }\n"
+            "proc outer {} { for {set i 0} {$i < 9} {incr i} inner; close [open /dev/null] }\n"
             "while 1 { outer; after 10 }\n", ["tclsh"], "busy.tcl"),
     "java": ("class Busy { static int inner(int n) { return new int[n].length; } static void outer() { for (int i = 0; i < 9; i++) inner(i); }\n"
              "static Object ready; public static void main(String[] words) throws Exception {\n"
@@ -88,7 +90,8 @@ WORKLOADS = {"python": "python", "perl": "perl", "ruby": "ruby", "php": "php", "
 PARTICULAR = {
     "py_profile.d": "python", "py_mallocstk.d": "python", "j_profile.d": "java",
     "httpdurls.d": "httpd", "httpdstat.d": "httpd", "weblatency.d": "mozilla-bin", "sshdactivity.d": "sshd", "scpwatcher.d": "scp",
-    **dict.fromkeys(["sshcipher.d", "sshcipher2.d", "sshcipher3.d"], "ssh"), "networkwho.d": "sockets", "brk.d": "brk", "nosetuid.d": "setuid", "mysqld_pid_qtime.d": "mysqld", "libmysql_snoop.d": "mysql",
+    **dict.fromkeys(["sshcipher.d", "sshcipher2.d", "sshcipher3.d"], "ssh"),
+    "networkwho.d": "sockets", "brk.d": "brk", "nosetuid.d": "setuid", "mysqld_pid_qtime.d": "mysqld", "libmysql_snoop.d": "mysql",
     "pg_pid_qtime.d": "postgres", "dnsgetname.d": "named", "nismatch.d": "ypserv", "proftpdcmd.d": "proftpd", "proftpdtime.d": "proftpd",
     "proftpdio.d": "proftpd", "tnftpdcmd.d": "ftpd", "ldapsyslog.d": "syslogger", "getaddrinfo.d": "resolver",
 }

@@ -109,7 +109,7 @@ class Driver:
         verdict, why = rows.judge(name, run.out + run.err)
         if verdict == "ROWS" and (reason := OTHERWISE.get(name.split()[0])):
             return "other", reason
-        if verdict == "EMPTY" and (probe := self.unmatched(words)):
+        if verdict != "ok" and (probe := self.unmatched(words)):
             return "absent", f"there is no {probe}"
         return verdict, why
 
