@@ -68,6 +68,7 @@ FAULTY = {
 # Scripts that print other rows here than they did on Solaris, and why (docs/dtrace-differences.md).
 OTHERWISE = {
     "procsystime": "its first assignment makes self->start an int, which cuts timestamps",
+    "iosnoop": "it keeps a pointer to pr_psargs, which lasts for the firing only",
     "so1stbyte.d": "its first assignment makes self->connected an int, which cuts timestamps",
 }
 

@@ -101,6 +101,8 @@ class Driver:
         if run.status not in (0, -signal.SIGINT):
             return "FAILED", (run.err.splitlines() or [f"status {run.status}"])[0 if "failed to compile" in run.err else -1]
         faults = [line for line in run.err.splitlines() if FAULT.search(line)]
+        if faults and (reason := OTHERWISE.get(name.split()[0])):
+            return "other", reason
         if faults and name.split()[0] not in FAULTY:
             return "FAULTS", f"{len(faults)}: {faults[0]}"
         return self.judge_rows(name, words, run)

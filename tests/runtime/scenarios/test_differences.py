@@ -76,6 +76,8 @@ ELSEWHERE = {
     "`-G` makes": "scenarios/test_dtrace.py",
     "`filebyproc.d`": "a published script, which is not kept here",
     "`soaccept.d`": "a published script, which is not kept here",
+    "`iosnoop`": "a published script, which is not kept here",
+    "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
 HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` takes", "`-h` refuses", "`probefunc` of a C++",
