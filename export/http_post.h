@@ -1,5 +1,5 @@
 #pragma once
-// HTTP requests of an exporter: POST of JSON, with limits for time and for the size of the answer.
+// HTTP requests of an exporter: POSTs JSON, with limits on the time and on the size of the answer.
 
 #include <functional>
 #include <memory>
@@ -10,14 +10,14 @@
 namespace dvm::exporting {
 
 struct HttpAnswer {
-  long status = 0;          // of HTTP; 0: there was no answer
-  long retry_after = 0;     // seconds that the server wants to be left alone; 0: it did not say
+  long status = 0;          // HTTP status; 0: there was no answer
+  long retry_after = 0;     // seconds, from the header Retry-After; 0: it had none
   std::string body, error;  // error: why there was no answer
 };
 
 struct HttpSettings {
-  std::string headers;       // of all requests: NAME=VALUE,NAME=VALUE; what is not of this form is left out
-  std::string certificates;  // file of those that are trusted; empty: the system's
+  std::string headers;       // of all requests: NAME=VALUE,NAME=VALUE; parts without this form are ignored
+  std::string certificates;  // file of the trusted certificates; empty: the system's
 };
 
 class HttpPost {
@@ -28,7 +28,7 @@ class HttpPost {
   HttpPost(const HttpPost&) = delete;
   HttpPost& operator=(const HttpPost&) = delete;
 
-  // The error says why no request can be sent to such an URL.
+  // An error says why no request can be sent to the URL.
   static Status check(const std::string& url);
   HttpAnswer post(const std::string& url, const std::string& json);
 

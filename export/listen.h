@@ -7,7 +7,7 @@
 
 namespace dvm::exporting {
 
-// Its descriptor, which no program that is started gets. The error says what is wrong with the address.
+// Returns its descriptor, which is closed on exec. The error says what is wrong with the address.
 Result<int> listen_at(const std::string& address);
 // HOST:PORT that it listens at.
 std::string bound_address(int socket);

@@ -1,7 +1,6 @@
 #pragma once
-// --live: draws snapshots on the terminal of standard output, in a thread of its own, in place of one another. What dvm prints
-// meanwhile on standard output, and on standard error if that is a terminal, waits in files without a name until the drawing
-// ends.
+// --live: a thread draws snapshots on the terminal of standard output, each over the one before. What dvm prints meanwhile on
+// standard output, and on standard error if that is a terminal, waits in unnamed files until the drawing ends.
 
 #include <memory>
 
@@ -17,11 +16,11 @@ class LiveScreen {
   LiveScreen(const LiveScreen&) = delete;
   LiveScreen& operator=(const LiveScreen&) = delete;
 
-  // An error: standard output is no terminal, or programs cannot have one of their own.
+  // Fails if standard output is no terminal, or if no pseudo-terminal can be made for programs.
   Status open();
   // For programs that dvm starts: what they write appears above the drawing.
   int program_terminal() const;
-  // The first begins. Later ones only hand the snapshot over.
+  // The first call begins the drawing. Later ones only hand over the snapshot.
   void publish(std::shared_ptr<const runtime::Snapshot> snapshot);
   // Removes the drawing, and prints what has waited.
   void end();

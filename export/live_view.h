@@ -1,5 +1,5 @@
 #pragma once
-// Aggregations on a terminal while a run goes on: of each the largest rows that fit, with their growth per second.
+// Aggregations on a terminal while a run goes on: the largest rows of each that fit, with their growth per second.
 //
 //   12 s  ^C ends                                  how long it has run
 //   @bytes = sum()            value       per s      of narrow terminals only the value
@@ -25,7 +25,7 @@ struct ScreenSize {
 
 class LiveView {
  public:
-  // Takes the growth of each row from the snapshot before.
+  // Computes the growth of each row since the snapshot before.
   void take(const runtime::Snapshot& snapshot);
   // Lines for a screen of this size, none wider; nothing without a snapshot.
   std::vector<std::string> draw(ScreenSize size) const;
@@ -33,17 +33,17 @@ class LiveView {
  private:
   struct KeyLine {
     std::string keys;
-    double value = 0;               // of a distribution or a mean: see `count` too
-    double count = 0;               // values, of a distribution or a mean
-    std::optional<double> growth;   // per second; none: of extremes, and at first
+    double value = 0;
+    double count = 0;               // number of values; distributions and means only
+    std::optional<double> growth;   // per second; none for extremes, and in the first snapshot
     std::vector<uint64_t> buckets;  // of a distribution
   };
   struct Table {
     std::string title;
     runtime::MetricKind kind{};
     std::vector<KeyLine> rows;  // the largest first
-    uint64_t keys = 0;          // rows, with those that a snapshot leaves out
-    uint64_t unnamed = 0;       // of those left out: the names of their addresses are not known yet
+    uint64_t keys = 0;          // all rows, including those that the snapshot leaves out
+    uint64_t unnamed = 0;       // rows left out because the names of their addresses are not known yet
   };
 
   Table table(const runtime::Metric& metric, double seconds);

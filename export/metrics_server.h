@@ -1,6 +1,6 @@
 #pragma once
-// Serves the last snapshot over HTTP, as Prometheus scrapes it. It has a thread of its own, which reads snapshots that do not
-// change: publish() only exchanges a pointer, so no scraper delays whoever publishes. Connections are few and time out.
+// Serves the last snapshot over HTTP to Prometheus, in a thread of its own. Snapshots do not change, and publish() only exchanges
+// a pointer, so no scraper delays the caller of publish(). The number of connections is limited, and they time out.
 
 #include <memory>
 #include <string>
