@@ -28,7 +28,7 @@ struct LogRecord {
   size_t bytes() const { return sizeof(*this) + name.size() + text.size(); }
 };
 
-// Makes them of what the consumer hands over. The records of a probe share its description.
+// Makes LogRecords from the consumer's records. The records of a probe share its description.
 class LogRecords {
  public:
   LogRecord make(runtime::RecordCopy copy);
@@ -38,10 +38,11 @@ class LogRecords {
 };
 
 std::string otlp_metrics(const runtime::Snapshot& snapshot, const OtlpResource& origin);
-// time: walltimestamp at which they were read.
+// time: the walltimestamp at which the records were read.
 std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const OtlpResource& origin);
 
-// The answer of a collector that took a part: how many things it rejected, and why. An answer of any other kind: nothing.
+// What a collector that accepted only a part of a request says in its answer: how many items it rejected, and why. 0 and no
+// reason for any other answer.
 struct Rejected {
   uint64_t count = 0;
   std::string reason;

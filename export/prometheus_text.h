@@ -1,6 +1,6 @@
 #pragma once
-// A snapshot in Prometheus' text format, version 0.0.4. Histograms are exact: a bucket of D ends at an integer that belongs to
-// it, as `le` has it.
+// A snapshot in Prometheus' text format, version 0.0.4. Histograms are exact: the last integer of each bucket of D is the bound
+// `le`, which is inclusive.
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #pragma once
-// Ends connections whose request is not answered within a time, however little by little it comes or its answer is read. The
-// server tells of the connections; a thread of its own looks after them once a second. Tested by
-// tests/unit/export/request_deadline_test.cpp.
+// Ends connections whose request is not answered within a time limit, even if the client keeps sending or reading slowly. The
+// server reports its connections; a thread checks them once a second. Tested by tests/unit/export/request_deadline_test.cpp.
 
 #include <chrono>
 #include <condition_variable>
@@ -20,9 +19,9 @@ class RequestDeadline {
   RequestDeadline(const RequestDeadline&) = delete;
   RequestDeadline& operator=(const RequestDeadline&) = delete;
 
-  // A connection is there, or waits for its next request. Its socket stays open until closed().
+  // A connection has been opened, or waits for its next request. Its socket stays open until closed().
   void begins(int socket);
-  // Its answer is on the way, so status 408 is none any more.
+  // Its answer has begun, so status 408 can no longer be sent.
   void answers(int socket);
   void closed(int socket);
 
