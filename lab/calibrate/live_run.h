@@ -1,5 +1,5 @@
 #pragma once
-// A script on the looping child, and what its firings take. The price of a live row is the difference of two such runs.
+// Runs a script on the looping child and measures its firings. The price of a live row is the difference of two such runs.
 
 #include <cstdio>
 #include <memory>
@@ -48,15 +48,15 @@ class LiveRun {
  public:
   LiveRun(const LiveCase& one, std::span<LoopingChild* const> children);
 
-  // An error: the program cannot be traced here.
+  // Fails if the program cannot be traced here.
   Status start(const dif::Program& program);
   // Makes the calls that are not timed.
   Status warm();
-  // So many of the children make the case's calls, each all of them.
+  // `callers` of the children make the calls of the case at a time, each of them all calls.
   Result<LiveSample> sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time while dvm polls.
   Result<noise::QuietSample> thread(const StubCalls& calls);
-  // Ns of one poll that finds so many calls in the ring.
+  // Ns of one poll that finds the events of this number of calls in the ring.
   Result<noise::QuietSample> drain(uint64_t calls);
   // The first child makes the case's calls, and dvm polls as in any run.
   Result<LiveLooks> look();
@@ -89,7 +89,7 @@ struct LiveFigures {
 // Ns of dvm for a firing of each of the script's probes, without polls, as far as the profile prices it.
 vm::Price known_firings(const std::string& script, const Bench& bench, const vm::Profile& profile, double probability = 1);
 
-// An error: the script cannot be traced here, or firings were lost.
+// Fails if the script cannot be traced here, or if firings were lost.
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench);
 
 // Ns of a call of the child that is not traced.

@@ -13,17 +13,17 @@ namespace dvm::lab {
 // clock for interrupts.
 enum class StubKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
-// The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of so many letters.
+// The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of `letters` letters.
 struct StubCalls {
   StubKind stub = StubKind::emulated;
   uint64_t times = 0;       // calls; of the loop: ns
   uint32_t depth = 0;       // functions with frame pointers between; the stack ends before the first
   uint32_t letters = 0;     // at most kMostLetters
-  bool is_on_heap = false;  // that string; else it lies in the program
+  bool is_on_heap = false;  // whether the string is on the heap or in the program's data
   bool is_stamped = false;
   uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
-  bool rests = false;    // after each burst to the end of the millisecond
-  bool hurries = false;  // it does not wait for a quiet core, because another one calls meanwhile
+  bool rests = false;    // sleeps after each burst to the end of the millisecond
+  bool hurries = false;  // does not wait for a quiet core, because another child calls meanwhile
 };
 
 inline constexpr uint32_t kMostLetters = 255;

@@ -20,7 +20,7 @@ class CpuPlacement {
   CpuPlacement& operator=(const CpuPlacement&) = delete;
 
  private:
-  // own: empty to change nothing.
+  // own: the CPUs of the calling thread; empty: nothing is changed.
   CpuPlacement(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
 
   pid_t traced_;
