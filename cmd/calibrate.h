@@ -13,7 +13,7 @@ namespace dvm::cmd {
 struct CalibrateOptions {
   bool quick = false;          // fewer and shorter samples
   unsigned pass = 0;           // number of the only pass to make; 0: all passes
-  uint64_t patient_until = 0;  // for SeriesBook::be_patient_until
+  uint64_t patient_until = 0;  // argument of SeriesBook::be_patient_until()
   double core_speed = 0;       // the speed to scale times to; 0: the current one
   vm::QuietCore quiet_core;
   std::string only;  // the first part of rows, or a row: the meters of others do not run

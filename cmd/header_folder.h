@@ -7,7 +7,7 @@
 
 namespace dvm::cmd {
 
-// Removed with its files at the end. A run that is killed cannot do that: the next one does.
+// The destructor removes the folder and its files. What a killed run leaves behind is removed by the next run.
 class HeaderFolder {
  public:
   static Result<HeaderFolder> make();

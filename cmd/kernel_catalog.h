@@ -30,7 +30,7 @@ class KernelCatalog {
   // In the kernel, then in its modules.
   Result<dif::TypeRef> find_anywhere(dif::DescribedAs as, const std::string& name);
 
-  // False: the probe is none of a system call.
+  // False if the probe does not belong to a system call.
   static bool is_system_call(const runtime::Probe& probe);
   Result<std::vector<dif::ArgumentDesc>> arguments(const runtime::Probe& probe);
 
@@ -53,7 +53,7 @@ class KernelCatalog {
   dif::TypeRef outer(dif::TypeRef within, size_t number) const;
   const runtime::KernelTypes& owner(dif::TypeRef type) const;
 
-  bool is_loaded_ = false;  // or cannot be
+  bool is_loaded_ = false;  // or cannot be loaded
   std::string problem_;     // why nothing could be loaded
   std::shared_ptr<const runtime::KernelTypes> types_;
   bool has_modules_ = false;  // modules_ is known

@@ -17,7 +17,7 @@ namespace dvm::cmd {
 // The text below the line of each probe.
 using DescribeProbes = std::function<std::vector<std::string>(const std::vector<const runtime::Probe*>&)>;
 
-// Exit status of a listing if the only complaint is that no such probe exists: dtrace -l ends with 0.
+// Exit status of a listing whose only complaint is that no such probe exists; dtrace -l ends with 0 then.
 enum class NoMatch { succeeds = 0, fails = 1 };
 // The probes of each description of the programs. One that matches none is reported on standard error. Returns the exit status.
 // describe: null for the lines alone.

@@ -1,5 +1,5 @@
 #pragma once
-// Programs for a live process, enabled by a handle that prints nowhere: to count, to measure, not to show.
+// Programs that are enabled in a live process to count or measure. Their handle prints nothing.
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// How far a command is that takes longer than people wait without a word, on standard error. On a terminal it is a line that is
-// written over and gone at the end; elsewhere, such as in a log, it is a new line every few seconds.
+// Shows the progress of a slow command on standard error. On a terminal this is one line that is overwritten and removed at the
+// end; elsewhere, such as in a log, it is a new line every few seconds.
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -29,7 +29,7 @@ class Targets {
   pid_t first() const { return processes_.empty() ? 0 : processes_.front().pid(); }
   // is_held: of a process that an instrument holds, and lets run.
   Status resume(const std::function<bool(pid_t)>& is_held);
-  // Calls this once all processes are gone, from a thread of its own; never, if there is none.
+  // Calls the function from a thread of its own once all processes are gone; never if there are none.
   void watch(std::function<void()> all_gone);
   void stop_watching();
   // How each target that has exited since the last call has ended; with_success: also those that dvm started and that succeeded.

@@ -39,7 +39,7 @@ class Language {
   std::vector<std::string> descriptions(const std::string& typed) const;
   // What the probes of a description are, and their arguments; empty: nothing is known.
   std::string about_probes(const std::string& description) const;
-  // Why there are no costs; empty: there are.
+  // Why no costs are known; empty: they are known.
   const std::string& no_costs() const { return no_costs_; }
 
  private:

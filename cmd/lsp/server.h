@@ -30,7 +30,7 @@ class Server {
   bool has_changes() const { return !changed_.empty(); }
   // Checks such documents and sends what is wrong in them. handle() does so before any message but another change.
   void check_changes();
-  // Whether the editor has said exit, and if it had not said shutdown before, the exit status is 1.
+  // Whether the editor has sent exit. The exit status is 1 if it had not sent shutdown before.
   bool has_ended() const { return has_ended_; }
   int status() const { return is_shut_down_ ? 0 : 1; }
 
