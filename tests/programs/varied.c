@@ -1,12 +1,14 @@
 // Calls functions of many kinds, always the same ones in the same order: "varied ROUNDS [THREADS [LIBRARY]]". Each of the THREADS
 // (standard 1) makes ROUNDS rounds (standard 50). In some it raises a signal with a handler, forks a child, which makes a call,
-// or opens the LIBRARY and calls its function. Prints the sum of all results.
+// or opens the LIBRARY and calls its function. With "storm" for a LIBRARY, a timer interrupts the threads all the time: ROUNDS of
+// its signals call functions, the others do nothing. Prints the sum of all results.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef DVM_HAS_SDT
@@ -66,6 +68,17 @@ FUNCTION void handle(int signal) {
   sink = number(signal, -1, 65535);
 }
 
+static long strikes;  // that are still to come
+static void strike(int signal) {
+  const long n = __atomic_fetch_sub(&strikes, 1, __ATOMIC_RELAXED);
+  if (n > 0) sink = number(n * 7, signal, (unsigned short)n) + text("of a handler", n) + nest(n % 3) + ways(n % 4);
+}
+static void set_timer(long microseconds) {
+  const struct itimerval often = {{0, microseconds}, {0, microseconds}};
+  signal(SIGALRM, strike);
+  setitimer(ITIMER_REAL, &often, NULL);
+}
+
 static void fork_one(long n) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -108,13 +121,17 @@ static void* run(void* unused) {
 int main(int argc, char** argv) {
   const long threads = argc > 2 ? atol(argv[2]) : 1;
   if (argc > 1) rounds = atol(argv[1]);
-  if (argc > 3) library = argv[3];
+  const int is_storm = argc > 3 && strcmp(argv[3], "storm") == 0;
+  if (argc > 3 && !is_storm) library = argv[3];
   signal(SIGUSR1, handle);
+  if (is_storm) strikes = rounds, set_timer(50);
   long sum = 0;
   pthread_t ids[16];
   for (long i = 1; i < threads && i < 16; i++) pthread_create(&ids[i], NULL, run, &sum);
   run(&sum);
   for (long i = 1; i < threads && i < 16; i++) pthread_join(ids[i], NULL);
+  while (__atomic_load_n(&strikes, __ATOMIC_RELAXED) > 0) pause();
+  set_timer(0);
   printf("sum %ld\n", sum);
   return 0;
 }
