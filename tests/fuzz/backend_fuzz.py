@@ -57,9 +57,11 @@ PROBES = [
 class Script:
     """A random script, as far as it has been written."""
 
-    def __init__(self, rng, is_alone):
-        self.rng = rng
-        self.statements = STATEMENTS + ALONE * is_alone
+    def __init__(self, rng, is_alone, is_storm, may_tick):
+        self.rng, self.is_storm = rng, is_storm
+        self.variables = GLOBALS + OF_CLAUSES + OF_THREADS * (not is_storm)
+        self.is_plain = rng.random() < 0.4  # such clauses may run in the traced thread
+        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (may_tick or one is not count_phase)]
         self.aggregations = 0
         self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
@@ -68,12 +70,18 @@ class Script:
         clauses = self.clauses + self.later
         if self.rng.random() < 0.5:
             clauses.append("ERROR { @errors[arg2, arg3, arg4, arg5] = count(); }\n")
-        if may_exit and self.rng.random() < 0.15:
-            clauses.append(f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:return'])} /++calls == {self.rng.randrange(1, 90)}/ {{ exit(3); }}\n")
+        if may_exit and self.rng.random() < 0.3:
+            clauses.insert(self.rng.randrange(len(clauses) + 1), self.exit())
         elif may_tick and self.rng.random() < 0.3:
             clauses.append("pid$target:PROGRAM:number:entry, pid$target:PROGRAM:nest:return { @ticked = count(); }\n"
                            "tick-2ms { normalize(@ticked, 1); printa(\"\\nticked %@d\\n\", @ticked); clear(@ticked); }\n")
-        return "".join(clauses) + self.end() + 'END { printa("\\nticked %@d\\n", @ticked); }\n' * ("@ticked" in clauses[-1])
+        text = begin(self.rng, may_tick) + "".join(clauses) + self.end()
+        return text + "".join(f'END {{ printa("\\nticked %@d\\n", {name}); }}\n' for name in ("@ticked", "@ticked_phase") if name + " =" in text or name + "[" in text)
+
+    def exit(self):
+        calls = self.rng.choice(["++calls", "++self->calls", "self->calls++", "arg0"])
+        end = f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:entry'])} /{calls} == {self.rng.randrange(1, 90)}/ {{ exit(3); }}\n"
+        return end if self.rng.random() < 0.7 else end.replace("exit(3);", f"{self.aggregation()} = count(); exit({self.integer()});", 1)
 
     def end(self):
         """What is left, in many forms."""
@@ -88,7 +96,7 @@ class Script:
 
     def clause(self, probes):
         self.at = probes
-        predicate = f" /{self.integer(2)}/" if self.rng.random() < 0.4 else ""
+        predicate = f" /({self.integer(2)})/" if self.rng.random() < 0.4 else ""
         body = "".join(f"  {statement};\n" for statement in self.some(self.statement, 1, 4))
         return f"{probes.description}{predicate}\n{{\n{body}}}\n"
 
@@ -97,11 +105,11 @@ class Script:
 
     def integer(self, depth=1):
         if depth == 0 or self.rng.random() < 0.3:
-            return self.rng.choice([*self.at.integers, *self.at.integers, *VARIABLES, str(self.rng.choice([0, 1, 3, 7, 64, 1000, 2147483647]))])
+            return self.rng.choice([*self.at.integers, *self.at.integers, *self.variables, str(self.rng.choice([0, 1, 3, 7, 64, 1000, 2147483647]))])
         one, other = self.integer(depth - 1), self.integer(depth - 1)
         op = self.rng.choice(["+", "-", "*", "&", "|", "^", "<", ">", "==", "!=", "&&", "||", "/", "%", "<<", ">>", "?", "cast"])
         if op in ("/", "%"):
-            return f"({one} {op} {self.rng.choice([3, -7, 10, 1000])})"
+            return f"({one} {op} {self.rng.choice(['3', '-7', '10', '1000', f'({other} | 1)', f'({other} | 16)', other])})"
         if op in ("<<", ">>"):
             return f"({one} {op} {self.rng.randrange(40)})"
         if op == "?":
@@ -111,16 +119,20 @@ class Script:
         return f"({one} {op} {other})"
 
     def string(self):
-        return self.rng.choice([*self.at.strings, *self.at.strings, "probefunc", "probename", "probemod", "execname", '"words"', "self->s"])
+        return self.rng.choice([*self.at.strings, *self.at.strings, "probefunc", "probename", "probemod", "execname", '"words"',
+                                *["self->s"] * (not self.is_plain and not self.is_storm)])
 
     def key(self):
         kind = self.rng.random()
         if kind < 0.5:
             return f"{self.integer()} & {self.rng.choice([1, 7, 0xffff])}"
         stacks = ["ustack()", "ustack(2)", "ustack(4)", "ufunc(ucaller)"]
-        if "return" not in self.at.description:  # there it is the function by a uretprobe, an instruction by an agent
-            stacks.append("ustack(1)")
-        return self.string() if kind < 0.85 else self.rng.choice(stacks)
+        stacks += ["ustack(1)"] * self.is_before_returns()
+        return self.string() if kind < 0.85 else "ufunc(ucaller)" if self.is_storm else self.rng.choice(stacks)
+
+    def is_before_returns(self):
+        """At a return, the first frame is the function by a uretprobe, an instruction by an agent."""
+        return "return" not in self.at.description
 
     def aggregation(self):
         """Each has one function and kinds of keys, so each is used once."""
@@ -137,12 +149,12 @@ def aggregate(script):
 
 
 def assign(script):
-    name = script.rng.choice(["self->a", "self->b", "this->x", "this->y"])
+    name = script.rng.choice(["self->a", "self->b"] * (not script.is_storm) + ["this->x", "this->y"])
     return f"{name} {script.rng.choice(['=', '=', '+=', '^='])} {script.integer(2)}"
 
 
 def count_up(script):
-    return script.rng.choice(["self->a++", "this->x--", "n++", f"n += {script.integer()}"])
+    return script.rng.choice(["self->a++"] * (not script.is_storm) + ["this->x--"] + ["n++", f"n += {script.integer()}"] * (not script.is_plain))
 
 
 def note_time(script):
@@ -159,13 +171,13 @@ def trace_value(script):
 
 
 def record_stack(script):
-    return script.rng.choice(["ustack()", "ustack(1)", "ustack(3)", 'usym(ucaller); printf("|\\n")', 'umod(ucaller); printf("|\\n")'])
+    return script.rng.choice(["ustack()", "ustack(3)", *["ustack(1)"] * script.is_before_returns(), 'usym(ucaller); printf("|\\n")', 'umod(ucaller); printf("|\\n")'])
 
 
 def fault(script):
     if script.rng.random() < 0.25:
         return f"{script.aggregation()} = sum(*(int *)(uint64_t)({script.integer()} & 7))"
-    return script.rng.choice([f'trace({script.integer()} / ({script.integer()} & 1)); printf("|\\n")', "trace(copyinstr(8))", f"self->a = {script.integer(0)} % (n & 0)"])
+    return script.rng.choice([f'trace({script.integer()} / ({script.integer()} & 1)); printf("|\\n")', "trace(copyinstr(8))", f"this->y = {script.integer(0)} % (n & 0)"])
 
 
 def element(script):
@@ -180,10 +192,28 @@ def speculate_values(script):
     return "self->p = self->p ? self->p : speculation()"
 
 
-VARIABLES = ("self->a", "self->b", "this->x", "this->y", "(tid == pid)", "(pid == $target)", "(self->t != 0)")
-DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; uint64_t n; uint64_t g[int]; int calls;\n"
+def count_phase(script):
+    """By a value that a timer changes: its sum over both is the same, whenever that is."""
+    return "@ticked_phase[phase] = count()"
+
+
+def begin(rng, may_tick):
+    """Globals that BEGIN and timers write. A firing sees the same values whenever a timer fires."""
+    values = [rng.choice([0, 1, -1, 5, 127, -128, 40000, 2147483647, -2147483648]) for _ in range(3)]
+    assignments = "".join(f"{name} = {value}; " for name, value in zip("cwl", values))
+    timers = [f"tick-{rng.randrange(1, 4)}ms {{ {assignments}phase = !phase; }}\n", "tick-1ms { phase++; l = l; }\n", "tick-2ms { phase ^= 1; }\n", ""]
+    return f"BEGIN {{ {assignments}}}\n" + rng.choice(timers) * may_tick
+
+
+GLOBALS = ["c", "w", "l", "(l + c)"]
+OF_CLAUSES = ["this->x", "this->y", "(pid == $target)"]
+OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
+DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
+               "char c; int w; long l; int phase;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
-              element]
+              element, count_phase]
+PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time]
+OF_PLACES = [note_time, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
 
@@ -257,18 +287,21 @@ def run(seed):
     rng = random.Random(seed)
     mode = rng.choice(MODES)
     threads = rng.choice([1, 1, 2, 4])
-    is_alone, program = threads == 1, rng.choice(["varied", "varied", "varied_bare"])
-    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone).text(is_alone, mode is traced)}".replace("PROGRAM", program)
+    is_storm = rng.random() < 0.3
+    is_alone, program = threads == 1 and not is_storm, rng.choice(["varied", "varied", "varied_bare"])
+    text = f"/* seed {seed} */\n{DECLARATIONS}{Script(rng, is_alone, is_storm, mode is traced).text(is_alone, mode is traced)}".replace("PROGRAM", program)
     command = f"{PROGRAMS}/{program} {rng.choice([20, 60])} {threads}" + f" {PROGRAMS}/liblate_library.so" * (rng.random() < 0.25)
-    known = OPTIONS + OPTIONS_ALONE * is_alone
+    if is_storm:
+        command = f"{PROGRAMS}/{program} 600 {threads} storm"
+    known = OPTIONS + [one for one in OPTIONS_ALONE * is_alone if "ticked" not in text or "bufpolicy" not in one]  # what ticks print may be lost
     options = [word for option in rng.sample(known, rng.randrange(3)) for word in ("-x", option)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "script.d").write_text(text)
         one, other = (shown(mode(Way(backend, command, options, is_alone), folder), is_alone) for backend in ("agent", "uprobe"))
     if any("failed to compile" in line for line in one):
-        return "\n".join([text, *one])
-    if one == other or any(re.search(NOT_COMPARED, line) for line in one + other):
+        return None if any("expression contains division by zero" in line for line in one) else "\n".join([text, *one])
+    if one == other or any(re.search(NOT_COMPARED + r"|\bdrops?\b" * is_storm, line) for line in one + other):
         return None
     differing = [f"agent:  {line}" for line in one if line not in other] + [f"uprobe: {line}" for line in other if line not in one]
     if not differing:
