@@ -23,8 +23,10 @@ std::string kept_text(pid_t pid, std::string_view why) {
 }
 
 std::string left_text(pid_t pid) {
-  return fmt::format("process {}: its probes were taken off, since it took away memory that an agent needs there, or the clock",
-                     pid);
+  return fmt::format(
+      "process {}: its probes were taken off, since it took away memory that the agent needs, or forbade itself to read the "
+      "time-stamp counter",
+      pid);
 }
 
 std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
@@ -50,8 +52,7 @@ std::string renewed_text(pid_t pid, std::string_view function) {
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
       "process {}: probes of files that it has mapped late, such as {}, are on some milliseconds after that; what fired before "
-      "is "
-      "lost, now and each time",
+      "is lost, now and each time",
       pid, function);
 }
 
