@@ -31,7 +31,7 @@ struct AgentCase {
   StubKind stub = StubKind::framed;
 };
 
-// In an order in which each case is priced by those before it.
+// The order is such that the rows which a case needs have been priced by the cases before it.
 std::span<const AgentCase> agent_cases();
 
 }  // namespace dvm::lab

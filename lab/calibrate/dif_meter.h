@@ -1,6 +1,6 @@
 #pragma once
-// How each row of DIF's tables is measured: a text that executes it many times, and one that does all the same but this. Cases
-// are made from the tables: of opcodes by their format, of subroutines by their prototype.
+// How each row of DIF's tables is measured: by one DIF text that executes the row many times, and another that does all the rest.
+// The cases are made from the tables: those of opcodes by the format, those of subroutines by the prototype.
 //
 //   left                    right               price
 //   setup                   setup               (T of the left - T of the right) / copies
@@ -35,7 +35,7 @@ struct DifCase {
 std::vector<DifCase> dif_cases();
 std::vector<Uncalibrated> uncalibrated_rows();
 
-// The text with so many copies of the part, and strings of `letters` letters.
+// The text with this number of copies of the part, and strings of `letters` letters.
 std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters);
 
 // Address of the captured memory that cases read: a string of `letters` letters.

@@ -1,6 +1,6 @@
 #pragma once
-// Rows that are not DIF's: two scripts on the same made-up firings, of which one does more. The DIF of the difference has prices
-// by then, so the rest is the row's:
+// Measures rows that are not DIF's by two scripts on the same made-up firings, of which one does more. The DIF in the difference
+// has prices by then, so the rest is the price of the row:
 //
 //   price of the row = ((time of `with` - time of `without`) / firings - what the profile so far says of their difference) / uses
 //
@@ -30,10 +30,10 @@ struct ScriptCase {
   std::optional<bool> exists = {};  // a variable that is looked up. n is what it costs more, or less, if it does
 };
 
-// Rows that others need come first. Of an engine that is not the default, those that differ by it.
+// Rows that others need come first. For an engine that is not the default: only the rows that depend on the engine.
 std::vector<ScriptCase> script_cases(runtime::EngineId engine = {});
 
-// A part so many times over, each with its number in place of {}.
+// Copies of a part, each with its number in place of {}.
 std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end = {});
 
 // Keys of an aggregation that is printed, unless a case says otherwise.
