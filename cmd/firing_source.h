@@ -35,7 +35,7 @@ struct FiringSource {
 // Processes as the options name them, kernel uprobes and timers.
 // terminal: as of Targets::open().
 Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options, int terminal = -1);
-// Gives the probes of the kernel, of profile and of dvm the numbers that they have in every run.
+// Gives the probes of the kernel and of the providers profile and dvm their numbers, which are the same in every run.
 void number_probes(runtime::Handle& handle);
 // Gives the handle the source's providers, instruments and probes.
 Status add_source(runtime::Handle& handle, FiringSource& source);
@@ -46,10 +46,10 @@ struct ReadyProgram {
   std::string notice;
   std::string report = {};
 };
-// The sources, for the probes of a handle. None: there were errors, and they have been shown.
+// Compiles the sources for the probes of a handle. An empty result: there were errors, and they have been shown.
 std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
                                        const ScriptOptions& script, pid_t target);
-// The options for dvm list and -l: descriptions may match nothing, and no program means all probes.
+// Changes options for dvm list and -l: descriptions may match nothing, and without a program all probes are listed.
 ScriptOptions for_listing(ScriptOptions given);
 
 }  // namespace dvm::cmd

@@ -27,7 +27,7 @@ int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>&
 void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out);
 // The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
-// Then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.
+// The same, then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.
 DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
 // "backend local (uprobe), engine interp; not timer: it fires tick probes only"
 std::string placement_text(const runtime::Placement& placement);

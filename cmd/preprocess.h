@@ -15,8 +15,7 @@ struct Preprocessor {
   std::vector<std::string> arguments;  // -D, -U, -I, -H
 };
 
-// Replaces the text of `source` and keeps what it was. What cpp has to say it says in `messages`, or, if that is null, on
-// standard error.
+// Replaces the text of `source` and keeps the original. Messages of cpp go to `messages`, or to standard error if that is null.
 Status preprocess(compiler::Source& source, const Preprocessor& preprocessor, std::string* messages = nullptr);
 
 }  // namespace dvm::cmd

@@ -16,11 +16,11 @@ namespace dvm::cmd {
 // variable ~/.config/dvm/profile.json. Empty if the user has no home directory.
 std::string default_profile_path();
 
-// "pentium4-1700", or a path; nothing: the one of this machine, and if there is none the error says how to get one. Warnings, of
-// rows that are not known and of a profile that was measured on another machine, go to standard error.
+// name: a profile that comes with dvm, such as "pentium4-1700", or a path; empty: the profile of this machine, and if there is
+// none the error says how to get one. Warnings about unknown rows, and about a profile of another machine, go to standard error.
 Result<vm::Profile> read_profile(const std::string& name);
 
-// "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
+// A warning if much of the calibration was disturbed, so that prices may be too high; empty if little was.
 std::string disturbance(const vm::Profile& profile);
 
 // True if rows of the profile begin with the folder's name.
@@ -32,8 +32,8 @@ bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);
 Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile);
 
-// Whether predictions under these options are by an agent: a run would have one, and the profile has prices of it. An error: it
-// has none, though the options ask for an agent by name.
+// Whether predictions under these options are for an agent: a run would use one, and the profile has prices for it. Fails if the
+// options ask for an agent by name and the profile has no prices for it.
 Result<bool> predicts_agent(const dif::Options& options, const vm::Profile& profile);
 
 // The word of the option: auto, or an engine.
