@@ -23,8 +23,8 @@ class App;
 
 namespace dvm::cmd {
 
-// A program as the command line gives it: a file (-s), or a text whose descriptions end at a field of theirs (-P, -m, -f; -n and
-// -i).
+// A program as the command line gives it: a file (-s), or a text. The form of a text says which field its probe descriptions end
+// with: the provider (-P), the module (-m), the function (-f), or the name (-n, -i).
 struct GivenProgram {
   enum class Form : uint8_t { provider, module, function, name, file };
   Form form = Form::name;
@@ -42,7 +42,7 @@ struct ScriptOptions {
   std::vector<std::string> library_folders;       // -L
   std::vector<pid_t> pids;                        // -p
   std::vector<std::string> commands;              // -c
-  bool print_tree = false;                        // of compile
+  bool print_tree = false;                        // dvm compile prints the syntax tree
   bool preprocess = false, show_headers = false;  // -C, -H
   std::vector<std::string> preprocessor;          // -D, -U and -I as given
   bool json = false;                              // diagnostics as data
@@ -53,11 +53,11 @@ struct ScriptOptions {
 
 // operands: how the positional arguments are described in the help.
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
-// -n, -s, -P, -m, -f and -i alone.
+// Adds only -n, -s, -P, -m, -f and -i.
 void add_programs(CLI::App& command, ScriptOptions& options);
-// -C, -D, -U, -I and -H alone.
+// Adds only -C, -D, -U, -I and -H.
 void add_preprocessor_options(CLI::App& command, ScriptOptions& options);
-// The preprocessor by flags and by -x; none without -C.
+// The preprocessor with the arguments that flags and -x give it; none without -C.
 std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options);
 // An option whose value sets the run-time option NAME; the last one counts.
 void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, const char* name, const char* type,
@@ -69,30 +69,30 @@ void add_process_options(CLI::App& command, ScriptOptions& options);
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
 
-// Where a diagnostic is in the line as it was written. What the preprocessor made is the whole line there, unless its text is
-// found in it just once.
+// The columns of a diagnostic in the line as it was written. A diagnostic about text that the preprocessor has made covers the
+// whole line, unless the line contains that text exactly once.
 struct Columns {
   size_t begin, end;  // from 1, the end one past
 };
 Columns columns(const compiler::Diagnostic& diagnostic);
 
-// $0, $1, ... for the sources.
+// The values of $0, $1, ... in the sources.
 std::vector<std::string> macro_arguments(const ScriptOptions& options);
 
-// One -x; flag: how the command line spells it otherwise.
+// Sets one option as -x does. flag: the other spelling that the command line used, for errors.
 Status set_option(dif::Options& options, const std::string& setting, const std::string& flag = "");
-// All that the command line sets, as -x would.
+// All settings of the command line, each in the form that -x takes.
 std::vector<std::string> command_line_settings(const ScriptOptions& options);
-// Options of the command line, set before the script's own pragmas, behind what `options` has.
+// `options` with the settings of the environment and of the command line added. The script's own pragmas are applied later.
 Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options = {});
 
-// The probes of a description, and if there are none, why.
+// The probes that match a description, or the reason why none does.
 compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description);
 
 // Values of $pid, $uid, ... and, if target is not 0, $target.
 std::map<std::string, std::string> macro_values(pid_t target);
 
-// $target in a description that was compiled without its value; 0: there is none, an error if it is wanted.
+// Replaces $target in a description that was compiled without its value. Fails if the description has it and target is 0.
 Status set_target(dif::ProbeDesc& description, pid_t target);
 
 // Everything that a program is compiled against.
@@ -107,7 +107,7 @@ struct CompileAgainst {
   std::vector<compiler::ProviderDesc>* declared = nullptr;
 };
 
-// An error: a D library cannot be read.
+// Fails if a D library cannot be read.
 Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, const CompileAgainst& against,
                                                  const dif::Options& options);
 

@@ -27,7 +27,7 @@ class Targets {
   ~Targets() { stop_watching(); }
 
   pid_t first() const { return processes_.empty() ? 0 : processes_.front().pid(); }
-  // is_held: of a process that an instrument holds, and lets run.
+  // is_held: true for a process that an instrument holds; the instrument lets it run.
   Status resume(const std::function<bool(pid_t)>& is_held);
   // Calls the function from a thread of its own once all processes are gone; never if there are none.
   void watch(std::function<void()> all_gone);

@@ -21,9 +21,9 @@ struct TracingOptions {
   std::string output;         // file that results are appended to; empty: standard output
   bool compile_only = false;  // -e
   bool strict_drops = false;
-  std::string account;       // "", "table" or "json"
-  std::string ledger;        // the profile to account by, beside the time of the run; "here": the one of this machine
-  bool as_json = false;      // --json
+  std::string account;   // "", "table" or "json"
+  std::string ledger;    // the profile to account by, beside the time of the run; "here": the one of this machine
+  bool as_json = false;  // --json
   std::vector<runtime::NamedRow> named_rows = {};
   StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
@@ -54,7 +54,7 @@ void add_run_options(CLI::App& command, TracingOptions& options);
 // terminal: for the programs that it starts, as of Targets::open().
 using OpenSource = std::function<Result<FiringSource>(const dif::Options&, int terminal)>;
 
-// None: there were errors, and they have been shown.
+// An empty result: there were errors, and they have been shown.
 using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;
 
 // Opens the source, makes the programs, traces until it ends, prints.

@@ -13,8 +13,8 @@ namespace dvm::cmd {
 
 using Programs = std::vector<compiler::CompiledSource>;
 
-// Empty: the script has errors, and they have been shown. An error: what -p or -c names is not there. keep_target: the programs
-// are for later, so $target stays in their descriptions; it does in any case where the program does not run.
+// An empty result: the script has errors, and they have been shown. Fails if what -p or -c names does not exist. keep_target: the
+// programs are for later, so $target stays in their descriptions. It also stays if the traced program does not run.
 Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
                                   dif::Options& options);
 

@@ -27,7 +27,7 @@ std::string path_of(const CLI::App& app);
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 const CLI::App* find_command(const CLI::App& app, const std::string& name);
 
-// The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
+// The error, with hints, if `words` do not begin with a command or an option of `app`; empty if they do.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
 // Refuses files and addresses that are empty, as an unset variable of a shell script makes them, and values of flags: in `app`

@@ -5,7 +5,7 @@
 
 namespace dvm::cmd {
 
-// Version, commit, engines and backends; of what cannot be had here, why.
+// Version, commit, engines and backends, with the reason for each that is not available here.
 std::string version_text();
 
 }  // namespace dvm::cmd
