@@ -6,7 +6,7 @@
 
 namespace dvm::cmd {
 
-// The error that write_whole() would have at once, before there is something to write. Creates nothing.
+// The error that write_whole() would return for this path, before there is anything to write. Creates nothing.
 Status check_writable(const std::string& path);
 
 // Writes a file. A regular one that could not be written whole is removed.
