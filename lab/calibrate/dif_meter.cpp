@@ -44,20 +44,18 @@ class CaseHost final : public vm::Host {
 // A text, ready to run again and again in a firing of its own each time.
 class Runnable {
  public:
-  static Result<std::unique_ptr<Runnable>> make(const std::string& text, unsigned letters, runtime::EngineId engine) {
-    Result<dif::Difo> difo = dif::assemble(text);
-    if (!difo) return difo.error();
-    auto made = std::unique_ptr<Runnable>(new Runnable(difo->variables, letters));
-    auto verified = vm::verify(*std::move(difo));
-    if (const auto* errors = std::get_if<1>(&verified)) return Error{errors->front().message};
+  static std::unique_ptr<Runnable> make(const std::string& text, unsigned letters, runtime::EngineId engine) {
+    dif::Difo difo = or_throw(dif::assemble(text));
+    auto made = std::unique_ptr<Runnable>(new Runnable(difo.variables, letters));
+    auto verified = vm::verify(std::move(difo));
+    if (const auto* errors = std::get_if<1>(&verified)) throw Error{errors->front().message};
     vm::Prepared prepared =
         vm::kEngines[static_cast<size_t>(engine)].prepare(std::get<0>(std::move(verified)), vm::CostPolicy::none);
-    if (!prepared.difo) return Error{prepared.problem};
+    if (!prepared.difo) throw Error{prepared.problem};
     made->difo_ = std::move(prepared.difo);
     made->variables_.share_strings(made->difo_->strings());
     made->run(1);
-    if (made->state_.fault().id != dif::Fault::none)
-      return Error{fmt::format("fault at instruction {}", made->state_.fault().pc)};
+    if (made->state_.fault().id != dif::Fault::none) throw Error{fmt::format("fault at instruction {}", made->state_.fault().pc)};
     return made;
   }
 
@@ -132,47 +130,40 @@ vm::Price time_difference(const std::string& series, Runnable& text, Runnable* b
 }
 
 // The extra cost of a copy of the body over one of the base. A case without copies is its setup alone.
-Result<vm::Price> measure(const DifCase& one, unsigned letters, Bench& bench, const char* state = "") {
+vm::Price measure(const DifCase& one, unsigned letters, Bench& bench, const char* state = "") {
   const std::string series = fmt::format("{}{}{} {}", series_of(bench), one.row.name(), state, letters);
   const runtime::EngineId engine = bench.execution.engine;
   const unsigned copies = engine == runtime::EngineId{} ? one.copies : std::min(one.copies, kTranslatedCopies);
-  auto text = Runnable::make(case_text(one, one.body, copies, letters), letters, engine);
-  if (!text) return text.error();
-  if (copies == 0) return time_difference(series, **text, nullptr, bench);
-  auto base = Runnable::make(case_text(one, one.base, copies, letters), letters, engine);
-  if (!base) return base.error();
-  return times(time_difference(series, **text, base->get(), bench), 1.0 / copies);
+  const auto text = Runnable::make(case_text(one, one.body, copies, letters), letters, engine);
+  if (copies == 0) return time_difference(series, *text, nullptr, bench);
+  const auto base = Runnable::make(case_text(one, one.base, copies, letters), letters, engine);
+  return times(time_difference(series, *text, base.get(), bench), 1.0 / copies);
 }
 
 // m without something, n with it; the body of the latter does it so many times.
-Result<vm::Price> price_with(const Result<vm::Price>& m, const Result<vm::Price>& more, unsigned uses) {
-  if (!m) return m;
-  if (!more) return more;
-  return by_size(*m, 0, times(*more, 1.0 / uses), 1);
+vm::Price price_with(const vm::Price& m, const vm::Price& more, unsigned uses) {
+  return by_size(m, 0, times(more, 1.0 / uses), 1);
 }
 
 // The costs without and with an existing variable.
-Result<vm::Price> price_of_found(const DifCase& one, Bench& bench) {
+vm::Price price_of_found(const DifCase& one, Bench& bench) {
   DifCase other = one;
   other.setup = one.setup_without;
   return price_with(measure(other, kShort, bench, " not there"), measure(one, kShort, bench), 1);
 }
 
 // The costs if the variable stays, and if it is created or deleted.
-Result<vm::Price> price_of_change(const DifCase& one, Bench& bench) {
+vm::Price price_of_change(const DifCase& one, Bench& bench) {
   DifCase other = one;
   other.body = one.body_of_change;
   return price_with(measure(one, kShort, bench), measure(other, kShort, bench, " changing"), 2);
 }
 
-Result<vm::Price> price(const DifCase& one, Bench& bench) {
+vm::Price price(const DifCase& one, Bench& bench) {
   if (!one.setup_without.empty()) return price_of_found(one, bench);
   if (!one.body_of_change.empty()) return price_of_change(one, bench);
-  Result<vm::Price> few = measure(one, kShort, bench);
-  if (!few || !one.by_size) return few;
-  Result<vm::Price> many = measure(one, kLong, bench);
-  if (!many) return many;
-  return by_size(*few, kShort + 1, *many, kLong - kShort);
+  const vm::Price few = measure(one, kShort, bench);
+  return one.by_size ? by_size(few, kShort + 1, measure(one, kLong, bench), kLong - kShort) : few;
 }
 
 // The price of a case without its other rows, whose own prices may need others in turn.
@@ -209,9 +200,8 @@ class Parting {
 Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
   Parting parting(cases);
   for (const DifCase& one : cases) {
-    Result<vm::Price> found = price(one, bench);
+    const Status found = caught([&] { parting.set(one.row, price(one, bench)); });
     if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
-    parting.set(one.row, *found);
     bench.progress(parting.size(), cases.size());
   }
   std::vector<MeasuredRow> rows;
@@ -241,22 +231,17 @@ std::vector<DifCase> cases_of(std::optional<Row> only) {
 
 std::vector<Row> dif_case_rows() { return rows_of(dif_cases()); }
 
-Status measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<DifCase> cases = cases_of(only);
-  const auto rows = measure_dif(cases, bench);
-  if (!rows) return rows.error();
-  for (const MeasuredRow& row : *rows)
+  const auto rows = or_throw(measure_dif(cases, bench));
+  for (const MeasuredRow& row : rows)
     if (!only || row.row == *only) profile.set(row.row.in(bench.execution), row.price);
-  return {};
-}
-
-Status measure_native_dif(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  return measure_on(EngineId::llvm, bench, [&] { return measure_dif_rows(bench, only, profile); });
 }
 
 }  // namespace
 
 extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
-extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows, measure_native_dif};
+extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows, measure_dif_rows,
+                                      EngineId::llvm};
 
 }  // namespace dvm::lab

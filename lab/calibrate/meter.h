@@ -10,10 +10,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "dvm/common/result.h"
+#include "common/or_throw.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/profile.h"
 #include "lab/noise/series_book.h"
@@ -26,7 +25,7 @@ using CompileScript = std::function<Result<dif::Program>(const std::string& text
 // The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
 struct Bench {
   CompileScript compile;
-  // Where scripts run. Prices are those of its engine.
+  // Where scripts run, by the meter. Prices are those of its engine.
   runtime::Execution execution = {};
   // The number of samples of a DIF text and of its base, and the approximate length of one in ns.
   unsigned dif_samples = 15;
@@ -39,24 +38,22 @@ struct Bench {
   std::function<void(const std::string&)> warn = [](const std::string&) {};  // part of a meter failed
 };
 
+// Measurements throw the Error that ends them.
 struct Meter {
   std::string_view subject;  // for a progress line
   // "the ring was": what is missing where probes are impossible. Empty: its failure ends calibration.
   std::string_view unmeasured;
   std::vector<runtime::Row> (*rows)();
+  void (*fill)(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile);
+  runtime::EngineId engine = {};
+
   // Measures all of the rows, or at least one. The profile has the prices of earlier meters; without them the price of a row
   // includes what they would subtract.
-  Status (*measure)(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile);
+  Status measure(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile) const {
+    bench.execution = {engine};
+    return caught([&] { fill(bench, only, profile); });
+  }
 };
-
-// Measures by a meter on another engine. The benchmark of a row is that of the default engine.
-template <class Measure>
-Status measure_on(runtime::EngineId engine, Bench& bench, Measure measure) {
-  const runtime::Execution before = std::exchange(bench.execution, runtime::Execution{engine});
-  const Status measured = measure();
-  bench.execution = before;
-  return measured;
-}
 
 // The start of the name of each series that is timed.
 inline std::string series_of(const Bench& bench) {

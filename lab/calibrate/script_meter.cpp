@@ -19,8 +19,8 @@ std::string with_probe(std::string text) {
   return text;
 }
 
-Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string& series, std::span<const TimedScript> scripts,
-                                                unsigned samples) {
+std::vector<noise::Middle> time_scripts(Bench& bench, const std::string& series, std::span<const TimedScript> scripts,
+                                        unsigned samples) {
   struct Timed {
     std::string series;
     dif::Program program;
@@ -28,17 +28,15 @@ Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string&
   };
   std::vector<Timed> all;
   for (const TimedScript& script : scripts) {
-    Result<dif::Program> program = bench.compile(with_probe(script.text));
-    if (!program) return program.error();
+    dif::Program program = or_throw(bench.compile(with_probe(script.text)));
     const std::string name = fmt::format("{} {}", series, all.size());
-    all.push_back({name, *std::move(program), bench.book.samples_of(name, samples)});
+    all.push_back({name, std::move(program), bench.book.samples_of(name, samples)});
   }
   while (std::any_of(all.begin(), all.end(), [](const Timed& one) { return one.taken.wants_more(); }))
     for (size_t i = 0; i < all.size(); i++) {
       if (!all[i].taken.wants_more()) continue;
-      const Result<ScriptSample> sample = time_program(all[i].program, scripts[i].settings);
-      if (!sample) return sample.error();
-      all[i].taken.add(scripts[i].is_consumer ? sample->consumer : sample->probe);
+      const ScriptSample sample = time_program(all[i].program, scripts[i].settings);
+      all[i].taken.add(scripts[i].is_consumer ? sample.consumer : sample.probe);
     }
   std::vector<noise::Middle> settled;
   for (const Timed& one : all) settled.push_back(bench.book.settle(one.series, one.taken));
@@ -68,10 +66,9 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
 }
 
 // Rows without a price count as nothing.
-Result<double> predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
-  const Result<dif::Program> program = bench.compile(with_probe(text));
-  if (!program) return program.error();
-  return one.is_consumer ? predicted_print(*program, profile) : predicted_firing(*program, profile, bench.execution);
+double predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
+  const dif::Program program = or_throw(bench.compile(with_probe(text)));
+  return one.is_consumer ? predicted_print(program, profile) : predicted_firing(program, profile, bench.execution);
 }
 
 RunSettings settings_of(const ScriptCase& one, const Bench& bench) {
@@ -85,53 +82,47 @@ RunSettings settings_of(const ScriptCase& one, const Bench& bench) {
   return settings;
 }
 
-Status measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile) {
+void measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile) {
   const RunSettings settings = settings_of(one, bench);
   const TimedScript scripts[] = {{one.with, settings, one.is_consumer}, {one.without, settings, one.is_consumer}};
   const auto timed = time_scripts(bench, fmt::format("{}{} {}", series_of(bench), one.row.name(), one.bytes), scripts,
                                   std::max(bench.samples, one.least_samples));
-  if (!timed) return timed.error();
   const vm::RowName row = one.row.in(bench.execution);
-  const vm::Price found = times(difference((*timed)[0], (*timed)[1]), clocks_of_ns(profile));
+  const vm::Price found = times(difference(timed[0], timed[1]), clocks_of_ns(profile));
   vm::Price price = profile.find(row) ? *profile.find(row) : vm::Price{};
   double& part = one.bytes > 0 ? price.n : price.m;
   part = 0;
   if (one.exists == false) price.n = 0;
   profile.set(row, price);
-  const Result<double> with = predicted(one, one.with, bench, profile), without = predicted(one, one.without, bench, profile);
-  if (!with || !without) return (with ? without : with).error();
+  const double known = predicted(one, one.with, bench, profile) - predicted(one, one.without, bench, profile);
   const double least = one.exists == true ? -price.m : 0;
-  part = std::max((found.m - (*with - *without)) / one.uses / (one.bytes > 0 ? one.bytes : 1), least);
+  part = std::max((found.m - known) / one.uses / (one.bytes > 0 ? one.bytes : 1), least);
   price.spread = std::max(price.spread, found.spread / one.uses);
   profile.set(row, price);
-  return {};
 }
 
-std::vector<Row> script_rows() { return rows_of(script_cases()); }
+template <EngineId kEngine>
+std::vector<Row> script_rows() {
+  return rows_of(script_cases(kEngine));
+}
 
-Status measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<ScriptCase> cases = script_cases(bench.execution.engine);
   for (size_t i = 0; i < cases.size(); i++) {
     bench.progress(i, cases.size());
     if (only && cases[i].row != *only) continue;
-    if (Status measured = measure_script(cases[i], bench, profile); !measured)
-      return Error{fmt::format("{}: {}", cases[i].row.name(), measured.error().message)};
+    if (Status measured = caught([&] { measure_script(cases[i], bench, profile); }); !measured)
+      throw Error{fmt::format("{}: {}", cases[i].row.name(), measured.error().message)};
   }
   // chill(0) costs what it takes beyond its argument, whose nanoseconds are waited in any case.
   const vm::RowName chilling = "action/chill"_row.in(bench.execution);
   if (const vm::Price* chill = profile.find(chilling)) profile.set(chilling, {chill->m, clocks_of_ns(profile), chill->spread});
-  return {};
-}
-
-std::vector<Row> native_script_rows() { return rows_of(script_cases(EngineId::llvm)); }
-Status measure_native_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  return measure_on(EngineId::llvm, bench, [&] { return measure_scripts(bench, only, profile); });
 }
 
 }  // namespace
 
-extern const Meter kScriptMeter = {"actions", "", script_rows, measure_scripts};
-extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were", native_script_rows,
-                                         measure_native_scripts};
+extern const Meter kScriptMeter = {"actions", "", script_rows<EngineId::interp>, measure_scripts};
+extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were", script_rows<EngineId::llvm>,
+                                         measure_scripts, EngineId::llvm};
 
 }  // namespace dvm::lab

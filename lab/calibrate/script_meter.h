@@ -46,8 +46,8 @@ struct TimedScript {
   bool is_consumer = false;
 };
 // Ns of a firing of each. Their samples are taken in turn, so that what else happens on the machine meets all of them.
-Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string& series, std::span<const TimedScript> scripts,
-                                                unsigned samples);
+std::vector<noise::Middle> time_scripts(Bench& bench, const std::string& series, std::span<const TimedScript> scripts,
+                                        unsigned samples);
 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);
