@@ -40,7 +40,7 @@ std::vector<TimedScript> replay_scripts(const Bench& bench) {
 }
 
 // ways: times of kWanted, by engine.
-Status set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, double bytes, vm::Profile& profile) {
+void set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, double bytes, vm::Profile& profile) {
   profile.set("source/replay/handler"_row, {});
   const auto set_remainder = [&](Row row, EngineId engine) {
     const noise::Middle& taken = ways[static_cast<size_t>(engine)];
@@ -49,47 +49,37 @@ Status set_ways(const dif::Program& counted, std::span<const noise::Middle> ways
     profile.set(row.in({engine}), {std::max(taken.median - known, 0.0), 0, taken.deviation()});
   };
   profile.set("prepare/machine"_row, {});
-  if (ways.size() == 1) return set_remainder("source/replay/handler"_row, {}), Status();
+  if (ways.size() == 1) return set_remainder("source/replay/handler"_row, {});
   profile.set("prepare/machine"_row.in({EngineId::llvm}), {});
   set_remainder("source/replay/handler"_row, EngineId::llvm);
   set_remainder("prepare/machine"_row, EngineId::interp);
-  return {};
 }
 
-Status measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+void measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   const std::vector<TimedScript> scripts = replay_scripts(bench);
   std::vector<double> bytes;
-  for (const TimedScript& script : scripts) {
-    const auto recording = MadeUpRecording::of(script.settings);
-    if (!recording) return recording.error();
-    bytes.push_back((*recording)->event_bytes);
-  }
+  for (const TimedScript& script : scripts) bytes.push_back(MadeUpRecording::of(script.settings)->event_bytes);
   const auto timed = time_scripts(bench, "replay", scripts, bench.samples * kTimesMore);
-  if (!timed) return timed.error();
   std::vector<noise::Middle> clocks;
-  for (const noise::Middle& one : *timed) clocks.push_back(noise::times(one, clocks_of_ns(profile)));
+  for (const noise::Middle& one : timed) clocks.push_back(noise::times(one, clocks_of_ns(profile)));
   const double n = difference(clocks[2], clocks[1]).m / (bytes[2] - bytes[1]);
   const vm::Price piece = difference(clocks[1], clocks[0]);
   profile.set("capture/recorded"_row, {std::max(piece.m - n * (bytes[1] - bytes[0]), 0.0), 0, piece.spread});
   profile.set("source/replay/trigger"_row, {std::max(clocks[0].median - n * bytes[0], 0.0), n, clocks[0].deviation()});
-  const Result<dif::Program> counted = bench.compile(with_probe(kWanted));
-  if (!counted) return counted.error();
-  return set_ways(*counted, std::span(clocks).subspan(3), bytes[0], profile);
+  set_ways(or_throw(bench.compile(with_probe(kWanted))), std::span(clocks).subspan(3), bytes[0], profile);
 }
 
 // Scripts that find one of several keys in random order, less one that has a single key.
 
-Status measure_table(Bench& bench, const TableRows& rows, const char* script, vm::Profile& profile) {
+void measure_table(Bench& bench, const TableRows& rows, const char* script, vm::Profile& profile) {
   constexpr uint64_t kFoundTimes = 4, kMore = 20 * kReplayBatch;  // firings; after the first ones nearly all keys exist
   std::vector<TimedScript> scripts;
   for (const double keys : {1.0, kFewKeys, kSomeKeys, rows.most})
     scripts.push_back({fmt::format(fmt::runtime(script), fmt::format("rand() % {:.0f}", keys)),
                        {.firings = kFoundTimes * static_cast<uint64_t>(keys) + kMore}});
   const auto timed = time_scripts(bench, script, scripts, bench.samples);
-  if (!timed) return timed.error();
   for (const auto& [row, i] : {std::pair(rows.few, 1u), {rows.some, 2u}, {rows.many, 3u}})
-    profile.set(row, times(difference((*timed)[i], (*timed)[0]), clocks_of_ns(profile)));
-  return {};
+    profile.set(row, times(difference(timed[i], timed[0]), clocks_of_ns(profile)));
 }
 
 std::vector<Row> table_rows() {
@@ -98,9 +88,9 @@ std::vector<Row> table_rows() {
   return rows;
 }
 
-Status measure_tables(Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  if (Status keys = measure_table(bench, kKeyRows, "P{{ @[{}] = count(); }}", profile); !keys) return keys;
-  return measure_table(bench, kTupleRows, "P{{ a[{}] = 1; }}", profile);
+void measure_tables(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  measure_table(bench, kKeyRows, "P{{ @[{}] = count(); }}", profile);
+  measure_table(bench, kTupleRows, "P{{ a[{}] = 1; }}", profile);
 }
 
 // The cost of counting: the same scripts counted and not counted, with one and with several of each counted thing.
@@ -120,7 +110,7 @@ constexpr double kSteps = 4 + 3;  // of that printf: the action, the format, the
 
 std::vector<Row> account_rows() { return {"account/ecb"_row, "account/evaluation"_row, "account/step"_row}; }
 
-Status measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+void measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   std::vector<TimedScript> scripts;
   for (const CountedScript& one : kCounted)
     for (const vm::CostPolicy policy : {vm::CostPolicy::blocks, vm::CostPolicy::none}) {
@@ -128,8 +118,7 @@ Status measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile
       scripts.push_back({one.text, {.firings = firings, .cost = policy}, one.is_consumer});
     }
   const auto timed = time_scripts(bench, "account", scripts, bench.samples);
-  if (!timed) return timed.error();
-  const auto counting = [&](size_t i) { return times(difference((*timed)[2 * i], (*timed)[2 * i + 1]), clocks_of_ns(profile)); };
+  const auto counting = [&](size_t i) { return times(difference(timed[2 * i], timed[2 * i + 1]), clocks_of_ns(profile)); };
   const vm::Price one = counting(0);
   const auto beyond_one = [&](size_t i, double more) {
     const vm::Price with = counting(i);
@@ -138,7 +127,6 @@ Status measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile
   profile.set("account/ecb"_row, beyond_one(1, kMore));
   profile.set("account/evaluation"_row, beyond_one(2, 1));
   profile.set("account/step"_row, times(counting(3), 1 / kSteps));
-  return {};
 }
 
 }  // namespace

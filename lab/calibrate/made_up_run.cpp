@@ -66,14 +66,12 @@ Status write(RecordingWriter& writer, const RunSettings& settings) {
   return writer.finish(0);
 }
 
-Result<std::shared_ptr<const MadeUpRecording>> make_recording(const std::string& path, const RunSettings& settings) {
-  auto writer = RecordingWriter::open(path, 0);
-  if (!writer) return writer.error();
-  if (Status written = write(**writer, settings); !written) return written.error();
-  auto reader = RecordingReader::open(path);
-  if (!reader) return reader.error();
-  const double bytes = static_cast<double>((*reader)->size()) / static_cast<double>(settings.firings);
-  return std::make_shared<const MadeUpRecording>(MadeUpRecording{std::move(*reader), bytes});
+std::shared_ptr<const MadeUpRecording> make_recording(const std::string& path, const RunSettings& settings) {
+  const auto writer = or_throw(RecordingWriter::open(path, 0));
+  or_throw(write(*writer, settings));
+  auto reader = or_throw(RecordingReader::open(path));
+  const double bytes = static_cast<double>(reader->size()) / static_cast<double>(settings.firings);
+  return std::make_shared<const MadeUpRecording>(MadeUpRecording{std::move(reader), bytes});
 }
 
 // Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
@@ -85,66 +83,62 @@ void keep_memory() {
 
 }  // namespace
 
-Result<std::shared_ptr<const MadeUpRecording>> MadeUpRecording::of(const RunSettings& settings) {
+std::shared_ptr<const MadeUpRecording> MadeUpRecording::of(const RunSettings& settings) {
   static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::shared_ptr<const MadeUpRecording>> all;
   auto& known = all[{settings.firings, settings.memory, settings.frames}];
   if (known) return known;
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
-  if (error) return Error{fmt::format("there is no folder for temporary files: {}", error.message())};
+  if (error) throw Error{fmt::format("there is no folder for temporary files: {}", error.message())};
   const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
-  auto made = make_recording(path, settings);
+  const Status made = caught([&] { known = make_recording(path, settings); });
   unlink(path.c_str());
-  if (made) known = *made;
-  return made;
+  or_throw(made);
+  return known;
 }
 
-Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
+void set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
   for (const auto& [name, value] : settings)
-    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
-  return {};
+    if (!options.set(name, value)) throw Error{fmt::format("option {} cannot be set", name)};
 }
 
 MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
     : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
 
-Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
+std::unique_ptr<MadeUpRun> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
   auto recording = MadeUpRecording::of(settings);
-  if (!recording) return recording.error();
-  auto reader = (*recording)->reader->again();
-  if (!reader) return reader.error();
-  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
-  if (!run->nowhere_) return Error{"failed to open /dev/null"};
+  auto reader = or_throw(recording->reader->again());
+  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(recording)));
+  if (!run->nowhere_) throw Error{"failed to open /dev/null"};
   keep_memory();
   HandleConfig config;
   config.is_timed = false;
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
-  config.symbols = (*reader)->symbols();
+  config.symbols = reader->symbols();
   config.cost = settings.cost;
-  const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
-                                                {"destructive", settings.may_act ? "on" : "off"},
-                                                {"engine", vm::kEngines[static_cast<size_t>(settings.engine)].name.data()},
-                                                {"switchrate", "1h"},
-                                                {"aggrate", "1h"},
-                                                {"bufsize", settings.bufsize},
-                                                {"aggsize", settings.aggsize}});
-  if (!set) return set.error();
+  set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
+                               {"destructive", settings.may_act ? "on" : "off"},
+                               {"engine", vm::kEngines[static_cast<size_t>(settings.engine)].name.data()},
+                               {"switchrate", "1h"},
+                               {"aggrate", "1h"},
+                               {"bufsize", settings.bufsize},
+                               {"aggsize", settings.aggsize}});
   run->handle_ = std::make_unique<Handle>(config);
   make_dtrace_provider()->discover({}, run->handle_->catalog());
-  if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
+  or_throw(reader->add_probes(run->handle_->catalog()));
   run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
-  run->handle_->add_instrument(make_replay_instrument(std::move(*reader)));
-  if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
+  run->handle_->add_instrument(make_replay_instrument(std::move(reader)));
+  or_throw(run->handle_->enable(program));
   const std::vector<EnabledProbe> probes = run->handle_->enabled();
   const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
   if (std::none_of(probes.begin(), probes.end(), is_made_up))
-    return Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
+    throw Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
   if (settings.engine != EngineId{})
     if (const std::string problem = vm::kEngines[static_cast<size_t>(settings.engine)].problem(); !problem.empty())
-      return Error{problem};
+      throw Error{problem};
   std::vector<Refused> refused;
-  if (Status went = run->handle_->go(refused); !went) return went.error();
+  or_throw(run->handle_->go(refused));
   return run;
 }
 
@@ -160,10 +154,9 @@ void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& report) {
   }
 }
 
-Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings) {
-  auto made = MadeUpRun::make(program, settings);
-  if (!made) return made.error();
-  MadeUpRun& run = **made;
+ScriptSample time_program(const dif::Program& program, const RunSettings& settings) {
+  const auto made = MadeUpRun::make(program, settings);
+  MadeUpRun& run = *made;
   ScriptSample sample{{}, {}, run.event_bytes()};
   noise::QuietTime& probe = sample.probe;
   noise::QuietTime reads;
@@ -176,9 +169,9 @@ Result<ScriptSample> time_program(const dif::Program& program, const RunSettings
   });
   noise::QuietPiece last(noise::wait_for_quiet_core());  // what is left to read, at the end
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  if (Status stopped = settings.is_read ? run.handle().stop() : Status(); !stopped) return stopped.error();
+  if (settings.is_read) or_throw(run.handle().stop());
   const noise::QuietSample end = last.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
-  if (const uint64_t drops = run.handle().drops(); drops != 0) return Error{fmt::format("{} drops", drops)};
+  if (const uint64_t drops = run.handle().drops(); drops != 0) throw Error{fmt::format("{} drops", drops)};
   const auto firings = static_cast<double>(settings.firings);
   for (const noise::QuietSample& read : reads.pieces())
     sample.consumer.add({read.value * reads.things() + end.value, read.is_quiet}, firings);

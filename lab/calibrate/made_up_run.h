@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "dvm/common/result.h"
+#include "common/or_throw.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
@@ -53,14 +53,14 @@ struct RunPiece {
 struct MadeUpRecording {
   std::unique_ptr<runtime::RecordingReader> reader;
   double event_bytes = 0;  // of the file, a firing
-  // Made once for each of its settings, and kept.
-  static Result<std::shared_ptr<const MadeUpRecording>> of(const RunSettings& settings);
+  // Made once for each of its settings, and kept. Throws an Error, as a run does.
+  static std::shared_ptr<const MadeUpRecording> of(const RunSettings& settings);
 };
 
 // A session that has begun to replay to the program: BEGIN has fired.
 class MadeUpRun {
  public:
-  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, const RunSettings& settings);
+  static std::unique_ptr<MadeUpRun> make(const dif::Program& program, const RunSettings& settings);
   runtime::Handle& handle() { return *handle_; }
   double event_bytes() const { return recording_->event_bytes; }
   // Reports each piece.
@@ -73,13 +73,14 @@ class MadeUpRun {
   std::unique_ptr<runtime::Handle> handle_;
 };
 
-Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings);
+// Throws an Error if one cannot be set.
+void set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings);
 
 // CPU time of a firing, in ns: of the probe side, and of the consumer, which reads half-full buffers and once more at the end.
 struct ScriptSample {
   noise::QuietTime probe, consumer;
   double event_bytes = 0;  // of the recording, a firing
 };
-Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);
+ScriptSample time_program(const dif::Program& program, const RunSettings& settings);
 
 }  // namespace dvm::lab

@@ -16,18 +16,16 @@ namespace {
 constexpr uint64_t kCountedFirings = 1000;
 
 // How often each predicate holds, and each branch is taken.
-Status count_ways(const dif::Program& program, PredictOptions& options) {
-  auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
-  if (!run) return run.error();
-  Handle& handle = (*run)->handle();
-  (*run)->fire_all();
-  if (Status stopped = handle.stop(); !stopped) return stopped;
+void count_ways(const dif::Program& program, PredictOptions& options) {
+  const auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
+  Handle& handle = run->handle();
+  run->fire_all();
+  or_throw(handle.stop());
   uint64_t faults = 0;
   const Account account = handle.account();
   for (const EcbAccount& ecb : account.ecbs) faults += ecb.faults;
-  if (faults != 0) return Error{"it faults: a firing that ends early is not predicted"};
+  if (faults != 0) throw Error{"it faults: a firing that ends early is not predicted"};
   options.measured = measured_clauses(account);
-  return {};
 }
 
 }  // namespace
@@ -36,17 +34,17 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned
   ProgramValidation made(samples);
   made.how_.sizes.expected = kExecnameBytes;
   made.how_.execution = execution;
-  if (Status counted = count_ways(program, made.how_); !counted) return counted.error();
+  if (Status counted = caught([&] { count_ways(program, made.how_); }); !counted) return counted.error();
   made.program_ = std::move(program);
   return made;
 }
 
 Status ProgramValidation::sample(uint64_t firings) {
-  Result<ScriptSample> sample = time_program(program_, {.firings = firings, .engine = how_.execution->engine});
-  if (!sample) return sample.error();
-  samples_.add(sample->probe);
-  how_.event_bytes = sample->event_bytes;
-  return {};
+  return caught([&] {
+    const ScriptSample sample = time_program(program_, {.firings = firings, .engine = how_.execution->engine});
+    samples_.add(sample.probe);
+    how_.event_bytes = sample.event_bytes;
+  });
 }
 
 Validated ProgramValidation::finish(const vm::Profile& profile) const {
