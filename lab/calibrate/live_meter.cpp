@@ -116,21 +116,19 @@ class SourceMeter {
     if (source.stub == StubKind::stepped) calls_.times /= kSlower;
   }
 
-  Status measure(vm::Profile& profile) {
+  void measure(vm::Profile& profile) {
     const bool is_loop = source_.stub == StubKind::loop;
     const std::string script = counting();
     // The loop times an interrupt by itself: there is nothing to subtract.
-    const Result<noise::Middle> plain =
+    const noise::Middle plain =
         is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, bench_);
-    if (!plain) return plain.error();
-    const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, bench_);
-    if (!traced) return traced.error();
-    if (traced->thread.median == 0) return Error{"it never fired"};
+    const LiveFigures traced = measure_live(series("counting"), {calls_, script}, child_, bench_);
+    if (traced.thread.median == 0) throw Error{"it never fired"};
     SourceRows rows(source_.source, profile);
     vm::Price known = known_firings(script, bench_, profile);
-    known.m += is_loop ? looking(*traced, profile) : 0;
-    rows.set(FlowStage::handler, remainder_of(traced->handled, known));
-    return set_stages(*plain, *traced, rows);
+    known.m += is_loop ? looking(traced, profile) : 0;
+    rows.set(FlowStage::handler, remainder_of(traced.handled, known));
+    set_stages(plain, traced, rows);
   }
 
  private:
@@ -141,39 +139,34 @@ class SourceMeter {
     return fmt::format("{} {} {{ @ = count(); }}", source_.probe, only.empty() ? "" : "/" + only + "/");
   }
 
-  Status set_stages(const noise::Middle& plain, const LiveFigures& traced, SourceRows& rows) {
+  void set_stages(const noise::Middle& plain, const LiveFigures& traced, SourceRows& rows) {
     const vm::Price all = difference(traced.thread, plain);
-    const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, bench_);
-    if (!bare) return bare.error();
-    vm::Price capture = difference(traced.thread, bare->thread);
+    const LiveFigures bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, bench_);
+    vm::Price capture = difference(traced.thread, bare.thread);
     capture.m = std::min(capture.m, all.m);
     double resume = 0;
     if (source_.stamp != nullptr) {
-      const Result<double> trigger = until_handler(plain);
-      if (!trigger) return trigger.error();
-      resume = std::clamp(all.m - capture.m - *trigger, 0.0, all.m - capture.m);
+      const double trigger = until_handler(plain);
+      resume = std::clamp(all.m - capture.m - trigger, 0.0, all.m - capture.m);
       rows.set(FlowStage::resume, {resume, 0, all.spread});
     }
     rows.set(FlowStage::capture, capture);
     rows.set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
-    return {};
   }
 
   // Ns from the call to the firing's time, without the reading of the clock.
-  Result<double> until_handler(const noise::Middle& plain) {
+  double until_handler(const noise::Middle& plain) {
     StubCalls stamped = calls_;
     stamped.is_stamped = true;
-    const Result<noise::Middle> reading = measure_untraced(series("stamped"), stamped, child_, bench_);
-    if (!reading) return reading.error();
+    const noise::Middle reading = measure_untraced(series("stamped"), stamped, child_, bench_);
     const std::string only = only_child();
     const std::string script = fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe,
                                            only.empty() ? "" : "/" + only + "/", source_.stamp, kStep);
-    const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
-    if (!traced) return traced.error();
-    const std::optional<double> found = quick_one(traced->buckets);
+    const LiveFigures traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
+    const std::optional<double> found = quick_one(traced.buckets);
     const noise::Middle until =
         found ? bench_.book.settle(series("until"), noise::Middle{*found, 0}) : bench_.book.settled(series("until"));
-    return until.median - (reading->median - plain.median);
+    return until.median - (reading.median - plain.median);
   }
 
   const LiveSource& source_;
@@ -183,40 +176,35 @@ class SourceMeter {
 };
 
 // The extra cost of the probe if the entry is probed as well.
-Status measure_shared(const SharedSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
+void measure_shared(const SharedSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
   const StubCalls calls{StubKind::emulated, bench.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const Result<LiveFigures> one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
-  if (!one) return one.error();
-  const Result<LiveFigures> both =
-      measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, bench);
-  if (!both) return both.error();
+  const LiveFigures one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
+  const LiveFigures both = measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, bench);
   SourceRows rows(source.source, profile);
-  rows.set(FlowStage::trigger, difference(both->thread, one->thread));
+  rows.set(FlowStage::trigger, difference(both.thread, one.thread));
   const vm::Price known = known_firings(more, bench, profile);
   // Both firings of a call, less the one and the ECB of the other.
-  const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
-  rows.set(FlowStage::handler, remainder_of(both->handled, others));
-  return {};
+  const vm::Price others{one.handled.median + known.m, 0, one.handled.deviation() + known.spread};
+  rows.set(FlowStage::handler, remainder_of(both.handled, others));
 }
 
 constexpr const char* kTickScript = "tick-5000hz { @ = count(); }";
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
-Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
+double sample_tick(const dif::Program& program, uint64_t firings) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
   HandleConfig config;
   config.out = config.err = nowhere.get();
-  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}}); !set)
-    return set.error();
+  set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}});
   Handle handle(config);
   for (auto& provider : make_providers()) handle.add_provider(std::move(provider));
   handle.add_instrument(make_timer_instrument());
   handle.discover(program.clauses.front().probes.front());
-  if (Status enabled = handle.enable(program); !enabled) return enabled.error();
+  or_throw(handle.enable(program));
   std::vector<Refused> refused;
-  if (Status went = handle.go(refused); !went) return went.error();
+  or_throw(handle.go(refused));
   const uint64_t first = handle.account().events;
   noise::QuietTime time;
   bool goes_on = true;
@@ -228,24 +216,18 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
     const uint64_t before = std::exchange(last, handle.account().events);
     time.end(taken, static_cast<double>(last - before));
   }
-  if (last - first < firings) return Error{"the timer stopped"};
+  if (last - first < firings) throw Error{"the timer stopped"};
   return time.usual();
 }
 
-Status measure_tick(Bench& bench, vm::Profile& profile) {
+void measure_tick(Bench& bench, vm::Profile& profile) {
   constexpr uint64_t kCalls = 15;  // of other sources, for each firing
-  const Result<dif::Program> program = bench.compile(kTickScript);
-  if (!program) return program.error();
+  const dif::Program program = or_throw(bench.compile(kTickScript));
   std::vector<double> samples;
-  for (unsigned i = 0; i < bench.samples; i++) {
-    Result<double> sample = sample_tick(*program, bench.calls / kCalls);
-    if (!sample) return sample.error();
-    samples.push_back(*sample);
-  }
+  for (unsigned i = 0; i < bench.samples; i++) samples.push_back(sample_tick(program, bench.calls / kCalls));
   const noise::Middle firing = bench.book.settle_middle("tick", noise::quiet_middle(samples));
   const vm::Price known = known_firings(kTickScript, bench, profile);
   profile.set("source/tick/handler"_row, times(remainder_of(firing, known), clocks_of_ns(profile)));
-  return {};
 }
 
 // The rows of one source.
@@ -260,15 +242,13 @@ std::vector<Row> rows_of(PricedSource name) {
   return rows;
 }
 
-Status measure_source(PricedSource name, Bench& bench, vm::Profile& profile) {
+void measure_source(PricedSource name, Bench& bench, vm::Profile& profile) {
   if (name == PricedSource::tick) return measure_tick(bench, profile);
-  auto child = LoopingChild::start();
-  if (!child) return child.error();
+  const auto child = or_throw(LoopingChild::start());
   for (const SharedSource& source : kShared)
-    if (name == source.source) return measure_shared(source, **child, bench, profile);
+    if (name == source.source) return measure_shared(source, *child, bench, profile);
   for (const LiveSource& source : kLive)
-    if (name == source.source) return SourceMeter(source, **child, bench).measure(profile);
-  return Error{fmt::format("there is no measurement of {}", name_of(name))};
+    if (name == source.source) return SourceMeter(source, *child, bench).measure(profile);
 }
 
 bool is_timer(PricedSource source) { return source == PricedSource::profile || source == PricedSource::tick; }
@@ -293,17 +273,16 @@ std::vector<Row> source_rows() {
 
 // A source that is not available here does not prevent others from being measured.
 template <bool kTimers>
-Status measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<PricedSource> sources = live_sources(kTimers);
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
     const std::vector<Row> rows = rows_of(sources[i]);
     if (only && std::find(rows.begin(), rows.end(), *only) == rows.end()) continue;
-    const Status measured = measure_source(sources[i], bench, profile);
-    if (only) return measured;
+    const Status measured = caught([&] { measure_source(sources[i], bench, profile); });
+    if (only) return or_throw(measured);
     if (!measured) bench.warn(fmt::format("the source {} was not measured: {}", name_of(sources[i]), measured.error().message));
   }
-  return {};
 }
 
 }  // namespace

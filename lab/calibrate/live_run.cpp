@@ -51,55 +51,53 @@ double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
     : case_(one), children_(children.begin(), children.end()) {}
 
-Status LiveRun::start(const dif::Program& program) {
-  if (!nowhere_ || !messages_) return Error{"failed to open a file for the output"};
+void LiveRun::start(const dif::Program& program) {
+  if (!nowhere_ || !messages_) throw Error{"failed to open a file for the output"};
   HandleConfig config;
   config.out = nowhere_.get(), config.err = messages_.get();
-  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}}); !set) return set;
-  for (const auto& [name, value] : case_.settings)
-    if (Status set = set_options(config.options, {{name, value}}); !set) return set;
+  set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}});
+  for (const auto& [name, value] : case_.settings) set_options(config.options, {{name, value}});
   handle_ = std::make_unique<Handle>(config);
   auto instrument = make_instrument(case_, config.options);
   if (FollowsProcesses* forks = instrument->abilities().follows; forks != nullptr && config.options[dif::Option::followfork] > 0)
-    if (Status follows = forks->follow(children_.front()->pid()); !follows) return follows;
+    or_throw(forks->follow(children_.front()->pid()));
   handle_->add_instrument(std::move(instrument));
-  if (Status found = find_probes(program); !found) return found;
-  if (Status enabled = handle_->enable(program); !enabled) return enabled;
+  find_probes(program);
+  or_throw(handle_->enable(program));
   std::vector<Refused> refused;
-  if (Status went = handle_->go(refused); !went) return went;
-  return refused.empty() ? Status() : Error{refused.front().reason};
+  or_throw(handle_->go(refused));
+  if (!refused.empty()) throw Error{refused.front().reason};
 }
 
-Result<LiveSample> LiveRun::sample(size_t callers) {
+LiveSample LiveRun::sample(size_t callers) {
   const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
   noise::QuietTime looked;
   looked.begin();
-  if (Status called = call(callers); !called) return called.error();
+  call(callers);
   while (!children_.front()->is_done() && work(looked)) {
   }
-  const Result<noise::QuietSample> thread = finish(callers);
-  if (!thread) return thread.error();
+  const noise::QuietSample thread = finish(callers);
   work(looked);  // what is left in the ring
   if (case_.warmed > 0) empty_lanes(events + callers * case_.calls.times);
   const auto firings = static_cast<double>(handle_->account().events - events);
-  return LiveSample{*thread,
-                    {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
-                    firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+  return {thread,
+          {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
+          firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
-Result<noise::QuietSample> LiveRun::thread(const StubCalls& calls) {
-  if (Status called = children_.front()->call(calls); !called) return called.error();
+noise::QuietSample LiveRun::thread(const StubCalls& calls) {
+  or_throw(children_.front()->call(calls));
   while (!children_.front()->is_done() && handle_->look() && handle_->wait()) {
   }
-  return children_.front()->finish();
+  return or_throw(children_.front()->finish());
 }
 
-Result<noise::QuietSample> LiveRun::drain(uint64_t calls) {
+noise::QuietSample LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;
   const uint64_t events = handle_->account().events;
-  if (Status called = children_.front()->call(some); !called) return called.error();
-  if (const auto finished = children_.front()->finish(); !finished) return finished.error();
+  or_throw(children_.front()->call(some));
+  or_throw(children_.front()->finish());
   noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   handle_->look();
@@ -107,21 +105,21 @@ Result<noise::QuietSample> LiveRun::drain(uint64_t calls) {
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
 }
 
-Result<LiveLooks> LiveRun::look() {
+LiveLooks LiveRun::look() {
   constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
   constexpr unsigned kFirst = 2;  // looks, which find what others have left: in a long run there are hardly any such
-  if (Status called = call(1); !called) return called.error();
+  call(1);
   for (unsigned i = 0; i < kFirst && handle_->look(); i++) handle_->wait();
   QuietLooks looks(*handle_);
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
   while (!children_.front()->is_done() && looks.look()) {
   }
-  if (const Result<noise::QuietSample> done = finish(1); !done) return done.error();
+  finish(1);
   const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - looks.own_ns();
   const double count = std::max(looks.count(), 1.0);
-  return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
-                   static_cast<double>(handle_->account().events - events) / count,
-                   std::max(passed / count - kLongestWait, 0.0)};
+  return {{looks.ns() / count, looks.quiet_share() >= kQuiet},
+          static_cast<double>(handle_->account().events - events) / count,
+          std::max(passed / count - kLongestWait, 0.0)};
 }
 
 // A poll takes a part of what a lane holds, and nothing that may be later than a record yet to come. Of clauses in the thread
@@ -136,10 +134,8 @@ void LiveRun::empty_lanes(uint64_t events) {
   }
 }
 
-Status LiveRun::warm() {
-  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1))
-    if (const Result<LiveSample> sample = this->sample(); !sample) return sample.error();
-  return {};
+void LiveRun::warm() {
+  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1)) sample();
 }
 
 // A piece of what dvm's thread does for firings.
@@ -151,30 +147,27 @@ bool LiveRun::work(noise::QuietTime& looked) {
   return goes_on;
 }
 
-Result<std::string> LiveRun::stop() {
-  if (Status stopped = handle_->stop(); !stopped) return stopped.error();
-  if (const uint64_t lost = handle_->drops(); lost != 0) return Error{fmt::format("{} firings were lost", lost)};
+std::string LiveRun::stop() {
+  or_throw(handle_->stop());
+  if (const uint64_t lost = handle_->drops(); lost != 0) throw Error{fmt::format("{} firings were lost", lost)};
   std::string text(static_cast<size_t>(std::max(std::ftell(messages_.get()), 0L)), '\0');
   std::rewind(messages_.get());
   text.resize(std::fread(text.data(), 1, text.size(), messages_.get()));
   return text;
 }
 
-Status LiveRun::call(size_t callers) {
-  for (size_t i = 0; i < callers; i++)
-    if (Status called = children_[i]->call(case_.calls); !called) return called;
-  return {};
+void LiveRun::call(size_t callers) {
+  for (size_t i = 0; i < callers; i++) or_throw(children_[i]->call(case_.calls));
 }
 
 // What the first one says.
-Result<noise::QuietSample> LiveRun::finish(size_t callers) {
-  Result<noise::QuietSample> first = children_.front()->finish();
-  for (size_t i = 1; i < callers; i++)
-    if (Result<noise::QuietSample> other = children_[i]->finish(); !other) return other;
+noise::QuietSample LiveRun::finish(size_t callers) {
+  const noise::QuietSample first = or_throw(children_.front()->finish());
+  for (size_t i = 1; i < callers; i++) or_throw(children_[i]->finish());
   return first;
 }
 
-Status LiveRun::find_probes(const dif::Program& program) {
+void LiveRun::find_probes(const dif::Program& program) {
   bool has_providers = false;
   for (const dif::EcbDesc& clause : program.clauses)
     for (const dif::ProbeDesc& description : clause.probes) {
@@ -182,24 +175,21 @@ Status LiveRun::find_probes(const dif::Program& program) {
       if (!has_providers)
         for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
       has_providers = true;
-      if (const Discovery found = handle_->discover(description); !found.reason.empty()) return Error{found.reason};
+      if (const Discovery found = handle_->discover(description); !found.reason.empty()) throw Error{found.reason};
     }
-  return {};
 }
 
-Status LiveRun::add_stubs() {
-  const Result<uint64_t> offset = offset_of(case_.calls.stub);
-  if (!offset) return offset.error();
+void LiveRun::add_stubs() {
+  const uint64_t offset = or_throw(offset_of(case_.calls.stub));
   for (const LoopingChild* child : children_) {
     const std::string path = path_of(child->pid(), case_.by);
     for (const char* name : {"entry", "again", "return"}) {
-      UprobeSite site{path, *offset, name == std::string_view("return"), child->pid()};
+      UprobeSite site{path, offset, name == std::string_view("return"), child->pid()};
       if (case_.calls.stub == StubKind::framed) site.size = site.alone = size_of_framed();
       handle_->catalog().add(
           {.provider = kProvider, .function = fmt::format("f{}", child->pid()), .name = name, .site = std::move(site)});
     }
   }
-  return {};
 }
 
 double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
@@ -213,14 +203,9 @@ class Drains {
   Drains(const std::string& series, Bench& bench)
       : series_(series + " drained"), book_(bench.book), few_(bench.samples * kDrains), many_(bench.samples * kDrains) {}
   bool want_more() const { return few_.wants_more() || many_.wants_more(); }
-  Status add(LiveRun& run) {
+  void add(LiveRun& run) {
     for (unsigned i = 0; i < kDrains; i++)
-      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) {
-        const Result<noise::QuietSample> taken = run.drain(calls);
-        if (!taken) return taken.error();
-        samples->add(*taken);
-      }
-    return {};
+      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) samples->add(run.drain(calls));
   }
   noise::Middle settled() {
     const noise::Middle few = few_.middle(), many = many_.middle();
@@ -253,9 +238,8 @@ noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, c
 
 }  // namespace
 
-Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
-  const Result<dif::Program> program = bench.compile(one.script);
-  if (!program) return program.error();
+LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
+  const dif::Program program = or_throw(bench.compile(one.script));
   const bool is_loop = one.calls.stub == StubKind::loop;
   const bool is_drained = !is_loop && !one.is_counted_only && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
@@ -267,20 +251,17 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
   LiveFigures figures;
   LiveRun run(one, std::array{&child});
   const bool is_sure = !wants_more();
-  if (Status started = is_sure ? Status() : run.start(*program); !started) return started.error();
-  if (Status warmed = is_sure ? Status() : run.warm(); !warmed) return warmed.error();
+  if (!is_sure) run.start(program), run.warm();
   std::vector<double> rate;
   while (wants_more()) {
-    const Result<LiveSample> sample = run.sample();
-    if (!sample) return sample.error();
-    thread.add(sample->thread), looked.add(sample->looked), rate.push_back(sample->rate);
-    if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
+    const LiveSample sample = run.sample();
+    thread.add(sample.thread), looked.add(sample.looked), rate.push_back(sample.rate);
+    if (is_drained) drains.add(run);
   }
   if (!is_sure) {
-    const Result<std::string> stopped = run.stop();
-    if (!stopped) return stopped.error();
-    if (stopped->find("error") != std::string::npos) return Error{*stopped};
-    for (const dif::AggregationDesc& aggregation : program->aggregations)
+    const std::string stopped = run.stop();
+    if (stopped.find("error") != std::string::npos) throw Error{stopped};
+    for (const dif::AggregationDesc& aggregation : program.aggregations)
       for (AggregatedKey& key : run.handle().aggregated(aggregation.id))
         if (figures.buckets.empty()) figures.buckets = std::move(key.state);
   }
@@ -304,14 +285,12 @@ vm::Price known_firings(const std::string& script, const Bench& bench, const vm:
   return times(clocks, 1e9 / profile.clock_hz);
 }
 
-Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench) {
+noise::Middle measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench) {
   const std::string untraced = series + " untraced";
   noise::QuietSamples samples = bench.book.samples_of(untraced, bench.samples);
   while (samples.wants_more()) {
-    if (Status called = child.call(calls); !called) return called.error();
-    const Result<noise::QuietSample> taken = child.finish();
-    if (!taken) return taken.error();
-    samples.add(*taken);
+    or_throw(child.call(calls));
+    samples.add(or_throw(child.finish()));
   }
   return settle_calls(bench.book, untraced, calls, samples);
 }

@@ -48,30 +48,30 @@ class LiveRun {
  public:
   LiveRun(const LiveCase& one, std::span<LoopingChild* const> children);
 
-  // Fails if the program cannot be traced here.
-  Status start(const dif::Program& program);
+  // Throws if the program cannot be traced here, as the others do if something fails.
+  void start(const dif::Program& program);
   // Makes the calls that are not timed.
-  Status warm();
+  void warm();
   // `callers` of the children make the calls of the case at a time, each of them all calls.
-  Result<LiveSample> sample(size_t callers = 1);
+  LiveSample sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time while dvm polls.
-  Result<noise::QuietSample> thread(const StubCalls& calls);
+  noise::QuietSample thread(const StubCalls& calls);
   // Ns of one poll that finds the events of this number of calls in the ring.
-  Result<noise::QuietSample> drain(uint64_t calls);
+  noise::QuietSample drain(uint64_t calls);
   // The first child makes the case's calls, and dvm polls as in any run.
-  Result<LiveLooks> look();
-  // After the last sample: fails if firings were lost. Returns dvm's messages.
-  Result<std::string> stop();
+  LiveLooks look();
+  // After the last sample: throws if firings were lost. Returns dvm's messages.
+  std::string stop();
   runtime::Handle& handle() { return *handle_; }
 
  private:
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   void empty_lanes(uint64_t events);
-  Status call(size_t callers);
+  void call(size_t callers);
   bool work(noise::QuietTime& looked);
-  Result<noise::QuietSample> finish(size_t callers);
-  Status find_probes(const dif::Program& program);
-  Status add_stubs();
+  noise::QuietSample finish(size_t callers);
+  void find_probes(const dif::Program& program);
+  void add_stubs();
 
   const LiveCase& case_;
   std::vector<LoopingChild*> children_;
@@ -89,10 +89,10 @@ struct LiveFigures {
 // Ns of dvm for a firing of each of the script's probes, without polls, as far as the profile prices it.
 vm::Price known_firings(const std::string& script, const Bench& bench, const vm::Profile& profile, double probability = 1);
 
-// Fails if the script cannot be traced here, or if firings were lost.
-Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench);
+// Throws if the script cannot be traced here, or if firings were lost.
+LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench);
 
 // Ns of a call of the child that is not traced.
-Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench);
+noise::Middle measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench);
 
 }  // namespace dvm::lab
