@@ -43,13 +43,11 @@ class AgentMeter {
  public:
   AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
 
-  Status measure(const AgentCase& one) {
-    const auto first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
-    if (!first || !second) return (first ? second : first).error();
-    const vm::Price ns = one.sizes[1] ? by_size(first->price, first->things, second->price, second->things - first->things)
-                                      : times(first->price, 1 / one.uses);
+  void measure(const AgentCase& one) {
+    const Remainder first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
+    const vm::Price ns = one.sizes[1] ? by_size(first.price, first.things, second.price, second.things - first.things)
+                                      : times(first.price, 1 / one.uses);
     profile_.set(one.row.in(kInAgent), times(ns, clocks_of_ns(profile_)));
-    return {};
   }
 
  private:
@@ -59,34 +57,26 @@ class AgentMeter {
   };
 
   // Ns that the model does not say.
-  Result<Remainder> remainder(const AgentCase& one, const AgentSize& size) {
+  Remainder remainder(const AgentCase& one, const AgentSize& size) {
     const Traced with{size.with, size, one.is_on_heap, one.follows};
-    const auto said = predicted(one, with);
-    if (!said) return said.error();
-    const Result<LiveFigures> taken = run(one, with, *said);
-    if (!taken) return taken.error();
-    if (one.is_in_dvm)
-      return Remainder{{std::max(taken->handled.median - said->dvm, 0.0), 0, taken->handled.deviation()}, said->record_bytes};
-    Result<vm::Price> more = one.without[0] == '\0' ? beyond_untraced(one, size, *taken) : beyond(one, size, *taken);
-    if (!more) return more.error();
-    more->m = std::max(more->m - said->thread, 0.0);
-    return Remainder{*more, size.things > 0 ? size.things : instructions(one, size)};
+    const AgentSides said = predicted(one, with);
+    const LiveFigures taken = run(one, with, said);
+    if (one.is_in_dvm) return {{std::max(taken.handled.median - said.dvm, 0.0), 0, taken.handled.deviation()}, said.record_bytes};
+    vm::Price more = one.without[0] == '\0' ? beyond_untraced(one, size, taken) : beyond(one, size, taken);
+    more.m = std::max(more.m - said.thread, 0.0);
+    return {more, size.things > 0 ? size.things : instructions(one, size)};
   }
 
-  Result<vm::Price> beyond_untraced(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
-    const auto plain = measure_untraced(fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth),
-                                        calls(one, size, 0), *child_, bench_);
-    return plain ? Result<vm::Price>(difference(taken.thread, *plain)) : plain.error();
+  vm::Price beyond_untraced(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
+    const std::string series = fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth);
+    return difference(taken.thread, measure_untraced(series, calls(one, size, 0), *child_, bench_));
   }
 
-  Result<vm::Price> beyond(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
+  vm::Price beyond(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
     const Traced without{one.without, size};
-    const auto said = predicted(one, without);
-    if (!said) return said.error();
-    const auto before = run(one, without, *said);
-    if (!before) return before.error();
-    vm::Price more = difference(taken.thread, before->thread);
-    more.m += said->thread;
+    const AgentSides said = predicted(one, without);
+    vm::Price more = difference(taken.thread, run(one, without, said).thread);
+    more.m += said.thread;
     return more;
   }
 
@@ -111,26 +101,22 @@ class AgentMeter {
   }
   static const char* probe_of(const AgentCase& one) { return one.is_return ? "calibrated:::return" : "calibrated:::entry"; }
 
-  Result<AgentSides> predicted(const AgentCase& one, const Traced& traced) const {
-    const Result<dif::Program> program = bench_.compile(script_of(modelled_probe(one), traced.clauses));
-    if (!program) return program.error();
-    const dif::Program* programs[] = {&*program};
+  AgentSides predicted(const AgentCase& one, const Traced& traced) const {
+    const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(one), traced.clauses)));
+    const dif::Program* programs[] = {&program};
     PredictOptions how;
     how.probability = 0;  // those of the cases are false
     how.sizes.expected = traced.size.letters + 1.0;
     how.sizes.frames = frames_of({.depth = traced.size.depth});
     how.stack_bytes = static_cast<uint32_t>(std::stoul(traced.size.stack_bytes));
     dif::Options options;
-    for (const auto& [name, value] : settings(traced))
-      if (Status set = set_options(options, {{name, value}}); !set) return set.error();
-    Result<AgentWays> ways = find_agent_ways(programs, options, {}, how);
-    if (!ways) return ways.error();
-    how.agent = *std::move(ways);
+    for (const auto& [name, value] : settings(traced)) set_options(options, {{name, value}});
+    how.agent = or_throw(find_agent_ways(programs, options, {}, how));
     const Prediction prediction = predict(programs, profile_, how);
-    if (prediction.probes.empty() || !prediction.probes.front().agent) return Error{"its script has no probe of a process"};
+    if (prediction.probes.empty() || !prediction.probes.front().agent) throw Error{"its script has no probe of a process"};
     const AgentPrediction& agent = *prediction.probes.front().agent;
     const double ns = 1e9 / profile_.clock_hz;
-    return AgentSides{agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
+    return {agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
   }
 
   static std::vector<std::pair<const char*, const char*>> settings(const Traced& traced) {
@@ -148,10 +134,8 @@ class AgentMeter {
   }
 
   // Each in a process of its own: what an agent maps stays there.
-  Result<LiveFigures> run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
-    auto child = LoopingChild::start();
-    if (!child) return child.error();
-    child_ = *std::move(child);
+  LiveFigures run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
+    child_ = or_throw(LoopingChild::start());
     LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(probe_of(one), traced.clauses),
                   settings(traced)};
     live.by = one.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
@@ -183,18 +167,17 @@ void forget_prices(vm::Profile& profile) {
 }
 
 // If the agent is refused, it is so of the first case. One that fails later leaves its row without a price.
-Status measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   if (!only) forget_prices(profile);
   AgentMeter meter(bench, profile);
   const auto cases = agent_cases();
   for (const AgentCase& one : cases) {
     bench.progress(static_cast<size_t>(&one - cases.data()), cases.size());
     if (only && *only != one.row) continue;
-    const Status measured = meter.measure(one);
-    if (!measured && (only || &one == cases.data())) return measured;
+    const Status measured = caught([&] { meter.measure(one); });
+    if (!measured && (only || &one == cases.data())) return or_throw(measured);
     if (!measured) bench.warn(fmt::format("{} was not measured: {}", one.row.in(kInAgent).text(), measured.error().message));
   }
-  return {};
 }
 
 }  // namespace

@@ -129,47 +129,36 @@ class CaptureMeter {
   CaptureMeter(LoopingChild& child, Bench& bench, vm::Profile& profile) : child_(child), bench_(bench), profile_(profile) {}
 
   // The extra cost of a firing for each function that returns after it.
-  Status measure_returns() {
-    const auto few = traced_more(kShallow), many = traced_more(kDeep);
-    if (!few) return few.error();
-    if (!many) return many.error();
+  void measure_returns() {
+    const vm::Price few = traced_more(kShallow), many = traced_more(kDeep);
     const double more = kDeep - kShallow;
-    profile_.set(
-        "resume/return"_row,
-        times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more}, clocks_of_ns(profile_)));
-    return {};
+    profile_.set("resume/return"_row, times({std::max(many.m - few.m, 0.0) / more, 0, std::hypot(few.spread, many.spread) / more},
+                                            clocks_of_ns(profile_)));
   }
 
-  Status measure(const CaptureCase& one) {
-    const auto first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
-    if (!first || !second) return Error{fmt::format("{}: {}", one.row.name(), (first ? second : first).error().message)};
-    const vm::Price ns =
-        one.sizes[1] ? by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things) : *first;
+  void measure(const CaptureCase& one) {
+    vm::Price ns = remainder(one, *one.sizes[0]);
+    if (const auto& larger = one.sizes[1])
+      ns = by_size(ns, one.sizes[0]->things, remainder(one, *larger), larger->things - one.sizes[0]->things);
     profile_.set(one.row, times(ns, clocks_of_ns(profile_) / one.uses));
-    return {};
   }
 
  private:
   // Extra ns of a traced call through so many functions.
-  Result<vm::Price> traced_more(uint32_t depth) {
+  vm::Price traced_more(uint32_t depth) {
     const Size size{0, depth};
-    const auto traced = counting(size);
-    const auto plain =
-        measure_untraced(fmt::format("depth {}", depth), {StubKind::emulated, bench_.calls, depth, 0}, child_, bench_);
-    if (!traced) return traced.error();
-    if (!plain) return plain.error();
-    return difference(traced->figures.thread, *plain);
+    const Measured& traced = counting(size);
+    const StubCalls calls{StubKind::emulated, bench_.calls, depth, 0};
+    return difference(traced.figures.thread, measure_untraced(fmt::format("depth {}", depth), calls, child_, bench_));
   }
 
   // Ns that the profile does not predict.
-  Result<vm::Price> remainder(const CaptureCase& one, const Size& size) {
-    const auto with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
-    if (!with) return with.error();
-    if (!without) return without.error();
+  vm::Price remainder(const CaptureCase& one, const Size& size) {
+    const Measured with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
     const auto side = [&](const Measured& all) { return one.is_in_dvm ? all.figures.handled : all.figures.thread; };
     const auto said = [&](const Measured& all) { return one.is_in_dvm ? all.predicted.dvm : all.predicted.thread; };
-    vm::Price price = difference(side(*with), side(*without));
-    price.m = std::max(price.m - (said(*with) - said(*without)), 0.0);
+    vm::Price price = difference(side(with), side(without));
+    price.m = std::max(price.m - (said(with) - said(without)), 0.0);
     return price;
   }
 
@@ -179,31 +168,26 @@ class CaptureMeter {
   };
 
   // Once for each depth, number of calls, and kind of probe.
-  Result<Measured> counting(const Size& size, Fires fires = Fires::function) {
+  const Measured& counting(const Size& size, Fires fires = Fires::function) {
     const auto key = std::tuple(size.depth, size.stack_bytes > 0, fires);
     if (const auto known = counting_.find(key); known != counting_.end()) return known->second;
-    Result<Measured> measured = run("{ @ = count(); }", size, fires);
-    if (measured) counting_.emplace(key, *measured);
-    return measured;
+    return counting_.emplace(key, run("{ @ = count(); }", size, fires)).first->second;
   }
 
   // Others make system calls too, which the predicate keeps away.
-  Result<Measured> run(const std::string& clause, const Size& size, Fires fires) {
+  Measured run(const std::string& clause, const Size& size, Fires fires) {
     const bool is_system_call = fires == Fires::system_call, acts = fires == Fires::acting;
     const std::string only = is_system_call ? fmt::format("/pid == {}/ ", child_.pid()) : "";
     const std::string probe = is_system_call ? kCall : kProbe, script = fmt::format("{} {}{}", probe, only, clause);
-    const Result<dif::Program> program = bench_.compile(script);
-    if (!program) return program.error();
+    const dif::Program program = or_throw(bench_.compile(script));
     const std::string bytes = std::to_string(size.stack_bytes);
     const uint64_t most = size.stack_bytes > 0 ? kMostCopies : acts ? kActing : bench_.calls;
     const uint64_t calls = std::min(bench_.calls, most);
     LiveCase live{{is_system_call ? StubKind::system_call : StubKind::emulated, calls, size.depth, size.letters}, script, {}};
     live.calls.is_on_heap = acts;
     live.settings = {{"ustackunwind", bytes.c_str()}, {"destructive", acts ? "on" : "off"}};
-    const Result<LiveFigures> figures = measure_live(
-        fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes), live, child_, bench_);
-    if (!figures) return figures.error();
-    return Measured{*figures, predicted(*program, size, profile_)};
+    const std::string series = fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes);
+    return {measure_live(series, live, child_, bench_), predicted(program, size, profile_)};
   }
 
   LoopingChild& child_;
@@ -218,20 +202,19 @@ std::vector<Row> capture_rows() {
   return rows;
 }
 
-Status measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  auto child = LoopingChild::start();
-  if (!child) return child.error();
-  CaptureMeter meter(**child, bench, profile);
+void measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const auto child = or_throw(LoopingChild::start());
+  CaptureMeter meter(*child, bench, profile);
   for (const CaptureCase& one : kCases) {
     if (only && *only != one.row) continue;
     const bool may_be_refused =
         one.fires == Fires::system_call && !only;  // where the kernel hides its symbols; it then has no price
     if (!may_be_refused) profile.set(one.row, {});
-    Status measured = meter.measure(one);
-    if (!measured && !may_be_refused) return measured;
+    const Status measured = caught([&] { meter.measure(one); });
+    if (!measured && !may_be_refused) throw Error{fmt::format("{}: {}", one.row.name(), measured.error().message)};
     if (!measured) bench.warn(fmt::format("the kernel stack was not measured: {}", measured.error().message));
   }
-  return !only || *only == "resume/return"_row ? meter.measure_returns() : Status();
+  if (!only || *only == "resume/return"_row) meter.measure_returns();
 }
 
 }  // namespace

@@ -26,23 +26,20 @@ class LooksOf {
  public:
   explicit LooksOf(unsigned clauses) : one_(looked_for(clauses)) {}
 
-  Status start(const Bench& bench, const vm::Profile& profile) {
-    const Result<dif::Program> program = bench.compile(one_.script);
-    if (!program) return program.error();
+  void start(const Bench& bench, const vm::Profile& profile) {
+    const dif::Program program = or_throw(bench.compile(one_.script));
     firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
     if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
-    auto child = LoopingChild::start();
-    if (!child) return child.error();
-    child_ = std::move(*child);
+    child_ = or_throw(LoopingChild::start());
     run_.emplace(one_, std::array{child_.get()});
-    return run_->start(*program);
+    run_->start(program);
   }
   // Ns of a poll without its firings, as far as they are priced.
-  Result<LiveLooks> sample(bool is_apart = true) {
+  LiveLooks sample(bool is_apart = true) {
     const noise::CpuPlacement placed =
         is_apart ? noise::CpuPlacement::apart(child_->pid()) : noise::CpuPlacement::together(child_->pid());
-    Result<LiveLooks> looks = run_->look();
-    if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
+    LiveLooks looks = run_->look();
+    looks.ns.value = std::max(looks.ns.value - looks.firings * firing_, 0.0);
     return looks;
   }
 
@@ -65,20 +62,17 @@ class LooksOf {
 
 // The first firing of each clause in a poll finds it cache-cold. So a poll for many clauses is compared with the one just before
 // it for one clause; polls of another moment take half as long, or twice.
-Status sample_looks(Bench& bench, vm::Profile& profile) {
+void sample_looks(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 6, kClauses = 10;
   LooksOf one(1), many(kClauses);
-  for (LooksOf* looks : {&one, &many})
-    if (Status started = looks->start(bench, profile); !started) return started;
+  for (LooksOf* looks : {&one, &many}) looks->start(bench, profile);
   const unsigned wanted = kRuns * bench.samples;
   noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
   while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
-    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
-    for (const auto* sample : {&of_one, &of_many, &together})
-      if (!*sample) return sample->error();
-    look.add(of_one->ns), shared.add(together->ns);
-    late.add({of_one->late, of_one->ns.is_quiet});  // who shares the core wakes dvm up later
-    clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
+    const LiveLooks of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
+    look.add(of_one.ns), shared.add(together.ns);
+    late.add({of_one.late, of_one.ns.is_quiet});  // who shares the core wakes dvm up later
+    clause.add({(of_many.ns.value - of_one.ns.value) / (kClauses - 1), of_one.ns.is_quiet && of_many.ns.is_quiet});
   }
   const auto settled = [&](const char* series, const noise::QuietSamples& samples) {
     return noise::times(bench.book.settle_middle(series, samples.plain_middle(), samples.is_quiet()), clocks_of_ns(profile));
@@ -91,18 +85,16 @@ Status sample_looks(Bench& bench, vm::Profile& profile) {
   look_row("consumer/look"_row, first);
   look_row("consumer/look_shared"_row, settled("shared look", shared));
   profile.set("consumer/late"_row, {lateness.median, 0, lateness.deviation()});
-  return {};
 }
 
 std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
 
 // If nothing can be traced, a poll costs two context switches.
-Status measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const Status sampled = sample_looks(bench, profile);
+void measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const Status sampled = caught([&] { sample_looks(bench, profile); });
   const vm::Price* context_switch = profile.find("consumer/context_switch"_row);
-  if (sampled || only || !context_switch) return sampled;
+  if (sampled || only || !context_switch) return or_throw(sampled);
   for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row}) profile.set(row, times(*context_switch, 2));
-  return {};
 }
 
 struct RestedCase {
@@ -120,14 +112,12 @@ constexpr uint64_t kBursts = 40;  // a sample
 
 // Extra ns of a burst after idle time, compared with one after another burst.
 template <class Call>
-Result<noise::QuietSample> behind_rest(StubKind stub, const Call& call) {
+noise::QuietSample behind_rest(StubKind stub, const Call& call) {
   StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
-  const Result<noise::QuietSample> busy = call(calls);
-  if (!busy) return busy.error();
+  const noise::QuietSample busy = call(calls);
   calls.rests = true;
-  const Result<noise::QuietSample> rested = call(calls);
-  if (!rested) return rested.error();
-  return noise::QuietSample{kBurst * (rested->value - busy->value), busy->is_quiet && rested->is_quiet};
+  const noise::QuietSample rested = call(calls);
+  return {kBurst * (rested.value - busy.value), busy.is_quiet && rested.is_quiet};
 }
 
 class RestMeter {
@@ -137,17 +127,15 @@ class RestMeter {
 
   // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
   // varies from second to second.
-  Result<noise::QuietSample> sample() {
-    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) -> Result<noise::QuietSample> {
-      if (Status called = child_.call(calls); !called) return called.error();
-      return child_.finish();
+  noise::QuietSample sample() {
+    const noise::QuietSample untraced = behind_rest(one_.stub, [&](const StubCalls& calls) {
+      or_throw(child_.call(calls));
+      return or_throw(child_.finish());
     });
-    if (!untraced) return untraced.error();
     LiveRun run(live_, std::array{&child_});
-    if (Status started = run.start(program_); !started) return started.error();
-    const auto traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
-    if (!traced) return traced.error();
-    return noise::QuietSample{traced->value - untraced->value, traced->is_quiet && untraced->is_quiet};
+    run.start(program_);
+    const noise::QuietSample traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+    return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
   }
 
  private:
@@ -157,34 +145,25 @@ class RestMeter {
   LiveCase live_;
 };
 
-Status measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
+void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
-  const auto child = LoopingChild::start();
-  if (!child) return child.error();
-  const noise::CpuPlacement apart = noise::CpuPlacement::apart((*child)->pid());
-  const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
-  const auto program = bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
-  if (!program) return program.error();
-  RestMeter meter(one, **child, *program);
+  const auto child = or_throw(LoopingChild::start());
+  const noise::CpuPlacement apart = noise::CpuPlacement::apart(child->pid());
+  const std::string predicate = fmt::format(fmt::runtime(one.predicate), child->pid());
+  const dif::Program program = or_throw(bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate)));
+  RestMeter meter(one, *child, program);
   noise::QuietSamples more(kRuns * bench.samples);
-  while (more.wants_more()) {
-    const Result<noise::QuietSample> sample = meter.sample();
-    if (!sample) return sample.error();
-    more.add(*sample);
-  }
+  while (more.wants_more()) more.add(meter.sample());
   // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
   const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
   profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, clocks_of_ns(profile)));
-  return {};
 }
 
 std::vector<Row> rest_rows() { return rows_of(kCases); }
 
-Status measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   for (const RestedCase& one : kCases)
-    if (!only || *only == one.row)
-      if (Status measured = measure(one, bench, profile); !measured) return measured;
-  return {};
+    if (!only || *only == one.row) measure(one, bench, profile);
 }
 
 // Puts them on CPUs of their own; otherwise neither waits for the other.
@@ -201,29 +180,22 @@ void spread(const LoopingChild& first, const LoopingChild& second) {
 
 std::vector<Row> ring_rows() { return {"ring/shared"_row}; }
 
-Status measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
-  const Result<dif::Program> program = bench.compile(one.script);
-  if (!program) return program.error();
-  const auto first = LoopingChild::start(), second = LoopingChild::start();
-  for (const auto* child : {&first, &second})
-    if (!*child) return child->error();
-  spread(**first, **second);
-  LiveRun run(one, std::array{first->get(), second->get()});
-  if (Status started = run.start(*program); !started) return started;
+  const dif::Program program = or_throw(bench.compile(one.script));
+  const auto first = or_throw(LoopingChild::start()), second = or_throw(LoopingChild::start());
+  spread(*first, *second);
+  LiveRun run(one, std::array{first.get(), second.get()});
+  run.start(program);
   constexpr unsigned kRuns = 4;
   noise::QuietSamples alone(kRuns * bench.samples), both(kRuns * bench.samples);
   while (alone.wants_more() || both.wants_more())
-    for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}}) {
-      const Result<LiveSample> sample = run.sample(callers);
-      if (!sample) return sample.error();
-      samples->add(sample->thread);
-    }
+    for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}})
+      samples->add(run.sample(callers).thread);
   const noise::Middle of_both = bench.book.settle_middle("ring both", both.plain_middle(), both.is_quiet()),
                       of_alone = bench.book.settle_middle("ring alone", alone.plain_middle(), alone.is_quiet());
   profile.set("ring/shared"_row, times(difference(of_both, of_alone), clocks_of_ns(profile)));
-  return {};
 }
 
 }  // namespace
