@@ -100,116 +100,89 @@ class PointCheck {
              WorkloadChild& child)
       : profile_(profile), open_(open), settings_(settings), checked_(checked), point_(*checked.point), child_(child) {}
 
-  Status check() {
+  void check() {
     SimulatedMachine& machine = checked_.machine;
     machine.threads = point_.threads, machine.keys = point_.keys;
     machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     if (point_.rate > 0) machine.rests = 1e9 / paced_mean_nap(point_.rate);
-    if (Status made = make_model(); !made) return made;
-    if (point_.rate < 0) return check_first_drop();
-    return is_filled(point_) ? check_full() : check_figures();
+    make_model();
+    point_.rate < 0 ? check_first_drop() : is_filled(point_) ? check_full() : check_figures();
   }
 
  private:
-  Status make_model() {
-    auto program = start();
-    if (!program) return program.error();
-    const std::vector<const dif::Program*> programs = (*program)->programs();
-    const dif::Options& options = (*program)->handle().options();
+  void make_model() {
+    const auto program = start();
+    const std::vector<const dif::Program*> programs = program->programs();
+    const dif::Options& options = program->handle().options();
     PredictOptions how;
-    how.sources = find_sources((*program)->handle(), programs);
+    how.sources = find_sources(program->handle(), programs);
     how.is_quiet = options[dif::Option::quiet] > 0;
-    const auto model = model_firing(programs, profile_, how, options, checked_.missing);
-    if (!model) return model.error();
-    model_ = *model, buffers_ = buffers_of(options);
-    return {};
+    model_ = or_throw(model_firing(programs, profile_, how, options, checked_.missing));
+    buffers_ = buffers_of(options);
   }
 
   // A program whose probes are on.
-  Result<std::unique_ptr<TracedProgram>> start() const {
-    auto program = open_(std::string(point_.program), settings_of(point_), child_.pid());
-    if (!program) return program;
+  std::unique_ptr<TracedProgram> start() const {
+    auto program = or_throw(open_(std::string(point_.program), settings_of(point_), child_.pid()));
     std::vector<Refused> refused;
-    if (Status went = (*program)->handle().go(refused); !went) return went.error();
-    if (!refused.empty()) return Error{refused.front().reason};
+    or_throw(program->handle().go(refused));
+    if (!refused.empty()) throw Error{refused.front().reason};
     return program;
   }
 
-  Result<TracedJob> trace(double rate, double seconds) const {
-    auto program = start();
-    if (!program) return program.error();
-    return trace_job(**program, job_of(point_, rate, seconds), child_);
-  }
+  TracedJob trace(double rate, double seconds) const { return trace_job(*start(), job_of(point_, rate, seconds), child_); }
 
-  Result<Sample> sample() const {
-    const auto untraced = child_.run(job_of(point_, point_.rate, settings_.seconds));
-    if (!untraced) return untraced.error();
-    const auto traced = trace(point_.rate, settings_.seconds);
-    if (!traced) return traced.error();
-    return sample_of(*untraced, *traced);
+  Sample sample() const {
+    const JobTimes untraced = child_.run(job_of(point_, point_.rate, settings_.seconds));
+    return sample_of(untraced, trace(point_.rate, settings_.seconds));
   }
 
   // At full speed a thread would fire as often as it calls untraced.
-  Status check_figures() {
+  void check_figures() {
     const auto samples = noise::quietest<Sample>(settings_.samples, [&] { return sample(); });
-    if (!samples) return samples.error();
-    const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
+    const double untraced = middle_of(samples, [](const Sample& one) { return one.untraced_rate; }).median;
     checked_.machine.rate = point_.rate > 0 ? point_.rate : untraced / point_.threads;
-    checked_.machine.slowdown = middle_of(*samples, [](const Sample& one) { return one.slowdown; }).median;
+    checked_.machine.slowdown = middle_of(samples, [](const Sample& one) { return one.slowdown; }).median;
     const SimulationResult result = simulate(model_, checked_.machine, buffers_, settings_.seconds);
     for (size_t i = 0; i < std::size(kFigures); i++)
       checked_.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
-                                  middle_of(*samples, [&](const Sample& one) { return one.figures[i]; })});
-    return {};
+                                  middle_of(samples, [&](const Sample& one) { return one.figures[i]; })});
   }
 
-  Status check_full() {
+  void check_full() {
     checked_.machine.rate = point_.rate;
     const double end = simulate(model_, checked_.machine, buffers_, settings_.seconds).seconds;
     std::vector<double> found;
-    for (unsigned i = 0; i < settings_.samples; i++) {
-      const auto traced = trace(point_.rate, settings_.seconds);
-      if (!traced) return traced.error();
-      found.push_back(traced->worked / 1e6);
-    }
+    for (unsigned i = 0; i < settings_.samples; i++) found.push_back(trace(point_.rate, settings_.seconds).worked / 1e6);
     checked_.figures.push_back({"ends after", "ms", 1000 * end, noise::middle(found)});
-    return {};
   }
 
-  Status check_first_drop() {
+  void check_first_drop() {
     std::vector<double> found;
-    for (unsigned i = 0; i < settings_.samples; i++) {
-      const auto rate = find_first_drop();
-      if (!rate) return rate.error();
-      found.push_back(*rate);
-    }
+    for (unsigned i = 0; i < settings_.samples; i++) found.push_back(find_first_drop());
     checked_.machine.slowdown = noise::middle(slowdowns_).median;
     const double begin = rate_of_first_drop(model_, checked_.machine, buffers_, kSearched, kMostRate, kNoticed);
     checked_.figures.push_back({"drops begin", "/s of each thread", begin, noise::middle(found)});
-    return {};
   }
 
   // Doubles the rate until something is dropped, and halves the range; kMostRate if nothing is dropped at any rate.
-  Result<double> find_first_drop() {
+  double find_first_drop() {
     double without = 0, with = 0;
     while (with == 0 || with - without > kSearchedShare * with) {
       const double rate = with > 0 ? (without + with) / 2 : std::max(2 * without, kLeastRate);
       if (rate > kMostRate) return kMostRate;
-      const auto drops = usually_drops_at(rate);
-      if (!drops) return drops.error();
-      (*drops ? with : without) = rate;
+      (usually_drops_at(rate) ? with : without) = rate;
     }
     return (with + without) / 2;
   }
 
   // A single drop may be due to a host that took dvm's CPU away.
-  Result<bool> usually_drops_at(double rate) {
+  bool usually_drops_at(double rate) {
     unsigned votes[2] = {0, 0};
     while (votes[false] < kVotes && votes[true] < kVotes) {
       const auto traced = trace(rate, kSearched);
-      if (!traced) return traced.error();
-      slowdowns_.push_back(traced->times.slowdown);
-      votes[traced->lost > kNoticed * traced->times.calls]++;
+      slowdowns_.push_back(traced.times.slowdown);
+      votes[traced.lost > kNoticed * traced.times.calls]++;
     }
     return votes[true] >= kVotes;
   }
@@ -233,8 +206,7 @@ CheckedPoint check_point(const SimulationPoint& point, const vm::Profile& profil
                          const std::string& workload, const CheckSettings& settings) {
   CheckedPoint checked;
   checked.point = &point;
-  auto child = WorkloadChild::start(workload);
-  const Status done = child ? PointCheck(profile, open, settings, checked, **child).check() : Status(child.error());
+  const Status done = caught([&] { PointCheck(profile, open, settings, checked, *WorkloadChild::start(workload)).check(); });
   if (!done) checked.problem = done.error().message;
   return checked;
 }

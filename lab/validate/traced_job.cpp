@@ -22,14 +22,14 @@ double busy_time() {
   return (user + nice + system + interrupts + soft) / static_cast<double>(sysconf(_SC_CLK_TCK)) * 1e9;
 }
 
-Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
+TracedJob trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
   runtime::Handle& handle = program.handle();
   const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid(), job.threads);
   const double before = static_cast<double>(handle.account().events);
   QuietLooks looks(handle);
   const double busy = busy_time();
   const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
-  if (Status ordered = child.order(job); !ordered) return ordered.error();
+  child.order(job);
   std::jthread watcher([&] {
     child.wait();
     handle.targets_gone();
@@ -40,11 +40,9 @@ Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChil
   TracedJob traced;
   traced.worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
   watcher.join();
-  const Result<JobTimes> times = child.finish();
-  if (!times) return times.error();
-  traced.times = *times, traced.dvm = looks.ns(), traced.quiet = looks.quiet_share();
+  traced.times = child.finish(), traced.dvm = looks.ns(), traced.quiet = looks.quiet_share();
   traced.busy = busy_time() - busy;
-  if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  or_throw(handle.stop());
   traced.handled = static_cast<double>(handle.account().events) - before;
   traced.lost = static_cast<double>(handle.instrument_drops());
   traced.unrecorded = static_cast<double>(handle.drops()) - traced.lost;

@@ -37,6 +37,7 @@ struct TracedJob {
 double busy_time();
 
 // Runs the job and handles its firings meanwhile, in the handle's thread; the probes must be on. The program is stopped.
-Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child);
+// Throws an Error if the child or the handle fails.
+TracedJob trace_job(TracedProgram& program, const Job& job, WorkloadChild& child);
 
 }  // namespace dvm::lab

@@ -14,39 +14,38 @@
 
 namespace dvm::lab {
 
-Result<std::unique_ptr<WorkloadChild>> WorkloadChild::start(const std::string& program) {
-  if (access(program.c_str(), X_OK) != 0) return Error{fmt::format("failed to start {}: {}", program, std::strerror(errno))};
+std::unique_ptr<WorkloadChild> WorkloadChild::start(const std::string& program) {
+  if (access(program.c_str(), X_OK) != 0) throw Error{fmt::format("failed to start {}: {}", program, std::strerror(errno))};
   const noise::QuietReadings quiet = noise::quiet_core();
   const std::string speed = fmt::format("{}", noise::speed_of_times()), near = fmt::format("{}", quiet.near),
                     far = fmt::format("{}", quiet.far);
-  auto piped = PipedChild::start([&](int orders, int answers) {
+  auto piped = or_throw(PipedChild::start([&](int orders, int answers) {
     dup2(orders, STDIN_FILENO), dup2(answers, STDOUT_FILENO);
     execl(program.c_str(), program.c_str(), speed.c_str(), near.c_str(), far.c_str(), nullptr);
-  });
-  if (!piped) return piped.error();
-  std::unique_ptr<WorkloadChild> child(new WorkloadChild(*std::move(piped)));
+  }));
+  std::unique_ptr<WorkloadChild> child(new WorkloadChild(std::move(piped)));
   // It has become the workload, with its probes in place, when it answers.
-  if (auto ready = child->run({"empty", 1, 0}); !ready) return ready.error();
+  child->run({"empty", 1, 0});
   return child;
 }
 
-Status WorkloadChild::order(const Job& job) {
+void WorkloadChild::order(const Job& job) {
   const std::string line = fmt::format("{} {} {} {} {} {}\n", job.name, job.rounds, job.burst, job.period, job.threads, job.keys);
-  return child_->tell(line.data(), line.size());
+  or_throw(child_->tell(line.data(), line.size()));
 }
 
 // The child writes a line at once.
-Result<JobTimes> WorkloadChild::finish() {
+JobTimes WorkloadChild::finish() {
   char line[256] = {};
-  if (child_->hear(line, sizeof line - 1) == 0) return Error{"the workload ended early"};
+  if (child_->hear(line, sizeof line - 1) == 0) throw Error{"the workload ended early"};
   JobTimes times;
   if (std::sscanf(line, "%lf %lf %lf %lf %lf", &times.cpu, &times.wall, &times.calls, &times.quiet, &times.slowdown) < 5)
-    return Error{fmt::format("the workload answered '{}'", line)};
+    throw Error{fmt::format("the workload answered '{}'", line)};
   return times;
 }
 
-Result<JobTimes> WorkloadChild::run(const Job& job) {
-  if (Status ordered = order(job); !ordered) return ordered.error();
+JobTimes WorkloadChild::run(const Job& job) {
+  order(job);
   return finish();
 }
 

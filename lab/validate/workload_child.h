@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "common/or_throw.h"
 #include "common/piped_child.h"
 
 namespace dvm::lab {
@@ -24,15 +25,16 @@ struct JobTimes {
   double slowdown = 1;  // time of all rounds relative to cpu
 };
 
+// What fails throws an Error.
 class WorkloadChild {
  public:
-  static Result<std::unique_ptr<WorkloadChild>> start(const std::string& program);
+  static std::unique_ptr<WorkloadChild> start(const std::string& program);
 
   pid_t pid() const { return child_->pid(); }
-  Status order(const Job& job);
+  void order(const Job& job);
   void wait() const { child_->wait(-1); }  // until it is done, or gone
-  Result<JobTimes> finish();               // waits
-  Result<JobTimes> run(const Job& job);
+  JobTimes finish();                       // waits
+  JobTimes run(const Job& job);
 
  private:
   explicit WorkloadChild(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
