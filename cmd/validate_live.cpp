@@ -33,7 +33,7 @@ Validation validate(const std::vector<const lab::LiveRow*>& rows, const vm::Prof
                     const LiveValidateOptions& given) {
   lab::LiveSettings settings;
   if (given.quick) settings = {2, 0.1, 0.05};
-  lab::LiveValidation meter(profile, open_traced, workload, settings);
+  const lab::LiveValidation meter{profile, open_traced, workload, settings};
   Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
   Progress progress;
   for (size_t i = 0; i < rows.size(); i++) {

@@ -83,44 +83,17 @@ struct LiveResult {
   double one_percent_rate() const { return measured > 0 ? 1e7 / measured : 0; }
 };
 
-class LiveValidation {
- public:
-  LiveValidation(const vm::Profile& profile, OpenTraced open, std::string workload, const LiveSettings& settings)
-      : profile_(profile), open_(std::move(open)), workload_(std::move(workload)), settings_(settings) {}
+// What rows are measured with, and compared with.
+struct LiveValidation {
+  const vm::Profile& profile;
+  OpenTraced open;
+  std::string workload;
+  LiveSettings settings;
 
   // What cannot be measured says why in `problem`.
   LiveResult measure(const LiveRow& row) const;
   // Bytes of a nop marker, a load-test-branch and a semaphore.
   Result<std::vector<long>> sizes() const;
-
- private:
-  struct Sample {
-    JobTimes times;
-    double dvm = 0, busy = 0;  // ns: of dvm's thread; of all CPUs by /proc/stat
-    uint64_t firings = 0;
-    double dvm_quiet = 1;  // share of dvm's polls
-  };
-  struct Pair {
-    Sample untraced, traced;
-    double quiet = 0;  // the smallest share of rounds or polls with an idle sibling
-  };
-
-  Status try_measure(LiveResult& result) const;
-  void conclude(const std::vector<Pair>& pairs, const Job& job, LiveResult& result) const;
-  Job job_of(const LiveRow& row) const;
-  Result<Pair> measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const;
-  Result<Pair> measure_plain_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
-  Result<Pair> measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
-  static double firings_of(const LiveRow& row, const Sample& traced);
-  static double thread_time(const LiveRow& row, const Sample& sample);
-  Result<runtime::SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;
-  void predict_row(TracedProgram& program, runtime::SourcesOfProbes sources, double rounds_rate, double firings,
-                   LiveResult& result) const;
-
-  const vm::Profile& profile_;
-  OpenTraced open_;
-  std::string workload_;
-  LiveSettings settings_;
 };
 
 }  // namespace dvm::lab
