@@ -135,7 +135,7 @@ class AgentMeter {
 
   // Each in a process of its own: what an agent maps stays there.
   LiveFigures run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
-    child_ = or_throw(LoopingChild::start());
+    child_ = or_throw(start_looping_child());
     LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(probe_of(one), traced.clauses),
                   settings(traced)};
     live.by = one.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
@@ -146,7 +146,7 @@ class AgentMeter {
                         live, *child_, bench_);
   }
 
-  std::unique_ptr<LoopingChild> child_;
+  std::optional<LoopingChild> child_;
   Bench& bench_;
   vm::Profile& profile_;
 };

@@ -203,8 +203,8 @@ std::vector<Row> capture_rows() {
 }
 
 void measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const auto child = or_throw(LoopingChild::start());
-  CaptureMeter meter(*child, bench, profile);
+  LoopingChild child = or_throw(start_looping_child());
+  CaptureMeter meter(child, bench, profile);
   for (const CaptureCase& one : kCases) {
     if (only && *only != one.row) continue;
     const bool may_be_refused =

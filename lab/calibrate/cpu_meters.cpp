@@ -30,8 +30,8 @@ class LooksOf {
     const dif::Program program = or_throw(bench.compile(one_.script));
     firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
     if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
-    child_ = or_throw(LoopingChild::start());
-    run_.emplace(one_, std::array{child_.get()});
+    child_ = or_throw(start_looping_child());
+    run_.emplace(one_, std::array{&*child_});
     run_->start(program);
   }
   // Ns of a poll without its firings, as far as they are priced.
@@ -55,7 +55,7 @@ class LooksOf {
   }
 
   LiveCase one_;
-  std::unique_ptr<LoopingChild> child_;
+  std::optional<LoopingChild> child_;
   std::optional<LiveRun> run_;
   double firing_ = 0;
 };
@@ -128,10 +128,7 @@ class RestMeter {
   // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
   // varies from second to second.
   noise::QuietSample sample() {
-    const noise::QuietSample untraced = behind_rest(one_.stub, [&](const StubCalls& calls) {
-      or_throw(child_.call(calls));
-      return or_throw(child_.finish());
-    });
+    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) { return or_throw(child_.ask(calls)); });
     LiveRun run(live_, std::array{&child_});
     run.start(program_);
     const noise::QuietSample traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
@@ -147,11 +144,11 @@ class RestMeter {
 
 void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
-  const auto child = or_throw(LoopingChild::start());
-  const noise::CpuPlacement apart = noise::CpuPlacement::apart(child->pid());
-  const std::string predicate = fmt::format(fmt::runtime(one.predicate), child->pid());
+  LoopingChild child = or_throw(start_looping_child());
+  const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
+  const std::string predicate = fmt::format(fmt::runtime(one.predicate), child.pid());
   const dif::Program program = or_throw(bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate)));
-  RestMeter meter(one, *child, program);
+  RestMeter meter(one, child, program);
   noise::QuietSamples more(kRuns * bench.samples);
   while (more.wants_more()) more.add(meter.sample());
   // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
@@ -184,9 +181,9 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
   const dif::Program program = or_throw(bench.compile(one.script));
-  const auto first = or_throw(LoopingChild::start()), second = or_throw(LoopingChild::start());
-  spread(*first, *second);
-  LiveRun run(one, std::array{first.get(), second.get()});
+  LoopingChild first = or_throw(start_looping_child()), second = or_throw(start_looping_child());
+  spread(first, second);
+  LiveRun run(one, std::array{&first, &second});
   run.start(program);
   constexpr unsigned kRuns = 4;
   noise::QuietSamples alone(kRuns * bench.samples), both(kRuns * bench.samples);

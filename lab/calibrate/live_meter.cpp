@@ -82,16 +82,9 @@ double looking(const LiveFigures& traced, const vm::Profile& profile) {
   return rate > 0 ? looking_cost(prices, std::array{LookedFor{rate, 1}}, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
 }
 
-// Sets stages of a source, from ns.
-class SourceRows {
- public:
-  SourceRows(PricedSource source, vm::Profile& profile) : source_(source), profile_(profile) {}
-  void set(FlowStage stage, const vm::Price& ns) { profile_.set(row_of(source_, stage), times(ns, clocks_of_ns(profile_))); }
-
- private:
-  PricedSource source_;
-  vm::Profile& profile_;
-};
+void set_stage(vm::Profile& profile, PricedSource source, FlowStage stage, const vm::Price& ns) {
+  profile.set(row_of(source, stage), times(ns, clocks_of_ns(profile)));
+}
 
 constexpr double kStep = 10;  // ns
 
@@ -124,11 +117,10 @@ class SourceMeter {
         is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, bench_);
     const LiveFigures traced = measure_live(series("counting"), {calls_, script}, child_, bench_);
     if (traced.thread.median == 0) throw Error{"it never fired"};
-    SourceRows rows(source_.source, profile);
     vm::Price known = known_firings(script, bench_, profile);
     known.m += is_loop ? looking(traced, profile) : 0;
-    rows.set(FlowStage::handler, remainder_of(traced.handled, known));
-    set_stages(plain, traced, rows);
+    set_stage(profile, source_.source, FlowStage::handler, remainder_of(traced.handled, known));
+    set_stages(plain, traced, profile);
   }
 
  private:
@@ -139,7 +131,8 @@ class SourceMeter {
     return fmt::format("{} {} {{ @ = count(); }}", source_.probe, only.empty() ? "" : "/" + only + "/");
   }
 
-  void set_stages(const noise::Middle& plain, const LiveFigures& traced, SourceRows& rows) {
+  void set_stages(const noise::Middle& plain, const LiveFigures& traced, vm::Profile& profile) {
+    const auto set = [&](FlowStage stage, const vm::Price& ns) { set_stage(profile, source_.source, stage, ns); };
     const vm::Price all = difference(traced.thread, plain);
     const LiveFigures bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, bench_);
     vm::Price capture = difference(traced.thread, bare.thread);
@@ -148,10 +141,10 @@ class SourceMeter {
     if (source_.stamp != nullptr) {
       const double trigger = until_handler(plain);
       resume = std::clamp(all.m - capture.m - trigger, 0.0, all.m - capture.m);
-      rows.set(FlowStage::resume, {resume, 0, all.spread});
+      set(FlowStage::resume, {resume, 0, all.spread});
     }
-    rows.set(FlowStage::capture, capture);
-    rows.set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
+    set(FlowStage::capture, capture);
+    set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
   }
 
   // Ns from the call to the firing's time, without the reading of the clock.
@@ -182,12 +175,11 @@ void measure_shared(const SharedSource& source, LoopingChild& child, Bench& benc
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
   const LiveFigures one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
   const LiveFigures both = measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, bench);
-  SourceRows rows(source.source, profile);
-  rows.set(FlowStage::trigger, difference(both.thread, one.thread));
+  set_stage(profile, source.source, FlowStage::trigger, difference(both.thread, one.thread));
   const vm::Price known = known_firings(more, bench, profile);
   // Both firings of a call, less the one and the ECB of the other.
   const vm::Price others{one.handled.median + known.m, 0, one.handled.deviation() + known.spread};
-  rows.set(FlowStage::handler, remainder_of(both.handled, others));
+  set_stage(profile, source.source, FlowStage::handler, remainder_of(both.handled, others));
 }
 
 constexpr const char* kTickScript = "tick-5000hz { @ = count(); }";
@@ -244,11 +236,11 @@ std::vector<Row> rows_of(PricedSource name) {
 
 void measure_source(PricedSource name, Bench& bench, vm::Profile& profile) {
   if (name == PricedSource::tick) return measure_tick(bench, profile);
-  const auto child = or_throw(LoopingChild::start());
+  LoopingChild child = or_throw(start_looping_child());
   for (const SharedSource& source : kShared)
-    if (name == source.source) return measure_shared(source, *child, bench, profile);
+    if (name == source.source) return measure_shared(source, child, bench, profile);
   for (const LiveSource& source : kLive)
-    if (name == source.source) return SourceMeter(source, *child, bench).measure(profile);
+    if (name == source.source) return SourceMeter(source, child, bench).measure(profile);
 }
 
 bool is_timer(PricedSource source) { return source == PricedSource::profile || source == PricedSource::tick; }

@@ -86,7 +86,7 @@ LiveSample LiveRun::sample(size_t callers) {
 }
 
 noise::QuietSample LiveRun::thread(const StubCalls& calls) {
-  or_throw(children_.front()->call(calls));
+  or_throw(children_.front()->tell(calls));
   while (!children_.front()->is_done() && handle_->look() && handle_->wait()) {
   }
   return or_throw(children_.front()->finish());
@@ -96,8 +96,7 @@ noise::QuietSample LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;
   const uint64_t events = handle_->account().events;
-  or_throw(children_.front()->call(some));
-  or_throw(children_.front()->finish());
+  or_throw(children_.front()->ask(some));
   noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   handle_->look();
@@ -157,7 +156,7 @@ std::string LiveRun::stop() {
 }
 
 void LiveRun::call(size_t callers) {
-  for (size_t i = 0; i < callers; i++) or_throw(children_[i]->call(case_.calls));
+  for (size_t i = 0; i < callers; i++) or_throw(children_[i]->tell(case_.calls));
 }
 
 // What the first one says.
@@ -288,10 +287,7 @@ vm::Price known_firings(const std::string& script, const Bench& bench, const vm:
 noise::Middle measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench) {
   const std::string untraced = series + " untraced";
   noise::QuietSamples samples = bench.book.samples_of(untraced, bench.samples);
-  while (samples.wants_more()) {
-    or_throw(child.call(calls));
-    samples.add(or_throw(child.finish()));
-  }
+  while (samples.wants_more()) samples.add(or_throw(child.ask(calls)));
   return settle_calls(bench.book, untraced, calls, samples);
 }
 

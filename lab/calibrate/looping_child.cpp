@@ -128,11 +128,7 @@ noise::QuietSample carry_out(const StubCalls& calls) {
 
 }  // namespace
 
-Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
-  Result<Child> child = Child::start(carry_out);
-  if (!child) return child.error();
-  return std::unique_ptr<LoopingChild>(new LoopingChild(*std::move(child)));
-}
+Result<LoopingChild> start_looping_child() { return LoopingChild::start(carry_out); }
 
 Result<uint64_t> offset_of(StubKind stub) {
   constexpr uint64_t kMov = 2;  // bytes before the push

@@ -2,7 +2,6 @@
 // A forked child that calls one of the stubs on request. It ends with its parent.
 
 #include <cstdint>
-#include <memory>
 
 #include "common/piped_child.h"
 #include "lab/noise/quiet_time.h"
@@ -30,23 +29,9 @@ inline constexpr uint32_t kMostLetters = 255;
 // Frames of a call through others: those, the stub, and the caller of the first.
 constexpr uint32_t frames_of(const StubCalls& calls) { return calls.depth + 2; }
 
-class LoopingChild {
- public:
-  static Result<std::unique_ptr<LoopingChild>> start();
-
-  pid_t pid() const { return child_.pid(); }
-  // Starts the calls.
-  Status call(const StubCalls& calls) { return child_.tell(calls); }
-  bool is_done() const { return child_.is_done(); }
-  // Waits. Returns the CPU time of a call in ns; of the loop: the time that an interrupt takes.
-  Result<noise::QuietSample> finish() { return child_.finish(); }
-
- private:
-  using Child = AnsweringChild<StubCalls, noise::QuietSample>;
-  explicit LoopingChild(Child child) : child_(std::move(child)) {}
-
-  Child child_;
-};
+// Its answer is the CPU time of a call in ns; of the loop, the time that an interrupt takes.
+using LoopingChild = AnsweringChild<StubCalls, noise::QuietSample>;
+Result<LoopingChild> start_looping_child();
 
 // File offset of the instruction of a function stub that is probed.
 Result<uint64_t> offset_of(StubKind stub);

@@ -58,25 +58,25 @@ TEST(Calibrate, ACaseThatFaultsIsNamed) {
 }
 
 TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
-  auto child = LoopingChild::start();
+  auto child = start_looping_child();
   ASSERT_TRUE(child) << child.error().message;
   for (const StubKind stub : {StubKind::emulated, StubKind::stepped, StubKind::nop, StubKind::nop5, StubKind::moved}) {
     EXPECT_TRUE(offset_of(stub));
-    ASSERT_TRUE((*child)->call({stub, 1000}));
-    const auto taken = (*child)->finish();
+    ASSERT_TRUE(child->tell({stub, 1000}));
+    const auto taken = child->finish();
     ASSERT_TRUE(taken) << taken.error().message;
     EXPECT_GT(taken->value, 0);
   }
-  ASSERT_TRUE((*child)->call({StubKind::emulated, 1000, 12, kMostLetters}));
-  EXPECT_TRUE((*child)->finish());
-  ASSERT_TRUE((*child)->call({StubKind::loop, 2'000'000}));
-  const auto interrupt = (*child)->finish();
+  ASSERT_TRUE(child->tell({StubKind::emulated, 1000, 12, kMostLetters}));
+  EXPECT_TRUE(child->finish());
+  ASSERT_TRUE(child->tell({StubKind::loop, 2'000'000}));
+  const auto interrupt = child->finish();
   ASSERT_TRUE(interrupt);
   EXPECT_GE(interrupt->value, 0);
   EXPECT_LT(interrupt->value, 200'000);
-  EXPECT_FALSE((*child)->is_done());
-  kill((*child)->pid(), SIGKILL);
-  EXPECT_FALSE((*child)->finish());
+  EXPECT_FALSE(child->is_done());
+  kill(child->pid(), SIGKILL);
+  EXPECT_FALSE(child->finish());
 }
 
 TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
@@ -89,9 +89,9 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   const cpu_set_t before = cpus_of(0);
   const auto all = static_cast<unsigned>(CPU_COUNT(&before));
   if (all < 2) DVM_SKIP("there is one CPU");
-  const auto child = LoopingChild::start();
+  const auto child = start_looping_child();
   ASSERT_TRUE(child);
-  const pid_t pid = (*child)->pid();
+  const pid_t pid = child->pid();
   const cpu_set_t of_child = cpus_of(pid);
   {
     const lab::noise::CpuPlacement apart = lab::noise::CpuPlacement::apart(pid);
