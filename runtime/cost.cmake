@@ -9,7 +9,6 @@ dvm_library(cost COLD
   cost/profile_file.cpp
   cost/rows.cpp
   cost/simulate.cpp
-  cost/speculated.cpp
   cost/table_uses.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::fmt nlohmann_json::nlohmann_json)
 dvm_alone(cost/agent_cost.cpp)

@@ -1,10 +1,14 @@
-// Covered by tests/unit/runtime/cost_model_test.cpp.
+// Covered by tests/unit/runtime/cost_model_test.cpp and speculated_test.cpp.
 
 #include "runtime/cost/assumptions.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <limits>
+
+#include "dvm/dif/subroutine.h"
 
 namespace dvm::runtime {
 
@@ -61,6 +65,97 @@ std::string source_of(const dif::ProbeDesc& description) {
   }
   if (const auto found = same.find(name); found != same.end()) return found->second;
   return name != description.provider ? "usdt" : name;
+}
+
+namespace {
+
+bool is_end(dif::Action kind) { return kind == dif::Action::commit || kind == dif::Action::discard; }
+
+bool calls_speculation(const dif::Difo& difo) {
+  return std::any_of(difo.text.begin(), difo.text.end(), [](const dif::Instruction in) {
+    return has_format(in, dif::Format::call) && in.index() == static_cast<unsigned>(dif::Subroutine::speculation);
+  });
+}
+
+bool begins(const dif::EcbDesc& clause) {
+  return std::any_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
+    return std::any_of(action.args.begin(), action.args.end(),
+                       [](const dif::RecDesc& value) { return calls_speculation(value.difo); });
+  });
+}
+
+bool ends(const dif::EcbDesc& clause) {
+  return std::any_of(clause.actions.begin(), clause.actions.end(),
+                     [](const dif::ActDesc& action) { return is_end(action.kind); });
+}
+
+class SpeculationFlow {
+ public:
+  SpeculationFlow(std::span<const dif::Program* const> programs, const PredictOptions& options)
+      : options_(options), knows_rates_(knows_rates(programs)) {
+    const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
+    for (const dif::EcbDesc* clause : clauses)
+      if (begins(*clause)) begun_ += weight_of(*clause);
+    left_ = begun_ > 0 ? begun_ : std::numeric_limits<double>::infinity();
+    for (const dif::EcbDesc* clause : clauses) end_by(*clause);
+  }
+
+  // What is committed in END alone is all printed then.
+  double committed() const {
+    const double all = begun_ > 0 ? begun_ : ended_;
+    return all > 0 ? committed_ / all : commits_ ? 1 : 0;
+  }
+
+ private:
+  bool knows_rates(std::span<const dif::Program* const> programs) const {
+    for (const dif::EcbDesc* clause : clauses_of(programs))
+      for (const dif::ProbeDesc& description : clause->probes)
+        if ((begins(*clause) || ends(*clause)) && !is_own_probe(description) && !options_.rates.contains(text_of(description)))
+          return false;
+    return true;
+  }
+
+  // Those of BEGIN and END are none a second.
+  double weight_of(const dif::EcbDesc& clause) const {
+    double rate = 0;
+    for (const dif::ProbeDesc& description : clause.probes)
+      if (!is_own_probe(description)) rate += knows_rates_ ? options_.rates.at(text_of(description)) : 1;
+    return rate * probability_of(clause, options_);
+  }
+
+  void end_by(const dif::EcbDesc& clause) {
+    for (const dif::ActDesc& action : clause.actions) {
+      if (!is_end(action.kind)) continue;
+      const double taken = std::min(weight_of(clause), left_);
+      left_ -= taken, ended_ += taken;
+      if (action.kind != dif::Action::commit) continue;
+      committed_ += taken;
+      commits_ = true;
+    }
+  }
+
+  const PredictOptions& options_;
+  bool knows_rates_;
+  double begun_ = 0, ended_ = 0, committed_ = 0, left_ = 0;  // a second, or of each other
+  bool commits_ = false;
+};
+
+}  // namespace
+
+bool speculates(const dif::EcbDesc& clause) {
+  return std::any_of(clause.actions.begin(), clause.actions.end(),
+                     [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
+}
+
+double committed_share(std::span<const dif::Program* const> programs, const PredictOptions& options) {
+  return SpeculationFlow(programs, options).committed();
+}
+
+double committed_share(const dif::EcbDesc& clause, double of_all) {
+  const auto speculate = std::find_if(clause.actions.begin(), clause.actions.end(),
+                                      [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
+  return std::any_of(speculate, clause.actions.end(), [](const dif::ActDesc& action) { return is_end(action.kind); }) ? 0
+                                                                                                                      : of_all;
 }
 
 }  // namespace dvm::runtime

@@ -13,7 +13,7 @@
 #include "runtime/cost/agent_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
-#include "runtime/cost/speculated.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/probe/body.h"
 

@@ -43,7 +43,7 @@ struct ClausePrediction {
   bool has_keys = false;     // of an aggregation
   bool is_measured = false;  // the probability of its predicate, and the counts of its instructions, were measured
   RecordShape record;        // of one run of its actions
-  // The fraction of the records of a speculating clause that is printed (speculated.h).
+  // The fraction of the records of a speculating clause that is printed (committed_share).
   std::optional<double> committed;
 };
 

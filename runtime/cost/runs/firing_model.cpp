@@ -8,7 +8,7 @@
 
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/engine_changes.h"
-#include "runtime/cost/speculated.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/aggregate.h"

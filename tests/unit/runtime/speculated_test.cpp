@@ -1,6 +1,6 @@
 // How much of what speculates is committed, and so is the consumer's part.
 
-#include "runtime/cost/speculated.h"
+#include "runtime/cost/assumptions.h"
 
 #include <gtest/gtest.h>
 
