@@ -17,7 +17,6 @@
 #include "common/output_file.h"
 #include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
-#include "runtime/cost/runs/site_sources.h"
 
 namespace dvm::cmd {
 namespace {

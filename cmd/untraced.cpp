@@ -11,7 +11,7 @@
 #include "cmd/target_catalog.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/runs/agent_ways.h"
-#include "runtime/cost/runs/site_sources.h"
+#include "runtime/cost/runs/sample.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 

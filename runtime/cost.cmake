@@ -20,7 +20,6 @@ dvm_library(runs COLD
   cost/runs/firing_model.cpp
   cost/runs/ledger.cpp
   cost/runs/sample.cpp
-  cost/runs/site_sources.cpp
   cost/runs/thread_parts.cpp)
 target_link_libraries(dvm_runs PUBLIC dvm_cost dvm_session PRIVATE fmt::fmt)
 dvm_alone(cost/runs/agent_ways.cpp)

@@ -20,7 +20,6 @@
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
 #include "runtime/cost/runs/sample.h"
-#include "runtime/cost/runs/site_sources.h"
 
 namespace dvm::lab {
 

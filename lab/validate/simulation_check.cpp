@@ -12,7 +12,7 @@
 #include "lab/validate/workload_naps.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/firing_model.h"
-#include "runtime/cost/runs/site_sources.h"
+#include "runtime/cost/runs/sample.h"
 #include "runtime/instrument/instrument.h"
 
 namespace dvm::lab {

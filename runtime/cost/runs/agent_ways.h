@@ -7,7 +7,7 @@
 #include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "runtime/cost/assumptions.h"
-#include "runtime/cost/runs/site_sources.h"
+#include "runtime/cost/runs/sample.h"
 
 namespace dvm::runtime {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <deque>
 
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/engine_changes.h"
-#include "runtime/cost/assumptions.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/aggregate.h"
