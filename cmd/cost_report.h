@@ -11,7 +11,7 @@
 #include "lab/validate/program_validation.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
-#include "runtime/cost/runs/engine_changes.h"
+#include "runtime/cost/runs/firing_model.h"
 
 namespace dvm::cmd {
 

@@ -16,7 +16,6 @@ dvm_alone(cost/agent_cost.cpp)
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs COLD
   cost/runs/agent_ways.cpp
-  cost/runs/engine_changes.cpp
   cost/runs/firing_model.cpp
   cost/runs/ledger.cpp
   cost/runs/sample.cpp

@@ -5,7 +5,7 @@
 
 #include "runtime/cost/model.h"
 #include "runtime/cost/paper.h"
-#include "runtime/cost/runs/engine_changes.h"
+#include "runtime/cost/runs/firing_model.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/cost/table_uses.h"
 #include "tests/unit/runtime/priced_clauses.h"
