@@ -2,6 +2,9 @@
 // Samples as one figure: their median, and their median distance from it. A disturbance makes a sample longer, never shorter, and
 // may last for several samples; so the slower half of samples of time is left out.
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace dvm::lab::noise {
@@ -15,9 +18,23 @@ struct Middle {
 };
 
 // 0 without values.
-Middle middle(std::vector<double> values);
+inline Middle middle(std::vector<double> values) {
+  if (values.empty()) return {};
+  const auto median = [](std::vector<double>& of) {
+    std::sort(of.begin(), of.end());
+    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
+  };
+  const double centre = median(values);
+  for (double& value : values) value = std::abs(value - centre);
+  return {centre, median(values)};
+}
+
 // The same for the quicker half of the values.
-Middle quiet_middle(std::vector<double> values);
+inline Middle quiet_middle(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.resize((values.size() + 1) / 2);
+  return middle(std::move(values));
+}
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 
