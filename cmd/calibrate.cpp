@@ -24,7 +24,6 @@
 #include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/series_book.h"
-#include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {

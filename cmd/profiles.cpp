@@ -20,7 +20,6 @@
 #include "common/similar.h"
 #include "dvm/vm/engine.h"
 #include "runtime/backend/local/live.h"
-#include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {

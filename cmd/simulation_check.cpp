@@ -12,7 +12,7 @@
 #include "cmd/live_script.h"
 #include "cmd/progress.h"
 #include "lab/validate/simulation_check.h"
-#include "runtime/cost/machine.h"
+#include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
 namespace {

@@ -14,7 +14,7 @@
 #include "cmd/progress.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
-#include "runtime/cost/machine.h"
+#include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
 namespace {

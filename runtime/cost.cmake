@@ -2,7 +2,6 @@
 dvm_library(cost COLD
   cost/agent_cost.cpp
   cost/assumptions.cpp
-  cost/machine.cpp
   cost/model.cpp
   cost/paper.cpp
   cost/predict.cpp

@@ -14,7 +14,7 @@
 
 #include "dvm/compiler/compile.h"
 #include "lab/calibrate/meter.h"
-#include "runtime/cost/machine.h"
+#include "runtime/cost/profile_file.h"
 
 namespace dvm::lab {
 

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "lab/noise/core_speed.h"
-#include "runtime/cost/machine.h"
+#include "runtime/cost/profile_file.h"
 #include "runtime/instrument/pace.h"
 
 namespace dvm::lab {
