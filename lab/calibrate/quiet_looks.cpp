@@ -2,8 +2,6 @@
 
 #include "lab/calibrate/quiet_looks.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "common/clock.h"
@@ -14,21 +12,6 @@
 namespace dvm::lab {
 
 using namespace runtime;
-namespace {
-
-double count_quiet(const std::vector<noise::Look>& looks) {
-  return static_cast<double>(std::count_if(looks.begin(), looks.end(), [](const noise::Look& look) { return look.is_quiet; }));
-}
-
-// Looks that read no buffers, or those that did.
-std::vector<noise::Look> looks_that(bool read, const std::vector<noise::Look>& looks) {
-  std::vector<noise::Look> kind;
-  std::copy_if(looks.begin(), looks.end(), std::back_inserter(kind),
-               [&](const noise::Look& look) { return (look.reads > 0) == read; });
-  return kind;
-}
-
-}  // namespace
 
 void measure_as(const vm::Profile& profile) {
   noise::give_times_at(profile.core_speed);
@@ -93,7 +76,7 @@ bool QuietLooks::wait() {
 
 double QuietLooks::ns() const {
   if (is_replay_) return noise::time_of_replay(looks_);
-  double ns = noise::time_of(looks_that(false, looks_)) + noise::time_of(looks_that(true, looks_));
+  double ns = noise::time_of(looks_);
   for (const noise::QuietTime* rests : {&rests_, &short_rests_, &reading_rests_}) ns += rests->each() * rests->things();
   return ns;
 }
@@ -104,6 +87,6 @@ double QuietLooks::taken_ns() const {
   return sum;
 }
 
-double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : count_quiet(looks_) / count(); }
+double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : noise::count_quiet(looks_) / count(); }
 
 }  // namespace dvm::lab

@@ -14,10 +14,6 @@ constexpr double kInterrupted = 3;  // times as long as it should
 constexpr double kEnough = 0.02;    // of the looks
 constexpr size_t kFewest = 3;       // looks
 
-double count_quiet(const std::vector<Look>& looks) {
-  return static_cast<double>(std::count_if(looks.begin(), looks.end(), [](const Look& look) { return look.is_quiet; }));
-}
-
 // The line through the middle of some looks: ns by firings.
 struct StraightLine {
   double ns = 0, firings = 0, slope = 0;  // its middle
@@ -59,9 +55,7 @@ double time_of_alike(const QuietTime& pieces) {
   return pieces.things() * samples.middle().median;
 }
 
-}  // namespace
-
-double time_of(std::vector<Look> looks) {
+double time_of_kind(std::vector<Look> looks) {
   if (looks.empty()) return 0;
   const auto all = static_cast<double>(looks.size());
   double firings = 0;
@@ -72,6 +66,17 @@ double time_of(std::vector<Look> looks) {
   leave_out_interrupted(looks);
   if (only_quiet) leave_out_disturbed(looks);
   return all * line_through(looks).at(firings / all);
+}
+
+}  // namespace
+
+double count_quiet(const std::vector<Look>& looks) {
+  return static_cast<double>(std::count_if(looks.begin(), looks.end(), [](const Look& look) { return look.is_quiet; }));
+}
+
+double time_of(std::vector<Look> looks) {
+  const auto reading = std::partition(looks.begin(), looks.end(), [](const Look& look) { return look.reads == 0; });
+  return time_of_kind({looks.begin(), reading}) + time_of_kind({reading, looks.end()});
 }
 
 double time_of_replay(const std::vector<Look>& looks) {

@@ -13,7 +13,11 @@ struct Look {
   double consumer = 0;          // ns that both took
 };
 
-// Time of polls of one kind, together. Polls that took three times as long as expected were interrupted and are left out.
+// Those with an idle sibling.
+double count_quiet(const std::vector<Look>& looks);
+
+// Time of all polls; those in which buffers were read are a kind of their own. Polls that took three times as long as others of
+// their kind were interrupted and are left out.
 double time_of(std::vector<Look> looks);
 
 // Time of the polls of a replay, which never sleeps. The quickest firings count for all, and the quickest consumer steps (reads,

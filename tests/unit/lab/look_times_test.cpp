@@ -20,6 +20,14 @@ TEST(LookTimes, EmptyLooksAndFullOnesCountAsTheyAre) {
   EXPECT_NEAR(time_of(looks), 100 * 10'000 + 100 * 13'000, kNs);
 }
 
+TEST(LookTimes, ThoseThatReadBuffersAreAKindOfTheirOwn) {
+  std::vector<Look> looks(100, {10'000, 50, true});
+  for (int i = 0; i < 50; i++) looks[2 * i] = {90'000, 50, i % 2 == 0, 1};
+  for (Look& look : looks)
+    if (!look.is_quiet) look.ns *= 2;
+  EXPECT_NEAR(time_of(looks), 50 * 10'000 + 50 * 90'000, kNs);
+}
+
 TEST(LookTimes, WhereAllHandledTheSameTheMeanCounts) {
   std::vector<Look> looks(100, {20'000, 1000, false});
   for (int i = 0; i < 30; i++) looks[i] = {10'000, 1000, true};
