@@ -21,7 +21,6 @@
 #include "dvm/compiler/compile.h"
 #include "lab/calibrate/meter.h"
 #include "lab/calibrate/quiet_looks.h"
-#include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/series_book.h"
 #include "runtime/cost/profile_file.h"

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "common/clock.h"
-#include "lab/noise/core_speed.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/symbol/maps.h"

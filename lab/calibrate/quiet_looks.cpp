@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "lab/noise/core_speed.h"
+#include "lab/noise/quiet_time.h"
 #include "runtime/cost/profile_file.h"
 #include "runtime/instrument/pace.h"
 

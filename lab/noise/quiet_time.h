@@ -1,7 +1,7 @@
 #pragma once
-// Times as on a core with an idle SMT sibling at one speed (core_speed.h). Work is done in pieces, and the core is read before
-// and after each (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count,
-// unless they are too few.
+// Times as on a core with an idle SMT sibling at one speed. Work is done in pieces, and the core is read before and after each
+// (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count, unless they are
+// too few.
 
 #include <vector>
 
@@ -9,6 +9,19 @@
 #include "lab/noise/middle.h"
 
 namespace dvm::lab::noise {
+
+// The speed of the core. A processor changes its clock with load and heat while the cycle counter runs evenly, so the same work
+// takes a varying number of ticks. Times that are compared are scaled to one speed, which the profile notes.
+
+// The current speed: core cycles in a tick of the counter, by a chain of multiplications of three cycles each. Takes 20 us.
+double core_speed();
+
+// The median over so many ns.
+double core_speed_over(unsigned long ns);
+
+// The speed that this process and its children scale times to. 0, the default: times are not scaled.
+void give_times_at(double core_speed);
+double speed_of_times();
 
 // The gauge of the calling thread.
 dvm_gauge& own_gauge();

@@ -30,7 +30,6 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "lab/noise/core_speed.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/workload_naps.h"

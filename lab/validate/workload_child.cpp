@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
 
 namespace dvm::lab {

@@ -12,7 +12,6 @@
 #include "lab/calibrate/looping_child.h"
 #include "lab/noise/apart.h"
 #include "lab/noise/core_share.h"
-#include "lab/noise/core_speed.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"

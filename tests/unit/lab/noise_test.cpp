@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "lab/noise/core_share.h"
-#include "lab/noise/core_speed.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"
