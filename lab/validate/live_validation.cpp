@@ -13,7 +13,6 @@
 
 #include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
-#include "lab/noise/quietest.h"
 #include "lab/validate/bpftrace_peer.h"
 #include "runtime/backend/local/live.h"
 #include "runtime/catalog/catalog.h"

@@ -7,7 +7,7 @@
 // - timer   % of a CPU: interrupts by timers, and dvm's share                                                   beside (7), (8)
 // - plain   clocks a round, less those of the baseline                                                          no prediction
 //
-// Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated (quietest.h). The
+// Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated (quietest). The
 // slower half of the workload's samples is left out. Of dvm's samples none is: waking up takes another time each time.
 
 #include <optional>

@@ -8,7 +8,7 @@
 #include <array>
 #include <sstream>
 
-#include "lab/noise/quietest.h"
+#include "lab/noise/quiet_time.h"
 #include "lab/validate/workload_naps.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/firing_model.h"

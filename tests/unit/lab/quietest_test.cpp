@@ -1,4 +1,4 @@
-#include "lab/noise/quietest.h"
+#include "lab/noise/quiet_time.h"
 
 #include <gtest/gtest.h>
 
