@@ -12,7 +12,7 @@
 // known. The quiet share is the share of the rounds with an idle sibling. The slowdown is the time of all rounds relative to the
 // CPU time. The wall time is that of everything.
 //
-// Started and ended by lab/validate/workload_child.cpp. Traced functions begin with a push, which the kernel emulates, and keep a
+// Started and ended by lab/validate/traced_job.cpp. Traced functions begin with a push, which the kernel emulates, and keep a
 // frame pointer.
 
 #include <fcntl.h>
