@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/cost/agent_way.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/prices.h"
 

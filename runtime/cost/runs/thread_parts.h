@@ -8,7 +8,7 @@
 
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
-#include "runtime/cost/agent_way.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/prices.h"
 #include "runtime/instrument/capture_needs.h"
 
