@@ -456,7 +456,7 @@ class Predicting {
     cost += prices_.of_optional("consumer/action"_row).times(record.actions);
     if (record.values > 0) cost += prices_.of_optional("consumer/value"_row, record.digits / record.values).times(record.values);
     cost += prices_.of_optional("consumer/string"_row).times(record.strings);
-    for (const StepUse& step : record.steps) cost += prices_.of(step.row, step.things);
+    for (const RowUse& step : record.steps) cost += prices_.of(step.row, step.things);
     if (!options_.is_quiet) cost += prices_.of("consumer/heading"_row);
     printing_ += cost.times(rate);
   }

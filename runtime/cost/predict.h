@@ -16,19 +16,13 @@
 
 namespace dvm::runtime {
 
-// A step of the consumer for an action, other than printing its values. things: the number of units of its price n.
-struct StepUse {
-  Row row;
-  double things = 0;
-};
-
 // The consumer's work on a record.
 struct RecordShape {
   double bytes = 0;                               // with strings of the expected size; 0: there is no record
   double string_bytes = 0;                        // bytes of strings among them
   unsigned actions = 0, values = 0, strings = 0;  // strings: of the values
   double digits = 0;                              // of all numbers
-  std::vector<StepUse> steps;
+  std::vector<RowUse> steps;                      // for its actions, other than printing their values
 };
 
 struct ClausePrediction {
