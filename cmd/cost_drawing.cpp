@@ -23,7 +23,7 @@ std::vector<Segment> parts_of(const runtime::ProbePrediction& probe) {
   std::vector<Segment> parts;
   for (size_t i = 0; i < probe.stages.size(); i++)
     if (probe.stages[i].clocks > 0)
-      parts.push_back({fmt::format("{}: {}", probe.source, runtime::kFlowStages[i].name), probe.stages[i].clocks});
+      parts.push_back({fmt::format("{}: {}", probe.source, runtime::kFlowStages[i]), probe.stages[i].clocks});
   if (probe.capture.clocks > 0) parts.push_back({"capture", probe.capture.clocks});
   parts.push_back({"preparation", probe.prepare.clocks});
   for (const runtime::ClausePrediction& clause : probe.clauses) {

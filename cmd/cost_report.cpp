@@ -100,7 +100,7 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
              "DEAREST");
   print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
   for (size_t i = 0; i < probe.stages.size(); i++)
-    if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::kFlowStages[i].name), probe.stages[i]);
+    if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::kFlowStages[i]), probe.stages[i]);
   if (probe.capture.clocks > 0) print_row(out, "capture", probe.capture);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
@@ -141,7 +141,7 @@ Json json_of(const ClausePrediction& clause) {
 Json stages_json(const ProbePrediction& probe) {
   Json json = Json::object();
   for (size_t i = 0; i < probe.stages.size(); i++)
-    if (probe.stages[i].clocks > 0) json[std::string(runtime::kFlowStages[i].name)] = probe.stages[i].clocks;
+    if (probe.stages[i].clocks > 0) json[std::string(runtime::kFlowStages[i])] = probe.stages[i].clocks;
   return json;
 }
 

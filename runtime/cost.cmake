@@ -10,7 +10,6 @@ dvm_library(cost COLD
   cost/simulate.cpp
   cost/table_uses.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::fmt nlohmann_json::nlohmann_json)
-dvm_alone(cost/agent_cost.cpp)
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs COLD

@@ -68,7 +68,7 @@ struct SharedSource {
 };
 constexpr SharedSource kShared[] = {{PricedSource::pid_shared, "calibrated:::again"}, {PricedSource::pid_return_shared, kReturn}};
 
-std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)].name; }
+std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
 
 // What is not known yet, at least 0.
 vm::Price remainder_of(const noise::Middle& all, const vm::Price& known) {

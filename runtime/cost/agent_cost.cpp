@@ -11,8 +11,6 @@ vm::Cost sum_of(Prices& prices, std::span<const RowUse> uses) {
   return sum;
 }
 
-vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
-
 // In firings that come so far.
 vm::CostRange behind_gates(const AgentWay& way, double reached, const vm::CostRange& cost) {
   return {way.is_gated ? vm::Cost{} : cost.cheapest, cost.expected.times(reached), cost.dearest};
@@ -54,15 +52,9 @@ void add_record(Prices& prices, Prices& dvm, const LeftRecord& record, const Ecb
 }
 
 // The clauses behind the gates.
-vm::CostRange sum_of(const AgentWay& way, double reached, std::span<const EcbCost> clauses) {
-  vm::CostRange sum;
-  for (const EcbCost& clause : clauses) {
-    sum += behind_gates(way, reached, clause.predicate);
-    sum.expected += clause.actions.expected.times(clause.probability);
-    sum.dearest += clause.actions.dearest;
-    if (!clause.has_predicate) sum.cheapest += clause.actions.cheapest;
-  }
-  return sum;
+vm::CostRange sum_of(const AgentWay& way, double reached, std::vector<EcbCost> clauses) {
+  for (EcbCost& clause : clauses) clause.predicate = behind_gates(way, reached, clause.predicate);
+  return firing_cost({}, clauses);
 }
 
 }  // namespace
@@ -102,7 +94,7 @@ AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const Ec
   cost.thread += behind_gates(way, cost.reached, always(record + captured.thread));
   const vm::Cost read = prices.of("agent/lane/read"_row, way.record_bytes);
   cost.dvm = behind_gates(way, cost.reached, always(read + captured.dvm + prepare));
-  cost.dvm += sum_of(way, cost.reached, clauses);
+  cost.dvm += sum_of(way, cost.reached, {clauses.begin(), clauses.end()});
   return cost;
 }
 

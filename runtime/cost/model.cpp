@@ -14,8 +14,6 @@
 namespace dvm::runtime {
 namespace {
 
-vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
-
 // The rows of a kept value.
 struct KeptRows {
   Row integer, string;
@@ -144,7 +142,7 @@ vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage sta
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
   const std::optional<PricedSource> priced = priced_source(prices, source);
   if (priced && has_price(prices, *priced)) return sum_of_stages(prices, *priced, event_bytes, false);
-  prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)].name : source));
+  prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)] : source));
   return {};
 }
 

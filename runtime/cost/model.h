@@ -70,8 +70,10 @@ struct EcbCost {
   vm::CostRange predicate, actions;
 };
 
-inline vm::CostRange firing_cost(const vm::Cost& flow, const std::vector<EcbCost>& ecbs) {
-  vm::CostRange sum{flow, flow, flow};
+inline vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
+
+inline vm::CostRange firing_cost(const vm::Cost& flow, std::span<const EcbCost> ecbs) {
+  vm::CostRange sum = always(flow);
   for (const EcbCost& ecb : ecbs) {
     sum += ecb.predicate;
     sum.expected += ecb.actions.expected.times(ecb.probability);

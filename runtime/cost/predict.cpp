@@ -11,9 +11,9 @@
 #include "dvm/dif/destructive.h"
 #include "dvm/vm/body.h"
 #include "runtime/cost/agent_cost.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
-#include "runtime/cost/assumptions.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/probe/body.h"
 

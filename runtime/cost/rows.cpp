@@ -15,16 +15,22 @@ constexpr std::string_view kEngineFolders[] = {
 #define DVM_BACKEND(name, in_thread, text)
 #include "runtime/cost/places.def"
 };
-constexpr std::string_view kBackendFolders[] = {
+constexpr bool yes = true, no = false;
+constexpr struct {
+  std::string_view folder;
+  bool is_in_thread;
+} kBackends[] = {
 #define DVM_ENGINE(name, text)
-#define DVM_BACKEND(name, in_thread, text) #name,
+#define DVM_BACKEND(name, in_thread, text) {#name, in_thread},
 #include "runtime/cost/places.def"
 };
-constexpr std::string_view kInThread[] = {
-#define DVM_ENGINE(name, text)
-#define DVM_BACKEND(name, in_thread, text) #in_thread,
-#include "runtime/cost/places.def"
-};
+
+// Nothing: none has the name.
+template <class Id, class Names>
+std::optional<Id> find(const Names& names, std::string_view name) {
+  const auto found = std::find(std::begin(names), std::end(names), name);
+  return found == std::end(names) ? std::nullopt : std::optional(static_cast<Id>(found - std::begin(names)));
+}
 
 // By what the price of a row differs. clause: by the backend, and where dvm runs clauses by the engine.
 enum class RowAxis { none, engine, backend, clause };
@@ -46,12 +52,12 @@ std::vector<std::string_view> folders_of(RowAxis axis) {
   if (axis == RowAxis::engine || axis == RowAxis::clause)
     folders.assign(std::begin(kEngineFolders) + 1, std::end(kEngineFolders));
   if (axis == RowAxis::backend || axis == RowAxis::clause)
-    folders.insert(folders.end(), std::begin(kBackendFolders) + 1, std::end(kBackendFolders));
+    for (const auto& backend : std::span(kBackends).subspan(1)) folders.push_back(backend.folder);
   return folders;
 }
 
 std::string_view backend_folder(BackendId backend) {
-  return backend == BackendId{} ? std::string_view() : kBackendFolders[static_cast<size_t>(backend)];
+  return backend == BackendId{} ? std::string_view() : kBackends[static_cast<size_t>(backend)].folder;
 }
 
 std::vector<Row> all_rows() {
@@ -65,23 +71,15 @@ std::vector<Row> all_rows() {
 
 }  // namespace
 
-std::optional<EngineId> find_engine(std::string_view name) {
-  for (size_t i = 0; i < std::size(kEngineFolders); i++)
-    if (kEngineFolders[i] == name) return static_cast<EngineId>(i);
-  return std::nullopt;
-}
+std::optional<EngineId> find_engine(std::string_view name) { return find<EngineId>(kEngineFolders, name); }
 
-std::optional<PricedSource> find_source(std::string_view name) {
-  for (size_t i = 0; i < kSources.size(); i++)
-    if (kSources[i].name == name) return static_cast<PricedSource>(i);
-  return std::nullopt;
-}
+std::optional<PricedSource> find_source(std::string_view name) { return find<PricedSource>(kSources, name); }
 
 std::string_view engine_folder(EngineId engine) {
   return engine == EngineId{} ? std::string_view() : kEngineFolders[static_cast<size_t>(engine)];
 }
 
-bool Execution::is_in_thread() const { return kInThread[static_cast<size_t>(backend)] == "yes"; }
+bool Execution::is_in_thread() const { return kBackends[static_cast<size_t>(backend)].is_in_thread; }
 
 std::string Row::name() const {
   const RowText& row = text();
@@ -127,9 +125,8 @@ Row row_of(const vm::DifRow& row) {
 }
 
 std::optional<Row> consumer_step_of(const dif::ActionInfo& action) {
-  for (size_t i = 0; i < kConsumerSteps; i++)
-    if (kConsumerStepNames[i] == action.name) return row_of(static_cast<ConsumerStep>(i));
-  return std::nullopt;
+  const auto step = find<ConsumerStep>(kConsumerStepNames, action.name);
+  return step ? std::optional(row_of(*step)) : std::nullopt;
 }
 
 const std::vector<Row>& price_rows() {

@@ -30,17 +30,12 @@ namespace dvm::runtime {
 // How often a thread wakes from idle before it fires, per second, if nothing is known.
 inline constexpr double kUsualRests = 1000;
 
-struct CostRow {
-  std::string_view name;
-  std::string_view text;
-};
-
 enum class PricedSource : uint8_t {
 #define DVM_SOURCE(name, text) name,
 #include "runtime/cost/sources.def"
 };
 inline constexpr std::array kSources = {
-#define DVM_SOURCE(name, text) CostRow{#name, text},
+#define DVM_SOURCE(name, text) std::string_view(#name),
 #include "runtime/cost/sources.def"
 };
 // Nothing: no source has the name.
@@ -51,12 +46,12 @@ enum class FlowStage : uint8_t {
 #include "runtime/cost/flow_stages.def"
 };
 inline constexpr std::array kFlowStages = {
-#define DVM_FLOW_STAGE(name, text) CostRow{#name, text},
+#define DVM_FLOW_STAGE(name, text) std::string_view(#name),
 #include "runtime/cost/flow_stages.def"
 };
 
 inline constexpr std::array kCaptures = {
-#define DVM_CAPTURE(name, text) CostRow{#name, text},
+#define DVM_CAPTURE(name, text) std::string_view(#name),
 #include "runtime/cost/captures.def"
 };
 
@@ -136,8 +131,8 @@ constexpr std::array<RowText, kCount> all_texts() {
   add(kAggregation, "aggregation", dif::kAggregations);
   for (size_t i = 0; i < kLoose.size(); i++) texts[kLooseRow + i] = kLoose[i];
   for (size_t i = 0; i < kSources.size() * kFlowStages.size(); i++)
-    texts[kSource + i] = {"source", kSources[i / kFlowStages.size()].name, kFlowStages[i % kFlowStages.size()].name};
-  add(kCapture, "capture", kCaptures);
+    texts[kSource + i] = {"source", kSources[i / kFlowStages.size()], kFlowStages[i % kFlowStages.size()]};
+  for (size_t i = 0; i < kCaptures.size(); i++) texts[kCapture + i] = {"capture", kCaptures[i]};
   for (size_t i = 0; i < kConsumerSteps; i++) texts[kConsumer + i] = {"consumer", kConsumerStepNames[i]};
   return texts;
 }

@@ -44,8 +44,8 @@ TEST(AgentCases, EachAggregatingFunctionHasOne) {
 TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
   const auto rows = measured();
   const std::set<std::string_view> others = {"kernel_stack", "unwind", "recorded"};
-  for (const CostRow& capture : kCaptures)
-    EXPECT_EQ(rows.count("agent/capture/" + std::string(capture.name)), others.contains(capture.name) ? 0U : 1U) << capture.name;
+  for (const std::string_view capture : kCaptures)
+    EXPECT_EQ(rows.count("agent/capture/" + std::string(capture)), others.contains(capture) ? 0U : 1U) << capture;
 }
 
 TEST(AgentCases, OneWithASizeHasTwo) {
