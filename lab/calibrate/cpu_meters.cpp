@@ -120,27 +120,16 @@ noise::QuietSample behind_rest(StubKind stub, const Call& call) {
   return {kBurst * (rested.value - busy.value), busy.is_quiet && rested.is_quiet};
 }
 
-class RestMeter {
- public:
-  RestMeter(const RestedCase& one, LoopingChild& child, const dif::Program& program)
-      : one_(one), child_(child), program_(program), live_{.calls = {.stub = one.stub}, .script = {}} {}
-
-  // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
-  // varies from second to second.
-  noise::QuietSample sample() {
-    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) { return or_throw(child_.ask(calls)); });
-    LiveRun run(live_, std::array{&child_});
-    run.start(program_);
-    const noise::QuietSample traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
-    return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
-  }
-
- private:
-  const RestedCase& one_;
-  LoopingChild& child_;
-  const dif::Program& program_;
-  LiveCase live_;
-};
+// Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
+// varies from second to second.
+noise::QuietSample sample_rest(const RestedCase& one, LoopingChild& child, const dif::Program& program) {
+  const auto untraced = behind_rest(one.stub, [&](const StubCalls& calls) { return or_throw(child.ask(calls)); });
+  const LiveCase live{.calls = {.stub = one.stub}, .script = {}};
+  LiveRun run(live, std::array{&child});
+  run.start(program);
+  const noise::QuietSample traced = behind_rest(one.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+  return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
+}
 
 void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
@@ -148,9 +137,8 @@ void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
   const std::string predicate = fmt::format(fmt::runtime(one.predicate), child.pid());
   const dif::Program program = or_throw(bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate)));
-  RestMeter meter(one, child, program);
   noise::QuietSamples more(kRuns * bench.samples);
-  while (more.wants_more()) more.add(meter.sample());
+  while (more.wants_more()) more.add(sample_rest(one, child, program));
   // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
   const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
   profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, clocks_of_ns(profile)));
