@@ -1,7 +1,7 @@
 #pragma once
-// Puts uprobes in. The kernel takes all probes of a link or, because of a single one, none: then the set is halved until the
-// ones at fault stand alone. They are refused, the others stay. A failed attempt puts thousands of breakpoints in and takes them
-// out again, so probes on instructions that the kernel probably refuses are kept apart and tried alone.
+// Attaches uprobes. The kernel takes all probes of a link, or none if it refuses a single one. Then the set is halved until the
+// refused ones are found; all others are attached. A failed attempt inserts thousands of breakpoints and removes them again, so
+// probes on instructions that the kernel will probably refuse are tried one by one.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Tries what the uprobe instrument needs of the kernel, with programs that do nothing. Each returns 0, or the errno of the
-// kernel's refusal. Consumer context.
+// Checks the features of the kernel that the uprobe instrument needs, by programs that do nothing. Each check returns 0, or the
+// errno of the kernel's refusal. Consumer context.
 
 namespace dvm::runtime {
 

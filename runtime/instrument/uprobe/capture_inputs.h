@@ -23,7 +23,7 @@ struct ProgramMaps {
   int drops = -1;     // counters, one for each CPU
   int counts = -1;    // of firings, one for each probe: instead of records
   int followed = -1;  // processes that are followed (followed.h); -1: the probes are in one process only
-  int32_t root = 0;   // whose, with its descendants
+  int32_t root = 0;   // the process that is followed, with its descendants
 };
 
 // The pid namespace whose numbers are wanted; all zero: the initial one, where no translation is needed.

@@ -1,6 +1,6 @@
 #pragma once
-// Notices programs that traced processes execute and of which their dynamic linker does not report (load_watch.h), such as those
-// that are linked statically. They do not wait, so what they fire in their first milliseconds is lost, which is said.
+// Notices programs that traced processes execute and that no dynamic linker reports (load_watch.h), such as statically linked
+// ones. They do not wait for dvm, so their firings in the first milliseconds are lost; dvm says so.
 
 #include <sys/types.h>
 

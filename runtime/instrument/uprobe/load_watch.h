@@ -34,9 +34,9 @@ class LoadWatch {
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;
 
-  // The processes that wait since the last time; the same one may be there more than once.
+  // The processes that have begun to wait since the last call; the same one may be there more than once.
   void take(std::vector<LoadedIn>& all);
-  // Whoever has been taken goes on.
+  // Releases the processes that take() has returned.
   void answer();
   // How often a process has waited in vain since the last call.
   uint64_t take_unanswered();

@@ -14,7 +14,7 @@ namespace dvm::runtime {
 
 class ReturnLosses {
  public:
-  // Fails if the types of the kernel lack that depth.
+  // Fails if the kernel's types do not describe task_struct.utask->depth.
   static Result<std::unique_ptr<ReturnLosses>> make();
 
   // The program for entries, in the processes that the maps select.

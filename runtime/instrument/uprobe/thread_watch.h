@@ -1,8 +1,7 @@
 #pragma once
 // Tells dvm of every thread that begins on this machine, before it runs, because it may have the number of an earlier one.
 //
-// If dvm is in a pid namespace, the number that it knows a thread by does not exist yet when the thread begins. There dvm is told
-// of threads that end.
+// In a pid namespace a new thread does not have its number yet when it begins. There dvm is told of threads that end instead.
 
 #include <memory>
 #include <vector>

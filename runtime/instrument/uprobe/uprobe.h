@@ -35,7 +35,7 @@ struct UprobeOptions {
   size_t ring_bytes = 8u << 20;  // rounded up to a power of two, at least one page
 };
 
-// Counts firings and hands none over: the least that a firing can cost.
+// An instrument that counts firings and delivers none: the lower limit of what a firing can cost.
 class CountingInstrument : public Instrument {
  public:
   virtual uint64_t count_of(const Probe& probe) const = 0;
@@ -45,7 +45,7 @@ std::unique_ptr<CountingInstrument> make_counting_instrument();
 // True if this process has the kernel features and privileges that the instrument needs.
 bool may_use_bpf();
 
-// It takes uprobe sites, tracepoints and timers on every CPU: why a probe is refused, or empty.
+// Why the instrument refuses a probe; empty: it takes it. It takes uprobe sites, tracepoints and timers on every CPU.
 inline std::string_view uprobe_refusal(const Probe& probe) {
   if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return "";
   const auto* timer = std::get_if<TimerSite>(&probe.site);
