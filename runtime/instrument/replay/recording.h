@@ -156,11 +156,11 @@ class RecordingReader {
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
   uint64_t events() const { return events_; }
   uint64_t drops() const { return drops_; }
-  uint64_t size() const { return size_; }      // of the file, in bytes
-  uint64_t pieces() const { return pieces_; }  // of memory that its events have
+  uint64_t size() const { return size_; }      // bytes of the file
+  uint64_t pieces() const { return pieces_; }  // number of pieces of memory in all events
   // CPU time in which next() has read the file.
   uint64_t reading_ns() const { return reading_ns_; }
-  // Adds the probes under their ids. An error if the catalog has other probes there.
+  // Adds the probes under their ids. Fails if the catalog has other probes under these ids.
   Status add_probes(Catalog& catalog) const;
 
   // The next firing, in the order of recording; false: there is none. Its memory and execname are valid until the next call.

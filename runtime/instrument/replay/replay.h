@@ -20,14 +20,14 @@ class ReplayInstrument : public Instrument, public Replays {
   Abilities abilities() override { return {.replays = this}; }
 };
 
-// Takes every probe but BEGIN, END and ERROR: why one is refused, or empty.
+// Why the replay instrument refuses a probe; empty: it takes it, as it does all but BEGIN, END and ERROR.
 inline std::string_view replay_refusal(const Probe& probe) {
   return std::holds_alternative<InternalSite>(probe.site) ? "it fires in dvm itself" : "";
 }
 
-// Fires those of the recording that are enabled, with all that was recorded of them.
-// A tick-N or profile-N that was not recorded fires as the recorded time passes; any other probe never does.
-// A poll takes so many events.
+// Fires the enabled probes of the recording, with all that was recorded of each firing. A tick-N or profile-N that was not
+// recorded fires as the recorded time passes; any other probe that was not recorded never fires.
+// kReplayBatch: the most events that a poll takes.
 inline constexpr uint64_t kReplayBatch = 1024;
 std::unique_ptr<ReplayInstrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader);
 
