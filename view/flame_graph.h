@@ -1,6 +1,7 @@
 #pragma once
-// A flame graph as an SVG file: a box a frame, as wide as its share of the weight, on the box of its caller. A small script in
-// the file zooms into a box that is clicked, and searches by name. Without scripts the drawing and its tooltips remain.
+// A flame graph as an SVG file: each frame is a box above that of its caller, and its width is its share of the weight. A small
+// script in the file zooms into a clicked box and searches by name. Where scripts do not run, the drawing and its tooltips
+// remain.
 
 #include <cstdint>
 #include <string>
@@ -25,9 +26,8 @@ inline constexpr size_t kMostFlameBoxes = 20000;  // that are drawn: a browser t
 
 // Frames of the kernel and inlined functions have colours of their own, and tooltips name lines of source. Frames narrower than a
 // tenth of a pixel, and the narrowest beyond kMostFlameBoxes, are merged into a box "and N more" on their caller, and counted
-// below the title. With `before`,
-// the stacks of another run, colours show what changed: red where the share of the total grew, blue where it shrank. An error if
-// nothing has a weight above 0, or a stack has more than kMostFlameFrames frames.
+// below the title. With `before`, the stacks of another run, colours show what changed: red where the share of the total grew,
+// blue where it shrank. Fails if nothing has a weight above 0, or if a stack has more than kMostFlameFrames frames.
 Result<std::string> flame_graph(const std::vector<FoldedStack>& stacks, const FlameStyle& style,
                                 const std::vector<FoldedStack>* before = nullptr);
 

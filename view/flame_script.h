@@ -5,7 +5,8 @@
 
 namespace dvm::view {
 
-// Zooms into a clicked box: its callers fill the width, what lies beside it is hidden. A click on the lowest box shows all again.
+// Zooms into a clicked box: it and its callers fill the width, and all boxes beside them are hidden. A click on the lowest box
+// shows everything again.
 // On a page narrower than the drawing it lays the boxes and the lines above them out anew, with letters as large as before.
 inline constexpr std::string_view kFlameScript = R"(<script><![CDATA[
 (function () {

@@ -31,11 +31,11 @@ std::string key_line(const Json& key);
 // Names of the aggregations that are keyed by a stack, in the order of the results.
 std::vector<std::string> names_with_stacks(const Results& results);
 
-// The aggregation `name`, or the only one that is keyed by a stack if `name` is empty. An error if there is none, or if several
-// come in question.
+// The aggregation `name`, or, if `name` is empty, the only one that is keyed by a stack. Fails if there is none, or if there are
+// several.
 Result<std::string> choose_stacks(const Results& results, const std::string& name);
 
-// What a user should know of weights below 0, which no drawing shows: so many stacks are left out. Empty: there are none.
+// A note for the user: how many stacks are left out because their weight is below 0. Empty: there are none.
 std::string left_out_text(const std::vector<FoldedStack>& stacks, const std::string& name);
 
 // The stacks of an aggregation. Other keys become outer frames; a kernel stack lies above the user stack of its row. The weight

@@ -36,7 +36,7 @@ class Results {
   static std::vector<KeyedRow> rows(const runtime::MergedAggregation& aggregation);
   // In the order in which the runs printed them.
   const std::deque<runtime::MergedAggregation>& aggregations() const { return all_; }
-  // Lines that tell of a loss or an error, with the name of their run, as they were.
+  // The lines that report a loss or an error, unchanged but for the name of their run.
   const std::vector<Json>& losses() const { return losses_; }
   // Runs without a last line: they were killed, or their files were cut.
   const std::vector<std::string>& unfinished() const { return unfinished_; }

@@ -1,5 +1,5 @@
 #pragma once
-// Results that were saved, as what a page shows: tables and flame graphs. They have no history and no account.
+// Turns saved results into what a page shows: tables and flame graphs. Saved results have no history and no account.
 
 #include <cstddef>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace dvm::view {
 
-// Of each aggregation the largest rows, `most` at most, and how many others there are; and what was lost.
+// The `most` largest rows of each aggregation, the number of other rows, and what was lost.
 runtime::Snapshot snapshot_of(const Results& results, size_t most);
 
 // A drawing for each aggregation that is keyed by a stack.
