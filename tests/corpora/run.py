@@ -135,7 +135,7 @@ class Driver:
                 seconds = self.given.seconds * rows.PATIENCE.get(path.name, programs.PATIENCE.get(choice.language, 1))
                 run = Run(words, seconds, self.environment)
                 verdict, why = self.judge(name, words, run)
-                if why == INTERRUPTED:
+                if why == INTERRUPTED or verdict in ("ROWS", "EMPTY"):  # a busy machine
                     run = Run(words, 5 * seconds, self.environment)
                     verdict, why = self.judge(name, words, run)
                 if self.given.keep:
