@@ -1,7 +1,7 @@
 #pragma once
 // Attaches uprobes. The kernel takes all probes of a link, or none if it refuses a single one. Then the set is halved until the
 // refused ones are found; all others are attached. A failed attempt inserts thousands of breakpoints and removes them again, so
-// probes on instructions that the kernel will probably refuse are tried one by one.
+// probes on instructions that the kernel will probably refuse are attached apart from the others.
 
 #include <cstdint>
 #include <string>
