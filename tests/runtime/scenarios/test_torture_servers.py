@@ -1,0 +1,142 @@
+"""Servers under load, to whose functions tracers come and go: no request fails, and the code is what it was. "./bootstrap torture" runs the
+long form."""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+import dvmtest
+from dvmtest import ENV
+from scenarios.test_agent import guards_of, without_paddings
+from scenarios.test_torture import IS_LONG, PATIENCE, AsUser, long_or
+
+CYCLES = int(os.environ.get("DVM_SERVER_CYCLES", long_or("3", "200")))
+SEED = int(os.environ.get("DVM_SEED", "1"))
+MODULES = [":", "libc:", "a.out:"]
+ENDED = r"has ended|has exited|does not exist|No such process|no process|ended before"  # what dvm says of a process that goes on its own
+
+
+class Text:
+    """The code of a file that a process has mapped."""
+
+    def __init__(self, pid, line):
+        words = line.split()
+        self.pid, self.path = pid, words[5]
+        self.begin, end = (int(address, 16) for address in words[0].split("-"))
+        self.original = pathlib.Path(self.path).read_bytes()[int(words[2], 16):][:end - self.begin]
+        self.original = without_paddings(self)
+
+    def changed(self):
+        with open(f"/proc/{self.pid}/mem", "rb") as memory:
+            memory.seek(self.begin)
+            return memory.read(len(self.original)) != self.original
+
+
+def texts_of(pid):
+    lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return [Text(pid, line) for line in lines if " r-xp " in line and re.search(r" /\S+$", line)]
+
+
+class Load(threading.Thread):
+    """Runs a command again and again, and notes what it says if that is not what is expected."""
+
+    def __init__(self, test, command, expected):
+        super().__init__()
+        self.command, self.expected, self.is_over, self.runs, self.wrong = test.PREFIX + command, expected, threading.Event(), 0, []
+        self.process = None
+        test.addCleanup(self.is_over.set)
+
+    def run(self):
+        while not self.is_over.is_set():
+            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+            said, _ = self.process.communicate(timeout=PATIENCE)
+            self.runs += 1
+            if self.process.returncode != 0 or not re.search(self.expected, said):
+                self.wrong.append(f"{self.process.returncode} {said[-2000:]}")
+
+    def finish(self):
+        self.is_over.set()
+        self.join()
+        return self.wrong
+
+
+class UnderLoad(AsUser):
+    """Starts a program with a load, and tracers in it."""
+
+    modules = MODULES
+
+    def start(self, command, **options):
+        server = subprocess.Popen(self.PREFIX + command, stdin=subprocess.DEVNULL, cwd=self.folder, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options})
+        self.addCleanup(end, server)
+        return server
+
+    def needs(self, *names):
+        for name in names:
+            if not shutil.which(name):
+                self.skipTest(f"{name} is not installed")
+
+    def answers(self, port):
+        def is_there():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+        self.assertTrue(dvmtest.eventually(is_there))
+
+    def trace_for_a_while(self, chance, pid, how, options):
+        """Attaches to all functions, and ends as `how` says."""
+        module = chance.choice(self.modules)
+        text = f'pid$target:{module}:entry, pid$target:{module}:return {{ @[probename] = count(); }} tick-{chance.randrange(1, 1000)}ms {{ exit(0); }}'
+        tracer = subprocess.Popen(self.trace(text, "-Z", *options, "-p", str(pid)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, cwd=self.folder)
+        self.addCleanup(tracer.kill)
+        if how == "killed":
+            time.sleep(chance.uniform(0, 3))
+            tracer.kill()
+        if how == "interrupted":
+            time.sleep(chance.uniform(0, 3))
+            tracer.send_signal(signal.SIGINT)
+        _, err = tracer.communicate(timeout=PATIENCE)
+        return tracer.returncode, err
+
+    def check(self, load, pids, *options):
+        """Tracers come to the processes of pids() and go while the load runs."""
+        chance = random.Random(SEED)
+        load.start()
+        for step in range(CYCLES):
+            time.sleep(chance.uniform(0, 0.3))
+            found = pids()
+            how = ["exits", "exits", "interrupted", "killed"][step % 4]
+            if not found:
+                continue
+            status, err = self.trace_for_a_while(chance, chance.choice(found), how, options)
+            self.assertEqual(load.wrong, [], f"step {step}, {how}: {err}")
+            if how == "exits" and not re.search(ENDED, err):
+                self.assertEqual(status, 0, err)
+        self.assertEqual(load.finish(), [])
+        self.assertGreater(load.runs, 0)
+
+    def code_is_restored(self, pid):
+        self.assertTrue(dvmtest.eventually(lambda: not guards_of(pid)))
+        subprocess.run(self.PREFIX + [self.dvm, "detach", "-p", str(pid)], capture_output=True, timeout=PATIENCE, env=ENV)
+        for text in texts_of(pid):
+            self.assertTrue(dvmtest.eventually(lambda text=text: not text.changed()), text.path)
+
+
+def end(server):
+    """With its children."""
+    server.send_signal(signal.SIGQUIT)
+    try:
+        server.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+if __name__ == "__main__":
+    unittest.main()
