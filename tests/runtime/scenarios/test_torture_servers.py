@@ -128,6 +128,32 @@ class UnderLoad(AsUser):
             self.assertTrue(dvmtest.eventually(lambda text=text: not text.changed()), text.path)
 
 
+class Servers(UnderLoad):
+    def test_nginx(self):
+        self.needs("nginx", "ab")
+        port, count = free_port(), 2000
+        self.write_site(port)
+        server = self.start(["nginx", "-p", self.folder, "-e", "stderr", "-c", f"{self.folder}/conf"])
+        self.answers(port)
+        workers = lambda: children_of(server.pid)
+        self.assertTrue(dvmtest.eventually(lambda: len(workers()) == 2))
+        load = Load(self, ["ab", "-q", "-n", str(count), "-c", "8", "-H", "Accept-Encoding: gzip", f"http://127.0.0.1:{port}/page"], served(count))
+        before = workers()
+        self.check(load, workers)
+        self.assertEqual((server.poll(), workers()), (None, before))
+        for pid in before:
+            self.code_is_restored(pid)
+
+    def write_site(self, port):
+        os.mkdir(f"{self.folder}/html")
+        pathlib.Path(self.folder, "html/page").write_text("a page\n" * 1000)
+        paths = " ".join(f"{name}_temp_path {self.folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        pathlib.Path(self.folder, "conf").write_text(f"daemon off; worker_processes 2; pid {self.folder}/nginx.pid; error_log stderr; events {{}}\n"
+                                                     f"http {{ access_log off; {paths} gzip on; gzip_types *; server {{ listen 127.0.0.1:{port}; root {self.folder}/html; }} }}\n")
+        for path in pathlib.Path(self.folder).rglob("*"):
+            path.chmod(0o777)
+
+
 def end(server):
     """With its children."""
     server.send_signal(signal.SIGQUIT)
@@ -136,6 +162,21 @@ def end(server):
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
+
+
+def served(count):
+    return rf"Complete requests: +{count}\nFailed requests: +0\n(?!Non-2xx)"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def children_of(pid):
+    """Also while some of them end."""
+    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if os.path.exists(f"/proc/{word}/exe")]
 
 
 if __name__ == "__main__":
