@@ -153,6 +153,19 @@ class Servers(UnderLoad):
         for path in pathlib.Path(self.folder).rglob("*"):
             path.chmod(0o777)
 
+    def test_node(self):
+        self.needs("node", "ab")
+        self.modules = ["libc:", "libuv*:", "libz*:", "libstdc*:"] + [":"] * IS_LONG  # all functions take minutes to place
+        port = free_port()
+        script = "require('http').createServer((q, r) => { let s = 0; for (let i = 0; i < 1000; i++) s += i % 7; let t; try { null.x; } catch (e) { t = e.name; } " \
+                 f"r.end(JSON.stringify([s, t, require('zlib').deflateSync('abc'.repeat(1000)).length])); }}).listen({port}, '127.0.0.1')"
+        server = self.start(["node", "-e", script])
+        self.answers(port)
+        load = Load(self, ["ab", "-q", "-n", "500", "-c", "4", f"http://127.0.0.1:{port}/"], served(500))
+        self.check(load, lambda: [server.pid])
+        self.assertIsNone(server.poll())
+        self.code_is_restored(server.pid)
+
 
 def end(server):
     """With its children."""
