@@ -1,6 +1,7 @@
 """Servers under load, to whose functions tracers come and go: no request fails, and the code is what it was. "./bootstrap torture" runs the
 long form."""
 
+import glob
 import os
 import pathlib
 import random
@@ -166,6 +167,41 @@ class Servers(UnderLoad):
         self.assertIsNone(server.poll())
         self.code_is_restored(server.pid)
 
+    def start_postgres(self):
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+        if not found or not os.path.exists(found[-1] + "/pgbench") and not shutil.which("pgbench"):
+            self.skipTest("postgres is not installed")
+        folder, data = found[-1], os.path.join(self.folder, "data")
+        made = self.plain([folder + "/initdb", "-D", data, "-A", "trust", "-U", "tester", "--no-sync"])
+        self.assertEqual(made.returncode, 0, made.stderr)
+        server = self.start([folder + "/postgres", "-D", data, "-k", self.folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "jit=off"])
+        self.client = ["-h", self.folder, "-U", "tester", "postgres"]
+        self.assertTrue(dvmtest.eventually(lambda: self.plain(["psql", "-c", "select 1", *self.client]).returncode == 0))
+        made = self.plain(["pgbench", "-i", "-q", *self.client])
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return server
+
+    def balances(self):
+        """The sums that pgbench leaves equal."""
+        query = "select (select sum(abalance) from pgbench_accounts), (select sum(tbalance) from pgbench_tellers), (select sum(bbalance) from pgbench_branches), " \
+                "(select sum(delta) from pgbench_history)"
+        return self.plain(["psql", "-At", "-c", query, *self.client]).stdout.strip().split("|")
+
+    def check_postgres(self, more, pids, *options):
+        server = self.start_postgres()
+        load = Load(self, ["pgbench", "-n", "-c", "4", "-j", "2", "-T", str(long_or(5, 20)), *more, *self.client],
+                    r"processed: [1-9]\d*\nnumber of failed transactions: 0 ")
+        self.check(load, lambda: pids(server.pid), *options)
+        self.assertIsNone(server.poll())
+        self.code_is_restored(server.pid)
+        self.assertEqual(len(set(self.balances())), 1, self.balances())
+
+    def test_postgres_serving_clients(self):
+        self.check_postgres([], serving)
+
+    def test_postgres_forking_for_each_client(self):
+        self.check_postgres(["-C"], lambda pid: [pid], "-x", "followfork")
+
 
 def end(server):
     """With its children."""
@@ -175,6 +211,10 @@ def end(server):
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
+
+
+def serving(postmaster):
+    return [pid for pid in children_of(postmaster) if b"[local]" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def served(count):
