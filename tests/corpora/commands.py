@@ -9,7 +9,7 @@ import shutil
 # Each: its options; PID is the process beside it, CHILD a program.
 COMMANDS = {
     "procsystime": ["-a", "-T -p PID", "-n sh", "-c ls -l /"],
-    "dtruss": ["-p PID", "-f sh -c /bin/true", "-a ls /", "-c ls /", "-n sh", "-t openat ls /", "-edo ls /"],
+    "dtruss": ["-p PID", "-f sh -c /bin/true", "-a ls /", "-c ls /", "-n sh", "-t mmap ls /", "-edo ls /"],
     "execsnoop": ["", "-a", "-c ls", "-ev", "-s"],
     "opensnoop": ["", "-a", "-n cat", "-vg", "-x", "-e"],
     "statsnoop": ["", "-v", "-x"],
