@@ -15,7 +15,7 @@ COMMANDS = {
     "statsnoop": ["", "-v", "-x"],
     "rwsnoop": ["", "-n sh", "-t", "-p PID"],
     "rwtop": ["-C 1 2"],
-    "hotuser": ["-p PID", "-c CHILD", "-l -p PID"],
+    "hotuser": ["-p PID", "-l -p PID"],
     "hotkernel": ["", "-m"],
     "iosnoop": ["", "-a", "-o", "-e"],
     "iotop": ["-C 1 2", "-P -C 1 2"],

@@ -148,7 +148,7 @@ EXPECTED = (
     ("fddist", r"^EXEC: \S+\s+PID: (?P<pid>\d+)\s*" + BUCKETS),
     ("hotkernel hotuser", r"^\S+\s+(?P<count>\d+)\s+(?P<percent>[\d.]+)%$"),
     ("iosnoop", r"^.*\s(?P<pid>\d+) [RW]\s+(?P<number>\d+)\s+(?P<bytes>\d+)\s"),
-    ("iopattern", r"^\s*(?:\S+ +)?(?P<percent>\d+)\s+(?P<percent2>\d+)\s+(?P<count>\d+)\s+(?P<bytes>\d+)\s"),
+    ("iopattern", r"^(?:\d{4} \w+ +\d+ \S+)?\s*(?P<percent>\d+)\s+(?P<percent2>\d+)\s+(?P<count>\d+)\s+(?P<bytes>\d+)\s"),
     ("dapptrace", r"^\s*(?:\d+/\d+:\s+)?-> \w+"),
     ("dappprof", r"^\w+\s+(?P<count>\d+)$"),
 )
