@@ -38,6 +38,7 @@ dvm_library(agent
   agent/site_groups.cpp
   agent/site_needs.cpp
   agent/stack_code.cpp
+  agent/site_room.cpp
   agent/stopped_process.cpp
   agent/stub.cpp
   agent/suspects.cpp

@@ -27,7 +27,7 @@
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
-#include "runtime/agent/site_code.h"
+#include "runtime/agent/site_room.h"
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/target_check.h"
@@ -50,18 +50,6 @@ constexpr size_t kMostAreas = 16;
 RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = false) {
   const uint64_t bytes = range.end - range.begin;
   return {kMmap, {range.begin, bytes, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}, false, adds_last};
-}
-
-// Those that its own code may serve. One at a function by which system calls are restricted always goes to agent_enter.
-std::span<const AgentFirer> firers_of(const AgentSite& site) {
-  return site.watch == inside::Watch::nothing ? std::span(site.firers) : std::span<const AgentFirer>();
-}
-
-// Bytes of the code mapping that a site needs, but for its programs.
-uint64_t bytes_of(const AgentSite& site, const inside::Context& context) {
-  return align(kMostStubBytes + site_code_bytes(firers_of(site), context), 16) + kMostStubRows * kMostRowBytes +
-         sizeof(inside::FrameEntry) + sizeof(inside::Site) + site.firers.size() * sizeof(inside::Firer) +
-         2 * sizeof(inside::Patch);
 }
 
 }  // namespace
@@ -99,11 +87,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
     Area& area = areas.back();
     area.near.end = std::max(area.near.end, site->range().end);
     area.sites.push_back(site);
-    area.wanted += bytes_of(*site, context_);
-    for (const AgentFirer& firer : site->firers) {
-      area.wanted += align(firer.program.size(), 16) + align(firer.larger_program.size(), 16) + 32;
-      for (const AgentStep& step : firer.steps) area.wanted += step.bytes();
-    }
+    area.wanted += room_of(*site, context_);
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
