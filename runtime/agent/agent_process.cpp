@@ -386,10 +386,11 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
     if (suspects.may_return_into(window) || !may_stand) busy.insert(groups.of(one.site()));
   }
   const auto place_all_but = [&](const std::set<size_t>& others) {
-    std::erase_if(waiting, [&](const Waiting& one) {
+    const auto first = std::stable_partition(waiting.begin(), waiting.end(), [&](const Waiting& one) {
       const size_t group = groups.of(one.site());
-      return !busy.contains(group) && !others.contains(group) && place_jump(stopped, one);
+      return busy.contains(group) || others.contains(group);
     });
+    if (place_jumps(stopped, std::span(first, waiting.end()))) waiting.erase(first, waiting.end());
   };
   place_all_but(raising);
   for (const Area& area : areas)
@@ -400,15 +401,22 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
 }
 
 // False: a thread has ended meanwhile, and the process with it.
-bool AgentProcess::place_jump(StoppedProcess& stopped, const Waiting& one) {
-  AgentSite& site = one.site();
-  if (!move_threads(stopped, site.range(), one.stub().moved, one.area->range.begin)) return false;
-  note_raised(raised_ | site.raises);
-  const auto& [patch, relay] = one.area->patches[one.index];
-  if ((relay && !memory_.write(relay->address, bytes_after(*relay))) || !memory_.write(patch.address, bytes_after(patch)))
-    site.refusal = "its code cannot be written";
-  is_on_ |= site.refusal.empty();
-  if (site.refusal.empty()) note_watch(stopped, site);
+bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen) {
+  std::vector<SitePatch> patches;
+  uint64_t raised = raised_;
+  for (const Waiting& one : chosen) {
+    if (!move_threads(stopped, one.site().range(), one.stub().moved, one.area->range.begin)) return false;
+    raised |= one.site().raises;
+    patches.push_back(one.area->patches[one.index]);
+  }
+  note_raised(raised);
+  const std::set<uint64_t> failed = write_jumps(memory_, patches);
+  for (const Waiting& one : chosen) {
+    AgentSite& site = one.site();
+    if (failed.contains(site.window_address)) site.refusal = "its code cannot be written";
+    is_on_ |= site.refusal.empty();
+    if (site.refusal.empty()) note_watch(stopped, site);
+  }
   return true;
 }
 

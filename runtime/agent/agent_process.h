@@ -93,7 +93,7 @@ class AgentProcess {
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
-  bool place_jump(StoppedProcess& stopped, const Waiting& one);
+  bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "runtime/agent/code_writes.h"
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
@@ -42,6 +43,20 @@ std::vector<inside::Patch> table_of(std::span<const SitePatch> patches) {
   for (const SitePatch& one : patches)
     if (one.relay) table.push_back(*one.relay);
   return table;
+}
+
+std::set<uint64_t> write_jumps(const AgentMemory& memory, std::span<const SitePatch> patches) {
+  CodeWrites relays, jumps;
+  for (const SitePatch& one : patches)
+    if (one.relay) relays.add(one.relay->address, bytes_after(*one.relay));
+  const std::set<uint64_t> lost = relays.write(memory);
+  std::set<uint64_t> failed;
+  for (const SitePatch& one : patches) {
+    const bool leads_on = !one.relay || !lost.contains(one.relay->address);
+    leads_on ? jumps.add(one.patch.address, bytes_after(one.patch)) : void(failed.insert(one.patch.address));
+  }
+  failed.merge(jumps.write(memory));
+  return failed;
 }
 
 bool crosses_page(const AgentSite& site) {

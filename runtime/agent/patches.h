@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "runtime/agent/agent_site.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/memory.h"
 
 namespace dvm::runtime {
 
@@ -20,6 +22,8 @@ struct SitePatch {
 SitePatch make_patch(const AgentSite& site, uint64_t stub);
 // The patches, then their relays.
 std::vector<inside::Patch> table_of(std::span<const SitePatch> patches);
+// Relays first. Returns the addresses of the jumps that cannot be placed.
+std::set<uint64_t> write_jumps(const AgentMemory& memory, std::span<const SitePatch> patches);
 // A jump that crosses pages could be half written when dvm is killed.
 bool crosses_page(const AgentSite& site);
 
