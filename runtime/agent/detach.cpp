@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/agent/code_pages.h"
+#include "runtime/agent/code_writes.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
@@ -66,12 +67,16 @@ AddressRange around(const inside::Patch& relay) { return {relay.address - 1, rel
 // padding that it replaces leads elsewhere.
 size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, const std::vector<inside::Patch>& patches) {
   CodePages code(memory);
+  CodeWrites jumps;
   size_t restored = 0;
   std::vector<AddressRange> relays;
   for (const inside::Patch& patch : patches) {
     if (patch.kind == PatchKind::relay) relays.push_back(around(patch));
-    if (patch.kind == PatchKind::site) restored += restore(memory, code, patch);
+    if (patch.kind != PatchKind::site || !lies_there(code, patch)) continue;
+    jumps.add(patch.address, bytes_before(patch));
+    restored++;
   }
+  restored -= jumps.write(memory).size();
   if (relays.empty()) return restored;
   const Suspects suspects(stopped, memory, relays);
   for (const inside::Patch& patch : patches)
@@ -225,8 +230,12 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
   CodePages code(memory);
   for (const FoundAgent& agent : find_agents(pid, memory)) {
     if (agent.header.tracer != tracer) continue;
-    for (const inside::Patch& patch : patches_of(memory, agent))
-      if (std::binary_search(jumps.begin(), jumps.end(), patch.address)) restore(memory, code, patch);
+    const std::vector<inside::Patch> patches = patches_of(memory, agent);
+    CodeWrites writes;
+    for (const inside::Patch& patch : patches)
+      if (std::binary_search(jumps.begin(), jumps.end(), patch.address) && lies_there(code, patch))
+        writes.add(patch.address, bytes_before(patch));
+    writes.write(memory);
   }
 }
 
