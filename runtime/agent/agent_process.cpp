@@ -347,6 +347,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
   const PlacingLock lock;
+  const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
   for (int attempt = 0; attempt < kAttempts && !waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kPause);
     auto stopped = StoppedProcess::stop(context_.pid);
@@ -355,7 +356,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     patch_groups(*stopped, areas, waiting, groups);
-    if (waiting.empty()) arm_alone(*stopped, areas);
+    if (waiting.empty()) arm_alone(*stopped, areas, apart);
   }
   for (const Waiting& one : waiting) one.site().refusal = "a thread may be in the midst of its first five bytes";
   groups.refuse_together();
@@ -452,14 +453,14 @@ Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
 }
 
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.
-void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas) {
+void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas, const std::set<pid_t>& apart) {
   for (const Area& area : areas)
     for (const AgentSite* site : area.sites) note_unwatched(*site);
   const bool are_watched = watched_.contains(inside::Watch::clone) && watched_.contains(inside::Watch::syscall);
   uint64_t armed = 0;
   const uint64_t at = context_.armed + offsetof(inside::ArmedPage, armed);
   if (!is_ordered_ || context_.follows != 0 || !are_watched || is_unwatched_) return;
-  if (!memory_.read_object(at, armed) || armed != inside::kShared || shares_memory(context_.pid)) return;
+  if (!memory_.read_object(at, armed) || armed != inside::kShared || shares_memory(context_.pid, apart)) return;
   if (context_.thread_offset == 0 || find_thread_offset(stopped, memory_) == context_.thread_offset)
     memory_.write_object(at, inside::kAlone);
 }

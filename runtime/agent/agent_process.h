@@ -100,7 +100,7 @@ class AgentProcess {
   void note_own(const std::vector<Area>& areas);
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void note_unwatched(const AgentSite& site);
-  void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
+  void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas, const std::set<pid_t>& apart);
   Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const BeginData& begin);
   struct Mapped {
     bool areas = false, data = false;

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -65,6 +66,12 @@ bool is_in_own_namespace(pid_t pid) {
   std::string first, second;
   numbers >> first >> second;
   return second.empty();
+}
+
+// 0: it is the same. Below 0: that cannot be told.
+long compare_memory(pid_t one, pid_t other) {
+  constexpr long kCompareMemory = 1;
+  return syscall(SYS_kcmp, one, other, kCompareMemory, 0, 0);
 }
 
 }  // namespace
@@ -125,13 +132,22 @@ bool counts_leading_zeros() {
   return does_count;
 }
 
-bool shares_memory(pid_t pid) {
-  constexpr long kCompareMemory = 1;
-  if (syscall(SYS_kcmp, pid, pid, kCompareMemory, 0, 0) != 0) return true;
+std::set<pid_t> apart_from(pid_t pid) {
+  std::set<pid_t> apart;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const int other = std::atoi(entry.path().filename().c_str());
-    if (other > 0 && other != pid && syscall(SYS_kcmp, pid, other, kCompareMemory, 0, 0) == 0) return true;
+    if (other > 0 && compare_memory(pid, other) > 0) apart.insert(other);
+  }
+  return apart;
+}
+
+bool shares_memory(pid_t pid, const std::set<pid_t>& apart) {
+  if (compare_memory(pid, pid) != 0) return true;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int other = std::atoi(entry.path().filename().c_str());
+    if (other > 0 && other != pid && !apart.contains(other) && compare_memory(pid, other) == 0) return true;
   }
   return static_cast<bool>(error);
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <set>
 
 #include "dvm/common/result.h"
 #include "runtime/agent/memory.h"
@@ -32,7 +33,9 @@ uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& me
 bool reads_cpu_number();
 // Whether they have the instruction lzcnt.
 bool counts_leading_zeros();
-// Whether another process has the memory of this one, or may have it.
-bool shares_memory(pid_t pid);
+// Other processes that do not have its memory. None of them ever gets it.
+std::set<pid_t> apart_from(pid_t pid);
+// Whether another process has the memory of this one, or may have it. Those that are known to be apart are not asked again.
+bool shares_memory(pid_t pid, const std::set<pid_t>& apart = {});
 
 }  // namespace dvm::runtime
