@@ -423,9 +423,11 @@ bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting>
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.
 void AgentProcess::note_watch(const StoppedProcess& stopped, const AgentSite& site) {
+  using inside::Watch;
   handlers_.note(site);
-  if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second) return;
-  if (!watched_.contains(inside::Watch::prctl) || !watched_.contains(inside::Watch::syscall)) return;
+  const bool is_new = site.watch != Watch::nothing && watched_.insert(site.watch).second;
+  if (!is_new || (site.watch != Watch::prctl && site.watch != Watch::syscall)) return;
+  if (!watched_.contains(Watch::prctl) || !watched_.contains(Watch::syscall)) return;
   const uint64_t muted = restricts_calls(stopped) ? 1 : 0;
   memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);

@@ -11,6 +11,7 @@
 namespace dvm::runtime {
 
 void HandlerWatch::note(const AgentSite& site) {
+  if (site.watch == inside::Watch::nothing) return;
   if (site.refusal.empty()) placed_.insert(site.window_address);
   (placed_.contains(site.window_address) ? seen_ : missed_).insert(site.watch);
 }
