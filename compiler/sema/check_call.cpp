@@ -83,6 +83,14 @@ bool check_addresses(ExprContext& c, const Call& e, dif::Subroutine subroutine) 
   });
 }
 
+// The form of the text is chosen when the script is compiled.
+bool check_form(ExprContext& c, const Call& e) {
+  int64_t form = 0;
+  if (e.arguments.size() < 2 || !is_integer(e.arguments[1]->type) || constant(*e.arguments[1], form)) return true;
+  c.session.error(Tag::D_PROTO_ARG, e.arguments[1]->where, fmt::format("{}( ) argument #2 must be an integer constant", e.name));
+  return false;
+}
+
 // A subroutine is given all 64 bits of an integer, of which it takes those that it needs.
 const Type* passed_as(ExprContext& c, const Type* parameter, const Type* argument) {
   if (!is_integer(parameter) || !is_integer(argument)) return parameter;
@@ -168,6 +176,8 @@ ExprPtr check(ExprContext& c, Call& e) {
   } else if (row->id == dif::Subroutine::alloca && !check_alloca(c, e)) {
     fail(c, e);
   } else if (!check_scratches(c, e, row->id) || !check_addresses(c, e, row->id)) {
+    fail(c, e);
+  } else if (row->id == dif::Subroutine::inet_ntoa6 && !check_form(c, e)) {
     fail(c, e);
   } else if (!check_subroutine(c, e, *row)) {
     fail(c, e);

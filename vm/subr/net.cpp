@@ -95,7 +95,10 @@ uint64_t subr_ntohl(State& state) noexcept { return swap32(state); }
 uint64_t subr_ntohll(State& state) noexcept { return swap64(state); }
 
 uint64_t subr_inet_ntoa(State& state) noexcept { return address_text(state, argument(state, 0), 4, put_ipv4); }
-uint64_t subr_inet_ntoa6(State& state) noexcept { return address_text(state, argument(state, 0), 16, put_ipv6<true>); }
+uint64_t subr_inet_ntoa6(State& state) noexcept {
+  const bool is_full = argument_count(state) > 1 && argument(state, 1) != 0;
+  return address_text(state, argument(state, 0), 16, is_full ? put_ipv6<false> : put_ipv6<true>);
+}
 
 uint64_t subr_inet_ntop(State& state) noexcept {
   switch (static_cast<uint32_t>(argument(state, 0))) {
