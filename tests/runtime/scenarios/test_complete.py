@@ -58,7 +58,7 @@ class Candidates(unittest.TestCase):
             self.assertTrue(expected is None or found == [f"{name.split('=')[0]}={word}" for word in expected], (name, found))
             for one in found:
                 self.assertEqual(dvm("run", "-x", one, "-n", "BEGIN { exit(0); }").returncode, 0, one)
-        self.assertIn("version=1.13", candidates("dvm run -x version="))
+        self.assertIn("version=2.0", candidates("dvm run -x version="))
         self.assertIn("amin=Stable/", candidates("dvm run -x amin=St"))
         self.assertEqual(candidates("dvm run -x amin=Stable/Stable/C"), ["amin=Stable/Stable/CPU", "amin=Stable/Stable/Common"])
         # Those that are on need the value.

@@ -119,7 +119,7 @@ class Options(Link):
         self.assertEqual((self.folder / "out").read_text().strip(), "5")
 
     def test_version(self):
-        self.assertRegex(self.succeeds("-V").stdout, r"^dtrace: dvm D 1\.13\n$")
+        self.assertRegex(self.succeeds("-V").stdout, r"^dtrace: dvm D 2\.0\n$")
         self.assertIn("engines: interp", self.succeeds("-Vv").stdout)
 
     def test_bad_usage(self):

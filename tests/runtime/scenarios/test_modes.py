@@ -24,7 +24,7 @@ class Modes(unittest.TestCase):
 
     def test_version(self):
         result = self.run_here("-V")
-        self.assertRegex(result.stdout, r"^dvm: D 1\.\d+\n$")
+        self.assertRegex(result.stdout, r"^dvm: D 2\.\d+\n$")
 
     def test_a_program_with_probes_builds_by_the_rules_for_dtrace(self):
         (self.folder / "grow.c").write_text('#include "moss.h"\nint main(void) { MOSS_GROW(3); return 7; }\n')

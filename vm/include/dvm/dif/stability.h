@@ -45,6 +45,6 @@ std::string print_version(uint32_t version);
 // True for the versions of D that exist.
 bool is_known_version(uint32_t version);
 std::vector<std::string> known_versions();
-inline constexpr uint32_t kNewestVersion = 1u << 24 | 13u << 12;
+inline constexpr uint32_t kNewestVersion = 2u << 24;
 
 }  // namespace dvm::dif
