@@ -63,11 +63,17 @@ const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
   return first;
 }
 
-void refuse_floating(ExprContext& c, Index& e, size_t number, const Type* type) {
-  fail(
-      c, e, Tag::D_ARGS_TYPE,
-      fmt::format("argument {} of the probe is not available: it is a {}, and D computes with integers only", number, type->name),
-      {fmt::format("arg{} has its bits, unless the program passes it in a vector register", number)});
+// A float or double by the bits of its argument, which a cast in a script would take for an integer.
+ExprPtr floating_argument(ExprContext& c, size_t number, const Type* type, Location where) {
+  auto bits = std::make_unique<Cast>(where);
+  bits->operand = raw_argument(c, number, c.types.basic("uint64_t"), where);
+  bits->type = type;
+  return bits;
+}
+
+void refuse_long_double(ExprContext& c, Index& e, size_t number) {
+  fail(c, e, Tag::D_ARGS_TYPE,
+       fmt::format("argument {} of the probe is not available: a long double fits into no register", number));
 }
 
 }  // namespace
@@ -103,7 +109,9 @@ ExprPtr index_args(ExprContext& c, Index& e) {
     return nullptr;
   }
   const Type* native = probe->native[argument.from].type;
-  if (is_floating(native)) return refuse_floating(c, e, argument.from, native), nullptr;
+  if (is_floating(native) && is_by_reference(native)) return refuse_long_double(c, e, argument.from), nullptr;
+  if (is_floating(native) && &resolve(*native) == &resolve(*argument.type))
+    return floating_argument(c, argument.from, native, e.where);
   ExprPtr value = raw_argument(c, argument.from, native, e.where);
   if (!can_translate(c, argument.type, *value) || is_compatible(argument.type, *value))
     return checked_cast(c, std::move(value), argument.type);
