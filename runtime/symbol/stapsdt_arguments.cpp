@@ -1,7 +1,7 @@
 // Finds the arguments of a note. Covered by tests/unit/instrument/stapsdt_test.cpp and tests/fuzz/targets/stapsdt.cpp.
 //
-//   argument   [size@]operand                size: 1 2 4 8, "-" before it: signed, "f" behind it: a floating-point number
-//   operand    %register | $constant | [symbol][+-displacement][(base[,index[,scale]])]
+//   argument   [size@]operand                size: 1 2 4 8, "-" before it: signed, "f" behind it: the bits of a floating-point
+//   number operand    %register | $constant | [symbol][+-displacement][(base[,index[,scale]])]
 
 #include <fmt/format.h>
 
@@ -100,11 +100,10 @@ std::string_view take_symbol(std::string_view& text) {
 }
 
 // "1", "8", "-4", "8f"; false: it is none of these.
-bool parse_size(std::string_view text, Operand& operand, bool& is_float) {
+bool parse_size(std::string_view text, Operand& operand) {
   operand.is_signed = text.starts_with('-');
   if (operand.is_signed) text.remove_prefix(1);
-  is_float = text.ends_with('f');
-  if (is_float) text.remove_suffix(1);
+  if (text.ends_with('f')) text.remove_suffix(1), operand.is_signed = false;
   if (text.size() != 1 || std::string_view("1248").find(text[0]) == std::string_view::npos) return false;
   operand.size = static_cast<uint8_t>(text[0] - '0');
   return true;
@@ -124,13 +123,11 @@ class ArgumentParser {
       : whole_(text), rest_(text), address_(address), symbol_(symbol) {}
 
   StapsdtArgument parse() {
-    bool is_float = false;
     if (const size_t at = rest_.find('@'); at != std::string_view::npos) {
-      if (!parse_size(rest_.substr(0, at), operand_, is_float)) return refuse("its size is none that a register has");
+      if (!parse_size(rest_.substr(0, at), operand_)) return refuse("its size is none that a register has");
       rest_.remove_prefix(at + 1);
       has_size_ = true;
     }
-    if (is_float) return refuse("it is a floating-point number");
     const std::string problem = rest_.starts_with('%')   ? parse_register()
                                 : rest_.starts_with('$') ? parse_constant()
                                                          : parse_memory();

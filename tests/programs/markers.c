@@ -37,7 +37,9 @@ __attribute__((noinline)) void pass_places(long n, const struct pair *all) {
   STAP_PROBE5(dvmtest, places, counter, pairs[2].second, all[n].first, n, pairs[1].first);
 }
 
-__attribute__((noinline)) void pass_numbers(double number, long after) { STAP_PROBE2(dvmtest, numbers, number, after); }
+__attribute__((noinline)) void pass_numbers(double number, long after) {
+  STAP_PROBE4(dvmtest, numbers, number, after, (float)number, (long double)number);
+}
 
 __attribute__((noinline)) void pass_constants(void) { STAP_PROBE3(dvmtest, constants, 5, -7, 1L << 40); }
 

@@ -1,13 +1,19 @@
-/* An argument that is no integer reads 0, and dvm says so; those behind it are where they are.
+/* A double or float is the bits of argN, and a number in a declared args[N]. A long double reads 0, and dvm says so.
  * run: -c '{programs}/markers_O0 2'
  * needs: uprobes
  * backend: uprobe
  * program: markers_O0
- * mask: dvmtest\d+
+ * mask: dvmtest\d+|(?<='16f@)[^']+
  */
 #pragma D option quiet
 
+provider dvmtest { probe numbers(double, long, float); };
+
 dvmtest$target:::numbers
 {
-	printf("%d %d\n", arg0, arg1);
+	printf("%x %d %x %d\n", arg0, arg1, (unsigned)arg2, arg3);
+	printf("%f %.1f ", args[0], args[2]);
+	trace(args[0]);
+	printf("\n");
+	@[args[0]] = sum(args[1]);
 }

@@ -90,9 +90,15 @@ TEST(StapsdtArguments, SymbolsAreFarFromTheLocation) {
   EXPECT_EQ(read("8@sym"), Operand::memory(saved::rip, 0x4000 - 0x1200));
 }
 
+// A float or double is read as its bits.
+TEST(StapsdtArguments, FloatingPointNumbersAreBits) {
+  EXPECT_EQ(read("8f@-8(%rbp)"), Operand::memory(saved::rbp, -8));
+  EXPECT_EQ(read("-8f@%rax"), of_register(saved::rax, 8, false));
+  EXPECT_EQ(read("-4f@%eax"), of_register(saved::rax, 4, false));
+}
+
 TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
-  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is a floating-point number");
-  EXPECT_EQ(argument("-8f@8(%rsp)").problem, "'-8f@8(%rsp)': it is a floating-point number");
+  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is in no general register");
   EXPECT_THAT(argument("8@%xmm0").problem, HasSubstr("'8@%xmm0': it is in no general register"));
   EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("no general register"));
   EXPECT_THAT(argument("16@%rax").problem, HasSubstr("its size"));
