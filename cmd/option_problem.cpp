@@ -42,7 +42,7 @@ std::string in_plain_words(const std::string& text) {
   return text;
 }
 
-std::vector<std::string> options_of(const CLI::App& app) {
+std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -52,8 +52,8 @@ std::vector<std::string> options_of(const CLI::App& app) {
 }
 
 // Options that the word abbreviates, or else those that differ in few letters.
-std::vector<std::string> option_hints(const CLI::App& app, const std::string& word) {
-  const std::vector<std::string> names = options_of(app);
+std::vector<std::string> near_options(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> names = option_names(app);
   std::vector<std::string> hints;
   for (const std::string& name : names)
     if (word.size() > 3 && name.starts_with(word)) hints.push_back(fmt::format("did you mean '{}'?", name));
@@ -67,7 +67,7 @@ std::string unexpected_word(const CLI::App& app) {
   const std::string& word = words.front();
   if (!word.starts_with('-') || word == "-") return fmt::format("unexpected operand '{}'", word);
   std::string text = fmt::format("unknown option {}", word);
-  for (const std::string& hint : option_hints(app, word.substr(0, word.find('=')))) text += "\n    hint: " + hint;
+  for (const std::string& hint : near_options(app, word.substr(0, word.find('=')))) text += "\n    hint: " + hint;
   return text;
 }
 

@@ -116,13 +116,13 @@ std::string command_problem(const CLI::App& app, std::span<const std::string> wo
 void refuse_odd_values(CLI::App& app) {
   const CLI::Validator is_given(
       [](std::string& text) { return text.empty() ? std::string("the value is empty") : std::string(); }, "");
-  const CLI::Validator is_flag(
+  const CLI::Validator has_no_value(
       [](std::string& text) { return text == "true" ? std::string() : std::string("it takes no value"); }, "");
   for (CLI::Option* option : app.get_options())
     if (const std::string type = option->get_type_name(); type == "FILE" || type == "URL" || type == "ADDRESS")
       option->check(is_given);
     else if (option->get_items_expected_max() == 0)
-      option->check(is_flag);
+      option->check(has_no_value);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_odd_values(*command);
 }
 
