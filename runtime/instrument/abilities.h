@@ -123,10 +123,8 @@ class Merges {
  public:
   // Reads all firings up to now.
   virtual void collect() = 0;
-  // The time of the earliest firing that was read and not delivered. Nothing: there is none.
-  virtual std::optional<uint64_t> first() = 0;
-  // Delivers that firing. Returns like EventSink::fire().
-  virtual bool deliver_first(EventSink& sink) = 0;
+  // Delivers the firings that were read, up to a time, the earliest first, and counts them. Returns like EventSink::fire().
+  virtual bool deliver_until(uint64_t time, EventSink& sink, uint64_t& count) = 0;
 
  protected:
   ~Merges() = default;

@@ -31,14 +31,7 @@ class MergedSink final : public EventSink {
   }
 
   // False: the poll ends. Delivers those at or before that time.
-  bool deliver_until(uint64_t time) {
-    while (true) {
-      const auto first = kept_.first();
-      if (!first || *first > time) return true;
-      count_++;
-      if (!kept_.deliver_first(path_)) return false;
-    }
-  }
+  bool deliver_until(uint64_t time) { return kept_.deliver_until(time, path_, count_); }
   uint64_t count() const { return count_; }
 
  private:

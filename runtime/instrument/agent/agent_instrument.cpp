@@ -80,10 +80,7 @@ class AgentInstrument final : public Instrument,
   Result<uint64_t> poll(EventSink& sink) override {
     collect();
     uint64_t count = 0;
-    while (find_earliest()) {
-      count++;
-      if (!deliver_first(sink)) break;
-    }
+    deliver_until(UINT64_MAX, sink, count);
     return count;
   }
 
@@ -103,16 +100,18 @@ class AgentInstrument final : public Instrument,
     free_lanes();
   }
 
-  std::optional<uint64_t> first() override {
-    if (!find_earliest()) return std::nullopt;
-    return clock_.time_of(record_.ticks);
-  }
-
-  bool deliver_first(EventSink& sink) override {
-    gone_.tell(record_.ticks, sink);
-    const bool wants_more = deliver(*earliest_, record_, sink);
-    earliest_->lanes->take_first();
-    return wants_more;
+  bool deliver_until(uint64_t time, EventSink& sink, uint64_t& count) override {
+    LaneRecord record;
+    while (AgentTarget* earliest = earliest_in(processes_, record)) {
+      const uint64_t at = clock_.time_of(record.ticks);
+      if (at > time) return true;
+      count++;
+      gone_.tell(record.ticks, sink);
+      const bool wants_more = deliver(*earliest, record, at, sink);
+      earliest->lanes->take_first();
+      if (!wants_more) return false;
+    }
+    return true;
   }
 
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
@@ -382,33 +381,26 @@ class AgentInstrument final : public Instrument,
       if (process->lanes) gone_.free_lanes(pid, *process->lanes);
   }
 
-  // False: no record has been copied that is known to be the earliest.
-  bool find_earliest() {
-    earliest_ = earliest_in(processes_, record_);
-    return earliest_ != nullptr;
-  }
-
   // The process has written the record: what names a probe, a process or a CPU is checked here, lengths by decode().
-  bool deliver(AgentTarget& process, const LaneRecord& record, EventSink& sink) {
+  bool deliver(AgentTarget& process, const LaneRecord& record, uint64_t time, EventSink& sink) {
     uint64_t head = 0;
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
     if (head >> 32 == inside::kUpdateMark) {
-      if (is_before_begin(clock_.time_of(record.ticks), sink.begun())) return true;
+      if (is_before_begin(time, sink.begun())) return true;
       foreign_ += !late_.add(record.bytes, planner_.clauses(), check_of(process));
       return !late_.wants_reading();
     }
-    if (head >> 32 == inside::kClauseMark) return deliver_clause(process, record, static_cast<uint32_t>(head), sink);
+    if (head >> 32 == inside::kClauseMark) return deliver_clause(process, record, static_cast<uint32_t>(head), time, sink);
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
     if (!process.has_cookie(cookie_of(head))) return foreign_++, true;
-    return deliver_record(process, record, clock_.time_of(record.ticks), sink);
+    return deliver_record(process, record, time, sink);
   }
 
   // The time that clauses in the thread have seen is at most that of the record, but for how far two clocks are apart.
-  bool deliver_clause(AgentTarget& process, const LaneRecord& record, uint32_t number, EventSink& sink) {
+  bool deliver_clause(AgentTarget& process, const LaneRecord& record, uint32_t number, uint64_t time, EventSink& sink) {
     const auto found = process.records.contains(number) ? planner_.records().read(record.bytes, number) : std::nullopt;
     if (!found) return foreign_++, true;
-    const uint64_t time = clock_.time_of(record.ticks);
     if (is_before_begin(time, sink.begun())) return true;
     ClauseSink clause(sink, found->clause);
     const bool wants_more =
@@ -478,8 +470,6 @@ class AgentInstrument final : public Instrument,
   bool follows_ = false;
   std::unordered_set<pid_t> had_lanes_;  // when the probes were taken off
   uint64_t looked_ = 0;                  // for processes that were forked
-  AgentTarget* earliest_ = nullptr;      // whose record find_earliest() has found, and
-  LaneRecord record_;                    // that record
   bool uses_time_ = false;               // a clause that runs in threads does
   bool has_stacks_ = false;              // likewise, as keys
   bool has_begun_ = false;               // BEGIN has fired

@@ -85,10 +85,9 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
 
   // An instrument that merges is not polled. poll() of the one beside it, which is recorded too, tells of errors.
   void collect() override { merged_->collect(); }
-  std::optional<uint64_t> first() override { return merged_->first(); }
-  bool deliver_first(EventSink& sink) override {
+  bool deliver_until(uint64_t time, EventSink& sink, uint64_t& count) override {
     sink_ = &sink;
-    const bool goes_on = merged_->deliver_first(*this);
+    const bool goes_on = merged_->deliver_until(time, *this, count);
     if (!goes_on) keep();  // the run may end before the other one is polled, and with it the process
     return goes_on;
   }

@@ -27,16 +27,20 @@ class Timed final : public Instrument, public Replays, public Merges {
   }
   Result<uint64_t> poll(EventSink& sink) override {
     uint64_t count = 0;
-    for (bool goes_on = true; goes_on && !times.empty() && sink.admits(times.front()); count++) goes_on = deliver_first(sink);
+    for (bool goes_on = true; goes_on && !times.empty() && sink.admits(times.front());)
+      goes_on = deliver_until(times.front(), sink, count);
     return count;
   }
-  void collect() override {}
-  std::optional<uint64_t> first() override { return times.empty() ? std::nullopt : std::optional(times.front()); }
-  bool deliver_first(EventSink& sink) override {
-    vm::Firing firing;
-    firing.probe_id = id_, firing.timestamp = times.front();
-    times.pop_front();
-    return sink.fire(firing);
+  void collect() override { collections++; }
+  bool deliver_until(uint64_t time, EventSink& sink, uint64_t& count) override {
+    bool goes_on = true;
+    for (; goes_on && !times.empty() && times.front() <= time; count++) {
+      vm::Firing firing;
+      firing.probe_id = id_, firing.timestamp = times.front();
+      times.pop_front();
+      goes_on = sink.fire(firing);
+    }
+    return goes_on;
   }
   Pacing pacing() const override { return {}; }
   uint64_t drops() const override { return 0; }
@@ -46,6 +50,7 @@ class Timed final : public Instrument, public Replays, public Merges {
 
   std::deque<uint64_t> times;
 
+  unsigned collections = 0;
  private:
   uint64_t period_;
   bool merges_;
