@@ -130,6 +130,7 @@ class RecordingWriter {
   std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);
   std::vector<uint32_t> new_processes_;
   size_t process_count_ = 0;
+  int32_t noted_pid_ = 0;  // the process of the last firing
   SeenAddresses addresses_;
 };
 

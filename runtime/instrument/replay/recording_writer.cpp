@@ -229,7 +229,8 @@ std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t has
 
 // Processes beyond the available room have no ids in a replay.
 void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
-  if (firing.pid <= 0) return;
+  if (firing.pid <= 0 || firing.pid == noted_pid_) return;
+  noted_pid_ = firing.pid;
   const auto place = find_place(
       processes_, static_cast<uint32_t>(firing.pid), process_count_, [](const SeenProcess& p) { return p.pid == 0; },
       [&](const SeenProcess& p) { return p.pid == firing.pid; });
