@@ -103,12 +103,13 @@ Result<uint64_t> LocalBackend::deliver(Instrument& instrument) {
   return count ? Result<uint64_t>(*count + sink.count()) : count;
 }
 
-// What is kept back has fired before the other instruments are polled, so they know all that was earlier.
+// What is kept back has fired before the other instruments are polled, so they know all that was earlier. A poll that goes on
+// collects as well, so that there is room for new firings while it handles those that it has.
 void LocalBackend::begin_merge() {
   Merges* kept = instruments_.merges();
-  if (kept == nullptr || next_ != 0 || turn_ != 0) return;
+  if (kept == nullptr) return;
   kept->collect();
-  merged_until_ = read_clock(CLOCK_MONOTONIC);
+  if (next_ == 0 && turn_ == 0) merged_until_ = read_clock(CLOCK_MONOTONIC);
 }
 
 // They fire ahead of others that are not handled yet.

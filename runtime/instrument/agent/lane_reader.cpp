@@ -19,7 +19,9 @@ namespace dvm::runtime {
 namespace {
 
 constexpr int kAttempts = 3;
-constexpr size_t kMostCopies = 1024;  // that wait to be taken
+constexpr size_t kMostCopies = 1024;       // that wait to be taken
+constexpr uint64_t kMostWords = 16 << 20;  // of all copies, before the lanes have to wait
+constexpr uint64_t kKeptWords = 1 << 20;   // of those that nothing waits in
 constexpr size_t kHeadWords = sizeof(inside::RecordHead) / sizeof(uint64_t);
 
 // Threads have numbers of their own among all processes; one of another process may have it meanwhile.
@@ -60,7 +62,7 @@ inside::Lane LaneReader::lane_of(uint32_t number) const {
 }
 
 void LaneReader::collect() {
-  if (turns_.size() > kMostCopies || !read_heads()) return;
+  if (turns_.size() > kMostCopies || held_words_ > kMostWords || !read_heads()) return;
   copied_at_ = __rdtsc();
   inside::DataHeader header;
   std::memcpy(&header, heads_.data(), sizeof header);
@@ -102,7 +104,10 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   made.at = 0;
   made.length = 0;
   made.end = makes_sense ? size / sizeof(uint64_t) : 0;
-  if (made.words.size() < made.end) made.words.resize(made.end);
+  if (made.words.size() < made.end) {
+    held_words_ += made.end - made.words.size();
+    made.words.resize(made.end);
+  }
   const uint64_t begin = tail & (ring_bytes_ - 1);
   const uint64_t first = std::min<uint64_t>(made.end * sizeof(uint64_t), ring_bytes_ - begin);
   made.wrap = first / sizeof(uint64_t);
@@ -113,7 +118,7 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   bytes_ += made.end * sizeof(uint64_t);
   write_value(file_, lane_at(number) + offsetof(inside::Lane, tail), lane.head);
   Turn turn{0, &made};
-  if (!advance(turn)) return spare_.push_back(&made);
+  if (!advance(turn)) return give_back(made);
   turns_.push_back(turn);
   std::push_heap(turns_.begin(), turns_.end(), is_later);
 }
@@ -123,6 +128,12 @@ LaneReader::Copy& LaneReader::spare_copy() {
   Copy& copy = *spare_.back();
   spare_.pop_back();
   return copy;
+}
+
+// Its memory stays for the next one, unless firings have waited in much more of it.
+void LaneReader::give_back(Copy& copy) {
+  if (held_words_ > kKeptWords) held_words_ -= std::exchange(copy.words, {}).size();
+  spare_.push_back(&copy);
 }
 
 // To the next record of the copy; none reaches over the end of the ring. False: there is none.
@@ -152,7 +163,7 @@ std::optional<LaneRecord> LaneReader::first() const {
 // Mostly the next record of the lane is the earliest again, and nothing moves.
 void LaneReader::take_first() {
   if (!advance(turns_.front())) {
-    spare_.push_back(turns_.front().copy);
+    give_back(*turns_.front().copy);
     turns_.front() = turns_.back();
     turns_.pop_back();
   }

@@ -25,7 +25,7 @@ class LaneReader {
   // file: the memfd of the process, owned by the caller.
   LaneReader(int file, uint32_t lanes, uint32_t ring_bytes);
 
-  // Copies the records of the lanes, up to a limit for each lane, and frees their room.
+  // Copies what the lanes hold, and makes room in them, unless too much of it waits to be taken already.
   void collect();
   // The earliest copied record. Nothing: an earlier one may still arrive. Records of one lane keep their order.
   std::optional<LaneRecord> first() const;
@@ -50,11 +50,11 @@ class LaneReader {
  private:
   struct Copy {
     uint32_t lane = 0;
-    std::vector<uint64_t> words;  // never shrinks
-    size_t end = 0;               // words of it that were copied
-    size_t at = 0;                // and taken
-    size_t wrap = 0;              // where the beginning of the ring lies
-    size_t length = 0;            // bytes of the record at hand
+    std::vector<uint64_t> words;
+    size_t end = 0;     // words of it that were copied
+    size_t at = 0;      // and taken
+    size_t wrap = 0;    // where the beginning of the ring lies
+    size_t length = 0;  // bytes of the record at hand
   };
   // A copy that has records left, by the time of the next one.
   struct Turn {
@@ -72,6 +72,7 @@ class LaneReader {
   bool advance(Turn& turn);
   void sink_first();
   Copy& spare_copy();
+  void give_back(Copy& copy);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t ring_at(uint32_t number) const { return lane_at(lanes_) + uint64_t{number} * ring_bytes_; }
 
@@ -82,6 +83,7 @@ class LaneReader {
   std::vector<Turn> turns_;       // a heap: the earliest first
   std::vector<std::unique_ptr<Copy>> copies_;
   std::vector<Copy*> spare_;  // of these
+  uint64_t held_words_ = 0;   // of all copies
   uint64_t horizon_ = 0;      // all records up to this time were copied
   uint64_t copied_at_ = 0;    // no record is later
   uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "common/clock.h"
+#include "runtime/instrument/pace.h"
 #include "runtime/instrument/replay/recording.h"
 #include "tests/unit/runtime/session.h"
 
@@ -49,8 +50,8 @@ class Timed final : public Instrument, public Replays, public Merges {
   Abilities abilities() override { return {.replays = this, .merges = merges_ ? this : nullptr}; }
 
   std::deque<uint64_t> times;
-
   unsigned collections = 0;
+
  private:
   uint64_t period_;
   bool merges_;
@@ -82,6 +83,27 @@ TEST(RecordingOrder, IsThatOfTheTimesOfTwoInstruments) {
   EXPECT_EQ(session.out().substr(0, 2), "ab");
   EXPECT_EQ(session.out().find("aa"), std::string::npos);
   EXPECT_EQ(session.out().find("bb"), std::string::npos);
+}
+
+// Threads would find their rings full if that waited until all has been handled.
+TEST(Merging, MakesRoomForFiringsBetweenTheParts) {
+  constexpr uint64_t kParts = 3;
+  Session session;
+  std::array<Timed*, 2> both{};
+  for (const uint64_t period : {1, 2}) {
+    auto timed = std::make_unique<Timed>(period, period == 2);
+    both[period - 1] = timed.get();
+    session.handle().add_instrument(std::move(timed));
+    session.handle().catalog().add({0, "profile", "", "", "tick-" + std::to_string(period), TimerSite{period, false}});
+  }
+  ASSERT_EQ(session.start({clause("tick-1", {print("a")}), clause("tick-2", {print("b")})}), "");
+  Timed& merged = *both[1];
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  for (uint64_t i = 0; i < kParts * kFiringsOfAPart; i++) merged.times.push_back(begin);
+  merged.collections = 0;
+  EXPECT_TRUE(session.handle().look() || merged.times.empty());
+  EXPECT_TRUE(merged.times.empty());
+  EXPECT_GE(merged.collections, kParts);
 }
 
 }  // namespace
