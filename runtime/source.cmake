@@ -32,6 +32,7 @@ dvm_library(process
   process/open_files.cpp
   process/process.cpp
   process/process_start.cpp
+  process/reaped.cpp
   process/scheduling.cpp
   process/split_command.cpp
   process/start.cpp

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/process/reaped.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -64,7 +65,7 @@ Came as_coming(int status) {
 Came wait_for(pid_t tid, uint64_t deadline) {
   for (;;) {
     int status = 0;
-    const pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+    const pid_t found = look_at_thread(tid, status);
     if (found < 0 && errno != EINTR) return Came::end;
     if (found == tid) {
       const Came came = as_coming(status);
@@ -103,7 +104,7 @@ bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
 // A signal that a straggler was about to take is not lost, and its call does not end.
 bool is_released(pid_t tid) {
   int status = 0;
-  const pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+  const pid_t found = look_at_thread(tid, status);
   if (found == 0) return false;
   if (found != tid || !WIFSTOPPED(status)) return true;
   const Came came = as_coming(status);

@@ -19,6 +19,7 @@
 #include <sstream>
 #include <utility>
 
+#include "runtime/process/reaped.h"
 #include "runtime/process/target_memory.h"
 #include "runtime/process/thread_status.h"
 
@@ -141,6 +142,7 @@ Result<Process> Process::spawn(const std::vector<std::string>& words, const Envi
   if (!pid) return pid.error();
   Process process;
   process.pid_ = *pid;
+  keep_status(*pid);
   process.is_child_ = process.is_stopped_ = true;
   process.pidfd_ = open_pidfd(*pid);
   if (process.pidfd_ < 0) return Error{fmt::format("failed to watch process {}: {}", *pid, std::strerror(errno))};
@@ -188,7 +190,9 @@ bool Process::has_exited() {
     const pid_t found = waitpid(pid_, &status, WNOHANG | __WALL);
     const bool is_waited_for = found < 0 && errno == ECHILD;  // by an agent, when it held the threads
     if (!is_waited_for && (found != pid_ || WIFSTOPPED(status))) return false;
-    ending_ = is_waited_for ? reaped_ending(pidfd_) : ending_of(status);
+    const auto kept = take_status(pid_);
+    if (!is_waited_for || kept) ending_ = ending_of(kept.value_or(status));
+    if (!ending_) ending_ = reaped_ending(pidfd_);
   }
   has_exited_ = true;
   return true;
@@ -213,7 +217,7 @@ void Process::kill() {
     ::poll(&fd, 1, kPause);
   }
   has_exited_ = true;
-  ending_ = ending_of(status);
+  ending_ = ending_of(take_status(pid_).value_or(status));
 }
 
 }  // namespace dvm::runtime

@@ -20,6 +20,7 @@
 #include "runtime/agent/stopped_process.h"
 #include "runtime/instrument/agent/gains_rights.h"
 #include "runtime/instrument/breakpoint/debug_register.h"
+#include "runtime/process/reaped.h"
 #include "runtime/process/start.h"
 #include "runtime/process/thread_status.h"
 
@@ -109,8 +110,8 @@ class Execing {
   bool next(uint64_t within = kWithin) {
     const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + within;
     while (read_clock(CLOCK_MONOTONIC) < deadline) {
-      pid_t found = waitpid(tid_, &status_, __WALL | WNOHANG);
-      if (found < 0 && errno == ECHILD && tid_ != pid_) found = waitpid(tid_ = pid_, &status_, __WALL | WNOHANG);
+      pid_t found = look_at_thread(tid_, status_);
+      if (found < 0 && errno == ECHILD && tid_ != pid_) found = look_at_thread(tid_ = pid_, status_);
       if (found < 0 && errno != EINTR) return is_traced_ = false;
       if (found == tid_) return is_stopped_ = is_traced_ = WIFSTOPPED(status_);
       usleep(kPause);

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/process/reaped.h"
 #include "runtime/process/thread_status.h"
 #include "tests/support/skip.h"
 
@@ -207,6 +208,24 @@ TEST(Process, HasExitedAlsoIfSomebodyElseHasWaitedForIt) {
   kill(process->pid(), SIGTERM);
   EXPECT_EQ(waitpid(process->pid(), nullptr, __WALL), process->pid());
   EXPECT_TRUE(process->has_exited());
+}
+
+// Code of dvm that waits for the stops of its threads.
+TEST(Process, KnowsAnEndThatAnotherPartOfTheTracerHasWaitedFor) {
+  for (const bool is_asked : {false, true}) {
+    auto process = Process::spawn({"sh", "-c", "exit 7"});
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(process->resume());
+    int status = 0;
+    while (look_at_thread(process->pid(), status) == 0) usleep(100);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    const int kept = is_asked ? take_status(process->pid()).value_or(0) : status;
+    EXPECT_EQ(kept, status);
+    EXPECT_TRUE(process->has_exited());
+    const std::string said = is_asked ? "exited with status 7" : how(*process);
+    EXPECT_EQ(said, "exited with status 7");
+    EXPECT_FALSE(take_status(process->pid()));
+  }
 }
 
 // A thread that dvm traces and has not waited for keeps its process from ending.
