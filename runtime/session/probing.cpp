@@ -183,15 +183,17 @@ Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refuse
 
 void Probing::learn_processes() {
   if (config_.is_replay) return;
-  const auto learn = [&](int32_t pid) {
-    consumer_.symbols().learn(pid);
-    for (const auto& backend : backends_) backend->learn(pid, is_destructive());
-  };
+  std::set<int32_t> processes;
   for (const ProbeEcbs& probe : enabling_.probes()) {
     if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site))
-      learn(site->pid);
+      processes.insert(site->pid);
     else if (fires_anywhere(*probe.probe) && config_.target != 0)
-      learn(config_.target);
+      processes.insert(config_.target);
+  }
+  const bool destroys = is_destructive();
+  for (const int32_t pid : processes) {
+    consumer_.symbols().learn(pid);
+    for (const auto& backend : backends_) backend->learn(pid, destroys);
   }
 }
 
