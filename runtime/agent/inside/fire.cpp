@@ -17,6 +17,7 @@
 #include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/record.h"
 #include "runtime/agent/inside/tails.h"
 #include "runtime/agent/inside/time.h"
 #include "runtime/agent/inside/unwind.h"
@@ -26,78 +27,8 @@ namespace dvm::runtime::inside {
 namespace {
 
 constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
-constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
-constexpr uint64_t kAbsent = ~uint64_t{0};
+constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;       // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
-
-[[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
-
-[[gnu::always_inline]] inline uint64_t widen(uint64_t value, const RecordStep& step) {
-  const unsigned spare = 64 - 8U * step.size;
-  value <<= spare;
-  return step.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
-}
-
-struct ThreadFiring {
-  const Context& context;
-  Lane* lane;
-  int32_t pid;
-  uint32_t tid;
-  const uint64_t* saved;
-  uint64_t record;             // the address where it is written
-  bool is_cut;                 // a string or a copy may be longer than its room
-  const ClauseRecord* clause;  // of a record of one clause; else null
-  const Workspace* workspace;  // likewise
-};
-
-[[gnu::noinline]] uint64_t read_operand(const ThreadFiring& firing, const RecordStep& step) {
-  const auto saved = [&](uint8_t n) { return n < kSavedWords ? firing.saved[n] : 0; };
-  const uint64_t address = saved(step.base) + saved(step.index) * step.scale + static_cast<uint64_t>(step.value);
-  uint64_t value = 0;
-  const uint64_t bytes = step.size <= 8 ? step.size : 8;
-  return read_memory(firing.pid, address, reinterpret_cast<uint64_t>(&value), bytes) == bytes ? widen(value, step) : 0;
-}
-
-// Bytes up to and with the NUL; 0: there is none.
-[[gnu::always_inline]] inline uint64_t length_of(uint64_t text, uint64_t begin, uint64_t end) {
-  for (uint64_t i = begin; i < end; i++)
-    if (*reinterpret_cast<const volatile char*>(text + i) == 0) return i + 1;
-  return 0;
-}
-
-// Length of the string with its NUL, which is added if there was none in so many bytes. If the string cannot be read as a whole,
-// the number of bytes that could be read.
-[[gnu::noinline]] uint64_t read_string(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
-  uint64_t done = 0;
-  for (uint64_t part = kFirstPart; done < most; part = most) {
-    const uint64_t want = most - done < part ? most - done : part;
-    const uint64_t got = read_memory(pid, from + done, to + done, want);
-    if (const uint64_t length = length_of(to, done, done + got)) return length;
-    done += got;
-    if (got < want) return done != 0 ? done : kAbsent;  // a clause may want no more than these
-  }
-  if (most == 0) return kAbsent;
-  *reinterpret_cast<char*>(to + most - 1) = 0;
-  return most;
-}
-
-// Returns the end of what was written.
-[[gnu::noinline]] uint32_t read_slot(ThreadFiring& firing, const RecordStep& step) {
-  const uint64_t to = firing.record + step.at;
-  const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
-  const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) : step.most;
-  const uint64_t most = wanted < step.most ? wanted : step.most;
-  uint64_t length = kAbsent;
-  if (from >= kPage)
-    length = step.is_string ? read_string(firing.pid, from, to + 8, most)
-                            : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
-  word(to) = length;
-  firing.is_cut |= wanted > most || (step.is_string && length == step.most);
-  if (length != kAbsent) return static_cast<uint32_t>(step.at + 8 + ((length + 7) & ~uint64_t{7}));
-  if (step.by == 0 && !step.is_string)
-    for (uint32_t i = 0; i < step.most; i += 8) word(to + 8 + i) = 0;
-  return step.at + 8;
-}
 
 [[gnu::noinline]] void read_stack(const ThreadFiring& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
