@@ -24,7 +24,7 @@ void MachineCode::place_globals(uint64_t at) {
 size_t AgentStep::bytes() const {
   size_t all = sizeof step + sizeof aggregation.clause + 16 + room_of(code) + room_of(aggregation.value);
   for (const AgentKey& key : aggregation.keys) all += room_of(key.code);
-  if (step.kind == inside::ClauseStep::Kind::clause_record)
+  if (is_any_record(*this))
     all += room_of(sizeof record.record) + room_of(record.program.size()) + room_of(record.larger_program.size());
   return all;
 }

@@ -61,6 +61,12 @@ struct AgentStep {
   size_t bytes() const;  // upper bound of its size in the process
 };
 
+// Its record is of a single clause.
+inline bool is_any_record(const AgentStep& one) {
+  using Kind = inside::ClauseStep::Kind;
+  return one.step.kind == Kind::clause_record || one.step.kind == Kind::fault_record;
+}
+
 // A probe at a site. The programs, which make its records, are an inside::RecordProgram with its steps, as bytes.
 struct AgentFirer {
   uint64_t cookie = 0;

@@ -41,7 +41,7 @@ uint64_t CodeArea::add_record(const AgentClauseRecord& one) {
 
 uint64_t CodeArea::add_parts(const AgentStep& one) {
   using Kind = inside::ClauseStep::Kind;
-  if (one.step.kind == Kind::clause_record) return add_record(one.record);
+  if (is_any_record(one)) return add_record(one.record);
   return one.step.kind == Kind::aggregate ? add_aggregation(one.aggregation) : add_code(one.code);
 }
 

@@ -8,8 +8,8 @@
 
 namespace dvm::runtime {
 
-// A key that cannot be read is left to agent_enter, so nothing may have happened before: that is only sure of the first firer,
-// unless it has called for a tail.
+// A value or a key that cannot be had is left to agent_enter, so nothing may have happened before: not in another firer, nor for
+// a tail.
 bool can_run_all(std::span<const AgentFirer> firers);
 // The predicates of all clauses, one of which must be true for anything to happen; none: something may happen anyway, or they
 // read more than registers.

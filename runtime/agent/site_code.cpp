@@ -176,6 +176,7 @@ class SiteCoder : SiteCodeBase {
     for (size_t i = is_predicate_true_ ? 1 : 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
+      if (is_fault_record(firer.steps[i])) continue;  // agent_enter handles what fails
       if (const AgentClauseRecord& its = firer.steps[i].record; is_clause_record(firer.steps[i])) {
         add_record(*record_of(its), its.record.programs.cookie, &its.record);
         continue;

@@ -37,10 +37,15 @@ std::span<const AgentStep> steps_behind_gate(std::span<const AgentFirer> firers)
   return std::any_of(its.begin(), its.end(), is_predicate) ? std::span<const AgentStep>() : its;
 }
 
-bool can_run(const AgentStep& step, bool is_in_first_firer) {
-  if (is_record(step)) return true;
+bool has_effect(const AgentStep& step) {
+  return step.step.kind == Kind::aggregate || is_clause_record(step) || step.code.variable_stores != 0;
+}
+
+// may_leave: agent_enter can begin the firing anew.
+bool can_run(const AgentStep& step, bool may_leave) {
+  if (is_record(step) || is_fault_record(step)) return true;
   if (is_clause_record(step)) return record_of(step.record).has_value();
-  if (may_fail(step) && !is_in_first_firer) return false;
+  if (may_fail(step) && !may_leave) return false;
   return SiteFrame::can_hold(step.step.kind == Kind::aggregate ? needs_of(step.aggregation).reads : step.code.reads);
 }
 
@@ -153,8 +158,12 @@ bool may_know_time(const AgentFirer& firer) {
 bool can_run_all(std::span<const AgentFirer> firers) {
   return !firers.empty() && std::all_of(firers.begin(), firers.end(), [&](const AgentFirer& firer) {
     if (may_record(firer) && !record_of(firer)) return false;
-    const bool is_first = &firer == firers.data() && firer.tail == inside::Tail::nothing;
-    return std::all_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) { return can_run(step, is_first); });
+    bool may_leave = &firer == firers.data() && firer.tail == inside::Tail::nothing;
+    return std::all_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& step) {
+      const bool is_possible = can_run(step, may_leave);
+      may_leave &= !has_effect(step);
+      return is_possible;
+    });
   });
 }
 

@@ -48,6 +48,7 @@ bool is_updated_here(const inside::ThreadAggregation& clause);
 
 inline bool is_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::record; }
 inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }
+inline bool is_fault_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::fault_record; }
 inline bool is_time(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::time; }
 bool may_record(const AgentFirer& firer);
 bool counts_plainly(const AgentFirer& firer);  // in the lane

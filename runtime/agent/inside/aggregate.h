@@ -125,7 +125,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
   return words;
 }
 
-// fault: dvm shall run the clauses. muted: of a stack, which it could not read either.
+// fault: dvm shall run the clause. muted: of a stack, which it could not read either.
 enum class KeyRead : uint8_t { whole, fault, muted };
 
 // Writes the key into the arena.
@@ -140,6 +140,7 @@ inline KeyRead make_key(const ThreadAggregation& clause, const Context& context,
       *to = value;
     else
       added = read_key(context, workspace.lane, key, saved, value, saved[kStackWord], to);
+    if (added == 0 && key.kind == KeyKind::string) workspace.unreadable = value;
     if (added == 0) return key.kind == KeyKind::stack ? KeyRead::muted : KeyRead::fault;
     words += added;
   }

@@ -17,9 +17,19 @@ namespace dvm::runtime::inside {
     const uint8_t value = clause.values[i];
     if (value < kMostVariables)
       words[i] = workspace.variables[value];
+    else if (value < kTimeValue)
+      words[i] = workspace.locals[value - kMostVariables];
     else
-      words[i] = value < kTimeValue ? workspace.locals[value - kMostVariables] : workspace.time;
+      words[i] = value == kTimeValue ? workspace.time : workspace.unreadable;
   }
+}
+
+// Behind a step that fails: leads to the record of its clause. False: the clause has none.
+[[gnu::always_inline]] inline bool leave_to_record(const ClauseStep*& step, Workspace& workspace) {
+  if (step->kind == ClauseStep::Kind::predicate || step->skip == 0) return false;
+  step += step->skip - 1;
+  workspace.failed = 1;
+  return true;
 }
 
 }  // namespace dvm::runtime::inside

@@ -268,19 +268,34 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   return true;
 }
 
+// False: a value or a key cannot be had.
+[[gnu::always_inline]] inline bool run_aggregation(const Context& context, uint64_t ring, const ThreadFiring& firing,
+                                                   Workspace& workspace, const ThreadAggregation& clause) {
+  if (is_plain_count(clause)) return count_plainly(*workspace.lane, clause.clause, workspace.side), true;
+  uint32_t key_words = 0;
+  const KeyRead read = make_key(clause, context, *workspace.arena, firing.saved, workspace, key_words);
+  if (read == KeyRead::muted) return true;
+  if (read == KeyRead::fault) return false;
+  const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
+  if (workspace.failed != 0) return false;
+  if (!aggregate(clause, *workspace.arena, key_words, value))
+    write_update(context, *workspace.lane, ring, {.clause = clause.clause, .value = value}, *workspace.arena, key_words);
+  return true;
+}
+
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a value or a key cannot be had. No step
-// before such a value has an effect.
+// before such a value has an effect, unless its clause ends with a fault_record.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
                                    const Firer& firer) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
-  const uint64_t side = side_of(lane);
-  Arena& arena = arena_of(header, context, lane, side);
   const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1));
   Workspace workspace;
   workspace.pid = static_cast<uint64_t>(int64_t{firing.pid});
   workspace.tid = firing.tid;
-  workspace.time = workspace.failed = 0;
+  workspace.time = workspace.failed = workspace.unreadable = 0;
   workspace.lane = &lane;
+  workspace.side = side_of(lane);
+  workspace.arena = &arena_of(header, context, lane, workspace.side);
   workspace.variables = reinterpret_cast<ThreadVariables*>(context.variables)[number].values;
   for (uint32_t i = 0; i < firer.locals; i++) workspace.locals[i] = 0;
   const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
@@ -290,26 +305,23 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
     } else if (step->kind == ClauseStep::Kind::aggregate) {
       if (is_in_child(context, firing)) return true;
       const auto& clause = *reinterpret_cast<const ThreadAggregation*>(step->address);
-      if (is_plain_count(clause)) {
-        count_plainly(lane, clause.clause, side);
-        continue;
-      }
-      uint32_t key_words = 0;
-      const KeyRead read = make_key(clause, context, arena, firing.saved, workspace, key_words);
-      if (read == KeyRead::fault) return false;
-      if (read == KeyRead::muted) continue;
-      const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
-      if (workspace.failed != 0) return false;
-      if (!aggregate(clause, arena, key_words, value))
-        write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
+      const bool is_done = run_aggregation(context, ring, firing, workspace, clause);
+      if (!is_done && !leave_to_record(step, workspace)) return false;
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
     } else if (step->kind == ClauseStep::Kind::clause_record) {
       const auto& clause = *reinterpret_cast<const ClauseRecord*>(step->address);
       if (record_clause(context, lane, ring, firing, workspace, clause)) return true;
+    } else if (step->kind == ClauseStep::Kind::fault_record) {
+      if (workspace.failed == 0) continue;
+      record_clause(context, lane, ring, firing, workspace, *reinterpret_cast<const ClauseRecord*>(step->address));
+      workspace.failed = workspace.unreadable = 0;
     } else {
       const uint64_t value = evaluate(step->address, firing.saved, workspace);
-      if (workspace.failed != 0) return false;
+      if (workspace.failed != 0) {
+        if (leave_to_record(step, workspace)) continue;
+        return false;
+      }
       if (value == 0 && step->kind == ClauseStep::Kind::predicate) step += step->skip;
     }
   }

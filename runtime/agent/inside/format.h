@@ -189,7 +189,8 @@ struct Workspace {
   uint64_t tid;
   uint64_t time;                 // of the firing; set by the step `time`
   uint64_t* variables;           // of the thread
-  uint64_t failed;               // not 0: a value cannot be computed in the thread, so dvm must run the clauses
+  uint64_t failed;               // not 0: a value cannot be computed in the thread
+  uint64_t unreadable;           // the address of a string that cannot be read; 0: there is none
   uint64_t locals[kMostLocals];  // clause-local variables
   Lane* lane;
   Arena* arena;
@@ -223,12 +224,18 @@ struct ThreadAggregation {
   UpdateShape shape{};
 };
 
-// A step of the clauses of a probe in the thread. record: leaves a record from which dvm runs all clauses. clause_record: leaves
-// one from which dvm runs the actions of this clause.
+// A step of the clauses of a probe in the thread:
+//
+//   record         leaves a record from which dvm runs all clauses
+//   clause_record  leaves one from which dvm runs the actions of this clause
+//   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the actions
+//                  up to the fault; otherwise it does nothing
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record, clause_record };
+  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record, clause_record, fault_record };
   Kind kind = Kind::predicate;
-  uint32_t skip = 0;     // of a predicate: the number of steps to skip if it is false
+  // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
+  // step fails, or 0 if there is none.
+  uint32_t skip = 0;
   uint64_t address = 0;  // of the code; of a ThreadAggregation; of a ClauseRecord
 };
 
@@ -249,10 +256,12 @@ struct ClauseRecord {
   uint32_t number = 0;
   uint32_t count = 0;     // of values
   uint64_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
-  // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, or kTimeValue.
+  // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, kTimeValue, or
+  // kUnreadableValue.
   uint8_t values[kMostVariables + kMostLocals + 8]{};
 };
 inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
+inline constexpr uint8_t kUnreadableValue = kTimeValue + 1;  // the address that a fault_record is about
 
 // The head of a record with one value to be aggregated, because the arena had no room for its key. No cookie equals the mark. The
 // words of the key follow.

@@ -236,7 +236,7 @@ class Agent {
   }
   uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
   void place(AgentStep& step) {
-    if (step.step.kind == Kind::clause_record) {
+    if (is_any_record(step)) {
       step.record.record.programs.program = add(step.record.program);
       return void(step.step.address = add(bytes_of(step.record.record)));
     }

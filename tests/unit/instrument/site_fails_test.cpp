@@ -5,6 +5,7 @@
 #include <random>
 
 #include "placed_stub.h"
+#include "runtime/agent/site_ability.h"
 
 namespace dvm::runtime {
 namespace {
@@ -45,6 +46,41 @@ TEST_F(SiteFails, LeaveTheClausesToDvm) {
   compare({firer({step(Kind::predicate, quotient(), 1), aggregation(1, SiteFunction::count, {})})});
   compare({firer({step(Kind::evaluate, quotient()), aggregation(9, SiteFunction::quantize, value_of(BuiltIn::arg0))})});
   compare({firer({sum({stack(2, 0)})})});
+}
+
+// A record of the clause has its head, the address and a word.
+TEST_F(SiteFails, LeadToTheRecordOfTheirClause) {
+  AgentStep record = step(Kind::fault_record);
+  record.record.program = firer({}).program;
+  record.record.record.number = 7, record.record.record.programs.cookie = 1;
+  record.record.record.values[record.record.record.count++] = inside::kUnreadableValue;
+  AgentStep sum = aggregation(3, SiteFunction::sum, quotient(), {integer(masked(BuiltIn::arg0, 7))});
+  sum.step.skip = 2;
+  const AgentStep behind = aggregation(1, SiteFunction::count, {}), before = aggregation(2, SiteFunction::count, {});
+  for (const bool is_effect_before : {false, true}) {
+    std::vector<AgentStep> steps{sum, behind, record, aggregation(4, SiteFunction::count, {})};
+    if (is_effect_before) steps.insert(steps.begin(), before);
+    const std::vector<AgentFirer> firers{firer(std::move(steps))};
+    EXPECT_EQ(can_run_all(firers), !is_effect_before);
+    for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+      Agent agent(armed);
+      agent.place(firers);
+      for (uint64_t i = 0; i < 12; i++) {
+        Registers registers{};
+        registers.words[saved::rsi] = i;  // 0, 4 and 8 fail
+        agent.fire(registers);
+      }
+      EXPECT_EQ(agent.count_of(1), 9U);
+      EXPECT_EQ(agent.count_of(2), is_effect_before ? 12U : 0U);
+      EXPECT_EQ(agent.count_of(4), 12U);
+      const std::vector<uint64_t> ring = agent.ring();
+      const size_t length = sizeof(inside::RecordHead) + ring.front();
+      EXPECT_EQ(agent.lane().head, 3 * length);
+      EXPECT_EQ(ring[2], uint64_t{inside::kClauseMark} << 32 | 7);
+      EXPECT_EQ(ring[3], 0U);
+      EXPECT_EQ(agent.lane().turns % 2, 0U);
+    }
+  }
 }
 
 TEST_F(SiteFails, NothingFiresBehindTheEndOfTheRun) {
