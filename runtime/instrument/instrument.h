@@ -59,6 +59,7 @@ struct ProcessChange {
 struct ClauseFiring {
   uint32_t epid = 0;
   std::span<const vm::VariableValue> variables;
+  uint64_t unreadable = 0;  // the address of a string that could not be read there; 0: there is none
 };
 
 // Receives firings during poll(). Its functions are probe context: they do not allocate, lock, print or write files. Buffers are

@@ -89,7 +89,9 @@ bool FiringPath::fire_clause(vm::Firing& firing, const ClauseFiring& clause) noe
   const ProbeEcbs* probe = ecb == nullptr ? nullptr : find(firing.probe_id);
   if (probe == nullptr || ecb->probe != probe->probe || is_before_begin(firing.timestamp, begun_)) return true;
   prepare(firing);
+  host_.refuse(clause.unreadable);
   runtime::fire_clause(*context_.level, *probe, *ecb, firing, clause.variables);
+  host_.refuse(0);
   return count();
 }
 

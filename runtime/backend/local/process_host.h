@@ -45,12 +45,15 @@ class ProcessHost final : public vm::Host {
     recorded_.begin(firing.late);
     files_.serve(firing, !is_replay_);
   }
+  // Memory at this address cannot be read, though it may be readable by now. 0: all can.
+  void refuse(uint64_t address) noexcept { refused_ = address; }
   uint64_t late_reads() const { return late_reads_; }
   // The number of values that late reads got after the process had continued. In a replay, those of the recorded script count.
   uint64_t late_values() const { return late_values_; }
   uint64_t unknown_files() const { return files_.unknown(); }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
+    if (is_refused(address)) return false;
     late_reads_ += !is_replay_;
     if (!(is_replay_ ? recorded_.read(address, to) : memory_.read(memory_of_, address, to))) return false;
     late_values_ += is_late_;
@@ -58,6 +61,7 @@ class ProcessHost final : public vm::Host {
     return true;
   }
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept override {
+    if (is_refused(address)) return -1;
     late_reads_ += !is_replay_;
     const std::ptrdiff_t size = is_replay_ ? recorded_.read_string(address, to) : memory_.read_string(memory_of_, address, to);
     late_values_ += is_late_ && size >= 0;
@@ -113,6 +117,7 @@ class ProcessHost final : public vm::Host {
   };
   static constexpr size_t kChildren = 4096;  // places; a place holds the latest of the children that share it
 
+  bool is_refused(uint64_t address) const noexcept { return refused_ != 0 && address == refused_; }
   static size_t place(int32_t pid) { return static_cast<uint32_t>(pid) % kChildren; }
   // -1: not known.
   int32_t known_parent(int32_t pid) const noexcept {
@@ -133,6 +138,7 @@ class ProcessHost final : public vm::Host {
   int32_t memory_of_ = 0;                // the process to read; $target for BEGIN, END and tick-N, which fire in dvm
   bool is_late_ = false;                 // the process has continued since the firing
   uint64_t late_reads_ = 0, late_values_ = 0;
+  uint64_t refused_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded
   RecordedReads recorded_;

@@ -19,9 +19,12 @@ struct KnownRecord {
   uint64_t cookies[2] = {};                    // of its records; the second one may be 0
   std::vector<vm::VariableValue> variables{};  // the first values of a record
   bool has_time = false;                       // the value behind them
+  bool has_fault = false;                      // the last value: an address that could not be read, or 0
   bool ends_run = false;                       // the thread has ended it
 
-  size_t value_bytes() const { return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time) * sizeof(uint64_t); }
+  size_t value_bytes() const {
+    return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time + has_fault) * sizeof(uint64_t);
+  }
 };
 
 class ClauseRecords {

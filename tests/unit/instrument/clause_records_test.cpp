@@ -39,6 +39,15 @@ TEST_F(ClauseRecordsTest, HaveVariablesAndTime) {
   }
 }
 
+TEST_F(ClauseRecordsTest, MayBeAboutAnAddress) {
+  const uint32_t number = records_.add({.epid = 9, .cookies = {kCookie, 0}, .has_time = true, .has_fault = true});
+  std::vector<uint64_t> words{uint64_t{inside::kClauseMark} << 32 | number, 0, 0x4321, kCookie};
+  const auto found = read(words, number);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->clause.unreadable, 0x4321U);
+  EXPECT_FALSE(found->time);  // the clause has not asked for it
+}
+
 TEST_F(ClauseRecordsTest, MayHaveNoValues) {
   std::vector<uint64_t> words = {0, kCookie};
   const auto found = read(words, 0);
