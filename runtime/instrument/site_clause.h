@@ -45,6 +45,7 @@ struct SiteClause {
   std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
   bool needs_dvm = false;                                         // only its predicate can run there
   std::optional<ClauseRecordPlan> record{};
+  std::optional<ClauseRecordPlan> fault{};  // for a firing of which it needs a value that cannot be had: dvm finds the fault
 };
 
 }  // namespace dvm::runtime

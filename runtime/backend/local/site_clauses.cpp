@@ -154,7 +154,7 @@ void add_variables(const EcbPlan& plan, const IsKept& is_kept, std::vector<dif::
 
 void SiteClauseList::leave_to_dvm() {
   may_record = false;
-  for (SiteClause& clause : clauses) clause.needs_dvm = true, clause.actions.clear(), clause.record.reset();
+  for (SiteClause& clause : clauses) clause.needs_dvm = true, clause.actions.clear(), clause.record.reset(), clause.fault.reset();
 }
 
 SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
@@ -210,6 +210,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
     if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();
     clause.record = record_of(*ecb, probe);
+    clause.fault = fault_of(*ecb);
     made.may_record &= !clause.needs_dvm || clause.record;
     const std::vector<uint16_t> globals = globals_of(*ecb->plan);
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
@@ -241,6 +242,15 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
     made.values = changing_values(plan, is_kept);
   }
   add_variables(plan, is_kept, made.variables);
+  return made;
+}
+
+// Nothing: dvm may find another value in a global by then.
+std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb) const {
+  if (!globals_of(*ecb.plan).empty()) return {};
+  ClauseRecordPlan made{ecb.epid, needs_of(ecb.plan->desc, strsize_)};
+  add_variables(
+      *ecb.plan, [](const dif::Variable& one) { return one.scope != dif::Scope::global; }, made.variables);
   return made;
 }
 

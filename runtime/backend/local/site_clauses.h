@@ -44,6 +44,7 @@ class SiteClauses {
   bool are_shared(const ProbeEcbs& probe) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
   std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe) const;
+  std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb) const;
 
   const Enabling& enabling_;
   uint32_t strsize_;

@@ -328,8 +328,11 @@ Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs
   return {};
 }
 
-Status AgentPlanner::add_record(const Candidate& candidate, AgentClauseRecord& to) {
-  const ClauseRecordPlan& plan = *candidate.enabled->clauses[to.clause].record;
+Status AgentPlanner::add_record(const Candidate& candidate, AgentStep& step) {
+  AgentClauseRecord& to = step.record;
+  const SiteClause& clause = candidate.enabled->clauses[to.clause];
+  const bool has_fault = step.step.kind == inside::ClauseStep::Kind::fault_record;
+  const ClauseRecordPlan& plan = has_fault ? *clause.fault : *clause.record;
   CaptureNeeds needs = plan.needs;
   needs.time |= candidate.enabled->needs.time;
   inside::RecordPrograms& programs = to.record.programs;
@@ -337,6 +340,7 @@ Status AgentPlanner::add_record(const Candidate& candidate, AgentClauseRecord& t
   KnownRecord known{.epid = plan.epid,
                     .cookies = {programs.cookie, programs.larger_cookie},
                     .has_time = plan.needs.time,
+                    .has_fault = has_fault,
                     .ends_run = plan.ends_run};
   for (const dif::Variable& one : plan.variables) known.variables.push_back({one.scope, one.id, 0});
   to.record.number = records_.add(std::move(known));
@@ -467,8 +471,8 @@ Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPl
     if (Status added = add_programs(candidate, candidate.enabled->needs, firer, firer.cookie, firer.larger_cookie); !added)
       return added;
   for (AgentStep& step : steps.steps)
-    if (step.step.kind == inside::ClauseStep::Kind::clause_record)
-      if (Status added = add_record(candidate, step.record); !added) return added;
+    if (is_any_record(step))
+      if (Status added = add_record(candidate, step); !added) return added;
   firer.has_variables = steps.are_in_thread() && candidate.enabled->has_thread_variables;
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;

@@ -124,7 +124,7 @@ class AgentPlanner {
   // The programs of a record of these needs, for an AgentFirer or an AgentClauseRecord, and their cookies.
   template <class Record>
   Status add_programs(const Candidate& candidate, CaptureNeeds needs, Record& to, uint64_t& cookie, uint64_t& larger_cookie);
-  Status add_record(const Candidate& candidate, AgentClauseRecord& record);
+  Status add_record(const Candidate& candidate, AgentStep& step);
 
   Delivery& delivery_;
   bool by_breakpoints_;

@@ -128,7 +128,7 @@ void AgentTarget::expect_records(const AgentSite& site) {
     for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})
       if (cookie != 0) cookies.insert(cookie);
     for (const AgentStep& step : firer.steps)
-      if (step.step.kind == inside::ClauseStep::Kind::clause_record) records.insert(step.record.record.number);
+      if (is_any_record(step)) records.insert(step.record.record.number);
   }
 }
 

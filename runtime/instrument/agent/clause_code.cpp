@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,11 @@ bool may_fault(const dif::Difo& difo) {
   return std::any_of(difo.text.begin(), difo.text.end(), [](Instruction in) { return dif::info(in.opcode()).can_fault; });
 }
 
+// It changes a variable.
+bool stores(const dif::Difo& difo) {
+  return std::any_of(difo.text.begin(), difo.text.end(), [](Instruction in) { return dif::has_format(in, dif::Format::stv); });
+}
+
 // The number of the variable among the values of a record; nothing: the thread does not have it.
 std::optional<uint8_t> value_number(const dif::Variable& variable) {
   const bool is_local = variable.scope == dif::Scope::clause;
@@ -72,36 +79,56 @@ class StepMaker {
  private:
   bool add(const SiteClause& clause, size_t number) {
     const size_t begin = made.steps.size() + (clause.predicate && reads_time(*clause.predicate) ? 1 : 0);
+    faults_ = {};
     if (clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
-    if ((clause.needs_dvm || !add_actions(clause)) && !add_record(clause, number)) return false;
+    if ((clause.needs_dvm || !add_actions(clause, number)) && !add_record(clause, number)) return false;
     if (clause.predicate) made.steps[begin].step.skip = static_cast<uint32_t>(made.steps.size() - begin - 1);
     return true;
   }
   // All of them, or none.
-  bool add_actions(const SiteClause& clause) {
+  bool add_actions(const SiteClause& clause, size_t number) {
     const size_t begin = made.steps.size();
     const bool had_effect = has_effect_, could_fail = may_fail_;
-    for (const auto& action : clause.actions) {
+    faults_ = Faults(clause);
+    const auto add_one = [this](const auto& action) {
       const auto* value = std::get_if<SiteValue>(&action);
-      if (value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action))) continue;
-      made.steps.resize(begin);
-      has_effect_ = had_effect, may_fail_ = could_fail;
-      return false;
+      return value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action));
+    };
+    const bool are_added = std::all_of(clause.actions.begin(), clause.actions.end(), add_one);
+    if (are_added && (faults_.steps.empty() || add_fault_record(*clause.fault, number))) return true;
+    made.steps.resize(begin);
+    has_effect_ = had_effect, may_fail_ = could_fail;
+    return false;
+  }
+  // The steps of the clause that may fail lead there.
+  bool add_fault_record(const ClauseRecordPlan& plan, size_t number) {
+    AgentClauseRecord record{.clause = number, .record = {}};
+    if (!add_variables(plan, record.record)) return false;
+    if (plan.needs.time) record.record.values[record.record.count++] = inside::kTimeValue;
+    record.record.values[record.record.count++] = inside::kUnreadableValue;
+    for (const size_t step : faults_.steps) made.steps[step].step.skip = static_cast<uint32_t>(made.steps.size() - step);
+    AgentStep& step = made.steps.emplace_back();
+    step.step.kind = inside::ClauseStep::Kind::fault_record;
+    step.record = std::move(record);
+    return true;
+  }
+  bool add_variables(const ClauseRecordPlan& plan, inside::ClauseRecord& to) {
+    for (const dif::Variable& one : plan.variables) {
+      const auto value = value_number(one);
+      if (!value) return refuse(InDvm::variable);
+      to.values[to.count++] = *value;
+      note_variable(one);
     }
     return true;
   }
   // Behind the record, which has the variables as they were, the thread changes them.
   bool add_record(const SiteClause& clause, size_t number) {
     if (!clause.record) return false;
+    faults_ = {};
     AgentClauseRecord record{.clause = number, .record = {}};
     record.record.ends_run = clause.record->ends_run;
     ends_run_ |= clause.record->ends_run;
-    for (const dif::Variable& one : clause.record->variables) {
-      const auto value = value_number(one);
-      if (!value) return refuse(InDvm::variable);
-      record.record.values[record.record.count++] = *value;
-      note_variable(one);
-    }
+    if (!add_variables(*clause.record, record.record)) return false;
     if (clause.record->needs.time) {
       add_time();
       record.record.values[record.record.count++] = inside::kTimeValue;
@@ -116,9 +143,7 @@ class StepMaker {
   }
   // One that changes no variable may be anything that does not stop the clause.
   bool add_change(const SiteValue& value) {
-    const bool is_stored = std::any_of(value.difo->text.begin(), value.difo->text.end(),
-                                       [](Instruction in) { return dif::has_format(in, dif::Format::stv); });
-    if (is_stored) return add(value, inside::ClauseStep::Kind::evaluate);
+    if (stores(*value.difo)) return add(value, inside::ClauseStep::Kind::evaluate);
     const auto text = value.type.by_ref() ? text_key_of(*value.difo, place_.probe, 1) : std::nullopt;
     if (value.type.by_ref()) return (text && text->kind != TextKey::Kind::copied) || refuse(InDvm::fault);
     MachineCode unused;
@@ -133,10 +158,13 @@ class StepMaker {
     if (its.in_dvm != InDvm::nothing) refuse(its.in_dvm);
     code = std::move(its.code);
     note_variables(*value.difo);
-    return !code.empty() && (!code.may_fail || take_failing());
+    faults_.note(*value.difo);
+    return !code.empty() && (!code.may_fail || take_failing(stores(*value.difo)));
   }
-  // Only where nothing has happened that dvm would do again: it begins with new variables of the clause.
-  bool take_failing() {
+  // Only where nothing has happened that dvm would do again: in the clause, which then has a record of its own; or at all, as
+  // dvm begins with new variables of the clause. A value that fails must not be stored.
+  bool take_failing(bool is_stored) {
+    if (faults_.can_fail() && !is_stored) return faults_.is_at_step = true;
     if (has_effect_ || !takes_failing_) return refuse(InDvm::fault);
     return may_fail_ = true;
   }
@@ -159,7 +187,9 @@ class StepMaker {
     if (reads_time(value)) add_time();
     AgentStep& step = made.steps.emplace_back();
     step.step.kind = kind;
-    return make(value, step.code);
+    if (!make(value, step.code)) return false;
+    faults_.note_step(made.steps.size() - 1);
+    return true;
   }
   bool add(const SiteAggregation& aggregation) {
     const auto function = function_number(aggregation.function);
@@ -169,7 +199,10 @@ class StepMaker {
     if (!function) return refuse(InDvm::function);
     if (aggregation.words > inside::kMostWords) return refuse(InDvm::words);
     if (!keys.do_fit()) return refuse(InDvm::keys);
-    if (keys.may_fail() && !take_failing()) return false;
+    bool is_stored = false;
+    for (const SiteValue& key : aggregation.keys)
+      if (key.frames == 0) faults_.note(*key.difo), is_stored |= stores(*key.difo);
+    if (keys.may_fail() && !take_failing(is_stored)) return false;
     const bool has_time = (aggregation.value && reads_time(*aggregation.value)) ||
                           std::any_of(aggregation.keys.begin(), aggregation.keys.end(), reads_time);
     if (has_time) add_time();
@@ -177,7 +210,8 @@ class StepMaker {
     step.step.kind = inside::ClauseStep::Kind::aggregate;
     AgentClause& its = step.aggregation;
     if (aggregation.value && !make(*aggregation.value, its.value)) return false;
-    has_effect_ = true;
+    faults_.note_step(made.steps.size() - 1);
+    has_effect_ = faults_.has_effect = true;
     for (const SiteValue& key : aggregation.keys) note_variables(*key.difo);
     its.clause.key_count = static_cast<uint32_t>(keys.keys.size());
     its.keys = std::move(keys.keys);
@@ -190,9 +224,35 @@ class StepMaker {
     return true;
   }
 
+  // Steps of a clause that may fail. dvm then runs the clause again, from its predicate on, up to the same fault.
+  struct Faults {
+    Faults() = default;
+    explicit Faults(const SiteClause& clause) : has_record(clause.fault.has_value()) {
+      if (clause.predicate) note(*clause.predicate->difo);
+    }
+    bool can_fail() const { return has_record && !has_effect; }
+    // It is computed next. Another run must not find a variable changed that it reads before it changes it.
+    void note(const dif::Difo& difo) {
+      for (const Instruction in : difo.text) {
+        const std::pair variable(dif::info(in.opcode()).scope, in.index());
+        if (dif::has_format(in, dif::Format::ldv)) loaded.insert(variable);
+        has_effect |= dif::has_format(in, dif::Format::stv) && loaded.contains(variable);
+      }
+    }
+    void note_step(size_t step) {
+      if (std::exchange(is_at_step, false)) steps.push_back(step);
+    }
+
+    std::vector<size_t> steps;
+    bool is_at_step = false;  // which is about to be added
+    bool has_record = false, has_effect = false;
+    std::set<std::pair<std::optional<dif::Scope>, unsigned>> loaded;
+  };
+
   const ClausePlace& place_;
   const NumberOf& number_of_;
   bool takes_failing_;
+  Faults faults_;
   size_t records_ = 0;       // clauses that have one
   bool has_effect_ = false;  // one of the steps, beyond variables
   bool may_fail_ = false, has_thread_variables_ = false, ends_run_ = false;

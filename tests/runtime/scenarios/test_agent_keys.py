@@ -39,14 +39,43 @@ class Keys(AgentTest):
                     self.assertIn("0 faults, same handler\n", here.stdout)
                     self.assertEqual(self.errors(here), self.errors(there))
 
-    def test_the_first_aggregation_alone_may_have_a_key_that_cannot_be_read(self):
-        strings, numbers = "pid$target:a.out:follow:entry { @[copyinstr(arg0)] = count(); }", "pid$target:a.out:follow:entry { @n[arg1] = count(); }"
-        error = "ERROR { @e[arg4] = count(); }"
-        first, last = self.run_one(strings + numbers + error), self.run_one(numbers + strings + error)
-        self.assertIn(IN_THREAD, first.stderr)
-        self.assertNotIn(IN_THREAD, last.stderr)
-        self.assertEqual(sorted(first.stdout.splitlines()), sorted(last.stdout.splitlines()))
-        self.assertRegex(first.stdout, r"\n +20 +10000\n")
+    # A clause ends where a value cannot be had, with a fault; others go on. ENTRY is the description.
+    FAULTS = ["ENTRY { @a[copyinstr(arg0)] = count(); } ENTRY { @b[copyinstr(arg0 + 1)] = count(); } ENTRY { @n[arg1] = count(); }",
+              "ENTRY { @n[arg1] = count(); } ENTRY { @[arg1, copyinstr(arg0)] = sum(arg1); }",
+              "ENTRY { self->n = arg1; @[copyinstr(arg0)] = count(); self->done = arg1; } ENTRY /self->done/ { @done[self->done, self->n] = count(); self->done = 0; }",
+              "ENTRY { this->k = arg1 * 2; @[copyinstr(arg0), this->k] = count(); this->k = 1; } ENTRY { @k[this->k] = count(); }",
+              "ENTRY { self->n++; } ENTRY /self->n > 2/ { @[100 / (arg1 - 8)] = sum(1000 % (arg1 & 3)); self->m++; } ENTRY { @m = max(self->m); @n = max(self->n); }"]
+
+    def test_a_clause_with_variables_ends_at_its_fault(self):
+        for body in self.FAULTS:
+            script = body.replace("ENTRY", "pid$target:a.out:follow:entry") + " ERROR { @e[arg2, arg3, arg4] = count(); }"
+            with self.subTest(script):
+                here = self.run_one(script)
+                self.assertIn(IN_THREAD, here.stderr)
+                self.assertNotIn("not in the traced thread", here.stderr)
+                there = self.run_one(script + IN_DVM.format("follow"))
+                self.assertNotIn(IN_THREAD, there.stderr)
+                self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
+                self.assertEqual(self.errors(here), self.errors(there))
+
+    def test_the_string_of_an_earlier_firing_is_a_key(self):
+        entry = "pid$target:a.out:follow:entry"
+        result = self.run_one(f"self uintptr_t text; self int kind; {entry} /self->kind/ {{ @[copyinstr(self->text)] = sum(self->kind); self->kind = 0; }} {entry} /self->kind/ {{ @left[self->kind] = count(); }}"
+                              f"{entry} {{ self->text = arg0; self->kind = arg1; }} ERROR {{ @e[arg4] = count(); }}")
+        self.assertIn(IN_THREAD, result.stderr)
+        self.assertNotIn("not in the traced thread", result.stderr)
+        self.assertRegex(result.stdout, r"\n +a literal +1\n")
+        self.assertRegex(result.stdout, r"\n +a literal at all distances +17\n")
+        self.assertRegex(result.stdout, r"\n +20 +9999\n")  # the last one is not an earlier one
+
+    def test_what_must_not_happen_twice_before_a_fault_keeps_its_clause_in_dvm(self):
+        for body in ("{ @n = count(); @[copyinstr(arg0)] = count(); }", "/arg1 != self->last/ { self->last = arg1; @[copyinstr(arg0)] = count(); }",
+                     "{ self->n++; @[copyinstr(arg0), self->n & 1] = count(); }", "/self->n++ >= 0/ { @[copyinstr(arg0)] = count(); }"):
+            with self.subTest(body):
+                result = self.run_one(f"pid$target:a.out:follow:entry {body} ERROR {{ @e[arg4] = count(); }}")
+                self.assertNotIn(IN_THREAD, result.stderr)
+                self.assertIn("may not be readable", result.stderr)
+                self.assertRegex(result.stdout, r"\n +1 +[1-9]")
 
     def test_ten_thousand_bad_addresses_are_faults_of_the_clause(self):
         result = self.run_one("pid$target:a.out:follow:entry /arg1 == 20/ { @[copyinstr(arg0)] = count(); } ERROR { @e[arg4] = count(); }")

@@ -76,7 +76,7 @@ TEST_F(SiteFails, LeadToTheRecordOfTheirClause) {
       const std::vector<uint64_t> ring = agent.ring();
       const size_t length = sizeof(inside::RecordHead) + ring.front();
       EXPECT_EQ(agent.lane().head, 3 * length);
-      EXPECT_EQ(ring[2], uint64_t{inside::kClauseMark} << 32 | 7);
+      EXPECT_EQ(static_cast<uint32_t>(ring[2]), 7U);
       EXPECT_EQ(ring[3], 0U);
       EXPECT_EQ(agent.lane().turns % 2, 0U);
     }
