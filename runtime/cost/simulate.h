@@ -2,10 +2,10 @@
 // Simulates a traced machine in steps of 50 us: threads that fire probes, dvm's thread that handles the firings, and the buffers
 // between them. It uses the prices of a prediction, and runs nothing.
 //
-//   threads ── at their rate, if their share of the CPU allows ──> ring ── dvm polls ──> ECBs ──> principal and aggregation
-//   buffers
-//                                                                  full: drops                                  │
-//                                                                  consumer, at its rates or when half full <───┘
+//   threads ── at their rate, as their share of the CPU allows ──> ring ── dvm polls ──> ECBs ──> principal and
+//                                                                  full: drops                   aggregation buffers
+//                                                                                                          │
+//                                                             consumer, at its rates or when half full <───┘
 //
 // dvm polls, handles firings until none is left, and sleeps (runtime/session/loop.cpp). Meanwhile the ring must hold the firings.
 // The other buffers are read when they are half full, so a small one costs time but loses nothing. A principal buffer of policy

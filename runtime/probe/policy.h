@@ -4,9 +4,8 @@
 //   Unaccounted  Counts nothing. Used for all firings of a run without accounting.
 //   Counted      Counts firings, hits, faults and actions.
 //   TimedDif     Also times each instruction. Used for firings 0 to 15 of an ECB, then for one in kSampleEvery.
-//   TimedStages  Counts, and times the stages and actions, with the fast form of DIF. Used for other firings than TimedDif,
-//   because
-//                timing each instruction makes a firing several times slower.
+//   TimedStages  Counts, and times the stages and actions, with the fast form of DIF. Used for the firings that TimedDif
+//                does not time, because timing each instruction makes a firing several times slower.
 //   TimedAll     Times both. Used for every firing of a run under CostPolicy::time.
 
 #include <cstdint>

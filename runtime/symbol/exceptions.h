@@ -4,12 +4,11 @@
 // only if a frame above catches exceptions or cleans up, so only files with such frames count:
 //
 //   handlers  A file whose .eh_frame names a personality: frames of C++, Rust, C with -fexceptions.
-//   runtime   A library that throws for others (libstdc++, libgcc_s, libunwind). It counts only if a file that counts imports one
-//   of
-//             its symbols.
-//   allocator A library that replaces malloc(). Its C functions throw nothing and make no callbacks, so it counts only if a file
-//   that
-//             counts imports a C++ name of it. For example, libjemalloc has `operator new`, which C programs do not call.
+//   runtime   A library that throws for others (libstdc++, libgcc_s, libunwind). It counts only if a file that counts imports
+//             one of its symbols.
+//   allocator A library that replaces malloc(). Its C functions throw nothing and make no callbacks, so it counts only if a
+//             file that counts imports a C++ name of it. For example, libjemalloc has `operator new`, which C programs do not
+//             call.
 //
 // All other files with handlers count. The C library has handlers for cancelled threads only. A cancelled thread still ends
 // correctly, because its unwinder takes the unknown address for the end of the stack.
