@@ -37,8 +37,12 @@ __attribute__((noinline)) void pass_places(long n, const struct pair *all) {
   STAP_PROBE5(dvmtest, places, counter, pairs[2].second, all[n].first, n, pairs[1].first);
 }
 
+// Written out, because GCC refuses a long double where <sys/sdt.h> may choose a general register for it.
 __attribute__((noinline)) void pass_numbers(double number, long after) {
-  STAP_PROBE4(dvmtest, numbers, number, after, (float)number, (long double)number);
+  const float rounded = (float)number;
+  const long double extended = number;
+  __asm__ __volatile__(STAP_PROBE_ASM(dvmtest, numbers, 8f@%0 -8@%1 4f@%2 16f@%3)
+                       : : "m"(number), "nor"(after), "m"(rounded), "m"(extended));
 }
 
 __attribute__((noinline)) void pass_constants(void) { STAP_PROBE3(dvmtest, constants, 5, -7, 1L << 40); }
