@@ -111,10 +111,11 @@ static long once(int i) {
   if (strcmp(way, "fetch") == 0) return fetch(page, i);
   if (strcmp(way, "divide") == 0) return divide(0, i);
   if (strcmp(way, "leap") == 0) return sigsetjmp(back, 1) == 0 ? leap(page) : i;
-  if (strcmp(way, "protect") == 0 || strcmp(way, "guard") == 0) {
+  if (strcmp(way, "protect") == 0 || strcmp(way, "guard") == 0 || strcmp(way, "key") == 0) {
     enum { kInstallGuards = 102, kRemoveGuards = 103 };  // of madvise(2), since Linux 6.13
     const int is_guarded = strcmp(way, "guard") == 0 && madvise(static_page, kPage, kInstallGuards) == 0;
-    if (!is_guarded) mprotect(static_page, kPage, PROT_NONE);
+    const int has_key = strcmp(way, "key") == 0 && pkey_mprotect(static_page, kPage, PROT_NONE, 0) == 0;
+    if (!is_guarded && !has_key) mprotect(static_page, kPage, PROT_NONE);
     const long got = protect(i);
     if (is_guarded) madvise(static_page, kPage, kRemoveGuards);
     mprotect(static_page, kPage, PROT_READ | PROT_WRITE);

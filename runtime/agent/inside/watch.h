@@ -60,7 +60,8 @@ struct MemoryCall {
 
 [[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
-  if (watch == Watch::syscall) return {rdi, rsi, rdx, rcx, r8, r9};
+  constexpr uint64_t kPkeyMprotect = 329;
+  if (watch == Watch::syscall) return {rdi == kPkeyMprotect ? kMprotect : rdi, rsi, rdx, rcx, r8, r9};
   if (watch < Watch::mmap) return {};
   uint64_t number = kMunmap;
   if (watch == Watch::mmap) number = kMmap;

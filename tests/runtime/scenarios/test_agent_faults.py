@@ -62,7 +62,7 @@ class Recovering(AgentTest):
                         self.assertRegex(out, function + r" +[12]000\n")
 
     def test_data_of_the_program_that_is_protected_later(self):
-        for how in (("protect", "first", "waits"), ("protect", "late"), ("guard", "first", "waits")):
+        for how in (("protect", "first", "waits"), ("protect", "late"), ("guard", "first", "waits"), ("key", "first", "waits")):
             with self.subTest(how):
                 target = self.start(*how)
                 tracer = self.trace(target, "pid$target:faulting:protect:entry { @ = count(); }")
