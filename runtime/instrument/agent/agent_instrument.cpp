@@ -43,7 +43,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
-constexpr unsigned kMostAttempts = 3, kMostRenewals = 256;               // each adds code to the process
+constexpr unsigned kMostRenewals = 256;                                  // each adds code to the process
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
 constexpr uint64_t kApart = 1'000'000;                                   // ns
 class AgentInstrument final : public Instrument,
@@ -229,17 +229,8 @@ class AgentInstrument final : public Instrument,
     if (!follows_) end_earlier(processes_, pid);
     const std::vector<EnabledProbe> enabled = enabled_of(probes);
     std::vector<Refused> refused;
-    std::vector<PlacedProbe> again;
     const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
-    for (PlacedProbe& one : probes) {
-      const auto found = std::find_if(refused.begin(), refused.end(), [&](auto& its) { return its.probe == one.enabled.probe; });
-      if (placed && found == refused.end()) continue;
-      if (one.attempts++ < kMostAttempts)
-        again.push_back(std::move(one));
-      else
-        lost.push_back({std::move(one.enabled), placed ? found->reason : placed.error().message});
-    }
-    if (!again.empty()) losses_.wait(pid, std::move(again), read_clock(CLOCK_MONOTONIC));
+    losses_.wait_or_lose(pid, probes, refused, placed, lost);
     if (placed && refused.size() < enabled.size() && !execs_.has(pid) && renewed_[pid]++ == 0)
       notes_.push_back(renewed_text(pid, enabled.front().probe->function));
   }

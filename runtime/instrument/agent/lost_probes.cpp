@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/agent/detach.h"
 #include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/process/process.h"
@@ -85,6 +86,21 @@ void LostProbes::wait(pid_t pid, std::vector<PlacedProbe> lost, uint64_t now) {
   std::vector<PlacedProbe>& its = waiting_[pid];
   std::move(lost.begin(), lost.end(), std::back_inserter(its));
   mappings_.note(pid, now);
+}
+
+void LostProbes::wait_or_lose(pid_t pid, std::vector<PlacedProbe>& probes, std::span<const Refused> refused, const Status& placed,
+                              std::vector<LostProbe>& lost) {
+  constexpr unsigned kMostAttempts = 3;
+  std::vector<PlacedProbe> again;
+  for (PlacedProbe& one : probes) {
+    const auto found = std::find_if(refused.begin(), refused.end(), [&](auto& its) { return its.probe == one.enabled.probe; });
+    if (placed && found == refused.end()) continue;
+    if (one.attempts++ < kMostAttempts)
+      again.push_back(std::move(one));
+    else
+      lost.push_back({std::move(one.enabled), placed ? found->reason : placed.error().message});
+  }
+  if (!again.empty()) wait(pid, std::move(again), read_clock(CLOCK_MONOTONIC));
 }
 
 std::vector<PlacedProbe> LostProbes::take_mapped(pid_t pid) {

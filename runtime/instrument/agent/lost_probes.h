@@ -46,6 +46,10 @@ class LostProbes {
   void find(const AgentTargets& targets, uint64_t now);
   // Lets probes wait for their files.
   void wait(pid_t pid, std::vector<PlacedProbe> lost, uint64_t now);
+  // Lets the refused ones among probes wait for another attempt. Adds those that have had enough to lost. placed: an error
+  // refuses all of them.
+  void wait_or_lose(pid_t pid, std::vector<PlacedProbe>& probes, std::span<const Refused> refused, const Status& placed,
+                    std::vector<LostProbe>& lost);
   // Adds those whose files are mapped again. loads: processes that are known to have mapped files.
   void take_mapped(std::span<const LoadedIn> loads, uint64_t now, ProbesByProcess& mapped);
   // Processes that have mapped files since the last call.
