@@ -155,9 +155,16 @@ class AgentInstrument final : public Instrument,
     watch_execs(linker.pid);
     return {};
   }
-  std::vector<LoadedIn> take_loads() override { return execs_.take(processes_, losses_.take_loads(), {renewed_, notes_}); }
+  std::vector<LoadedIn> take_loads() override {
+    const bool by_memory = !losses_.by_uprobes();
+    std::vector<LoadedIn> loads = execs_.take(processes_, losses_.take_loads(), {renewed_, notes_}, by_memory);
+    if (by_memory)
+      for (const pid_t pid : execs_.missed())
+        losses_.wait(pid, {}, read_clock(CLOCK_MONOTONIC));  // until it has mapped its files
+    return loads;
+  }
   void settle(const HoldsThreads* holders) override {
-    for (const pid_t pid : execs_.held()) watch_execs(pid);
+    for (const pid_t pid : execs_.executed()) watch_execs(pid);
     execs_.settle(holders);
   }
 

@@ -80,7 +80,7 @@ void AgentTarget::read(StackCheck check) {
 }
 
 bool AgentTarget::has_crashed() {
-  if (!agent.is_on() || !process || !process->has_exited()) return false;
+  if (!agent.is_on() || has_become_other || !process || !process->has_exited()) return false;
   const std::optional<Ending> ending = process->ending();
   return ending && (ending->signal == SIGSEGV || ending->signal == SIGBUS);
 }

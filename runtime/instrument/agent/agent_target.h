@@ -30,7 +30,7 @@ struct AgentTarget {
   void read(StackCheck check);
   bool has_cookie(uint64_t cookie);
   void expect_records(const AgentSite& site);
-  // It has ended by a fault, with jumps in its code.
+  // It has ended by a fault of this program, with jumps in its code.
   bool has_crashed();
   // The memory that the agent was mapped into is gone: the process has executed another program, or has ended.
   bool is_over() const;
@@ -44,6 +44,7 @@ struct AgentTarget {
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
 
   AgentProcess agent;
+  bool has_become_other = false;     // it has executed another program
   std::optional<Process> process{};  // tells how it ends; none: it has ended already
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;

@@ -75,14 +75,17 @@ class Execing {
   // To the exec of a program. Signal handlers may run before. Behind a try that has failed, another may follow, as along PATH.
   // False: it makes another call then, executes what may not be held, takes too long, or is gone.
   bool run_to_exec() {
+    if (executes()) return true;  // it did not wait for dvm
     const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kTriesWithin;
     while (go_on(PTRACE_SYSCALL, is_trying_ ? kWithin : has_failed_ ? kTriesAgainWithin : kTriesWithin)) {
-      if (is_event(status_, PTRACE_EVENT_EXEC)) return true;
+      if (executes()) return true;
       if (is_group_stop(status_) || (is_call(status_) && !is_wanted_call())) return false;
       if (!is_trying_ && read_clock(CLOCK_MONOTONIC) > deadline) return false;
     }
     return false;
   }
+  // It stands at the end of the system call.
+  bool executes() const { return is_event(status_, PTRACE_EVENT_EXEC); }
   // It has tried to execute something, and goes on.
   bool has_failed() const { return has_failed_; }
 
@@ -150,12 +153,12 @@ class Execing {
 
 }  // namespace
 
-ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell) {
-  if (status_field(tid, "Tgid:") != std::to_string(pid)) return ExecHold::none;
+ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
+  if (status_field(tid, "Tgid:") != std::to_string(pid)) return ExecHold::unknown;
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
   tell();
-  if (!is_seized) return ExecHold::missed;
+  if (!is_seized || (!thread.executes() && is_over())) return ExecHold::missed;
   if (!thread.run_to_exec()) return thread.has_failed() ? ExecHold::none : ExecHold::missed;
   if (!is_64_bit_program(pid)) return ExecHold::missed;
   const std::optional<uint64_t> entry = entry_point(pid);

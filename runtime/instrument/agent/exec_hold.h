@@ -21,10 +21,11 @@ namespace dvm::runtime {
 // - held     The process is stopped at the entry point of its new program, and the calling thread is its tracer.
 // - missed   The process executes a program that already runs, or has ended.
 // - none     The process executes no program.
-enum class ExecHold : uint8_t { held, missed, none };
+// - unknown  The process has no such thread. Its memory tells whether it has executed a program.
+enum class ExecHold : uint8_t { held, missed, none, unknown };
 
-// tell: lets the thread go on, once it is traced.
-ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell);
+// tell: lets the thread go on, once it is traced. is_over: it has executed a program before.
+ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over);
 // Lets it run.
 void end_hold(pid_t pid);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/instrument/abilities.h"
+#include "runtime/instrument/agent/exec_hold.h"
 #include "runtime/instrument/agent/lost_probes.h"
 
 namespace dvm::runtime {
@@ -22,15 +23,23 @@ struct Lateness {
 class ExecHolds {
  public:
   // Adds to these loads the processes that stand at the beginning of another program since the last call.
-  std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late);
+  // by_memory: notices those that do not tell of it as well, because no uprobes follow them.
+  std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory);
   // What is placed in it is on before the program runs.
   bool has(pid_t pid) const { return held_.contains(pid); }
-  const std::set<pid_t>& held() const { return held_; }
+  // Those that are held, or have mapped other files, since the last call of take().
+  const std::set<pid_t>& executed() const { return executed_; }
+  // Those that have executed a program without being held, since the last call of take().
+  const std::vector<pid_t>& missed() const { return missed_; }
   // They run on, but for those that another instrument holds now.
   void settle(const HoldsThreads* others);
 
  private:
-  std::set<pid_t> held_;
+  static ExecHold look_at(pid_t pid, AgentTarget& target, bool by_memory);
+  void miss(pid_t pid, Lateness late);
+
+  std::set<pid_t> held_, executed_;
+  std::vector<pid_t> missed_;
 };
 
 }  // namespace dvm::runtime

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -101,18 +102,22 @@ class Wrappers(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertLess(time.monotonic() - began, 19)  # the wrapper goes on for longer
 
+    def trace_lines(self, script, *command):
+        """A program that does something for each line, and dvm, whose probes are on."""
+        target = subprocess.Popen([*AS_NOBODY, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        target.stdout.readline()
+        tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-n", 'BEGIN { printf("live\\n"); } ' + script, "-p", str(target.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        return target, tracer
+
     def test_a_tracer_that_is_killed_leaves_the_program_running(self):
         for turn in range(10):
-            command = [*AS_NOBODY, "./renewed", "lines", "12"]
-            target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder)
-            self.addCleanup(target.communicate)
-            self.addCleanup(target.kill)
-            target.stdout.readline()
-            script = 'BEGIN { printf("live\\n"); } pid$target:renewed:func:entry { @ = count(); }'
-            tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-n", script, "-p", str(target.pid)], stdout=subprocess.PIPE, text=True,
-                                      cwd=self.folder, env=ENV)
-            self.addCleanup(tracer.kill)
-            self.assertEqual(tracer.stdout.readline(), "live\n")
+            target, tracer = self.trace_lines("pid$target:renewed:func:entry { @ = count(); }", "./renewed", "lines", "12")
             for line in range(12):
                 target.stdin.write("\n")
                 if line == turn:
@@ -121,6 +126,13 @@ class Wrappers(unittest.TestCase):
                 self.assertEqual(target.stdout.readline(), "0\n")
             target.communicate(timeout=60)
             self.assertEqual(target.returncode, 0)
+
+    def test_a_program_that_has_ended_before_dvm_could_hold_it(self):
+        target, tracer = self.trace_lines(COUNT, "sh", "-c", "echo; read line; exec ./looper 300")
+        tracer.send_signal(signal.SIGSTOP)
+        target.communicate("\n", timeout=60)
+        tracer.send_signal(signal.SIGCONT)
+        self.assertIn(f"process {target.pid} has executed a program that could not be held", tracer.communicate(timeout=60)[1])
 
 
 if __name__ == "__main__":
