@@ -27,6 +27,7 @@
 #include "runtime/instrument/agent/gone_threads.h"
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
+#include "runtime/instrument/agent/left_programs.h"
 #include "runtime/instrument/agent/lost_probes.h"
 #include "runtime/instrument/agent/refused_once.h"
 #include "runtime/instrument/agent/stack_finder.h"
@@ -220,7 +221,7 @@ class AgentInstrument final : public Instrument,
   // A process without probes says that it is about to execute a program, too.
   void watch_execs(pid_t pid) {
     if (follows_ || live_target(processes_, pid) != nullptr) return;
-    end_earlier(processes_, pid);
+    LeftPrograms::end(processes_, pid);
     std::vector<AgentPlannedSite> sites = planner_.watches_of(pid);
     std::vector<Refused> refused;
     if (!sites.empty()) (void)enable_in(pid, sites, refused);
@@ -233,7 +234,7 @@ class AgentInstrument final : public Instrument,
 
   // The first probes of what may be another program, or about to become yet another: a refusal is not the last word.
   void renew(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
-    if (!follows_) end_earlier(processes_, pid);
+    if (!follows_) LeftPrograms::end(processes_, pid);
     const std::vector<EnabledProbe> enabled = enabled_of(probes);
     std::vector<Refused> refused;
     const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
@@ -263,7 +264,7 @@ class AgentInstrument final : public Instrument,
 
   // To the instruments behind this one.
   void hand_over(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
-    if (!follows_) end_earlier(processes_, pid);
+    if (!follows_) LeftPrograms::end(processes_, pid);
     for (PlacedProbe& one : probes) {
       keep_variables(one.enabled);
       lost.push_back({std::move(one.enabled), "its file was mapped again"});

@@ -45,6 +45,7 @@ struct AgentTarget {
 
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program
+  bool is_left = false;              // and nothing of this one is on
   std::optional<Process> process{};  // tells how it ends; none: it has ended already
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;

@@ -34,12 +34,6 @@ AgentTarget* live_target(const AgentTargets& targets, pid_t pid) {
   return found == last ? nullptr : found->second.get();
 }
 
-void end_earlier(AgentTargets& targets, pid_t pid) {
-  const auto [first, last] = targets.equal_range(pid);
-  for (auto one = first; one != last; ++one)
-    if (one->second->is_over()) (void)one->second->agent.disable(Mappings::keep);
-}
-
 uint64_t copied_bytes(const AgentTargets& targets) {
   uint64_t bytes = 0;
   for (const auto& [pid, target] : targets)

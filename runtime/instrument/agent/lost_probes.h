@@ -23,8 +23,6 @@ using ProbesByProcess = std::map<pid_t, std::vector<PlacedProbe>>;
 
 // The agent in the current program of a process. Null: there is none.
 AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
-// Ends the agents in earlier programs of the process.
-void end_earlier(AgentTargets& targets, pid_t pid);
 // Bytes of records that were read from all targets.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
