@@ -185,7 +185,7 @@ class AgentInstrument final : public Instrument,
     return lost;
   }
 
-  uint64_t drops() const override { return foreign_ + lost_firings(processes_); }
+  uint64_t drops() const override { return foreign_ + lost_firings(processes_) + left_.lost(); }
 
   void disable() override {
     if (follows_)
@@ -360,6 +360,7 @@ class AgentInstrument final : public Instrument,
     for (auto& [pid, process] : processes_)
       if (process->arenas) process->arenas->collect(planner_.clauses(), each, !process->agent.is_on());
     late_.take(planner_.clauses(), each);
+    LeftPrograms::note_read(processes_);
   }
 
   Result<AgentTarget*> process_of(pid_t pid) {
@@ -378,6 +379,9 @@ class AgentInstrument final : public Instrument,
     freed_ = now;
     for (auto& [pid, process] : processes_)
       if (process->lanes) gone_.free_lanes(pid, *process->lanes);
+    if (losses_.by_uprobes() || follows_) return;  // what they do then depends on earlier programs, too
+    left_.free(processes_, !aggregations_.is_empty, gone_);
+    aggregations_.are_many = LeftPrograms::are_many(processes_);
   }
 
   // The process has written the record: what names a probe, a process or a CPU is checked here, lengths by decode().
@@ -477,6 +481,7 @@ class AgentInstrument final : public Instrument,
   uint64_t foreign_ = 0;                 // records that no stub of dvm's writes
   uint64_t freed_ = 0;
   GoneThreads gone_;
+  LeftPrograms left_;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
 };
 

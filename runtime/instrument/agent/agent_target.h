@@ -46,6 +46,7 @@ struct AgentTarget {
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program
   bool is_left = false;              // and nothing of this one is on
+  bool is_read = false;              // and what it has aggregated was read
   std::optional<Process> process{};  // tells how it ends; none: it has ended already
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;

@@ -160,6 +160,12 @@ std::optional<LaneRecord> LaneReader::first() const {
       std::as_writable_bytes(std::span(copy.words)).subspan((copy.at + kHeadWords) * sizeof(uint64_t), copy.length)};
 }
 
+bool LaneReader::is_empty() const {
+  for (uint32_t number = 0; number < lanes_; number++)
+    if (lane_of(number).head != tails_[number]) return false;
+  return turns_.empty();
+}
+
 // Mostly the next record of the lane is the earliest again, and nothing moves.
 void LaneReader::take_first() {
   if (!advance(turns_.front())) {

@@ -30,6 +30,8 @@ class LaneReader {
   // The earliest copied record. Nothing: an earlier one may still arrive. Records of one lane keep their order.
   std::optional<LaneRecord> first() const;
   void take_first();
+  // Nothing was left by the last collect(), and all of it was taken.
+  bool is_empty() const;
 
   uint64_t bytes() const { return bytes_; }  // copied in total
   // Firings lost: the ring was full, the firing was nested, no lane was free, or the data were invalid.

@@ -16,9 +16,10 @@ class ThreadAggregations final : public AggregationSource {
   void visit(const Visit& each) const override { collect_(each); }
   void clear() noexcept override {}
   bool empty() const noexcept override { return is_empty; }
-  bool wants_reading() const noexcept override { return late_.wants_reading(); }
+  bool wants_reading() const noexcept override { return late_.wants_reading() || are_many; }
 
-  bool is_empty = true;  // no clause aggregates there
+  bool is_empty = true;   // no clause aggregates there
+  bool are_many = false;  // programs that were left, and wait to be read
 
  private:
   Collect collect_;

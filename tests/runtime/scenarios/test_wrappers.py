@@ -76,6 +76,13 @@ class Wrappers(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(re.findall(r"(\d+) +(\d+)", result.stdout), [(str(n), str(n + 1)) for n in range(21)])
 
+    def test_dvm_keeps_nothing_of_programs_that_were_left(self):
+        """Each needs three file descriptors while it runs."""
+        command = [*AS_NOBODY, "prlimit", "--nofile=80", "./dvm", "run", "-q", "-n", "pid$target:renewed:func:entry { @[arg0] = count(); }", "-c", "./renewed exec 100"]
+        result = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=300)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(re.findall(r"(\d+) +(\d+)", result.stdout), [(str(n), str(n + 1)) for n in range(101)])
+
     def test_a_program_gains_the_rights_that_its_file_gives(self):
         os.chmod(shutil.copy("/usr/bin/id", self.folder), 0o4755)
         for path in ("./id", "/proc/self/cwd/id"):
