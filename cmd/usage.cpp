@@ -121,7 +121,7 @@ void refuse_odd_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options())
     if (const std::string type = option->get_type_name(); type == "FILE" || type == "URL" || type == "ADDRESS")
       option->check(is_given);
-    else if (option->get_items_expected_max() == 0)
+    else if (option->get_items_expected_max() == 0 && option->get_fnames().empty())  // --account=json has a value
       option->check(has_no_value);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_odd_values(*command);
 }
