@@ -61,9 +61,11 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
     if (may_run_at_site) {
       SiteClauseList at_site = site_clauses.clauses_of(probe);
       for (SiteClause& clause : at_site.clauses) {
-        if (!clause.record) continue;
-        if (probe.needs_machine) clause.record->needs |= on_error;
-        if (clause.record->needs.frames != 0) clause.record->needs.stack_bytes = stack_bytes;
+        for (std::optional<ClauseRecordPlan>* record : {&clause.record, &clause.fault}) {
+          if (!*record) continue;
+          if (probe.needs_machine) (*record)->needs |= on_error;
+          if ((*record)->needs.frames != 0) (*record)->needs.stack_bytes = stack_bytes;
+        }
       }
       result.back().clauses = std::move(at_site.clauses);
       result.back().in_dvm = at_site.in_dvm;
