@@ -313,17 +313,17 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
 template <class Record>
 Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs, Record& to, uint64_t& cookie,
                                   uint64_t& larger_cookie) {
-  if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
   const SiteShape shape = shape_at(candidate);
   needs.thread = true;
   delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
-  const size_t group = delivery_.add(layouts, candidate.site->pid);
+  const auto group = delivery_.share(layouts, candidate.site->pid, candidate.fired_at());
+  if (!group) return group.error();
   const uint32_t number = delivery_.number(candidate.fired_at());
-  cookie = make_cookie(number, static_cast<uint16_t>(group));
+  cookie = make_cookie(number, *group);
   to.program = make_record_program(layouts.first);
   if (!layouts.larger) return {};
-  larger_cookie = make_cookie(number, static_cast<uint16_t>(group + 1));
+  larger_cookie = make_cookie(number, static_cast<uint16_t>(*group + 1));
   to.larger_program = make_record_program(*layouts.larger);
   return {};
 }

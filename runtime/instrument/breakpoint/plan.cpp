@@ -101,7 +101,6 @@ Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEve
 // Memory is read while the thread stands still, when the VM asks for it.
 Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape,
                                                    pid_t pid) {
-  if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
   CaptureNeeds needs = enabled.needs;
   needs.memory.clear(), needs.any_file = false;
   needs.thread = true;
@@ -109,8 +108,9 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
     needs.stack_bytes = needs.stack_bytes == kWhereNeeded ? kLeastStackBytes : std::max(kLeastStackBytes, needs.stack_bytes);
     delivery_.unwinder().learn(pid);
   }
-  const size_t group = delivery_.add(make_layout(possible_needs(needs, shape), shape), pid);
-  return make_cookie(delivery_.number(fired), static_cast<uint16_t>(group));
+  const auto group = delivery_.share(make_layout(possible_needs(needs, shape), shape), pid, fired);
+  if (!group) return group.error();
+  return make_cookie(delivery_.number(fired), *group);
 }
 
 // The place where the function is left, if there is only one; the return address of a call does not tell which exit was taken.

@@ -1,13 +1,15 @@
 #pragma once
-// Records to firings: each record names its group, whose layout says what lies where in it. Probe context, with one exception: the
-// unwinder allocates when it meets a process, and when it reads that process's map or a file (runtime/symbol/unwinder.h).
+// Records to firings: each record names its group, whose layout says what lies where in it. Probe context, with one exception:
+// the unwinder allocates when it meets a process, and when it reads that process's map or a file (runtime/symbol/unwinder.h).
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runtime/instrument/instrument.h"
@@ -52,14 +54,16 @@ class Delivery final : vm::StackWalk {
     if (layouts.larger) add(*layouts.larger, pid, unwound);
     return group;
   }
+  // The number of a group as add() makes it, which sites of a process share if their records are alike. Consumer context.
+  Result<uint16_t> share(const RecordLayouts& layouts, int32_t pid, const FiredAt& place);
   // Decides how stacks are found that begin in a process's own code. Consumer context.
   void choose_stack(CaptureNeeds& needs, int32_t pid, SiteKind kind) {
     if (needs.frames <= known_frames(kind)) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = unwinder_.keeps_frame_pointers(pid) ? 0 : kUsualStackBytes;
     if (needs.frames != 0) unwinder_.learn(pid);
   }
-  // True if there is room for the groups of one more program.
-  bool is_full() const { return groups() + 2 > kMostGroups; }
+  // An error if there is no room for the groups of one more program.
+  Status check_room() const;
   size_t groups() const { return groups_.size(); }
   const RecordGroup& group(size_t number) const { return groups_[number]; }
 
@@ -172,8 +176,13 @@ class Delivery final : vm::StackWalk {
     uint64_t moved = 0;  // from the instruction that the probe means to that which fired
   };
 
+  // Of sites that may share a group: the process, bytes of a record and of a larger one, its arguments, how far the stack has
+  // moved, and whether their firings tell an exit, which stays in RecordGroup::firing.
+  using SharedKey = std::tuple<int32_t, uint32_t, uint32_t, uint32_t, int32_t, bool>;
+
   bool holds_threads_;
   std::vector<RecordGroup> groups_;
+  std::map<SharedKey, std::vector<uint16_t>> shared_;
   std::vector<FiredAt> places_;
   FiringRoom room_;
   Unwinder unwinder_;

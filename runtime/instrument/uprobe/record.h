@@ -54,6 +54,7 @@ struct MemorySlot {
 
   // Its length may be less than the most.
   bool is_variable() const { return need.is_string || need.sized_by; }
+  friend bool operator==(const MemorySlot&, const MemorySlot&) = default;
 };
 
 // Offsets in the record; 0: not captured, for the head lies there.
@@ -84,6 +85,7 @@ struct RecordLayout {
   bool is_cut = false;          // such a record ends with a slot of variable length, whose room is not sent
 
   bool takes_stack_of_other() const { return kernel_stack != 0 && shape.thread.is_given(); }
+  friend bool operator==(const RecordLayout&, const RecordLayout&) = default;
 };
 
 inline constexpr uint32_t kMostStackBytes = 64 * 1024;

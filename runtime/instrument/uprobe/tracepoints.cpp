@@ -97,7 +97,7 @@ Status Tracepoints::add(Planned planned, const std::vector<uint16_t>& calls, Del
                             [&](const Planned& other) { return other.can_share(planned) && other.has_room_for(calls); });
   const uint32_t id = planned.gate.probe_id;
   if (place == planned_.end()) {
-    if (delivery.is_full()) return Error{"too many different clauses"};
+    if (Status room = delivery.check_room(); !room) return room;
     planned.gate.group = static_cast<uint16_t>(delivery.add(make_layouts(planned.needs, planned.shape), 0));
     place = planned_.insert(planned_.end(), std::move(planned));
   }

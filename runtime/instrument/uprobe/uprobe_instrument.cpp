@@ -386,7 +386,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
       if (group_programs_[i] == *program && delivery_.group(i).is_of(pid, unwound)) return static_cast<uint16_t>(i);
-    if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
+    if (Status room = delivery_.check_room(); !room) return room.error();
     const size_t group = delivery_.add(make_layouts(needs, shape), pid, unwound);
     group_programs_.resize(group, -1);  // tracepoints have groups too
     group_programs_.push_back(*program);
