@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -189,6 +190,13 @@ TEST_F(TwoBackends, EachSaysWhatItTakes) {
   EXPECT_EQ(all[1].engine, "its own");
   EXPECT_THAT(second->learnt, testing::Contains(1));
   EXPECT_TRUE(second->is_disabled);
+}
+
+TEST_F(TwoBackends, LearnOfEachProcessOnceWhateverTheNumberOfItsProbes) {
+  for (const char* function : {"h", "i"})
+    session.handle().catalog().add({0, "pid", "a.out", function, "entry", UprobeSite{"a.out", 1, false, getpid()}});
+  run();
+  EXPECT_THAT(second->learnt, testing::UnorderedElementsAre(1, getpid()));
 }
 
 TEST_F(TwoBackends, TheNextTakesAProbeThatOneCannotEnable) {
