@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,11 +62,21 @@ std::vector<std::string> near_options(const CLI::App& app, const std::string& wo
   return near_hints(word, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
+// The parser takes -C=3 for the flag -C and a word -=3. It does not say which flag that followed.
+std::string value_of_flag(const CLI::App& app, const std::string& word) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : app.parse_order())
+    if (option->get_items_expected_max() == 0 && !option->get_snames().empty()) given.insert("-" + option->get_snames().front());
+  if (!word.starts_with("-=") || given.empty()) return "";
+  return fmt::format("option {}: it takes no value", fmt::join(given, " or "));
+}
+
 std::string unexpected_word(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty()) return "";
   const std::string& word = words.front();
   if (!word.starts_with('-') || word == "-") return fmt::format("unexpected operand '{}'", word);
+  if (const std::string problem = value_of_flag(app, word); !problem.empty()) return problem;
   std::string text = fmt::format("unknown option {}", word);
   for (const std::string& hint : near_options(app, word.substr(0, word.find('=')))) text += "\n    hint: " + hint;
   return text;
