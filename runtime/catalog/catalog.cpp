@@ -52,7 +52,9 @@ bool matches_function(std::string_view pattern, const Probe& p) {
 }
 
 bool matches(const dif::ProbeDesc& d, const Probe& p) {
-  if ((p.spell_provider && d.provider != p.provider) || (p.spell_function && d.function != p.function)) return false;
+  if ((p.spell_provider && d.provider != p.provider) || (p.spell_function && d.function != p.function) ||
+      (p.spell_name && d.name != p.name))
+    return false;
   return glob_match(d.provider, p.provider) && glob_match(d.name, p.name) && matches_function(d.function, p) &&
          module_match(d.module, p.module, p.object, p.in_program);
 }

@@ -57,7 +57,7 @@ struct Probe {
   std::string object{};  // the full path in its process; empty: the module is no file
   bool in_program = false;
   // The probe is an alias. Only descriptions that spell out the field match it, not globs.
-  bool spell_provider = false, spell_function = false;
+  bool spell_provider = false, spell_function = false, spell_name = false;
   // Other names of the function by which descriptions have found it: its demangled name with or without arguments, or its symbol.
   std::vector<std::string> other_names{};
 };

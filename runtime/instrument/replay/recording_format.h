@@ -16,7 +16,7 @@ constexpr uint32_t kLargestId = 1 << 24;     // of a probe
 
 enum BlockKind : uint32_t { probes = 1, events = 2, processes = 3, trailer = 4, objects = 5, symbols = 6, kernel = 7 };
 enum RecordedSiteKind : uint8_t { entry_site = 1, return_site = 2, tick_site = 3, profile_site = 4, kernel_site = 5 };
-constexpr uint8_t kInProgram = 1, kSpellProvider = 2, kSpellFunction = 4;
+constexpr uint8_t kInProgram = 1, kSpellProvider = 2, kSpellFunction = 4, kSpellName = 8;
 
 struct Header {
   char magic[16];

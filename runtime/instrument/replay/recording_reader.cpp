@@ -73,6 +73,7 @@ bool take_probe(Decoder& from, Probe& probe) {
   probe.in_program = (head.flags & kInProgram) != 0;
   probe.spell_provider = (head.flags & kSpellProvider) != 0;
   probe.spell_function = (head.flags & kSpellFunction) != 0;
+  probe.spell_name = (head.flags & kSpellName) != 0;
   std::string other_name;
   if (!take_text(from, probe.provider) || !take_text(from, probe.module) || !take_text(from, probe.function) ||
       !take_text(from, probe.name) || !take_text(from, probe.object) || !take_text(from, other_name))

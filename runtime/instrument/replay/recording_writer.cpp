@@ -150,7 +150,7 @@ void RecordingWriter::add_probe(const Probe& probe) {
   ProbeHead head{};
   head.id = probe.id;
   head.flags = static_cast<uint8_t>((probe.in_program ? kInProgram : 0) | (probe.spell_provider ? kSpellProvider : 0) |
-                                    (probe.spell_function ? kSpellFunction : 0));
+                                    (probe.spell_function ? kSpellFunction : 0) | (probe.spell_name ? kSpellName : 0));
   if (probe.id > kLargestId || !describe_site(probe, head)) return;
   if (probe.id >= probes_.size()) probes_.resize(probe.id + 1);
   if (probes_[probe.id]) return;

@@ -134,6 +134,17 @@ TEST(Catalog, MatchesTheOtherNamesOfAProbe) {
   EXPECT_THAT(ids(catalog.match({"pid1", "a.out", "a::c", "entry"})), IsEmpty());
 }
 
+TEST(Catalog, MatchesAnAliasOnlyByItsFullName) {
+  Catalog catalog;
+  catalog.add(named("ruby1", "ruby", "call", "method-entry"));
+  Probe alias = named("ruby1", "ruby", "call", "function-entry");
+  alias.spell_name = true;
+  catalog.add(alias);
+  EXPECT_THAT(ids(catalog.match({"ruby*", "", "", "function-entry"})), ElementsAre(2));
+  EXPECT_THAT(ids(catalog.match({"ruby1", "", "", "*-entry"})), ElementsAre(1));
+  EXPECT_THAT(ids(catalog.match({"ruby1", "", "", ""})), ElementsAre(1));
+}
+
 TEST(Catalog, AddsUnderAGivenId) {
   Catalog catalog;
   Probe probe = named("p", "m", "f", "entry");

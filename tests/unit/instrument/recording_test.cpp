@@ -153,6 +153,7 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   Probe program = uprobe(7, "_Z1fi", false);
   program.in_program = true;
   program.other_names = {"f"};
+  program.spell_name = true;
   (*writer)->add_probe(program);
   (*writer)->add_probe(program);
   (*writer)->add_probe(tick(8));
@@ -180,6 +181,7 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   const Probe* probe = catalog.match({"pid42", "a.out", "f", "entry"}).at(0);
   EXPECT_EQ(probe->id, 7U);
   EXPECT_EQ(probe->object, "/usr/lib/libc.so.6");
+  EXPECT_TRUE(probe->spell_name && !probe->spell_function);
   EXPECT_EQ(std::get<UprobeSite>(probe->site).offset, 0x123456789abcU);
   EXPECT_EQ(std::get<UprobeSite>(probe->site).pid, 42);
   EXPECT_EQ(std::get<TimerSite>(catalog.find(8)->site).period_ns, 1'000'000'000U);
