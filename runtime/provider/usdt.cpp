@@ -74,6 +74,24 @@ std::string probe_name(std::string_view name) {
   return out.append(name);
 }
 
+struct MarkerAlias {
+  std::string_view provider, name, markers;
+};
+
+constexpr MarkerAlias kMarkerAliases[] = {
+#define DVM_MARKER_ALIAS(provider, name, markers) {provider, name, markers},
+#include "runtime/provider/marker_aliases.def"
+};
+
+// Whether the name in a description is an older one of this marker (marker_aliases.def).
+bool is_older_name(std::string_view wanted, const StapsdtNote& note) {
+  const std::string word = ' ' + probe_name(note.name) + ' ';
+  return std::any_of(std::begin(kMarkerAliases), std::end(kMarkerAliases), [&](const MarkerAlias& alias) {
+    return alias.name == wanted && alias.provider == note.provider &&
+           fmt::format(" {} ", alias.markers).find(word) != std::string::npos;
+  });
+}
+
 std::optional<uint64_t> find_symbol(const ElfObject& elf, std::string_view name) {
   const auto data = std::lower_bound(elf.data().begin(), elf.data().end(), name,
                                      [](const ElfData& d, std::string_view n) { return d.name < n; });
@@ -112,6 +130,8 @@ class UsdtProvider : public Provider {
     bool has_provider = false;
   };
 
+  using Probes = std::map<std::pair<std::string, std::string>, Probe>;
+
   // In every process that dvm may look into.
   void discover_everywhere(const dif::ProbeDesc& description, Catalog& catalog) {
     Names names;
@@ -126,25 +146,33 @@ class UsdtProvider : public Provider {
                    Names& names) {
     const std::vector<StapsdtNote>& notes = notes_of(object);
     if (notes.empty()) return;
-    std::map<std::pair<std::string, std::string>, Probe> probes;  // by provider and name in one function: in the order of these
+    Probes probes;  // by provider and name in one function: in the order of these
     for (const StapsdtNote& note : notes) {
       const std::string name = probe_name(note.name);
       names.providers.push_back(note.provider);
       if (!field.matches(note.provider)) continue;
       names.has_provider = true;
       names.probes.push_back(name);
-      if (glob_match(description.name, name)) add_place(probes, object, field.pid, note, description.function);
+      if (glob_match(description.name, name)) add_place(probes, object, field.pid, note, name, description.function);
     }
+    if (probes.empty()) add_by_older_name(probes, object, field, notes, description);
     for (auto& [key, probe] : probes) catalog.add(std::move(probe)), found_++;
   }
 
-  void add_place(std::map<std::pair<std::string, std::string>, Probe>& probes, const MappedObject& object, int32_t pid,
-                 const StapsdtNote& note, std::string_view wanted) {
+  void add_by_older_name(Probes& probes, const MappedObject& object, const ProviderField& field,
+                         const std::vector<StapsdtNote>& notes, const dif::ProbeDesc& description) {
+    for (const StapsdtNote& note : notes)
+      if (field.matches(note.provider) && is_older_name(description.name, note))
+        add_place(probes, object, field.pid, note, description.name, description.function);
+    for (auto& [key, probe] : probes) probe.spell_name = true;
+  }
+
+  void add_place(Probes& probes, const MappedObject& object, int32_t pid, const StapsdtNote& note, const std::string& name,
+                 std::string_view wanted) {
     const auto elf = symbols_.read(object.open_path);
     const ElfFunction* around = elf ? (*elf)->function_at(note.address) : nullptr;
     const std::string function(around ? around->name : std::string_view());
     if (!glob_match(wanted, function)) return;
-    const std::string name = probe_name(note.name);
     Probe& probe = probes[{note.provider, function + '\0' + name}];
     UprobeSite site{object.open_path, note.offset, false, pid};
     site.semaphore = note.semaphore;

@@ -40,6 +40,11 @@ int main(void) {
 }
 """
 
+RUBY = """
+#include "shop.h"
+int main(void) { RUBY_METHOD_ENTRY("inner", 1); RUBY_CMETHOD_ENTRY("times", 2); RUBY_OBJECT_CREATE("Date", 3); RUBY_GC_MARK_BEGIN(); return 0; }
+"""
+
 SCRIPT = """
 shop$target:::open { printf("%s\\n", probefunc); }
 shop$target:::sold-item { printf("%d %d %s %d\\n", arg0, arg1, copyinstr(arg2), *(int *)copyin(arg3, 4)); }
@@ -136,6 +141,20 @@ class Traced(Folder, dvmtest.PrivilegedTest):
                      "-o", str(self.path / "out"), "-c", built)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((self.path / "out").read_text().split("\n")[:3], ["-2 255 1", "-1 0 1", "0 1 1"])
+
+    def test_older_names_of_markers_mean_those_of_today(self):
+        (self.path / "shop.d").write_text("provider ruby { probe method__entry(char *, int); probe cmethod__entry(char *, int);"
+                                          "probe object__create(char *, int); probe gc__mark__begin(); };")
+        (self.path / "shop.c").write_text(RUBY)
+        self.header("-s", "shop.d")
+        built = self.build(["gcc", "-O2"])
+        old = "ruby$target:::function-entry, ruby$target:::object-create-start { printf(\"%s %s %d,\", probename, copyinstr(arg0), arg1); } "
+        for program, rows in ((old, "function-entry inner 1,function-entry times 2,object-create-start Date 3,"),
+                              (old.replace("start { ", "start { @ = count(); ") + "ruby$target:::*entry { @ = count(); } END { printa(@); }",
+                               "function-entry inner 1,function-entry times 2,object-create-start Date 3,\n                5\n")):
+            result = dvm("run", "-q", "-n", program, "-c", built)
+            self.assertEqual((result.returncode, result.stdout.strip()), (0, rows.strip()), result.stderr)
+        self.assertIn("ruby$target:::gc-begin does not match any probes", dvm("run", "-n", "ruby$target:::gc-begin", "-c", built).stderr)
 
 
 class CarriedTypes(Folder, dvmtest.PrivilegedTest):
