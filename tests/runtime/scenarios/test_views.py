@@ -230,7 +230,7 @@ class Flame(Files, dvmtest.PrivilegedTest):
     def test_no_stack_is_an_error(self):
         result = dvm("run", "--json", "--folded", "-n", "BEGIN { exit(0); }")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertEqual(result.stderr.splitlines()[0], "dvm: --json excludes --folded")
+        self.assertEqual(result.stderr.splitlines()[0], "dvm: options --json and --folded exclude each other")
         result = dvm("run", "-q", "--folded", "-n", "BEGIN { @ = count(); exit(0); }")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout, "")
