@@ -294,13 +294,14 @@ class AgentInstrument final : public Instrument,
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
     RefusedOnce once(refused);
+    FileKeys files;
     for (size_t i = 0; i < sites.size(); i++) {
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
       if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].probes, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
-        if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address);
+        if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address, files);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     (*process)->note_jumps();

@@ -45,15 +45,22 @@ using FunctionKey = std::pair<pid_t, std::pair<const ModuleCode*, uint64_t>>;
 
 }  // namespace
 
-std::optional<FunctionExtent> AgentPlanner::function_of(const UprobeSite& site, const ModuleCode& code) {
+const AgentPlanner::File& AgentPlanner::file_at(const std::string& path) {
+  const auto [file, is_new] = read_.try_emplace(path);
+  if (!is_new) return file->second;
+  file->second.code = files_.open(path);
+  if (auto elf = elfs_.read(path)) file->second.elf = *std::move(elf);
+  return file->second;
+}
+
+std::optional<FunctionExtent> AgentPlanner::function_of(const UprobeSite& site, const File& file) {
   if (!site.inside && site.size != 0) return FunctionExtent{site.offset, site.size, site.alone};
-  const auto elf = elfs_.read(site.path);
-  const auto address = elf ? (*elf)->address_of(site.offset) : std::nullopt;
+  const auto address = file.elf ? file.elf->address_of(site.offset) : std::nullopt;
   if (!address) return std::nullopt;
   uint64_t begin = 0, size = 0;
-  if (const ElfFunction* found = (*elf)->function_at(*address)) {
+  if (const ElfFunction* found = file.elf->function_at(*address)) {
     begin = found->address, size = found->size;
-  } else if (const auto framed = framed_function(code.file(), *address)) {
+  } else if (const auto framed = framed_function(file.code->file(), *address)) {
     begin = framed->address, size = framed->size;
   }
   if (size == 0 || *address - begin > site.offset || *address - begin >= size) return std::nullopt;
@@ -74,10 +81,11 @@ std::optional<uint64_t> AgentPlanner::address_of(const UprobeSite& site, uint64_
 std::string_view AgentPlanner::locate(Candidate& candidate) {
   const UprobeSite& site = *candidate.site;
   if (site.semaphore != 0) return "its semaphore would stay raised if dvm were killed";
-  candidate.code = files_.open(site.path);
+  const File& file = file_at(site.path);
+  candidate.code = file.code, candidate.elf = file.elf.get();
   if (candidate.code == nullptr) return "its file cannot be read";
   if (candidate.code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
-  const auto function = function_of(site, *candidate.code);
+  const auto function = function_of(site, file);
   if (!function) return "the bounds of its function are not known";
   candidate.function = *function;
   const auto address = address_of(site, function->offset);
@@ -124,8 +132,8 @@ std::string_view AgentPlanner::fill_exit(Candidate& candidate) {
 // The function and what is only there to align the next one: no symbol begins there, and no unwinder knows code there.
 CodeBytes AgentPlanner::with_padding(const Candidate& candidate) {
   const FunctionExtent& function = candidate.function;
-  const auto elf = elfs_.read(candidate.site->path);
-  const auto end = elf ? (*elf)->address_of(function.offset + function.size - 1) : std::nullopt;
+  const ElfObject* elf = candidate.elf;
+  const auto end = elf != nullptr ? elf->address_of(function.offset + function.size - 1) : std::nullopt;
   uint64_t padding = 0;
   while (end && padding < kLongestInstruction && !framed_function(candidate.code->file(), *end + 1 + padding)) padding++;
   return candidate.code->bytes(function.offset, function.size + padding);
@@ -133,17 +141,16 @@ CodeBytes AgentPlanner::with_padding(const Candidate& candidate) {
 
 // Behind its beginning: other code may call or jump to that by a pointer.
 bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
-  const auto elf = elfs_.read(candidate.site->path);
-  const auto address = elf ? (*elf)->address_of(candidate.window_offset()) : std::nullopt;
+  const auto address = candidate.elf != nullptr ? candidate.elf->address_of(candidate.window_offset()) : std::nullopt;
   if (!address) return false;
-  const auto& functions = (*elf)->functions();
+  const auto& functions = candidate.elf->functions();
   const auto next = std::upper_bound(functions.begin(), functions.end(), *address,
                                      [](uint64_t a, const ElfFunction& function) { return a < function.address; });
   return next != functions.end() && next->address < *address + candidate.window.length;
 }
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
-  Candidate candidate{&enabled, &site, nullptr, {}};
+  Candidate candidate{.enabled = &enabled, .site = &site};
   candidate.refusal = enabled.needs.has_file() ? "only the kernel tells of open files" : locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
@@ -424,9 +431,15 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   return site;
 }
 
-void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+// Paths may lead to other files now.
+void AgentPlanner::forget_files() {
   candidates_.clear();
   objects_.clear();
+  read_.clear();
+}
+
+void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  forget_files();
   for (const EnabledProbe& enabled : probes) {
     add(enabled, std::get<UprobeSite>(enabled.probe->site));
     for (const UprobeSite& site : enabled.probe->more_sites) add(enabled, site);

@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -63,11 +65,16 @@ class AgentPlanner {
   InDvm reason_to_share() const { return ends_run_ ? InDvm::exits : InDvm::shared; }
 
  private:
+  struct File {
+    const ModuleCode* code = nullptr;           // null: it cannot be read
+    std::shared_ptr<const ElfObject> elf = {};  // likewise
+  };
   struct Candidate {
     const EnabledProbe* enabled = nullptr;
     const UprobeSite* site = nullptr;
     const ModuleCode* code = nullptr;
-    FunctionExtent function;
+    const ElfObject* elf = nullptr;
+    FunctionExtent function{};
     uint64_t address = 0;  // of the function
     JumpWindow window{};
     uint32_t probed = 0;  // offset in the function
@@ -87,6 +94,7 @@ class AgentPlanner {
     FiredAt fired_at() const { return {enabled->probe->id, 0, exit}; }
   };
 
+  void forget_files();
   void find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   void add(const EnabledProbe& enabled, const UprobeSite& site);
   std::string_view locate(Candidate& candidate);
@@ -101,7 +109,8 @@ class AgentPlanner {
   void choose_relays();
   const FunctionCode& decode(const Candidate& candidate);
   CodeBytes with_padding(const Candidate& candidate);
-  std::optional<FunctionExtent> function_of(const UprobeSite& site, const ModuleCode& code);
+  const File& file_at(const std::string& path);
+  std::optional<FunctionExtent> function_of(const UprobeSite& site, const File& file);
   std::optional<uint64_t> address_of(const UprobeSite& site, uint64_t offset);
   bool has_symbol_inside(const Candidate& candidate);
   bool has_refused(const Candidate& function) const;
@@ -131,7 +140,8 @@ class AgentPlanner {
   bool follows_ = false;
   ModuleCodes files_;
   ElfCache elfs_;
-  std::map<pid_t, std::vector<MappedObject>> objects_;
+  std::map<pid_t, std::vector<MappedObject>> objects_;  // of the current plan
+  std::map<std::string, File> read_;                    // likewise, by path: thousands of probes lie in one
   ReturnPlanner returns_;
   TailFinder tails_;
   std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;

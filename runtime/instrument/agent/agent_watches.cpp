@@ -75,7 +75,7 @@ std::vector<AgentPlannedSite> AgentPlanner::late_unwinders(pid_t pid) {
   std::vector<AgentPlannedSite> sites;
   auto objects = mapped_objects(pid);
   if (!objects) return sites;
-  candidates_.clear();
+  forget_files();
   objects_[pid] = *std::move(objects);
   const std::set<std::pair<pid_t, uint64_t>> known = unwinders_;
   add_watches(pid, sites);
@@ -87,8 +87,7 @@ std::vector<AgentPlannedSite> AgentPlanner::late_unwinders(pid_t pid) {
 
 std::vector<AgentPlannedSite> AgentPlanner::watches_of(pid_t pid) {
   std::vector<AgentPlannedSite> sites;
-  candidates_.clear();
-  objects_.clear();
+  forget_files();
   if (auto found = mapped_objects(pid)) objects_[pid] = std::move(*found);
   add_watches(pid, sites);
   const bool sees_execs = std::any_of(sites.begin(), sites.end(), [](const AgentPlannedSite& one) {
@@ -98,7 +97,7 @@ std::vector<AgentPlannedSite> AgentPlanner::watches_of(pid_t pid) {
 }
 
 void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites) {
-  Candidate candidate{nullptr, &site, nullptr, {}};
+  Candidate candidate{.site = &site};
   if (!locate(candidate).empty()) return;
   for (const MachineInstruction& one : decode(candidate).instructions) {
     if (one.flow != Flow::elsewhere) continue;
@@ -133,7 +132,7 @@ bool AgentPlanner::has_refused(const Candidate& function) const {
 }
 
 void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
-  Candidate candidate{nullptr, &site, nullptr, {}};
+  Candidate candidate{.site = &site};
   const auto refuse = [&] {
     AgentPlannedSite refused;
     refused.site.watch = watch;

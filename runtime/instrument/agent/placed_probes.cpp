@@ -15,9 +15,15 @@ FileKey key_of(const std::string& path) {
 
 }  // namespace
 
-void PlacedProbes::add(const EnabledProbe& enabled, uint64_t address) {
+const FileKey& FileKeys::of(const std::string& path) {
+  const auto [key, is_new] = keys_.try_emplace(path);
+  if (is_new) key->second = key_of(path);
+  return key->second;
+}
+
+void PlacedProbes::add(const EnabledProbe& enabled, uint64_t address, FileKeys& files) {
   const auto [placed, is_new] = probes_.try_emplace(enabled.probe->id, PlacedProbe{enabled, {}, {}, 0});
-  if (is_new) placed->second.file = key_of(std::get<UprobeSite>(enabled.probe->site).path);
+  if (is_new) placed->second.file = files.of(std::get<UprobeSite>(enabled.probe->site).path);
   placed->second.addresses.push_back(address);
   samples_.try_emplace(enabled.probe->module, address);
 }

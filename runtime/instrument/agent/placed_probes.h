@@ -22,10 +22,19 @@ struct PlacedProbe {
   unsigned attempts = 0;  // to place it again
 };
 
+// Looks up the key of each file once.
+class FileKeys {
+ public:
+  const FileKey& of(const std::string& path);
+
+ private:
+  std::map<std::string, FileKey> keys_;  // by path
+};
+
 class PlacedProbes {
  public:
   // Adds a jump of a probe.
-  void add(const EnabledProbe& enabled, uint64_t address);
+  void add(const EnabledProbe& enabled, uint64_t address, FileKeys& files);
   // Addresses of jumps, one for each module.
   const std::map<std::string, uint64_t>& samples() const { return samples_; }
   // Adds the addresses of all probes that have a jump at one of these.

@@ -3,6 +3,11 @@
 #include "runtime/instrument/agent/placed_probes.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace dvm::runtime {
 namespace {
@@ -12,9 +17,9 @@ class PlacedProbesTest : public testing::Test {
   PlacedProbesTest() {
     one_.id = 1, other_.id = 2;
     one_.site = other_.site = UprobeSite();
-    placed_.add({.probe = &one_, .needs = {}}, 10);
-    placed_.add({.probe = &one_, .needs = {}}, 20);
-    placed_.add({.probe = &other_, .needs = {}}, 30);
+    placed_.add({.probe = &one_, .needs = {}}, 10, files_);
+    placed_.add({.probe = &one_, .needs = {}}, 20, files_);
+    placed_.add({.probe = &other_, .needs = {}}, 30, files_);
   }
   std::vector<uint32_t> lost(std::vector<uint64_t> jumps) {
     std::vector<uint32_t> ids;
@@ -22,6 +27,7 @@ class PlacedProbesTest : public testing::Test {
     return ids;
   }
 
+  FileKeys files_;
   Probe one_, other_;
   PlacedProbes placed_;
 };
@@ -32,6 +38,17 @@ TEST_F(PlacedProbesTest, OneOfWhichAJumpIsGoneIsLostOnce) {
   EXPECT_EQ(lost({20, 30}), std::vector<uint32_t>{1});
   EXPECT_TRUE(lost({20, 30}).empty());
   EXPECT_EQ(lost({}), std::vector<uint32_t>{2});
+}
+
+TEST(FileKeysTest, LooksAFileUpOnce) {
+  const std::string path = testing::TempDir() + "dvm_file_keys_" + std::to_string(getpid());
+  std::ofstream(path) << "one";
+  FileKeys keys;
+  const FileKey before = keys.of(path);
+  std::ofstream(path) << "longer";
+  EXPECT_EQ(keys.of(path), before);
+  EXPECT_NE(FileKeys().of(path), before);
+  std::filesystem::remove(path);
 }
 
 }  // namespace
