@@ -47,7 +47,8 @@ dvm_library(agent
   agent/target_check.cpp
   agent/text_code.cpp
   agent/unfit_sites.cpp
-  agent/unmap.cpp)
+  agent/unmap.cpp
+  agent/unstopped.cpp)
 add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
 add_dependencies(dvm_agent dvm_inside_code)
 dvm_alone(agent/agent_process.cpp agent/aggregation_code.cpp agent/code_area.cpp agent/code_writes.cpp agent/frame_rows.cpp agent/guard.cpp agent/inside_code.cpp agent/lane_code.cpp agent/lookup_code.cpp agent/patches.cpp agent/record_code.cpp agent/remote_calls.cpp
