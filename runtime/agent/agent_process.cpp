@@ -33,6 +33,7 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/text_code.h"
 #include "runtime/agent/unfit_sites.h"
+#include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
 namespace {
@@ -153,7 +154,7 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
 
 // By the link of its descriptor; one that has the whole size.
 void AgentProcess::open_data_file() {
-  const std::string name = fmt::format("/memfd:{}{}", kRemoteTextBegins, getpid());
+  const std::string name = fmt::format("/memfd:{}{}", kRemoteTextBegins, tracer_pid());
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", context_.pid), error)) {
     std::error_code unread;
@@ -283,6 +284,10 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
 }
 
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begin) {
+  return unstopped(context_.pid, [&] { return enable_all(sites, begin); });
+}
+
+Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& begin) {
   if (Status looked = refuse_unfit(sites, context_.pid); !looked) return looked;
   SiteGroups groups(sites);
   groups.refuse_together();
@@ -297,9 +302,9 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begi
     write_area(area);
     inside::CodeHeader header{.armed = context_.armed,
                               .pid = context_.pid,
-                              .tracer = getpid(),
+                              .tracer = tracer_pid(),
                               .patches = area.table_size,
-                              .tracer_began = start_time(getpid()),
+                              .tracer_began = start_time(tracer_pid()),
                               .table = area.table,
                               .table_size = area.table_size,
                               .bytes = area.range.end - area.range.begin,
@@ -448,10 +453,12 @@ void AgentProcess::note_raised(uint64_t raised) {
 }
 
 Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
-  auto stopped = StoppedProcess::stop_or_join(context_.pid);
-  if (!stopped) return stopped.error();
-  take_jumps_off(context_.pid, memory_, getpid(), jumps);
-  return {};
+  return unstopped(context_.pid, [&]() -> Status {
+    auto stopped = StoppedProcess::stop_or_join(context_.pid);
+    if (!stopped) return stopped.error();
+    take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
+    return {};
+  });
 }
 
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.
@@ -479,8 +486,11 @@ bool AgentProcess::is_muted() const {
 
 Status AgentProcess::disable(Mappings mappings) {
   if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
-  const auto detached = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, getpid(), mappings);
-  if (context_.follows != 0) detach_forked(getpid());
+  const auto detached = unstopped(context_.pid, [&] {
+    auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
+    if (context_.follows != 0) detach_forked(tracer_pid());
+    return done;
+  });
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();
   is_on_ = false;
   guard_.reset();

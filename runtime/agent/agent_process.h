@@ -87,6 +87,7 @@ class AgentProcess {
   using Area = CodeArea;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   bool can_ask_for_threads(const std::vector<Area>& areas) const;
+  Status enable_all(std::vector<AgentSite>& sites, const BeginData& begin);
   Status map(std::vector<Area>& areas, const BeginData& begin);
   bool begin_data(const BeginData& begin) const;
   void write_area(Area& area);

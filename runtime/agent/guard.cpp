@@ -20,6 +20,7 @@
 #include "runtime/agent/detach.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/stopped_process.h"
+#include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
 namespace {
@@ -98,7 +99,7 @@ int exit_code_of(pid_t child) {
 // Forked twice, so that dvm has no child that it does not know.
 Result<AgentGuard> AgentGuard::start(pid_t pid, bool follows) {
   int ends[2];
-  const pid_t tracer = getpid();
+  const pid_t tracer = tracer_pid();
   const int traced = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (traced < 0 || pipe2(ends, O_CLOEXEC) != 0)
     return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};

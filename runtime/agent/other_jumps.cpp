@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "runtime/agent/detach.h"
+#include "runtime/agent/unstopped.h"
 #include "runtime/code/displaced.h"
 #include "runtime/symbol/maps.h"
 
@@ -24,7 +25,7 @@ Status clear_away(pid_t pid, const AgentMemory& memory) {
   constexpr int kClearings = 100;
   constexpr useconds_t kBetween = 50'000;
   for (int i = 1;; i++) {
-    const auto cleared = detach_agents(pid, memory, WhichAgents::of_dead_tracers);
+    const auto cleared = unstopped(pid, [&] { return detach_agents(pid, memory, WhichAgents::of_dead_tracers); });
     if (cleared) return {};
     if (i == kClearings || kill(pid, 0) != 0) return cleared.error();
     usleep(kBetween);
@@ -35,7 +36,7 @@ OtherJumps::OtherJumps(pid_t pid) : bytes_(kMostDisplaced), reason_("an agent of
   const auto memory = AgentMemory::open(pid);
   if (!memory) return;
   std::vector<FoundAgent> agents = find_agents(pid, *memory);
-  std::erase_if(agents, [](const FoundAgent& one) { return one.header.tracer == getpid() && is_traced(one); });
+  std::erase_if(agents, [](const FoundAgent& one) { return one.header.tracer == tracer_pid() && is_traced(one); });
   add(pid, *memory, agents);
 }
 

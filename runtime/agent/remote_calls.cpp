@@ -13,6 +13,7 @@
 
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/remote_room.h"
+#include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
 namespace {
@@ -73,7 +74,7 @@ std::optional<uint64_t> signal_mask(pid_t tid) {
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
   Preface preface;
   preface.mask = mask;
-  snprintf(preface.text, sizeof preface.text, "%s%d", kRemoteTextBegins, getpid());
+  snprintf(preface.text, sizeof preface.text, "%s%d", kRemoteTextBegins, tracer_pid());
   CodeWriter code(address + sizeof preface);
   add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
   for (const RemoteCall& call : calls) add_call(code, call, address);
