@@ -93,7 +93,7 @@ Token Lexer::type_or_probe(const Token& probe) {
   const std::string_view word = probe.text();
   if (type_names_.prefer_probes || word.find(':') != std::string_view::npos) return probe;
   const bool has_star = word.find('*') != std::string_view::npos;
-  if (!has_star && word.find('`') == std::string_view::npos && !type_names_.contains(word)) return probe;
+  if (!has_star && word.find('`') == std::string_view::npos && !type_names_.contains(word) && !declares(probe)) return probe;
   at_ = probe.where().begin, mode = DCODE;
   Token first = scan();
   classify(first);
@@ -114,6 +114,25 @@ Token Lexer::with_template_arguments(const Token& name) {
   }
   at_ = end;
   return {name.type(), name.where().begin, text.substr(name.where().begin, end - name.where().begin)};
+}
+
+// "name *other" and "name other": the first name is that of a type.
+bool Lexer::declares(const Token& t) const {
+  if (!is_word(t.text())) return false;
+  std::string_view rest = file_.text().substr(t.where().end);
+  const size_t gap = rest.find_first_not_of(" \t\r\n*");
+  if (gap == 0 || gap == std::string_view::npos || !is_word(rest.substr(gap, 1))) return false;
+  const size_t end = rest.find_first_of(";{/");
+  return in_item_ || (end != std::string_view::npos && rest[end] == ';');
+}
+
+// A name of no known type where a type must stand: at the beginning of a declaration or of a member. The traced program may have
+// it.
+bool Lexer::begins_specifiers(const Token& t) const {
+  const bool is_of_declaration = !in_item_ || !in_clause_;
+  const bool begins = previous_ == SELF || previous_ == THIS || previous_ == STORAGE || previous_ == TYPEDEF ||
+                      previous_ == INLINE || previous_ == QUALIFIER || previous_ == LBRACE || previous_ == SEMI || !in_item_;
+  return is_of_declaration && begins && t.type() == IDENTIFIER && declares(t);
 }
 
 // The token after module`name shows if it is a type: a name or '*'.
@@ -151,7 +170,8 @@ void Lexer::classify(Token& t) const {
     t.set_type(TYPE_NAME);
   } else if (after_type_ && kind == SCOPED_NAME) {
     t.set_type(IDENTIFIER);  // which the checker refuses
-  } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && (type_names_.contains(t.text()) || is_pointed_at(t))) {
+  } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() &&
+             (type_names_.contains(t.text()) || is_pointed_at(t) || begins_specifiers(t))) {
     t.set_type(TYPE_NAME);
   } else if (kind == MACRO && !after_type_ && !follows_tag() && type_names_.contains(t.text())) {
     t.set_type(TYPE_NAME);

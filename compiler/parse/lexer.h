@@ -28,6 +28,8 @@ class Lexer : public grammar::DLexer {
   Token type_or_probe(const Token& probe);
   Token with_template_arguments(const Token& name);
   static size_t scoped_type(std::string_view text);
+  bool declares(const Token& t) const;
+  bool begins_specifiers(const Token& t) const;
   bool begins_declaration(const Token& t) const;
   bool ends_type(size_t kind) const;
   void classify(Token& t) const;
