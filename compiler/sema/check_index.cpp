@@ -126,10 +126,10 @@ ExprPtr index_memory(ExprContext& c, Index& e) {
   } else {
     int64_t index = 0;
     const Type& array = resolve(*e.base->type);
-    if (array.cls == TypeClass::array && constant(*e.arguments[0], index) &&
-        (index < 0 || static_cast<uint64_t>(index) >= array.count))
+    const bool is_bounded = array.cls == TypeClass::array && array.count != 0;  // the last member may have no bound
+    if (is_bounded && constant(*e.arguments[0], index) && (index < 0 || static_cast<uint64_t>(index) >= array.count))
       c.session.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
-                      fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
+                      fmt::format("index outside array bounds: {}, max is {}", index, array.count - 1));
     e.type = target;
     e.is_lvalue = is_writable;
     e.is_user = e.base->is_user;
