@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_name.h"
 #include "compiler/sema/check_target.h"
 #include "compiler/sema/declarator.h"
 #include "compiler/sema/find_type.h"
@@ -88,7 +89,20 @@ ExprPtr check(ExprContext& c, SizeofType& e) {
   return nullptr;
 }
 
+namespace {
+
+// "sizeof (foo_t)" of the traced program reads as that of a variable. Null: it is one, or there is no such type.
+const Type* type_of_program(ExprContext& c, const Expr& operand) {
+  const auto* name = as<Identifier>(&operand);
+  if (!name || c.symbols.find(dif::Scope::global, name->name) || is_function(name->name, c.session)) return nullptr;
+  const Result<const Type*> found = c.session.target.find("", "", name->name);
+  return found && c.session.is_defined(*found) && is_object(*found) ? *found : nullptr;
+}
+
+}  // namespace
+
 ExprPtr check(ExprContext& c, SizeofValue& e) {
+  if (const Type* t = type_of_program(c, *e.operand)) return make_integer(e.where, resolve(*t).size, c.types.basic("size_t"));
   check(c, e.operand);
   const auto* member = as<Member>(e.operand.get());
   if (is_error(e.operand->type))

@@ -20,5 +20,5 @@ pid$target:classes:zoo??Cat??feed:entry
 	cat = cats[1] = self->mine = this->here;
 	printf("%d %d ", this->here->legs_, xlate <struct legs> (this->here).number);
 	printf("%d %d\n", cat == self->mine, cats[1] == NONE);
-	printf("%d\n", offsetof(struct pair, last) - sizeof (struct Cat));
+	printf("%d %d %d\n", sizeof (Cat), sizeof (Cat *), offsetof(struct pair, last) - sizeof (Cat));
 }
