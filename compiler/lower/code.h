@@ -22,7 +22,7 @@
 namespace dvm::compiler {
 
 using Register = uint32_t;
-using Label = uint32_t;
+using CodeLabel = uint32_t;
 
 struct CodeStep {
   dif::Opcode op = dif::Opcode::nop;
@@ -37,7 +37,7 @@ struct CodeStep {
   static CodeStep constant(uint64_t value, Register to) {
     return value == 0 ? move(0, to) : CodeStep{.op = dif::Opcode::setx, .writes = to, .value = value};
   }
-  static CodeStep jump(Label to) { return {.op = dif::Opcode::ba, .value = to}; }
+  static CodeStep jump(CodeLabel to) { return {.op = dif::Opcode::ba, .value = to}; }
 
   bool has_format(dif::Format format) const { return !is_label && dif::info(op).format == format; }
   bool is_branch() const { return has_format(dif::Format::branch); }
@@ -56,7 +56,7 @@ struct Code {
   ArenaVector<CodeStep> steps;       // the last one is a ret
   std::vector<std::string> strings;  // operands of sets
   Register registers = 1;
-  Label labels = 0;
+  CodeLabel labels = 0;
 };
 
 // Loads of scalar variables, built-in variables included.

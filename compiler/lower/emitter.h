@@ -41,11 +41,11 @@ class Emitter {
   Register call(unsigned subroutine);
   void empty_tuple() { add({.op = dif::Opcode::flushts}); }
 
-  Label make_label() { return code_.labels++; }
-  void place(Label label) { add({.is_label = true, .value = label}); }
-  void branch(dif::Opcode op, Label label) { add({.op = op, .value = label}); }
+  CodeLabel make_label() { return code_.labels++; }
+  void place(CodeLabel label) { add({.is_label = true, .value = label}); }
+  void branch(dif::Opcode op, CodeLabel label) { add({.op = op, .value = label}); }
 
-  void jump(Label label) { add(CodeStep::jump(label)); }
+  void jump(CodeLabel label) { add(CodeStep::jump(label)); }
 
   // Ends the code with `ret reg`.
   Code finish(Register reg);

@@ -28,7 +28,7 @@ bool compare_operands(ExprLowering& c, const Binary& e) {
          (integers && is_signed(c.types.common(e.left->type, e.right->type)));  // strings compare signed, pointers do not
 }
 
-void branch_if_comparison(ExprLowering& c, const Binary& e, bool wanted, Label label) {
+void branch_if_comparison(ExprLowering& c, const Binary& e, bool wanted, CodeLabel label) {
   const ComparisonOpcodes* row = comparison_of(e);
   const bool with_sign = compare_operands(c, e);
   const Op op = wanted ? row->op : row->inverse;
@@ -46,7 +46,7 @@ bool is_condition(const Expr& e) {
 bool is_constant(const Expr& e) { return e.kind == ExprKind::Integer || e.kind == ExprKind::String; }
 
 // Branches if e is not 0 and that is wanted, or is 0 and that is not; else goes on.
-void branch_if(ExprLowering& c, const Expr& e, bool wanted, Label label) {
+void branch_if(ExprLowering& c, const Expr& e, bool wanted, CodeLabel label) {
   const auto* binary = as<Binary>(&e);
   if (comparison_of(e)) return branch_if_comparison(c, *binary, wanted, label);
   if (binary && (binary->op == Op::logical_and || binary->op == Op::logical_or)) {
@@ -55,7 +55,7 @@ void branch_if(ExprLowering& c, const Expr& e, bool wanted, Label label) {
       branch_if(c, *binary->left, wanted, label);
       return branch_if(c, *binary->right, wanted, label);
     }
-    const Label skip = c.out.make_label();
+    const CodeLabel skip = c.out.make_label();
     branch_if(c, *binary->left, decides, skip);
     branch_if(c, *binary->right, wanted, label);
     return c.out.place(skip);
@@ -76,7 +76,7 @@ void branch_if(ExprLowering& c, const Expr& e, bool wanted, Label label) {
 LoweredValue truth(ExprLowering& c, const Expr& e) {
   if (!is_condition(e)) return truth_of(c, lower_uncut(c, e));
   const Register result = c.out.fresh();
-  const Label end = c.out.make_label();
+  const CodeLabel end = c.out.make_label();
   c.out.set_integer(1, result);
   branch_if(c, e, true, end);
   c.out.move(0, result);
@@ -86,7 +86,7 @@ LoweredValue truth(ExprLowering& c, const Expr& e) {
 
 LoweredValue truth_of(ExprLowering& c, Register reg) {
   const Register result = c.out.fresh();
-  const Label end = c.out.make_label();
+  const CodeLabel end = c.out.make_label();
   c.out.move(reg, result);
   c.out.test(result);
   c.out.branch(branch_of(Op::equal), end);
@@ -104,7 +104,7 @@ namespace {
 
 // A constant is there before the condition is known, and stays if it is.
 LoweredValue conditional_constant(ExprLowering& c, const Conditional& e, bool wanted) {
-  const Label end = c.out.make_label();
+  const CodeLabel end = c.out.make_label();
   const Register result = c.out.fresh();
   const LoweredValue first = lower_number(c, wanted ? *e.then : *e.otherwise, e.type);
   c.out.move(first.reg, result);
@@ -120,7 +120,7 @@ LoweredValue conditional_constant(ExprLowering& c, const Conditional& e, bool wa
 LoweredValue lower_node(ExprLowering& c, const Conditional& e) {
   if (is_constant(*e.then)) return conditional_constant(c, e, true);
   if (is_constant(*e.otherwise)) return conditional_constant(c, e, false);
-  const Label otherwise = c.out.make_label(), end = c.out.make_label();
+  const CodeLabel otherwise = c.out.make_label(), end = c.out.make_label();
   const Register result = c.out.fresh();
   branch_if(c, *e.condition, false, otherwise);
   const LoweredValue first = lower_number(c, *e.then, e.type);

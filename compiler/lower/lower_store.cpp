@@ -128,7 +128,7 @@ uint64_t bound_of(const ExprLowering& c, const Index& e) {
 }
 
 void check_index(ExprLowering& c, Register index, uint64_t count) {
-  const Label is_inside = c.out.make_label();
+  const CodeLabel is_inside = c.out.make_label();
   c.out.compare(Opcode::cmp, index, c.out.integer(count));
   c.out.branch(Opcode::blu, is_inside);
   c.out.refuse_index(index);

@@ -57,7 +57,7 @@ void copy_present(ExprLowering& c, Register string, Register to, uint64_t size) 
 void copy_string(ExprLowering& c, const Expr& value, Register string, Register to, uint64_t size) {
   if (value.is_zero_constant) return c.out.store(Opcode::stb, 0, to);
   if (!may_be_null(value)) return copy_present(c, string, to, size);
-  const Label is_null = c.out.make_label(), end = c.out.make_label();
+  const CodeLabel is_null = c.out.make_label(), end = c.out.make_label();
   c.out.test(string);
   c.out.branch(branch_of(Op::equal), is_null);
   copy_present(c, string, to, size);

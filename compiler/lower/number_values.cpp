@@ -135,7 +135,7 @@ void enter(Numbering& n, const CodeStep& label) {
 void branch(Numbering& n, CodeStep& s) {
   if (s.is_conditional() && n.codes) {
     if (!holds(*comparison_of(s.op), n.codes->first, n.codes->second)) return;
-    s = CodeStep::jump(static_cast<Label>(s.value));
+    s = CodeStep::jump(static_cast<CodeLabel>(s.value));
   }
   n.arrivals[s.value] = n.dominators.common(n.arrivals[s.value], n.block);
   keep(n, s);

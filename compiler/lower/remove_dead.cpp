@@ -28,7 +28,7 @@ class Remover {
         overwritten_(code.arena()),
         leads_to_(code.labels, code.arena()),
         here_(code.arena()) {
-    for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
+    for (CodeLabel l = 0; l < code.labels; l++) leads_to_[l] = l;
     for (const CodeStep& s : code.steps) {
       is_constant_[s.writes] = s.has_format(Format::setx);
       if (s.symbol && !is_variable_store(s)) loaded_.insert(s.symbol);
@@ -86,8 +86,8 @@ class Remover {
   bool note_label(const CodeStep& s) {
     overwritten_.clear();
     tuple_is_dropped_ = false;  // its depth is the same on all paths
-    here_.push_back(static_cast<Label>(s.value));
-    if (after_.is_branch() && !after_.is_conditional()) leads_to_[s.value] = static_cast<Label>(after_.value);
+    here_.push_back(static_cast<CodeLabel>(s.value));
+    if (after_.is_branch() && !after_.is_conditional()) leads_to_[s.value] = static_cast<CodeLabel>(after_.value);
     return true;
   }
 
@@ -108,8 +108,8 @@ class Remover {
   ArenaVector<bool> is_constant_;
   std::pmr::set<const Symbol*> loaded_;
   ArenaVector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
-  ArenaVector<Label> leads_to_;        // a label, or where the `ba` at it goes
-  ArenaVector<Label> here_;            // the labels between the step and the next one that is kept
+  ArenaVector<CodeLabel> leads_to_;    // a label, or where the `ba` at it goes
+  ArenaVector<CodeLabel> here_;        // the labels between the step and the next one that is kept
   CodeStep after_;                     // that step
   bool codes_read_ = false;
   bool tuple_is_dropped_ = false;  // before anything looks at it
