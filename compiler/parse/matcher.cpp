@@ -62,7 +62,7 @@ Matcher::Id Matcher::find(Id from, size_t c) {
 Matcher::Id Matcher::add(antlr4::dfa::DFAState* dfa, size_t mode) {
   const auto [it, is_new] = ids_.try_emplace(dfa, static_cast<Id>(states_.size()));
   if (!is_new) return it->second;
-  State& state = states_.emplace_back(State{dfa, mode, {0, dfa->prediction, mode}, {}});
+  LexerState& state = states_.emplace_back(LexerState{dfa, mode, {0, dfa->prediction, mode}, {}});
   if (dfa->isAcceptState && dfa->lexerActionExecutor)
     for (const auto& action : dfa->lexerActionExecutor->getLexerActions()) apply(*action, state.match);
   return it->second;

@@ -29,7 +29,7 @@ class Matcher : public antlr4::atn::LexerATNSimulator {
   static constexpr Id kUnknown = 0, kDead = 1;
   static constexpr size_t kEnd = 256;  // of the text, as a character
 
-  struct State {
+  struct LexerState {
     antlr4::dfa::DFAState* dfa = nullptr;
     size_t mode = 0;
     Match match;  // if it accepts
@@ -43,7 +43,7 @@ class Matcher : public antlr4::atn::LexerATNSimulator {
   Id add(antlr4::dfa::DFAState* dfa, size_t mode);
 
   antlr4::ANTLRInputStream nothing_;  // no rule of ours looks at the text but by its characters
-  std::vector<State> states_;
+  std::vector<LexerState> states_;
   std::array<Id, 2> starts_{};  // of each mode
   std::unordered_map<antlr4::dfa::DFAState*, Id> ids_;
 };

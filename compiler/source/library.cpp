@@ -38,7 +38,7 @@ struct ScannedLibrary {
   Names words;  // what it may define or name
   bool has_providers = false;
   bool has_effects = false;  // it does more than define names
-  enum class State : uint8_t { unknown, visiting, taken, skipped } state = State::unknown;
+  enum class Mark : uint8_t { unknown, visiting, taken, skipped } mark = Mark::unknown;
 };
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -78,7 +78,7 @@ class Order {
     while (went_on && result_.cycle.empty() && result_.missing.empty()) {
       went_on = false;
       for (ScannedLibrary& entry : entries_) {
-        if (entry.state != ScannedLibrary::State::unknown || !is_needed(entry)) continue;
+        if (entry.mark != ScannedLibrary::Mark::unknown || !is_needed(entry)) continue;
         visit(entry);
         went_on = true;
       }
@@ -114,14 +114,14 @@ class Order {
   }
 
   bool visit(ScannedLibrary& entry) {
-    if (entry.state == ScannedLibrary::State::visiting) return note_cycle(entry), false;
-    if (entry.state != ScannedLibrary::State::unknown) return entry.state == ScannedLibrary::State::taken;
-    entry.state = ScannedLibrary::State::visiting;
+    if (entry.mark == ScannedLibrary::Mark::visiting) return note_cycle(entry), false;
+    if (entry.mark != ScannedLibrary::Mark::unknown) return entry.mark == ScannedLibrary::Mark::taken;
+    entry.mark = ScannedLibrary::Mark::visiting;
     path_.push_back(&entry.library->source);
     const bool satisfied =
         std::all_of(entry.dependencies.begin(), entry.dependencies.end(), [&](const Dependency& d) { return satisfy(entry, d); });
     path_.pop_back();
-    entry.state = satisfied ? ScannedLibrary::State::taken : ScannedLibrary::State::skipped;
+    entry.mark = satisfied ? ScannedLibrary::Mark::taken : ScannedLibrary::Mark::skipped;
     if (!satisfied) return false;
     result_.libraries.push_back(&entry.library->source);
     named_.insert(entry.words.begin(), entry.words.end());

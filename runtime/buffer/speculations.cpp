@@ -44,7 +44,7 @@ uint32_t Speculations::open() noexcept {
 
 bool Speculations::enter(uint64_t id, int32_t cpu) noexcept {
   if (id == 0) return false;
-  State& state = states_[id - 1];
+  Speculation& state = states_[id - 1];
   if (state.phase == Phase::inactive || is_busy(state)) return false;
   cpu = share_of(cpu);
   if (state.phase == Phase::active)
@@ -81,14 +81,14 @@ void Speculations::move_to_principal(size_t index, int32_t cpu, PrincipalBuffer&
   to.commit(bytes);
 }
 
-void Speculations::end(State& state, Phase unfinished, bool is_finished) noexcept {
+void Speculations::end(Speculation& state, Phase unfinished, bool is_finished) noexcept {
   state.phase = is_finished ? Phase::inactive : unfinished;
   busy_ += !is_finished;
 }
 
 void Speculations::commit(uint64_t id, int32_t cpu, CpuBuffers& to, RecordOrder& order) noexcept {
   if (id == 0) return;
-  State& state = states_[id - 1];
+  Speculation& state = states_[id - 1];
   if (state.phase == Phase::inactive || is_busy(state)) return;
   move_to_principal(id - 1, share_of(cpu), to[cpu].principal, order);
   end(state, Phase::committing, is_only_on(state, share_of(cpu)));
@@ -96,7 +96,7 @@ void Speculations::commit(uint64_t id, int32_t cpu, CpuBuffers& to, RecordOrder&
 
 void Speculations::discard(uint64_t id, int32_t cpu) noexcept {
   if (id == 0) return;
-  State& state = states_[id - 1];
+  Speculation& state = states_[id - 1];
   if (state.phase == Phase::inactive || is_busy(state)) return;
   used(id - 1, share_of(cpu)) = 0;
   end(state, Phase::discarding, is_only_on(state, share_of(cpu)));

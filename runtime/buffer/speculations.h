@@ -45,7 +45,7 @@ class Speculations {
 
  private:
   enum class Phase : uint8_t { inactive, active, one, many, committing, discarding };
-  struct State {
+  struct Speculation {
     Phase phase = Phase::inactive;
     int32_t cpu = 0;  // of `one`
   };
@@ -55,8 +55,8 @@ class Speculations {
   };
 
   bool make_share(CpuShare& share);
-  bool is_busy(const State& state) const { return state.phase == Phase::committing || state.phase == Phase::discarding; }
-  bool is_only_on(const State& state, int32_t cpu) const {
+  bool is_busy(const Speculation& state) const { return state.phase == Phase::committing || state.phase == Phase::discarding; }
+  bool is_only_on(const Speculation& state, int32_t cpu) const {
     return state.phase == Phase::active || (state.phase == Phase::one && state.cpu == cpu);
   }
   size_t& used(size_t index, int32_t cpu) noexcept { return shares_[static_cast<size_t>(cpu)].used[index]; }
@@ -68,10 +68,10 @@ class Speculations {
   }
   int32_t share_of(int32_t cpu) const noexcept { return has_share(cpu) ? cpu : 0; }
   void move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, RecordOrder& order) noexcept;
-  void end(State& state, Phase unfinished, bool is_finished) noexcept;
+  void end(Speculation& state, Phase unfinished, bool is_finished) noexcept;
 
   size_t bytes_ = 0;
-  std::vector<State> states_;
+  std::vector<Speculation> states_;
   std::vector<CpuShare> shares_;  // by CPU; memory is null for a CPU without a share
   size_t made_ = 0;
   size_t busy_ = 0;  // number of busy speculations

@@ -12,7 +12,7 @@
 namespace dvm::runtime {
 namespace {
 
-using State = std::span<const uint64_t>;
+using AggregationState = std::span<const uint64_t>;
 __extension__ using Wide = unsigned __int128;
 
 template <class T>
@@ -23,22 +23,22 @@ int64_t as_signed(uint64_t word) { return static_cast<int64_t>(word); }
 
 // merge_<name>: adds a snapshot's state to the merged one.
 
-void add_words(std::span<uint64_t> into, State from) {
+void add_words(std::span<uint64_t> into, AggregationState from) {
   for (size_t i = 0; i < into.size(); i++) into[i] += from[i];
 }
-void merge_count(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_sum(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_avg(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_quantize(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_lquantize(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_llquantize(std::span<uint64_t> into, State from) { add_words(into, from); }
-void merge_min(std::span<uint64_t> into, State from) {
+void merge_count(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_sum(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_avg(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_quantize(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_lquantize(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_llquantize(std::span<uint64_t> into, AggregationState from) { add_words(into, from); }
+void merge_min(std::span<uint64_t> into, AggregationState from) {
   if (as_signed(from[0]) < as_signed(into[0])) into[0] = from[0];
 }
-void merge_max(std::span<uint64_t> into, State from) {
+void merge_max(std::span<uint64_t> into, AggregationState from) {
   if (as_signed(from[0]) > as_signed(into[0])) into[0] = from[0];
 }
-void merge_stddev(std::span<uint64_t> into, State from) {
+void merge_stddev(std::span<uint64_t> into, AggregationState from) {
   Wide squares = (static_cast<Wide>(into[3]) << 64 | into[2]) + (static_cast<Wide>(from[3]) << 64 | from[2]);
   into[0] += from[0];
   into[1] += from[1];
@@ -66,15 +66,15 @@ Wide square(int64_t value) {
   return size * size;
 }
 
-int64_t number_count(State state, int64_t normal) { return normalized(as_signed(state[0]), normal); }
-int64_t number_sum(State state, int64_t normal) { return number_count(state, normal); }
-int64_t number_min(State state, int64_t normal) { return number_count(state, normal); }
-int64_t number_max(State state, int64_t normal) { return number_count(state, normal); }
-int64_t number_avg(State state, int64_t normal) {
+int64_t number_count(AggregationState state, int64_t normal) { return normalized(as_signed(state[0]), normal); }
+int64_t number_sum(AggregationState state, int64_t normal) { return number_count(state, normal); }
+int64_t number_min(AggregationState state, int64_t normal) { return number_count(state, normal); }
+int64_t number_max(AggregationState state, int64_t normal) { return number_count(state, normal); }
+int64_t number_avg(AggregationState state, int64_t normal) {
   return state[0] == 0 ? 0 : normalized(normalized(as_signed(state[1]), normal), as_signed(state[0]));
 }
 // The root of the mean of the squares less the square of the mean, all in integers.
-int64_t number_stddev(State state, int64_t normal) {
+int64_t number_stddev(AggregationState state, int64_t normal) {
   if (state[0] == 0) return 0;
   Wide squares = static_cast<Wide>(state[3]) << 64 | state[2];
   uint64_t divisor = normal == 0 ? 1 : static_cast<uint64_t>(normal < 0 ? -normal : normal);
@@ -95,26 +95,26 @@ int order_of(const Weight& a, const Weight& b) {
 }
 
 Weight weight_of(int64_t value) { return {static_cast<long double>(value), 0}; }
-Weight weight_count(State state, const MergedAggregation&) { return weight_of(as_signed(state[0])); }
-Weight weight_sum(State state, const MergedAggregation& g) { return weight_count(state, g); }
-Weight weight_min(State state, const MergedAggregation& g) { return weight_count(state, g); }
-Weight weight_max(State state, const MergedAggregation& g) { return weight_count(state, g); }
-Weight weight_avg(State state, const MergedAggregation&) { return weight_of(number_avg(state, 1)); }
-Weight weight_stddev(State state, const MergedAggregation&) { return weight_of(number_stddev(state, 1)); }
+Weight weight_count(AggregationState state, const MergedAggregation&) { return weight_of(as_signed(state[0])); }
+Weight weight_sum(AggregationState state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_min(AggregationState state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_max(AggregationState state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_avg(AggregationState state, const MergedAggregation&) { return weight_of(number_avg(state, 1)); }
+Weight weight_stddev(AggregationState state, const MergedAggregation&) { return weight_of(number_stddev(state, 1)); }
 
 // Distributions: the sum of count times bucket, then what is in the bucket around zero.
 template <class BucketValue>
-long double sum_buckets(State state, BucketValue value) {
+long double sum_buckets(AggregationState state, BucketValue value) {
   long double sum = 0;
   for (size_t i = 0; i < state.size(); i++)
     if (state[i] != 0) sum += value(i) * static_cast<long double>(as_signed(state[i]));
   return sum;
 }
-Weight weight_quantize(State state, const MergedAggregation&) {
+Weight weight_quantize(AggregationState state, const MergedAggregation&) {
   auto value = [](size_t i) { return static_cast<long double>(quantize_value(static_cast<unsigned>(i))); };
   return {sum_buckets(state, value), as_signed(state[kQuantizeZero])};
 }
-Weight weight_lquantize(State state, const MergedAggregation& g) {
+Weight weight_lquantize(AggregationState state, const MergedAggregation& g) {
   const std::vector<int64_t>& p = g.desc.parameters;
   auto base = static_cast<long double>(p[0]);
   auto step = p.size() > 2 ? static_cast<long double>(p[2]) : 1;
@@ -137,7 +137,7 @@ long double llquantize_at(size_t i, const LogLinear& shape) {
                                  static_cast<long double>(shape.steps));
   return i > zero ? value : -value;
 }
-Weight weight_llquantize(State state, const MergedAggregation& g) {
+Weight weight_llquantize(AggregationState state, const MergedAggregation& g) {
   const LogLinear shape(g.desc.parameters);
   return {sum_buckets(state, [&](size_t i) { return llquantize_at(i, shape); }), as_signed(state[shape.zero_bucket()])};
 }
@@ -150,9 +150,9 @@ void append_number(std::string& out, const ValueStyle& style, int64_t value) {
   out += ' ';
   append_signed(out, {.width = 16}, value);
 }
-#define DVM_NUMBER(name)                                                                                  \
-  void print_##name(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) { \
-    append_number(out, style, number_##name(state, g.normal));                                            \
+#define DVM_NUMBER(name)                                                                                             \
+  void print_##name(std::string& out, const ValueStyle& style, const MergedAggregation& g, AggregationState state) { \
+    append_number(out, style, number_##name(state, g.normal));                                                       \
   }
 DVM_NUMBER(count)
 DVM_NUMBER(sum)
@@ -161,13 +161,13 @@ DVM_NUMBER(max)
 DVM_NUMBER(avg)
 DVM_NUMBER(stddev)
 #undef DVM_NUMBER
-void print_quantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+void print_quantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, AggregationState state) {
   append_quantize(out, state, g.normal, style.bars);
 }
-void print_lquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+void print_lquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, AggregationState state) {
   append_lquantize(out, state, g.desc.parameters, g.normal, style.bars);
 }
-void print_llquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+void print_llquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, AggregationState state) {
   append_llquantize(out, state, g.desc.parameters, g.normal, style.bars);
 }
 
@@ -175,9 +175,9 @@ void print_llquantize(std::string& out, const ValueStyle& style, const MergedAgg
 
 struct FunctionRow {
   dif::Action id;
-  void (*merge)(std::span<uint64_t>, State);
-  Weight (*weight)(State, const MergedAggregation&);
-  void (*print)(std::string&, const ValueStyle&, const MergedAggregation&, State);
+  void (*merge)(std::span<uint64_t>, AggregationState);
+  Weight (*weight)(AggregationState, const MergedAggregation&);
+  void (*print)(std::string&, const ValueStyle&, const MergedAggregation&, AggregationState);
 };
 
 namespace {
@@ -225,7 +225,7 @@ int compare_keys(const MergedRow& a, const MergedRow& b, size_t position) {
 std::vector<uint64_t> zeros(const MergedAggregation& aggregation) { return std::vector<uint64_t>(aggregation.words, 0); }
 
 Weight weigh(const MergedRow* row, const MergedAggregation& aggregation) {
-  return aggregation.function->weight(row ? State(row->state) : State(zeros(aggregation)), aggregation);
+  return aggregation.function->weight(row ? AggregationState(row->state) : AggregationState(zeros(aggregation)), aggregation);
 }
 
 }  // namespace
@@ -455,7 +455,7 @@ int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row) {
 
 void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row) {
   std::vector<uint64_t> none = row ? std::vector<uint64_t>() : zeros(aggregation);
-  aggregation.function->print(out, style, aggregation, row ? State(row->state) : State(none));
+  aggregation.function->print(out, style, aggregation, row ? AggregationState(row->state) : AggregationState(none));
 }
 
 }  // namespace dvm::runtime

@@ -116,24 +116,24 @@ void ArenaReader::swap(uint32_t number) {
   Used& used = used_[number];
   const uint64_t other = used.arena ^ 1U;
   if (!write_value(file_, lane_at(number) + offsetof(inside::Lane, arena), other)) return;
-  used = {static_cast<uint32_t>(other), Used::State::sent};
+  used = {static_cast<uint32_t>(other), Used::Phase::sent};
 }
 
 // Threads that were sent to their other arenas go there from now on.
 void ArenaReader::settle() {
-  const auto is_sent = [](const Used& one) { return one.state == Used::State::sent; };
+  const auto is_sent = [](const Used& one) { return one.phase == Used::Phase::sent; };
   if (std::none_of(used_.begin(), used_.end(), is_sent)) return;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   order_memory_of_threads();  // where the kernel cannot do that, threads take their lanes by locked instructions
   for (uint32_t number = 0; number < lanes_; number++)
-    if (is_sent(used_[number])) used_[number].state = Used::State::pending, used_[number].turns = lane(number).turns;
+    if (is_sent(used_[number])) used_[number].phase = Used::Phase::pending, used_[number].turns = lane(number).turns;
 }
 
 void ArenaReader::swap_used() {
   read_lanes();
   for (uint32_t number = 0; number < lanes_; number++) {
     const Used& used = used_[number];
-    if (used.state != Used::State::idle) continue;
+    if (used.phase != Used::Phase::idle) continue;
     if (has_counted(number, used.arena) || bytes_used(number, used.arena) != 0) swap(number);
   }
   settle();
@@ -157,13 +157,13 @@ void ArenaReader::collect(const std::vector<KnownClause>& clauses, const Aggrega
   for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
     swap_used();
     for (uint32_t number = 0; number < lanes_; number++) {
-      if (used_[number].state != Used::State::pending || !has_left(number, is_last)) continue;
+      if (used_[number].phase != Used::Phase::pending || !has_left(number, is_last)) continue;
       take(number, clauses, visit);
-      used_[number].state = Used::State::idle;
+      used_[number].phase = Used::Phase::idle;
     }
     read_lanes();
     for (uint32_t number = 0; number < lanes_; number++) {
-      if (used_[number].state != Used::State::idle) continue;
+      if (used_[number].phase != Used::Phase::idle) continue;
       take_counts(number, used_[number].arena ^ 1U, clauses, visit);
       if (is_last) take_counts(number, used_[number].arena, clauses, visit);
     }

@@ -62,9 +62,9 @@ class ArenaReader {
  private:
   struct Used {
     // sent: the thread shall use this arena, but may not have noticed yet. pending: the other arena must still be read.
-    enum class State : uint8_t { idle, sent, pending };
+    enum class Phase : uint8_t { idle, sent, pending };
     uint32_t arena = 0;  // the arena that the thread shall use now
-    State state = State::idle;
+    Phase phase = Phase::idle;
     uint64_t turns = 0;     // Lane::turns after which the thread surely uses this arena
     bool is_stale = false;  // the contents of the other arena are discarded
   };
