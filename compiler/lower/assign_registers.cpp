@@ -21,8 +21,8 @@ class Spills {
       : variables_(variables), spilled_(code.registers, nullptr, code.arena()) {}
 
   // Where the value is kept; null: it is not spilled.
-  const Symbol* of(Register r) const { return spilled_[r]; }
-  bool add(Register r, uint32_t begin, uint32_t end) {
+  const Symbol* of(VirtualRegister r) const { return spilled_[r]; }
+  bool add(VirtualRegister r, uint32_t begin, uint32_t end) {
     if (!variables_) return false;
     size_t slot = 0;
     while (slot < used_.size() && is_used(slot, begin, end)) slot++;
@@ -83,7 +83,7 @@ class Assigner {
   };
 
   void note(const CodeStep& s, uint32_t at) {
-    for (const Register r : s.reads)
+    for (const VirtualRegister r : s.reads)
       if (r != 0) values_[r].reads.push_back(at), values_[r].last = at;
     if (s.writes != 0) values_[s.writes].first = std::min(values_[s.writes].first, at), values_[s.writes].last = at;
     if (s.is_branch()) arrivals_[s.value] = std::min(arrivals_[s.value], at);
@@ -101,37 +101,37 @@ class Assigner {
   void assign(CodeStep s) {
     if (s.is_label) forget_loads(arrivals_[s.value]);
     needed_.clear();
-    for (const Register r : s.reads)
+    for (const VirtualRegister r : s.reads)
       if (r != 0) needed_.push_back(r);
-    for (const Register r : needed_) load_anew(r);
-    const std::array<Register, 3> reads = s.reads;
-    for (Register& r : s.reads) r = values_[r].reg;
-    for (const Register r : reads) {
+    for (const VirtualRegister r : needed_) load_anew(r);
+    const std::array<VirtualRegister, 3> reads = s.reads;
+    for (VirtualRegister& r : s.reads) r = values_[r].reg;
+    for (const VirtualRegister r : reads) {
       LiveValue& v = values_[r];
       while (v.next < v.reads.size() && v.reads[v.next] <= at_) v.next++;
       if (r != 0 && v.last <= at_) release(v);
     }
     needed_.clear();
-    const Register written = s.writes;
+    const VirtualRegister written = s.writes;
     if (written != 0) s.writes = register_of(written, s.is_move() ? static_cast<unsigned>(s.reads[0]) : 0);
     if (!s.is_move() || s.writes != s.reads[0]) code_.steps.push_back(s);
     if (written != 0) keep(written);
   }
 
-  unsigned register_of(Register r, unsigned wish) {
+  unsigned register_of(VirtualRegister r, unsigned wish) {
     if (values_[r].reg == 0) take(r, wish);
     return values_[r].reg;
   }
 
   // What several paths write is in the same place on all of them only if it has no register.
-  void keep(Register r) {
+  void keep(VirtualRegister r) {
     LiveValue& v = values_[r];
     const Symbol* variable = v.last > at_ ? spills_.of(r) : nullptr;
     if (variable) code_.steps.push_back(store_to(*variable, v.reg));
     if (v.last <= at_ || (variable && counts_.writes[r] > 1)) release(v);
   }
 
-  void load_anew(Register r) {
+  void load_anew(VirtualRegister r) {
     LiveValue& v = values_[r];
     if (v.reg != 0) return;
     take(r, 0);
@@ -147,7 +147,7 @@ class Assigner {
       if (held_[reg] != 0 && values_[held_[reg]].loaded > arrival) release(values_[held_[reg]]);
   }
 
-  void take(Register r, unsigned wish) {
+  void take(VirtualRegister r, unsigned wish) {
     const unsigned reg = wish != 0 && held_[wish] == 0 ? wish : free_register();
     if (reg == 0) failed_ = true;
     held_[reg] = r;
@@ -196,8 +196,8 @@ class Assigner {
   RegisterCounts counts_;
   ArenaVector<LiveValue> values_;   // by register of the code
   ArenaVector<uint32_t> arrivals_;  // by label: the first branch to it
-  std::array<Register, dif::kRegisters> held_{};
-  ArenaVector<Register> needed_;  // by the current step
+  std::array<VirtualRegister, dif::kRegisters> held_{};
+  ArenaVector<VirtualRegister> needed_;  // by the current step
   uint32_t at_ = 0;
   bool failed_ = false, has_spilled_ = false;
 };

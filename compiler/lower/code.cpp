@@ -31,7 +31,7 @@ std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right) 
 RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers, code.arena()), reads(code.registers, code.arena()) {
   for (const CodeStep& s : code.steps) {
     writes[s.writes]++;
-    for (const Register r : s.reads) reads[r]++;
+    for (const VirtualRegister r : s.reads) reads[r]++;
   }
 }
 

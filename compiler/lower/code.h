@@ -21,7 +21,8 @@
 
 namespace dvm::compiler {
 
-using Register = uint32_t;
+using VirtualRegister = uint32_t;
+using Register = VirtualRegister;
 using CodeLabel = uint32_t;
 
 struct CodeStep {

@@ -29,12 +29,12 @@ bool asks_for_zero(const Numbering& n) {
 
 // v + c, and whether it was wrapped to an int or to 32 bits without sign.
 struct Wrapped {
-  Register of = 0;
+  VirtualRegister of = 0;
   uint64_t addend = 0;
   bool is_signed = false;
 };
 
-std::optional<Wrapped> wrapped_sum(const Numbering& n, Register r) {
+std::optional<Wrapped> wrapped_sum(const Numbering& n, VirtualRegister r) {
   if (r == 0 || n.counts.reads[r] != 1) return std::nullopt;
   const CodeStep& outer = n.made[r].step;
   const bool is_signed = computes(outer, Op::shift_right, true) && constant(n, outer.reads[1]) == 32;
@@ -54,7 +54,8 @@ bool compare_unwrapped(Numbering& n, CodeStep& s) {
   const auto right = constant(n, s.reads[1]);
   const auto plain = sum && right && asked(n) ? unwrap(*asked(n), sum->addend, *right, sum->is_signed) : std::nullopt;
   if (!plain) return false;
-  const Register left = plain->added == 0 ? sum->of : new_value(n, opcode_of(Op::add), sum->of, new_constant(n, plain->added));
+  const VirtualRegister left =
+      plain->added == 0 ? sum->of : new_value(n, opcode_of(Op::add), sum->of, new_constant(n, plain->added));
   s.op = Opcode::cmp, s.reads = {left, new_constant(n, plain->against)};
   return true;
 }
@@ -71,7 +72,7 @@ bool compare_with_itself(Numbering& n, CodeStep& s) {
 }
 
 // The register from which the high half was cleared, if that half repeated the sign; else the register itself.
-Register without_mask(const Numbering& n, Register r) {
+VirtualRegister without_mask(const Numbering& n, VirtualRegister r) {
   const CodeStep& masked = n.made[r].step;
   const bool is_masked = r != 0 && computes(masked, Op::bit_and) && constant(n, masked.reads[1]) == kLow32;
   return is_masked && is_settled(n, masked.reads[0]) && n.ranges[masked.reads[0]].is_within(ValueRange::of_bits(32, true))
@@ -79,14 +80,14 @@ Register without_mask(const Numbering& n, Register r) {
              : r;
 }
 
-void compare_with(Numbering& n, CodeStep& s, Register left, uint64_t value) {
+void compare_with(Numbering& n, CodeStep& s, VirtualRegister left, uint64_t value) {
   s.reads[0] = left;
   if (s.op == Opcode::cmp) s.reads[1] = new_constant(n, value);
 }
 
 // Two 32-bit values without sign compare as they do when their highest bit is repeated above.
 void compare_masked(Numbering& n, CodeStep& s) {
-  const Register left = without_mask(n, s.reads[0]), right = without_mask(n, s.reads[1]);
+  const VirtualRegister left = without_mask(n, s.reads[0]), right = without_mask(n, s.reads[1]);
   const auto value = constant(n, s.reads[1]);
   if (left == s.reads[0] || (right == s.reads[1] && (!value || *value > kLow32))) return;
   if (value) return compare_with(n, s, left, static_cast<uint64_t>(static_cast<int32_t>(*value)));
@@ -108,9 +109,9 @@ void compare_both_low(Numbering& n, CodeStep& s) {
   if (left != 0 && right != 0 && left_by == right_by) s.reads = {left, right};
 }
 
-bool is_text(const Numbering& n, Register r) { return r != 0 && n.made[r].step.has_format(dif::Format::sets); }
+bool is_text(const Numbering& n, VirtualRegister r) { return r != 0 && n.made[r].step.has_format(dif::Format::sets); }
 
-const std::string& text(const Numbering& n, Register r) { return n.code.strings[n.made[r].step.value]; }
+const std::string& text(const Numbering& n, VirtualRegister r) { return n.code.strings[n.made[r].step.value]; }
 
 // How much of a string is compared depends on strsize, but for its first character.
 bool folds_strings(Numbering& n, const CodeStep& s) {

@@ -25,7 +25,7 @@ Numbering::Numbering(Code& c)
       versions(c.arena()),
       stored(c.arena()) {
   ranges[0] = ValueRange::constant(0);
-  for (Register r = 0; r < c.registers; r++) same[r] = r;
+  for (VirtualRegister r = 0; r < c.registers; r++) same[r] = r;
   for (uint32_t i = 0; i < c.steps.size(); i++) last_write[c.steps[i].writes] = i;
   block = dominators.add(kNoBlock);
 }
@@ -52,7 +52,7 @@ std::optional<uint32_t> version_of(Numbering& n, const CodeStep& s) {
 }
 
 // Keeps the step, unless its value is there. Returns the register that has it.
-Register number(Numbering& n, const CodeStep& s) {
+VirtualRegister number(Numbering& n, const CodeStep& s) {
   n.made[s.writes] = {n.block, s};
   n.ranges[s.writes] = range_of(n, s);
   const auto version = version_of(n, s);
@@ -70,7 +70,7 @@ Register number(Numbering& n, const CodeStep& s) {
   return s.writes;
 }
 
-Register new_value(Numbering& n, CodeStep s) {
+VirtualRegister new_value(Numbering& n, CodeStep s) {
   s.writes = n.code.registers++;
   n.same.push_back(s.writes);
   n.counts.writes.push_back(1);
@@ -84,19 +84,19 @@ Register new_value(Numbering& n, CodeStep s) {
 
 }  // namespace
 
-Register new_constant(Numbering& n, uint64_t value) { return value == 0 ? 0 : new_value(n, CodeStep::constant(value, 0)); }
+VirtualRegister new_constant(Numbering& n, uint64_t value) { return value == 0 ? 0 : new_value(n, CodeStep::constant(value, 0)); }
 
-Register new_value(Numbering& n, dif::Opcode op, Register left, Register right) {
+VirtualRegister new_value(Numbering& n, dif::Opcode op, VirtualRegister left, VirtualRegister right) {
   return new_value(n, {.op = op, .reads = {left, right}});
 }
 
-std::optional<uint64_t> constant(const Numbering& n, Register r) {
+std::optional<uint64_t> constant(const Numbering& n, VirtualRegister r) {
   if (r == 0) return 0;
   if (n.made[r].step.has_format(dif::Format::setx)) return n.made[r].step.value;
   return std::nullopt;
 }
 
-bool is_settled(const Numbering& n, Register r) {
+bool is_settled(const Numbering& n, VirtualRegister r) {
   if (r == 0 || n.counts.writes[r] <= 1) return true;
   return n.last_write[r] < n.at;
 }
@@ -104,7 +104,7 @@ bool is_settled(const Numbering& n, Register r) {
 namespace {
 
 // How many of the low bits are 0.
-uint64_t clear_bits(const Numbering& n, Register r) {
+uint64_t clear_bits(const Numbering& n, VirtualRegister r) {
   const CodeStep& made = n.made[r].step;
   const uint64_t by = r != 0 ? constant(n, made.reads[1]).value_or(0) : 0;
   if (computes(made, Op::shift_left)) return by < 64 ? by : 0;
@@ -113,7 +113,7 @@ uint64_t clear_bits(const Numbering& n, Register r) {
 
 }  // namespace
 
-std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r) {
+std::pair<VirtualRegister, uint64_t> shifted_up(const Numbering& n, VirtualRegister r) {
   const CodeStep& down = n.made[r].step;
   const auto by = r != 0 && computes(down, Op::shift_right, true) ? constant(n, down.reads[1]) : std::nullopt;
   if (!by || *by >= 64 || clear_bits(n, down.reads[0]) < *by) return {};
@@ -169,7 +169,7 @@ void note_store(Numbering& n, const CodeStep& s) {
 void take_stored(Numbering& n, CodeStep& s) {
   const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? n.stored.find(s.symbol) : n.stored.end();
   if (it == n.stored.end() || !is_scalar(s.symbol->type) || !n.dominators.dominates(it->second.block, n.block)) return;
-  const Register value = it->second.step.reads[0];
+  const VirtualRegister value = it->second.step.reads[0];
   const bool is_whole = resolve(*s.symbol->type).size >= 8 || n.ranges[value].is_within(of_type(s.symbol->type));
   if (is_whole && is_settled(n, value)) s = CodeStep::move(value, s.writes);
 }
@@ -177,7 +177,7 @@ void take_stored(Numbering& n, CodeStep& s) {
 void visit(Numbering& n, CodeStep s) {
   if (s.is_label) return enter(n, s);
   if (!n.is_reached) return;
-  for (Register& r : s.reads) r = n.same[r];
+  for (VirtualRegister& r : s.reads) r = n.same[r];
   if (s.is_branch()) return branch(n, s);
   if (s.is_compare()) return compare(n, s);
   if (s.has_format(dif::Format::ret)) n.is_reached = false;

@@ -28,11 +28,11 @@ struct Numbering {
   uint32_t at = 0;
   RegisterCounts counts;
   ArenaVector<uint32_t> last_write;
-  ArenaVector<Register> same;  // by register: the first register with the same value
+  ArenaVector<VirtualRegister> same;  // by register: the first register with the same value
   ArenaVector<Definition> made;
   ArenaVector<ValueRange> ranges;  // by register; if several steps write it, the union so far
   ArenaVector<bool> written;       // by register that several steps write: one of them was reached
-  std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers;
+  std::pmr::unordered_map<ValueKey, VirtualRegister, ValueKeyHash> numbers;
 
   Dominators dominators;
   ArenaVector<uint32_t> arrivals;  // by label: the block that dominates all branches to it
@@ -50,14 +50,14 @@ inline bool computes(const CodeStep& s, Op op, bool with_sign = false) { return 
 // number_values.cpp
 
 // The value of a register, if it is known.
-std::optional<uint64_t> constant(const Numbering& n, Register r);
+std::optional<uint64_t> constant(const Numbering& n, VirtualRegister r);
 // No later step writes the register.
-bool is_settled(const Numbering& n, Register r);
+bool is_settled(const Numbering& n, VirtualRegister r);
 // Adds a step before the current one. Returns the register that has its value.
-Register new_constant(Numbering& n, uint64_t value);
-Register new_value(Numbering& n, dif::Opcode op, Register left, Register right);
+VirtualRegister new_constant(Numbering& n, uint64_t value);
+VirtualRegister new_value(Numbering& n, dif::Opcode op, VirtualRegister left, VirtualRegister right);
 // If the register holds w >> k, where the k low bits of w are 0: w and k. Otherwise register 0.
-std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r);
+std::pair<VirtualRegister, uint64_t> shifted_up(const Numbering& n, VirtualRegister r);
 
 // These replace a step by a cheaper equivalent. fold_comparison() notes a known result in `codes`, and returns true if the
 // comparison is still needed.

@@ -68,12 +68,14 @@ class Remover {
 
   void note_registers(const CodeStep& s) {
     if (s.writes != 0 && counts_.writes[s.writes] > 1) overwritten_.push_back(s.writes);
-    for (const Register r : s.reads) {
+    for (const VirtualRegister r : s.reads) {
       read_[r] = true;
       std::erase(overwritten_, r);
     }
   }
-  bool is_overwritten(Register r) const { return std::find(overwritten_.begin(), overwritten_.end(), r) != overwritten_.end(); }
+  bool is_overwritten(VirtualRegister r) const {
+    return std::find(overwritten_.begin(), overwritten_.end(), r) != overwritten_.end();
+  }
 
   // Nothing but the register it writes tells that it was executed. Only what is no constant may be a divisor of 0.
   bool is_removable(const CodeStep& s) const {
@@ -107,10 +109,10 @@ class Remover {
   ArenaVector<bool> read_;  // by a step that comes later
   ArenaVector<bool> is_constant_;
   std::pmr::set<const Symbol*> loaded_;
-  ArenaVector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
-  ArenaVector<CodeLabel> leads_to_;    // a label, or where the `ba` at it goes
-  ArenaVector<CodeLabel> here_;        // the labels between the step and the next one that is kept
-  CodeStep after_;                     // that step
+  ArenaVector<VirtualRegister> overwritten_;  // on the way to the next branch or label, before anything reads them
+  ArenaVector<CodeLabel> leads_to_;           // a label, or where the `ba` at it goes
+  ArenaVector<CodeLabel> here_;               // the labels between the step and the next one that is kept
+  CodeStep after_;                            // that step
   bool codes_read_ = false;
   bool tuple_is_dropped_ = false;  // before anything looks at it
 };

@@ -12,7 +12,7 @@ bool is_shift(const CodeStep& s) {
   return operation && (operation->op == Op::shift_left || operation->op == Op::shift_right);
 }
 
-void become_copy(CodeStep& s, Register from) { s = CodeStep::move(from, s.writes); }
+void become_copy(CodeStep& s, VirtualRegister from) { s = CodeStep::move(from, s.writes); }
 void become_constant(CodeStep& s, uint64_t value) { s = CodeStep::constant(value, s.writes); }
 
 void simplify_equal(CodeStep& s) {
@@ -62,7 +62,7 @@ bool shift_product(Numbering& n, CodeStep& s, uint64_t by) {
   if (s.reads[0] == 0 || by == 0 || by >= 64) return false;
   if (n.ranges[s.reads[0]].is_within(ValueRange::of_bits(64 - static_cast<unsigned>(by), true))) return false;
   const bool is_negated = computes(inner, Op::subtract) && inner.reads[0] == 0;
-  const Register of = inner.reads[is_negated ? 1 : 0];
+  const VirtualRegister of = inner.reads[is_negated ? 1 : 0];
   const auto factor = is_negated ? ~uint64_t{0} : computes(inner, Op::multiply) ? constant(n, inner.reads[1]) : std::nullopt;
   if (!factor || *factor << by == 0 || !is_settled(n, of)) return false;
   s.op = opcode_of(Op::multiply), s.reads = {of, new_constant(n, *factor << by)};

@@ -48,9 +48,10 @@ class Sinker {
 
   // Places the loads that a step reads, in their original order.
   void place_read(const CodeStep& s) {
-    std::array<Register, 3> reads = s.reads;
-    std::sort(reads.begin(), reads.end(), [this](Register a, Register b) { return waiting_[a].order < waiting_[b].order; });
-    for (const Register r : reads) place(r);
+    std::array<VirtualRegister, 3> reads = s.reads;
+    std::sort(reads.begin(), reads.end(),
+              [this](VirtualRegister a, VirtualRegister b) { return waiting_[a].order < waiting_[b].order; });
+    for (const VirtualRegister r : reads) place(r);
   }
 
   // A constant of a register that other paths write too waits for the next branch only.
@@ -70,11 +71,11 @@ class Sinker {
   }
 
   void place_loads(const Symbol* symbol) {
-    for (const Register r : loads_[symbol]) place(r);
+    for (const VirtualRegister r : loads_[symbol]) place(r);
     loads_[symbol].clear();
   }
 
-  void place(Register r) {
+  void place(VirtualRegister r) {
     if (waiting_[r].order == 0) return;
     code_.steps.push_back(waiting_[r].step);
     waiting_[r].order = 0;
@@ -89,7 +90,7 @@ class Sinker {
   RegisterCounts counts_;
   ArenaVector<Waiting> waiting_;  // by register
   ArenaVector<CodeStep> shared_;
-  std::pmr::map<const Symbol*, ArenaVector<Register>> loads_;  // that wait, of variables that the code stores to
+  std::pmr::map<const Symbol*, ArenaVector<VirtualRegister>> loads_;  // that wait, of variables that the code stores to
   unsigned next_ = 1;
 };
 
@@ -104,11 +105,11 @@ void join_moves(Code& code) {
   ArenaVector<CodeStep>& steps = code.steps;
   for (size_t at = 0; at < steps.size(); at++) {
     CodeStep& s = steps[at];
-    const Register from = s.reads[0];
+    const VirtualRegister from = s.reads[0];
     const bool joins = s.is_move() && from != 0 && counts.writes[from] == 1 && counts.reads[from] == 1 &&
                        (touched[s.writes] == 0 || touched[s.writes] < made[from]);
     if (joins) steps[made[from] - 1].writes = s.writes, s.reads[0] = s.writes;
-    for (const Register r : s.reads) touched[r] = at + 1;
+    for (const VirtualRegister r : s.reads) touched[r] = at + 1;
     if (s.writes) made[s.writes] = touched[s.writes] = at + 1;
   }
 }

@@ -11,7 +11,7 @@ namespace dvm::compiler {
 
 struct ValueKey {
   dif::Opcode op;
-  Register left, right;
+  VirtualRegister left, right;
   uint64_t value;
   uint32_t version;
   bool operator==(const ValueKey&) const = default;
