@@ -14,31 +14,35 @@ class Emitter {
     code_.steps.reserve(kUsual);
   }
 
-  Register fresh() { return code_.registers++; }
+  VirtualRegister fresh() { return code_.registers++; }
 
-  Register log(dif::Opcode op, Register left, Register right);
-  Register unary(dif::Opcode op, Register from);  // loads from memory too
-  void compare(dif::Opcode op, Register left, Register right) { add({.op = op, .reads = {left, right}}); }
-  void test(Register reg) { add({.op = dif::Opcode::tst, .reads = {reg}}); }
-  Register integer(uint64_t value);
-  Register string(const std::string& value);
+  VirtualRegister log(dif::Opcode op, VirtualRegister left, VirtualRegister right);
+  VirtualRegister unary(dif::Opcode op, VirtualRegister from);  // loads from memory too
+  void compare(dif::Opcode op, VirtualRegister left, VirtualRegister right) { add({.op = op, .reads = {left, right}}); }
+  void test(VirtualRegister reg) { add({.op = dif::Opcode::tst, .reads = {reg}}); }
+  VirtualRegister integer(uint64_t value);
+  VirtualRegister string(const std::string& value);
 
   // To a register from fresh(), which several paths may write.
-  void move(Register from, Register to) { add(CodeStep::move(from, to)); }
-  void set_integer(uint64_t value, Register to) { add(CodeStep::constant(value, to)); }
+  void move(VirtualRegister from, VirtualRegister to) { add(CodeStep::move(from, to)); }
+  void set_integer(uint64_t value, VirtualRegister to) { add(CodeStep::constant(value, to)); }
 
-  Register load(dif::Opcode op, const Symbol& symbol);
-  Register load_element(const Symbol& built_in, Register index);
+  VirtualRegister load(dif::Opcode op, const Symbol& symbol);
+  VirtualRegister load_element(const Symbol& built_in, VirtualRegister index);
   // Raises the fault "index out of bounds", which ends the clause.
-  void refuse_index(Register index);
-  void save(dif::Opcode op, const Symbol& symbol, Register value);
-  void store(dif::Opcode op, Register value, Register address) { add({.op = op, .reads = {value, address}}); }
-  void copy(Register from, Register size, Register to) { add({.op = dif::Opcode::copys, .reads = {from, size, to}}); }
+  void refuse_index(VirtualRegister index);
+  void save(dif::Opcode op, const Symbol& symbol, VirtualRegister value);
+  void store(dif::Opcode op, VirtualRegister value, VirtualRegister address) { add({.op = op, .reads = {value, address}}); }
+  void copy(VirtualRegister from, VirtualRegister size, VirtualRegister to) {
+    add({.op = dif::Opcode::copys, .reads = {from, size, to}});
+  }
 
-  void push_value(Register value) { push(dif::Opcode::pushtv, dif::PushType::value, 0, value); }
-  void push_string(Register address) { push(dif::Opcode::pushtr, dif::PushType::string, 0, address); }
-  void push_bytes(Register address, Register size) { push(dif::Opcode::pushtr, dif::PushType::bytes, size, address); }
-  Register call(unsigned subroutine);
+  void push_value(VirtualRegister value) { push(dif::Opcode::pushtv, dif::PushType::value, 0, value); }
+  void push_string(VirtualRegister address) { push(dif::Opcode::pushtr, dif::PushType::string, 0, address); }
+  void push_bytes(VirtualRegister address, VirtualRegister size) {
+    push(dif::Opcode::pushtr, dif::PushType::bytes, size, address);
+  }
+  VirtualRegister call(unsigned subroutine);
   void empty_tuple() { add({.op = dif::Opcode::flushts}); }
 
   CodeLabel make_label() { return code_.labels++; }
@@ -48,11 +52,11 @@ class Emitter {
   void jump(CodeLabel label) { add(CodeStep::jump(label)); }
 
   // Ends the code with `ret reg`.
-  Code finish(Register reg);
+  Code finish(VirtualRegister reg);
 
  private:
   void add(const CodeStep& step) { code_.steps.push_back(step); }
-  void push(dif::Opcode op, dif::PushType type, Register size, Register value);
+  void push(dif::Opcode op, dif::PushType type, VirtualRegister size, VirtualRegister value);
 
   static constexpr size_t kUsual = 16;  // steps
 
