@@ -22,20 +22,21 @@
 namespace dvm::compiler {
 
 using VirtualRegister = uint32_t;
-using Register = VirtualRegister;
 using CodeLabel = uint32_t;
 
 struct CodeStep {
   dif::Opcode op = dif::Opcode::nop;
   bool is_label = false;  // label `value`, no instruction
 
-  std::array<Register, 3> reads{};  // operands in order; of a store: value, address
-  Register writes = 0;              // 0: nothing
-  uint64_t value = 0;               // a constant, or the number of a label, string, subroutine or the like
-  const Symbol* symbol = nullptr;   // of a user variable
+  std::array<VirtualRegister, 3> reads{};  // operands in order; of a store: value, address
+  VirtualRegister writes = 0;              // 0: nothing
+  uint64_t value = 0;                      // a constant, or the number of a label, string, subroutine or the like
+  const Symbol* symbol = nullptr;          // of a user variable
 
-  static CodeStep move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }
-  static CodeStep constant(uint64_t value, Register to) {
+  static CodeStep move(VirtualRegister from, VirtualRegister to) {
+    return {.op = dif::Opcode::mov, .reads = {from}, .writes = to};
+  }
+  static CodeStep constant(uint64_t value, VirtualRegister to) {
     return value == 0 ? move(0, to) : CodeStep{.op = dif::Opcode::setx, .writes = to, .value = value};
   }
   static CodeStep jump(CodeLabel to) { return {.op = dif::Opcode::ba, .value = to}; }
@@ -56,7 +57,7 @@ struct Code {
 
   ArenaVector<CodeStep> steps;       // the last one is a ret
   std::vector<std::string> strings;  // operands of sets
-  Register registers = 1;
+  VirtualRegister registers = 1;
   CodeLabel labels = 0;
 };
 

@@ -16,7 +16,7 @@ enum class Held : uint8_t {
   low,      // only the bytes of its type; the upper bytes are undefined
 };
 struct LoweredValue {
-  Register reg = 0;
+  VirtualRegister reg = 0;
   Held held = Held::fitting;
 };
 
@@ -33,18 +33,18 @@ struct ExprLowering {
   const Expr* stored_in = nullptr;  // the dynamic variable of whose structure a part is about to be stored
 };
 struct OperandPair {
-  Register left, right;
+  VirtualRegister left, right;
 };
 
 // lower_expr.cpp
 
 LoweredValue lower(ExprLowering& c, const Expr& e);
 // The value cut to what `type` can hold.
-Register lower_as(ExprLowering& c, const Expr& e, const Type* type);
+VirtualRegister lower_as(ExprLowering& c, const Expr& e, const Type* type);
 // The 64-bit value of the arithmetic, not cut.
-Register lower_uncut(ExprLowering& c, const Expr& e);
+VirtualRegister lower_uncut(ExprLowering& c, const Expr& e);
 // The value cut to what its own type can hold.
-Register lower_fitting(ExprLowering& c, const Expr& e);
+VirtualRegister lower_fitting(ExprLowering& c, const Expr& e);
 // The value with the low bytes that `type` has.
 LoweredValue lower_low(ExprLowering& c, const Expr& e, const Type* type);
 // The unconverted value, for an expression of another type.
@@ -56,10 +56,10 @@ inline void lower_statement(ExprLowering& c, const Expr& e) { lower(c, e); }
 // Both operands. If the order does not matter, the one that needs more registers is evaluated first.
 OperandPair lower_pair(ExprLowering& c, const Expr& left, const Expr& right);
 // One operation on 64-bit values.
-Register compute(ExprLowering& c, Op op, Register left, Register right, bool with_sign = false);
+VirtualRegister compute(ExprLowering& c, Op op, VirtualRegister left, VirtualRegister right, bool with_sign = false);
 // An index times the size of an element.
-Register scale(ExprLowering& c, Register reg, uint64_t size);
-inline Register shift_by(ExprLowering& c, Op op, Register reg, unsigned count, bool with_sign = false) {
+VirtualRegister scale(ExprLowering& c, VirtualRegister reg, uint64_t size);
+inline VirtualRegister shift_by(ExprLowering& c, Op op, VirtualRegister reg, unsigned count, bool with_sign = false) {
   return compute(c, op, reg, c.out.integer(count), with_sign);
 }
 
@@ -87,30 +87,30 @@ LoweredValue lower_node(ExprLowering& c, const Translate& e);
 // 1 if the expression is true, else 0.
 LoweredValue truth(ExprLowering& c, const Expr& e);
 // 1 if the register is not 0, else 0.
-LoweredValue truth_of(ExprLowering& c, Register reg);
+LoweredValue truth_of(ExprLowering& c, VirtualRegister reg);
 // !left != !right
 LoweredValue logical_xor(ExprLowering& c, const Binary& e);
 
 // lower_store.cpp
 
 // The address of an object in memory.
-Register address_of(ExprLowering& c, const Expr& e);
-LoweredValue load_memory(ExprLowering& c, Register address, const Type* type, bool is_user);
-void store_memory(ExprLowering& c, Register address, Register reg, const Type* type);
-void store_bits(ExprLowering& c, Register address, Register reg, const Field& field);
+VirtualRegister address_of(ExprLowering& c, const Expr& e);
+LoweredValue load_memory(ExprLowering& c, VirtualRegister address, const Type* type, bool is_user);
+void store_memory(ExprLowering& c, VirtualRegister address, VirtualRegister reg, const Type* type);
+void store_bits(ExprLowering& c, VirtualRegister address, VirtualRegister reg, const Field& field);
 // ++ and --. The postfix form yields the old value, the prefix form the new one.
 LoweredValue step(ExprLowering& c, const Expr& target, Op op, bool postfix);
 
 // lower_translation.cpp
 
 // Copies as much of the string as fits, with its NUL. `value` is the expression that made it; NULL leaves an empty string.
-void copy_string(ExprLowering& c, const Expr& value, Register string, Register to, uint64_t size);
+void copy_string(ExprLowering& c, const Expr& value, VirtualRegister string, VirtualRegister to, uint64_t size);
 
 // lower_call.cpp
 
 void push_all(ExprLowering& c, const std::vector<ExprPtr>& list);
-std::vector<Register> lower_all(ExprLowering& c, std::span<const ExprPtr> list);
-void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vector<Register>& registers);
+std::vector<VirtualRegister> lower_all(ExprLowering& c, std::span<const ExprPtr> list);
+void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vector<VirtualRegister>& registers);
 // Copies a string of the traced process to scratch.
 LoweredValue copy_in_string(ExprLowering& c, const Expr& e);
 

@@ -32,19 +32,21 @@ bool is_user_object(const Expr& e) { return e.is_user && is_by_reference(e.type)
 
 namespace {
 
-void push(ExprLowering& c, const Expr& e, Register reg) {
+void push(ExprLowering& c, const Expr& e, VirtualRegister reg) {
   if (is_string(e.type)) return c.out.push_string(reg);
   if (is_record(e.type)) return c.out.push_bytes(reg, c.out.integer(resolve(*e.type).size));
   c.out.push_value(reg);
 }
 
 // What is pushed for a key or argument: a structure of the traced process is copied in first.
-Register lower_pushed(ExprLowering& c, const Expr& e) { return is_record(e.type) ? lower_value(c, e).reg : lower_fitting(c, e); }
+VirtualRegister lower_pushed(ExprLowering& c, const Expr& e) {
+  return is_record(e.type) ? lower_value(c, e).reg : lower_fitting(c, e);
+}
 
 }  // namespace
 
-std::vector<Register> lower_all(ExprLowering& c, std::span<const ExprPtr> list) {
-  std::vector<Register> registers;
+std::vector<VirtualRegister> lower_all(ExprLowering& c, std::span<const ExprPtr> list) {
+  std::vector<VirtualRegister> registers;
   for (const ExprPtr& e : list) registers.push_back(lower_pushed(c, *e));
   return registers;
 }
@@ -55,17 +57,17 @@ void push_all(ExprLowering& c, const std::vector<ExprPtr>& list) {
   size_t early = 0;
   for (size_t i = 0; i < list.size(); i++)
     if (uses_tuple_stack(*list[i])) early = i + 1;
-  const std::vector<Register> registers = lower_all(c, {list.data(), early});
+  const std::vector<VirtualRegister> registers = lower_all(c, {list.data(), early});
   for (size_t i = 0; i < list.size(); i++) push(c, *list[i], i < early ? registers[i] : lower_pushed(c, *list[i]));
 }
 
-void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vector<Register>& registers) {
+void push_held(ExprLowering& c, const std::vector<ExprPtr>& list, const std::vector<VirtualRegister>& registers) {
   for (size_t i = 0; i < list.size(); i++) push(c, *list[i], registers[i]);
 }
 
 namespace {
 
-LoweredValue call_copy(ExprLowering& c, dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
+LoweredValue call_copy(ExprLowering& c, dif::Subroutine subroutine, VirtualRegister address, std::optional<uint64_t> size) {
   c.out.push_value(address);
   if (size) c.out.push_value(c.out.integer(*size));
   return {c.out.call(static_cast<unsigned>(subroutine))};

@@ -58,7 +58,7 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   std::pmr::monotonic_buffer_resource arena(most.data(), most.size());
   Emitter out(&arena);
   ExprLowering lowering{out, s.types};
-  Register reg = 0;
+  VirtualRegister reg = 0;
   if (use == Use::effect)
     lower_statement(lowering, expr);
   else

@@ -75,7 +75,7 @@ void branch_if(ExprLowering& c, const Expr& e, bool wanted, CodeLabel label) {
 // 1 or 0.
 LoweredValue truth(ExprLowering& c, const Expr& e) {
   if (!is_condition(e)) return truth_of(c, lower_uncut(c, e));
-  const Register result = c.out.fresh();
+  const VirtualRegister result = c.out.fresh();
   const CodeLabel end = c.out.make_label();
   c.out.set_integer(1, result);
   branch_if(c, e, true, end);
@@ -84,8 +84,8 @@ LoweredValue truth(ExprLowering& c, const Expr& e) {
   return {result};
 }
 
-LoweredValue truth_of(ExprLowering& c, Register reg) {
-  const Register result = c.out.fresh();
+LoweredValue truth_of(ExprLowering& c, VirtualRegister reg) {
+  const VirtualRegister result = c.out.fresh();
   const CodeLabel end = c.out.make_label();
   c.out.move(reg, result);
   c.out.test(result);
@@ -105,7 +105,7 @@ namespace {
 // A constant is there before the condition is known, and stays if it is.
 LoweredValue conditional_constant(ExprLowering& c, const Conditional& e, bool wanted) {
   const CodeLabel end = c.out.make_label();
-  const Register result = c.out.fresh();
+  const VirtualRegister result = c.out.fresh();
   const LoweredValue first = lower_number(c, wanted ? *e.then : *e.otherwise, e.type);
   c.out.move(first.reg, result);
   branch_if(c, *e.condition, wanted, end);
@@ -121,7 +121,7 @@ LoweredValue lower_node(ExprLowering& c, const Conditional& e) {
   if (is_constant(*e.then)) return conditional_constant(c, e, true);
   if (is_constant(*e.otherwise)) return conditional_constant(c, e, false);
   const CodeLabel otherwise = c.out.make_label(), end = c.out.make_label();
-  const Register result = c.out.fresh();
+  const VirtualRegister result = c.out.fresh();
   branch_if(c, *e.condition, false, otherwise);
   const LoweredValue first = lower_number(c, *e.then, e.type);
   c.out.move(first.reg, result);

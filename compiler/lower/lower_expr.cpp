@@ -39,13 +39,13 @@ void cut(ExprLowering& c, LoweredValue& v, const Type* type) {
 
 }  // namespace
 
-Register lower_fitting(ExprLowering& c, const Expr& e) {
+VirtualRegister lower_fitting(ExprLowering& c, const Expr& e) {
   LoweredValue v = lower(c, e);
   cut(c, v, e.type);
   return v.reg;
 }
 
-Register lower_uncut(ExprLowering& c, const Expr& e) {
+VirtualRegister lower_uncut(ExprLowering& c, const Expr& e) {
   LoweredValue v = lower(c, e);
   if (v.held == Held::low) cut(c, v, e.type);
   return v.reg;
@@ -77,7 +77,7 @@ LoweredValue lower_low(ExprLowering& c, const Expr& e, const Type* type) {
   return v;
 }
 
-Register lower_as(ExprLowering& c, const Expr& e, const Type* type) {
+VirtualRegister lower_as(ExprLowering& c, const Expr& e, const Type* type) {
   LoweredValue v = lower_low(c, e, type);
   cut(c, v, type);
   return v.reg;
@@ -185,11 +185,11 @@ OperandPair lower_pair(ExprLowering& c, const Expr& left, const Expr& right) {
   return pair;
 }
 
-Register compute(ExprLowering& c, Op op, Register left, Register right, bool with_sign) {
+VirtualRegister compute(ExprLowering& c, Op op, VirtualRegister left, VirtualRegister right, bool with_sign) {
   return c.out.log(opcode_of(op, with_sign), left, right);
 }
 
-Register scale(ExprLowering& c, Register reg, uint64_t size) {
+VirtualRegister scale(ExprLowering& c, VirtualRegister reg, uint64_t size) {
   if (size <= 1) return reg;
   const bool power = (size & (size - 1)) == 0;
   return compute(c, power ? Op::shift_left : Op::multiply, reg,
@@ -208,14 +208,14 @@ LoweredValue additive_pointer(ExprLowering& c, const Binary& e) {
   const bool pointer_first = is_pointer(e.left->type);
   const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
   const OperandPair operands = lower_pair(c, *e.left, *e.right);
-  const Register left = pointer_first ? operands.left : scale(c, operands.left, size);
-  const Register right = pointer_first ? scale(c, operands.right, size) : operands.right;
+  const VirtualRegister left = pointer_first ? operands.left : scale(c, operands.left, size);
+  const VirtualRegister right = pointer_first ? scale(c, operands.right, size) : operands.right;
   return {compute(c, e.op, left, right)};
 }
 
 LoweredValue pointer_difference(ExprLowering& c, const Binary& e) {
   const OperandPair operands = lower_pair(c, *e.left, *e.right);
-  const Register bytes = compute(c, Op::subtract, operands.left, operands.right);
+  const VirtualRegister bytes = compute(c, Op::subtract, operands.left, operands.right);
   const uint64_t size = resolve(*target_of(e.left->type)).size;
   return {size > 1 ? compute(c, Op::divide, bytes, c.out.integer(size), true) : bytes};
 }

@@ -79,36 +79,36 @@ const Expr* dynamic_object(const Expr& part) {
 }
 
 // The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
-LoweredValue extract_bits(ExprLowering& c, Register unit, const Field& field, unsigned shift) {
+LoweredValue extract_bits(ExprLowering& c, VirtualRegister unit, const Field& field, unsigned shift) {
   const bool with_sign = is_signed(field.type);
   if (!with_sign && shift == 0) return {compute(c, Op::bit_and, unit, c.out.integer(~uint64_t{0} >> (64 - field.bits)))};
   if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(c, Op::shift_right, unit, shift)};
-  const Register up = shift_by(c, Op::shift_left, unit, 64 - shift - field.bits);
+  const VirtualRegister up = shift_by(c, Op::shift_left, unit, 64 - shift - field.bits);
   return {shift_by(c, Op::shift_right, up, 64 - field.bits, with_sign)};
 }
 
-LoweredValue load_bits(ExprLowering& c, Register address, const Field& field, bool is_user) {
+LoweredValue load_bits(ExprLowering& c, VirtualRegister address, const Field& field, bool is_user) {
   return extract_bits(c, c.out.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
 }
 
 }  // namespace
 
-LoweredValue load_memory(ExprLowering& c, Register address, const Type* type, bool is_user) {
+LoweredValue load_memory(ExprLowering& c, VirtualRegister address, const Type* type, bool is_user) {
   if (is_by_reference(type)) return {address};
   return {c.out.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
 }
 
-void store_memory(ExprLowering& c, Register address, Register reg, const Type* type) {
+void store_memory(ExprLowering& c, VirtualRegister address, VirtualRegister reg, const Type* type) {
   if (!is_by_reference(type)) return c.out.store(store_opcode(resolve(*type).size), reg, address);
   c.out.copy(reg, c.out.integer(resolve(*type).size), address);
 }
 
-void store_bits(ExprLowering& c, Register address, Register reg, const Field& field) {
+void store_bits(ExprLowering& c, VirtualRegister address, VirtualRegister reg, const Field& field) {
   const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
-  Register bits = compute(c, Op::bit_and, reg, c.out.integer(mask));
+  VirtualRegister bits = compute(c, Op::bit_and, reg, c.out.integer(mask));
   if (field.shift != 0) bits = shift_by(c, Op::shift_left, bits, field.shift);
-  const Register unit = c.out.unary(load_opcode(field.storage, false, false), address);
-  const Register others = compute(c, Op::bit_and, unit, c.out.integer(~(mask << field.shift)));
+  const VirtualRegister unit = c.out.unary(load_opcode(field.storage, false, false), address);
+  const VirtualRegister others = compute(c, Op::bit_and, unit, c.out.integer(~(mask << field.shift)));
   c.out.store(store_opcode(field.storage), compute(c, Op::bit_or, others, bits), address);
 }
 
@@ -127,7 +127,7 @@ uint64_t bound_of(const ExprLowering& c, const Index& e) {
   return number && number->value < count ? 0 : count;
 }
 
-void check_index(ExprLowering& c, Register index, uint64_t count) {
+void check_index(ExprLowering& c, VirtualRegister index, uint64_t count) {
   const CodeLabel is_inside = c.out.make_label();
   c.out.compare(Opcode::cmp, index, c.out.integer(count));
   c.out.branch(Opcode::blu, is_inside);
@@ -137,11 +137,11 @@ void check_index(ExprLowering& c, Register index, uint64_t count) {
 
 }  // namespace
 
-Register address_of(ExprLowering& c, const Expr& e) {
+VirtualRegister address_of(ExprLowering& c, const Expr& e) {
   if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return lower_uncut(c, *unary->operand);
   if (const auto* external = as<External>(&e)) return c.out.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
-    const Register base = member->arrow ? lower_uncut(c, *member->base) : address_of(c, *member->base);
+    const VirtualRegister base = member->arrow ? lower_uncut(c, *member->base) : address_of(c, *member->base);
     return compute(c, Op::add, base, c.out.integer(member->field->offset));
   }
   if (const auto* index = as<Index>(&e); index && !array_of(*index)) {
@@ -158,8 +158,8 @@ namespace {
 struct StoreTarget {
   const Symbol* symbol = nullptr;              // a variable
   const std::vector<ExprPtr>* keys = nullptr;  // an element of it
-  std::vector<Register> held_keys;             // their values, if they are pushed more than once
-  Register address = 0;                        // or memory
+  std::vector<VirtualRegister> held_keys;      // their values, if they are pushed more than once
+  VirtualRegister address = 0;                 // or memory
   const Field* field = nullptr;                // a bit-field at it
   const Type* type = nullptr;
 };
@@ -200,7 +200,7 @@ LoweredValue load(ExprLowering& c, const StoreTarget& p) {
   return p.field ? load_bits(c, p.address, *p.field, false) : load_memory(c, p.address, p.type, false);
 }
 
-void store(ExprLowering& c, const StoreTarget& p, Register reg) {
+void store(ExprLowering& c, const StoreTarget& p, VirtualRegister reg) {
   if (p.symbol) return c.out.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
   if (p.field) return store_bits(c, p.address, reg, *p.field);
   store_memory(c, p.address, reg, p.type);
@@ -230,9 +230,9 @@ LoweredValue finish(ExprLowering& c, const StoreTarget& p, LoweredValue v, const
 }
 
 // The result of ++ and --. A _Bool becomes 1 by ++, and is inverted by --.
-Register stepped(ExprLowering& c, Register old, Op op, const Type* type) {
+VirtualRegister stepped(ExprLowering& c, VirtualRegister old, Op op, const Type* type) {
   if (resolve(*type).is_bool) return op == Op::increment ? c.out.integer(1) : compute(c, Op::bit_xor, old, c.out.integer(1));
-  const Register by = c.out.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
+  const VirtualRegister by = c.out.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
   return compute(c, op == Op::increment ? Op::add : Op::subtract, old, by);
 }
 
@@ -254,7 +254,7 @@ LoweredValue lower_node(ExprLowering& c, const Index& e) {
 }
 
 LoweredValue lower_node(ExprLowering& c, const Member& e) {
-  const Register at = address_of(c, e);
+  const VirtualRegister at = address_of(c, e);
   return e.field->bits ? load_bits(c, at, *e.field, e.is_user) : load_memory(c, at, e.type, e.is_user);
 }
 
@@ -289,8 +289,8 @@ bool changes_variables(const Expr& e) {
 }
 
 // What is added to a pointer is counted in what it points at.
-Register compound_operand(ExprLowering& c, const Assign& e) {
-  const Register value = lower_uncut(c, *e.value);
+VirtualRegister compound_operand(ExprLowering& c, const Assign& e) {
+  const VirtualRegister value = lower_uncut(c, *e.value);
   return is_pointer(e.target->type) ? scale(c, value, resolve(*target_of(e.target->type)).size) : value;
 }
 
@@ -299,11 +299,11 @@ Register compound_operand(ExprLowering& c, const Assign& e) {
 LoweredValue compound(ExprLowering& c, const Assign& e) {
   const Type* in = compound_type(c, e);
   const bool target_first = changes_variables(*e.value);
-  Register right = target_first ? 0 : compound_operand(c, e);
+  VirtualRegister right = target_first ? 0 : compound_operand(c, e);
   StoreTarget p = store_target(c, *e.target);
   if (target_first && p.keys) p.held_keys = lower_all(c, *p.keys);
   push_keys(c, p);
-  const Register left = load(c, p).reg;
+  const VirtualRegister left = load(c, p).reg;
   if (target_first) {
     flush_keys(c, p);
     right = compound_operand(c, e);

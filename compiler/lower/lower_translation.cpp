@@ -12,14 +12,14 @@ using dif::Opcode;
 namespace {
 
 // The address of a member.
-Register offset_by(ExprLowering& c, Register base, uint64_t offset) {
+VirtualRegister offset_by(ExprLowering& c, VirtualRegister base, uint64_t offset) {
   return offset == 0 ? base : compute(c, Op::add, base, c.out.integer(offset));
 }
 
-void store_member(ExprLowering& c, Register base, const TranslatedMember& member) {
+void store_member(ExprLowering& c, VirtualRegister base, const TranslatedMember& member) {
   const Type* type = member.field->type;
-  const Register value = lower_as(c, *member.value, type);
-  const Register at = offset_by(c, base, member.field->offset);
+  const VirtualRegister value = lower_as(c, *member.value, type);
+  const VirtualRegister at = offset_by(c, base, member.field->offset);
   const bool is_text = is_string(type) || (cls(type) == TypeClass::array && is_char_pointer(type));
   if (is_text && cls(member.value->type) != TypeClass::array)
     copy_string(c, *member.value, value, at, resolve(*type).size);
@@ -42,19 +42,19 @@ bool may_be_null(const Expr& e) {
   return e.kind != ExprKind::String && e.kind != ExprKind::Member;
 }
 
-void copy_present(ExprLowering& c, Register string, Register to, uint64_t size) {
+void copy_present(ExprLowering& c, VirtualRegister string, VirtualRegister to, uint64_t size) {
   c.out.push_string(string);
   c.out.push_value(0);
   c.out.push_value(c.out.integer(size - 1));
-  const Register cut = c.out.call(static_cast<unsigned>(dif::Subroutine::substr));
+  const VirtualRegister cut = c.out.call(static_cast<unsigned>(dif::Subroutine::substr));
   c.out.push_string(cut);
-  const Register length = c.out.call(static_cast<unsigned>(dif::Subroutine::strlen));
+  const VirtualRegister length = c.out.call(static_cast<unsigned>(dif::Subroutine::strlen));
   c.out.copy(cut, compute(c, Op::add, length, c.out.integer(1)), to);
 }
 
 }  // namespace
 
-void copy_string(ExprLowering& c, const Expr& value, Register string, Register to, uint64_t size) {
+void copy_string(ExprLowering& c, const Expr& value, VirtualRegister string, VirtualRegister to, uint64_t size) {
   if (value.is_zero_constant) return c.out.store(Opcode::stb, 0, to);
   if (!may_be_null(value)) return copy_present(c, string, to, size);
   const CodeLabel is_null = c.out.make_label(), end = c.out.make_label();
@@ -69,7 +69,7 @@ void copy_string(ExprLowering& c, const Expr& value, Register string, Register t
 
 LoweredValue lower_node(ExprLowering& c, const Translate& e) {
   if (e.operand) lower_statement(c, *e.operand);
-  const Register base = c.out.unary(Opcode::allocs, c.out.integer(resolve(*e.type).size));
+  const VirtualRegister base = c.out.unary(Opcode::allocs, c.out.integer(resolve(*e.type).size));
   for (const TranslatedMember& member : e.members) store_member(c, base, member);
   return {base};
 }

@@ -18,7 +18,6 @@ from tree import TOPS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 ALLOWED = {
-    "Register": "of the code that is made: the compiler's virtual ones, BPF's, or those of x86-64",
 }
 
 
