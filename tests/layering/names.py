@@ -3,8 +3,7 @@
 header gives and a type inside of a class.
 
 Types inside of different classes may share a name, since the class is named with it (`Speculations::State`), and so may aliases of one
-type, and aliases in single source files. ALLOWED has the others, and why. Types are those that Universal Ctags finds, where it is
-installed.
+type, and aliases in single source files. Types are those that Universal Ctags finds, where it is installed.
 """
 
 import collections
@@ -17,8 +16,6 @@ from bars import has_ctags
 from tree import TOPS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-ALLOWED = {
-}
 
 
 def types(root):
@@ -56,13 +53,10 @@ def main():
         print("names: not checked without Universal Ctags")
         return 0
     found = {name: ambiguous(tags) for name, tags in types(ROOT).items()}
-    wrong = {name: tags for name, tags in sorted(found.items()) if tags and name not in ALLOWED}
-    unused = [name for name in ALLOWED if not found.get(name)]
+    wrong = {name: tags for name, tags in sorted(found.items()) if tags}
     for name, tags in wrong.items():
         print(f"{name} is the name of several types:", *(f"    {tag['path']}:{tag['line']}" for tag in tags), sep="\n")
-    for name in unused:
-        print(f"{name} is allowed to name several types, but does not")
-    return 1 if wrong or unused else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
