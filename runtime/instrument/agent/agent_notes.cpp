@@ -10,49 +10,49 @@ namespace dvm::runtime {
 
 std::string crash_text(pid_t pid) {
   return fmt::format(
-      "process {} ended by a fault while jumps of an agent lay in its code; if it does not without dvm, it may have unmapped "
-      "memory of dvm's by a system call of its own: -x backend=uprobe and -x backend=breakpoint add none",
+      "process {} ended by a fault while jumps of an agent lay in its code; if it does not fault untraced, use -x backend=uprobe "
+      "or -x backend=breakpoint, which map no memory into it",
       pid);
 }
 
 std::string kept_text(pid_t pid, std::string_view why) {
   return fmt::format(
       "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to take them off, and "
-      "'dvm detach -p {}' does it later",
+      "'dvm detach -p {}' can do it later",
       pid, why, pid);
 }
 
 std::string left_text(pid_t pid) {
   return fmt::format(
-      "process {}: its probes were taken off, since it took away memory that the agent needs, or forbade itself to read the "
+      "process {}: its probes were taken off, because it unmapped memory that the agent needs, or forbade itself to read the "
       "time-stamp counter",
       pid);
 }
 
 std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
   return fmt::format(
-      "process {}: {} {} taken off, such as {}, since it has begun to handle faults or to protect data of its files, and an "
-      "instruction that may fault lies under the jump of an agent",
+      "process {}: {} {} taken off, such as {}, because the process now handles faults or protects data of its files, and an "
+      "instruction under the jump of an agent may fault",
       pid, count, count == 1 ? "probe was" : "probes were", function);
 }
 
 std::string emptied_text(pid_t pid) {
   return fmt::format(
-      "process {}: its thread-local variables are empty again, since a probe that came late has a clause which needs them in dvm",
+      "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm",
       pid);
 }
 
 std::string renewed_text(pid_t pid, std::string_view function) {
   return fmt::format(
-      "process {}: its probes, such as {}, are on again after it has executed another program or mapped their file again; what "
-      "fired in the milliseconds before is lost, now and each time",
+      "process {}: its probes, such as {}, are on again after it executed another program or mapped their file again; firings in "
+      "the milliseconds before are lost, which is reported once",
       pid, function);
 }
 
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
-      "process {}: probes of files that it has mapped late, such as {}, are on some milliseconds after that; what fired before "
-      "is lost, now and each time",
+      "process {}: probes of files that it mapped later, such as {}, are on some milliseconds after that; firings in these "
+      "milliseconds are lost, which is reported once",
       pid, function);
 }
 

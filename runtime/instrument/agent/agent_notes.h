@@ -22,9 +22,8 @@ std::string emptied_text(pid_t pid);  // thread-local variables
 std::string renewed_text(pid_t pid, std::string_view function);
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =
-    "a followed process has executed another program with a file that an agent had probes in: uprobes have taken the place of "
-    "all its "
-    "probes; what fired meanwhile is lost";
+    "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "
+    "agent, and firings in the meantime are lost";
 inline constexpr const char* kFollowsNoPrograms = "programs that children execute are not traced, because BPF is not permitted";
 // What its stubs leave out, which may not make system calls: a filter could end a process for one that it does not expect.
 void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes);

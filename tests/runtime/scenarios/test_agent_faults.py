@@ -56,7 +56,7 @@ class Recovering(AgentTest):
                     target = self.start(way, how)
                     tracer = self.trace(target, "pid$target:faulting:%s:entry, pid$target:faulting:once:entry { @[probefunc] = count(); }" % function)
                     out, err = self.finish(target, tracer)
-                    self.assertIn(f"process {target.pid}: 1 probe was taken off, such as {function}, since it has begun to handle faults", err)
+                    self.assertIn(f"process {target.pid}: 1 probe was taken off, such as {function}, because the process now handles faults", err)
                     self.assertRegex(out, r"once +1000\n")
                     if how != "own" and not dvmtest.missing_privilege():  # uprobes have it before the thread goes on
                         self.assertRegex(out, function + r" +[12]000\n")
@@ -68,7 +68,7 @@ class Recovering(AgentTest):
                 tracer = self.trace(target, "pid$target:faulting:protect:entry { @ = count(); }")
                 out, err = self.finish(target, tracer)
                 self.assertIn("(agent, in the traced thread)", err)
-                self.assertIn("since it has begun to handle faults or to protect data of its files", err)
+                self.assertIn("because the process now handles faults or to protect data of its files", err)
                 if not dvmtest.missing_privilege():
                     self.assertRegex(out, r"\s[12]000\n")
 

@@ -75,7 +75,7 @@ class Unmapped(Hostile):
         self.assertEqual(target.returncode, 0)
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
-        self.assertIn(f"process {target.pid}: its probes were taken off, since it took away memory", err)
+        self.assertIn(f"process {target.pid}: its probes were taken off, because it unmapped memory", err)
 
     def test_a_system_call_of_its_own_is_not_seen_but_told_of(self):
         target = self.start("own")
