@@ -38,8 +38,7 @@ std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
 
 std::string emptied_text(pid_t pid) {
   return fmt::format(
-      "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm",
-      pid);
+      "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm", pid);
 }
 
 std::string renewed_text(pid_t pid, std::string_view function) {

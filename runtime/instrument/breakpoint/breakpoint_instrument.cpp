@@ -26,8 +26,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr std::string_view kPrice =
-    "without BPF: a firing stops its thread, by a debug register of the "
-    "processor, until dvm has looked: some 25 us each";
+    "without BPF, a firing stops its thread at an execution breakpoint until dvm has handled it, about 25 us each time";
 constexpr int kMostStops = 256;  // until the session is asked whether it goes on
 
 struct TracedThread {
@@ -132,8 +131,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   static Status check_room(pid_t pid, const TracedProcess& process) {
     if (process.registers() <= kDebugRegisters) return {};
     return Error{fmt::format(
-        "{} places of process {} would be probed{}, and without privileges "
-        "there are breakpoints for {}; with CAP_BPF and "
+        "{} places of process {} would be probed{}, but without privileges there are breakpoints for {}; with CAP_BPF and "
         "CAP_PERFMON there is no such limit",
         process.sites.size(), pid, process.has_returns ? ", and one more is needed for returns" : "", kDebugRegisters)};
   }
@@ -240,7 +238,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       ptrace(PTRACE_DETACH, tid, 0, 0);
     }
     processes_.erase(pid);
-    notes_.push_back(fmt::format("process {} became another program and was traced no further", pid));
+    notes_.push_back(fmt::format("process {} executed another program and is not traced any more", pid));
   }
 
   void end(pid_t tid, EventSink& sink) {

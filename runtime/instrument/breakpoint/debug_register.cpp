@@ -79,7 +79,7 @@ std::string debug_register_reason(int error_number) {
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
-      return "this processor, or what it is simulated by, has no debug registers";
+      return "this processor, or its emulator, has no debug registers";
     default:
       return std::strerror(error_number);
   }

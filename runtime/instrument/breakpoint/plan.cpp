@@ -57,9 +57,7 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
     return Status();
   };
   if (site.semaphore != 0)
-    return refuse(
-        "its semaphore would stay raised if dvm were killed; with "
-        "CAP_BPF and CAP_PERFMON it need not");
+    return refuse("its semaphore would stay raised if dvm were killed; with CAP_BPF and CAP_PERFMON the kernel lowers it");
   const auto address = address_of(objects(site.pid), site);
   if (!address) return refuse("its file is not mapped as code");
   FiredAt fired{enabled.probe->id, site.behind, {}};
@@ -82,9 +80,8 @@ Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEve
   }
   if (enabled.wanted.pids.empty()) {
     refused.push_back({enabled.probe,
-                       "system calls of all processes need CAP_BPF and CAP_PERFMON; without "
-                       "them there are those of "
-                       "one's own processes that a predicate names, as /pid == $target/"});
+                       "system calls of all processes need CAP_BPF and CAP_PERFMON; without these, name your own processes in a "
+                       "predicate, such as /pid == $target/"});
     return {};
   }
   for (const pid_t pid : enabled.wanted.pids) {

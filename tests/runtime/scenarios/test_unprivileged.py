@@ -253,7 +253,7 @@ class Endings(Unprivileged):
         result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", "sh -c 'echo one; exec echo two'")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.split(), ["one", "two", "1"])
-        self.assertIn("became another program", result.stderr)
+        self.assertIn("executed another program", result.stderr)
 
     def test_signals_and_stops_pass(self):
         script = "trap 'echo caught' USR1; kill -USR1 $$; (while kill -CONT $$; do :; done) 2>/dev/null & kill -STOP $$; echo after"
