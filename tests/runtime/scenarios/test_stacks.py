@@ -49,7 +49,7 @@ class Stacks(dvmtest.PrivilegedTest):
                 words = ["run", "-q", "-x", f"backend={backend}", "-n", f"pid$target:stacks_large:bottom:entry {{ {action} }}",
                          "-c", program("stacks_large")]
                 cut, whole = dvm(*words), dvm(*words, "-x", "ustackunwind=64k")
-                notes = [re.sub(r"dvm: without BPF: .*\n", "", result.stderr) for result in (cut, whole)]
+                notes = [re.sub(r"dvm: without BPF, .*\n", "", result.stderr) for result in (cut, whole)]
                 self.assertEqual(notes, ["dvm: 3 stacks end where the captured part of them does; "
                                  f"-x ustackunwind={more} captures more, 64k the most\n", ""], words)
                 depths = [result.stdout.count("`") or int(result.stdout) for result in (cut, whole)]
