@@ -68,7 +68,7 @@ class Recovering(AgentTest):
                 tracer = self.trace(target, "pid$target:faulting:protect:entry { @ = count(); }")
                 out, err = self.finish(target, tracer)
                 self.assertIn("(agent, in the traced thread)", err)
-                self.assertIn("because the process now handles faults or to protect data of its files", err)
+                self.assertIn("because the process now handles faults or protects data of its files", err)
                 if not dvmtest.missing_privilege():
                     self.assertRegex(out, r"\s[12]000\n")
 
