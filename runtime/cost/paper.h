@@ -16,7 +16,6 @@ struct Experiment {
   unsigned ecbs;
   double predicates;               // clocks of all predicates, which are false
   double rate;                     // firings a second
-  bool is_user_time;               // user time of the process; false: system time
   bool with_consumer;              // adds the consumer's time
   double seen;                     // share of the CPU when traced
   double untraced, untraced_rate;  // share and rate when not traced; rate 0: the machine is idle
