@@ -19,6 +19,7 @@ from peers import present
 
 FAST, SLOW = 5_000_000, 200_000  # calls
 HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(HERE)
 SOURCE, PEER_SOURCE = os.path.join(HERE, "programs/called.c"), os.path.join(HERE, "../tests/programs/looper.c")
 PADS = (0, 16, 32, 48)  # bytes before the function, modulo a cache line
 BY_HAND = {"jump": "jump", "count": "count", "false predicate": "predicate", "entry to return": "latency"}
@@ -73,7 +74,7 @@ def compare(dvm, rounds):
     print(f"{'added ns a call':20}" + "".join(f" {column:>24}" for column in columns))
     with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder, open(SOURCE) as file:
         source = file.read()
-        programs = [compiled(folder, f"called_{pad}", source, "-O1", f"-DPAD={pad}") for pad in PADS]
+        programs = [compiled(folder, f"called_{pad}", source, "-O1", f"-DPAD={pad}", f"-I{ROOT}") for pad in PADS]
         for name in CASES:
             ways = ways_of(dvm, name, os.geteuid() == 0)
             added = {way: [] for way in ways}

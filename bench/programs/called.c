@@ -2,15 +2,17 @@
 //
 // usage: called CALLS [none | jump | count | predicate | latency]
 //
-// func() works in registers only, and its address is 4096 * n + 64 + PAD: so a jump in it changes nothing but what it costs. The
-// second argument places such jumps, to stubs written by hand, each of which does the least that its clause needs: a jump and
-// the replaced instructions, `@ = count()`, a false predicate on the argument, `quantize` of the time from entry to return.
+// func() is that of lab/validate/called_function.h, with PAD bytes before it. The second argument places jumps in it, to stubs
+// written by hand, each of which does the least that its clause needs: a jump and the replaced instructions, `@ = count()`, a
+// false predicate on the argument, `quantize` of the time from entry to return.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include "lab/validate/called_function.h"
 
 #ifndef PAD
 #define PAD 0
@@ -25,22 +27,7 @@ static __thread uint64_t times[65] __asm__("stub_times") __attribute__((used));
 
 __asm__(
     ".text\n"
-    ".p2align 12\n"
-    ".skip 64 + " TEXT_OF(PAD) ", 0x90\n"
-    ".globl func\n"
-    ".type func, @function\n"
-    "func: push %rbp\n"
-    "mov %rsp, %rbp\n"
-    "xor %eax, %eax\n"
-    "1: cmpb $0, (%rdi,%rax)\n"
-    "je func_return\n"
-    "inc %rax\n"
-    "jmp 1b\n"
-    "func_return: pop %rbp\n"
-    "ret\n"
-    ".size func, .-func\n"
-    ".skip 16, 0xcc\n"
-    ".p2align 12\n"
+    DVM_CALLED_FUNCTION("func", TEXT_OF(PAD))
     "jump_stub: push %rbp\n"
     "mov %rsp, %rbp\n"
     "xor %eax, %eax\n"

@@ -32,6 +32,7 @@
 #include "common/clock.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
+#include "lab/validate/called_function.h"
 #include "lab/validate/workload_naps.h"
 #include "workload_probes.h"
 
@@ -52,6 +53,10 @@ TRACED int workload_looper(const char* text) {
   BARRIER();
   return static_cast<int>(length_of(text)) + 1;
 }
+
+// The function of bench/agent.py.
+__asm__(".pushsection .text\n" DVM_CALLED_FUNCTION("workload_called", "0") ".popsection");
+extern "C" int workload_called(const char* text);
 
 // A stack of some depth.
 TRACED int workload_leaf() {
@@ -215,6 +220,16 @@ inline void loop(long rounds, const Body& body) {
 int zeros = -1;  // an open file
 volatile long total;
 
+// The sum stays in a register.
+void call_in_registers(long rounds) {
+  long sum = 0;
+  loop(rounds, [&] {
+    sum += workload_called("hello DTrace");
+    __asm__ volatile("" : "+r"(sum));
+  });
+  total = sum;
+}
+
 // LTTng's markers.
 volatile int value;
 void* volatile pointer;
@@ -282,6 +297,7 @@ constexpr struct {
      }},
     {"function", [](long rounds) { loop(rounds, [] { workload_function(); }); }},
     {"looper", [](long rounds) { loop(rounds, [] { total = total + workload_looper("hello DTrace"); }); }},
+    {"called", call_in_registers},
     {"stack", [](long rounds) { loop(rounds, [] { total = total + workload_deeper(8); }); }},
     {"empty", [](long rounds) { loop(rounds, [] {}); }},
     {"nop", [](long rounds) { loop(rounds, [] { mark(); }); }},

@@ -63,6 +63,15 @@ class Experiments(dvmtest.PrivilegedTest):
         for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction", "the workload's core was undisturbed in"):
             self.assertIn(text, result.stdout)
 
+    def test_clauses_in_the_traced_thread(self):
+        result = validate("--json", "--only", "agent_count", "--only", "agent_latency")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = json.loads(result.stdout)["rows"]
+        self.assertEqual([row["name"] for row in rows], ["agent_count", "agent_latency"])
+        for row in rows:
+            self.assertNotIn("problem", row)
+            self.assertIn("measured", row)
+
     def test_a_report_that_cannot_be_written(self):
         result = validate("--only", "looper", "--report", "/nowhere/page.md")
         self.assertEqual(result.returncode, 1)
