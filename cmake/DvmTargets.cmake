@@ -49,10 +49,10 @@ function(dvm_precompile target first)
   endif()
 endfunction()
 
-# dvm_unite(TARGET): compiles its files eight at a time, which takes a third of the time. Names in unnamed namespaces meet there: a file whose
-# names another one has, too, is compiled alone.
+# dvm_unite(TARGET): compiles its files sixteen at a time, which takes a quarter of the time. Names in unnamed namespaces meet there: a file
+# whose names another one has, too, is compiled alone.
 function(dvm_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DVM_UNITY})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DVM_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 # dvm_alone(FILES...): these are not compiled together with others.

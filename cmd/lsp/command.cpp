@@ -49,7 +49,7 @@ class Input {
 
  private:
   bool fill() {
-    const ssize_t got = read(STDIN_FILENO, bytes_.data(), bytes_.size());
+    const ssize_t got = ::read(STDIN_FILENO, bytes_.data(), bytes_.size());
     at_ = 0, end_ = static_cast<size_t>(std::max<ssize_t>(got, 0));
     return end_ > 0;
   }

@@ -10,7 +10,7 @@ using dif::Opcode;
 
 namespace {
 
-const ComparisonOpcodes* comparison_of(const Expr& e) {
+const ComparisonOpcodes* comparison_row(const Expr& e) {
   const auto* binary = as<Binary>(&e);
   if (!binary) return nullptr;
   const auto* row = std::find_if(kComparisons.begin(), kComparisons.end(), [&](const auto& r) { return r.op == binary->op; });
@@ -29,7 +29,7 @@ bool compare_operands(ExprLowering& c, const Binary& e) {
 }
 
 void branch_if_comparison(ExprLowering& c, const Binary& e, bool wanted, CodeLabel label) {
-  const ComparisonOpcodes* row = comparison_of(e);
+  const ComparisonOpcodes* row = comparison_row(e);
   const bool with_sign = compare_operands(c, e);
   const Op op = wanted ? row->op : row->inverse;
   c.out.branch(branch_of(op, with_sign), label);
@@ -39,7 +39,7 @@ void branch_if_comparison(ExprLowering& c, const Binary& e, bool wanted, CodeLab
 bool is_condition(const Expr& e) {
   const auto* unary = as<Unary>(&e);
   const auto* binary = as<Binary>(&e);
-  return comparison_of(e) || (unary && unary->op == Op::logical_not) ||
+  return comparison_row(e) || (unary && unary->op == Op::logical_not) ||
          (binary && (binary->op == Op::logical_and || binary->op == Op::logical_or));
 }
 
@@ -48,7 +48,7 @@ bool is_constant(const Expr& e) { return e.kind == ExprKind::Integer || e.kind =
 // Branches if e is not 0 and that is wanted, or is 0 and that is not; else goes on.
 void branch_if(ExprLowering& c, const Expr& e, bool wanted, CodeLabel label) {
   const auto* binary = as<Binary>(&e);
-  if (comparison_of(e)) return branch_if_comparison(c, *binary, wanted, label);
+  if (comparison_row(e)) return branch_if_comparison(c, *binary, wanted, label);
   if (binary && (binary->op == Op::logical_and || binary->op == Op::logical_or)) {
     const bool decides = binary->op == Op::logical_or;  // the left operand alone, if it is so
     if (decides == wanted) {

@@ -17,19 +17,13 @@
 #include "runtime/provider/family.h"
 #include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
+#include "runtime/provider/refuse.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/indirect.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
-
-Discovery refuse(std::string_view tag, std::string reason) {
-  Discovery result;
-  result.tag = tag;
-  result.reason = std::move(reason);
-  return result;
-}
 
 std::optional<int32_t> parse_pid(std::string_view text) {
   int32_t pid = 0;

@@ -21,14 +21,13 @@
 #include "runtime/catalog/catalog.h"
 #include "runtime/provider/family.h"
 #include "runtime/provider/providers.h"
+#include "runtime/provider/refuse.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
 #include "runtime/symbol/stapsdt.h"
 
 namespace dvm::runtime {
 namespace {
-
-Discovery refuse(std::string_view tag, std::string reason) { return {std::move(reason), std::string(tag), {}}; }
 
 // "python*123": a pattern for the notes' providers and a process. "python*": for these with the process behind them.
 struct ProviderField {

@@ -14,7 +14,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kLooksEvery = 100'000'000;  // ns
+constexpr uint64_t kReadsEvery = 100'000'000;  // ns
 
 bool can_read(pid_t pid, uint64_t address) {
   char byte = 0;
@@ -54,7 +54,7 @@ bool StackFinder::publish(uint32_t number, const inside::MemoryRange& stack) con
 
 void StackFinder::answer() {
   const uint64_t now = read_clock(CLOCK_MONOTONIC);
-  if (now - looked_ < kLooksEvery || !read_at(file_, sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes_))))
+  if (now - looked_ < kReadsEvery || !read_at(file_, sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes_))))
     return;
   looked_ = now;
   std::vector<MemoryMapping> mappings;
