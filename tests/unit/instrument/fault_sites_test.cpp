@@ -32,11 +32,12 @@ class FaultSitesTest : public testing::Test {
     place(2, {30});
   }
   void place(size_t probe, const Addresses& addresses) {
-    for (const uint64_t one : addresses) placed_.add({.probe = &probes_[probe], .needs = {}}, one);
+    for (const uint64_t one : addresses) placed_.add({.probe = &probes_[probe], .needs = {}}, one, files_);
   }
 
   Probe probes_[3];
   PlacedProbes placed_;
+  FileKeys files_;
   FaultSites sites_;
 };
 
