@@ -181,8 +181,8 @@ uint64_t log_linear_end(const LogLinear& shape, uint64_t distance) {
   int64_t magnitude = shape.low + static_cast<int64_t>((distance - 1) / per);
   uint64_t step = (distance - 1) % per + static_cast<uint64_t>(shape.steps / shape.factor);
   if (step == 0) return shape.power(magnitude);
-  __extension__ using Wide = unsigned __int128;
-  Wide scaled = static_cast<Wide>(step) * shape.power(magnitude + 1);
+  __extension__ using Product = unsigned __int128;
+  Product scaled = static_cast<Product>(step) * shape.power(magnitude + 1);
   return static_cast<uint64_t>((scaled + static_cast<uint64_t>(shape.steps) - 1) / static_cast<uint64_t>(shape.steps));
 }
 

@@ -98,7 +98,7 @@ class Unwinding(AgentTest):
             with self.subTest(mode, probes=probes):
                 result = self.run_dvm(f"pid$target:thrown:{probes} {count}", "-c", f"{program('thrown')} {mode}")
                 self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertRegex(result.stderr, "^dvm: .* since it has begun to handle faults.*\n$" if mode.startswith("faults") else "^$")
+                self.assertRegex(result.stderr, "^dvm: .* because the process now handles faults.*\n$" if mode.startswith("faults") else "^$")
                 self.assertIn(said, result.stdout)
                 self.assertRegex(result.stdout, r"(entry|return) +\d+")
 
