@@ -9,6 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define DVM_STACK_IS_CHECKED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DVM_STACK_IS_CHECKED
+#endif
+#endif
+#ifdef DVM_STACK_IS_CHECKED
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include <cerrno>
 #include <fstream>
 #include <string>
@@ -38,6 +49,28 @@ bool may_only_ancestors_trace() {
   return scope != 0 && geteuid() != 0;
 }
 
+// Tells the address sanitizer, if there is one, which stack the work uses. It would warn of one that it does not know.
+class StackOfWork {
+ public:
+#ifdef DVM_STACK_IS_CHECKED
+  StackOfWork() {
+    __sanitizer_start_switch_fiber(&saved_, stack(), kStackBytes);
+    __sanitizer_finish_switch_fiber(nullptr, &begin_, &bytes_);
+  }
+  ~StackOfWork() {
+    __sanitizer_start_switch_fiber(nullptr, begin_, bytes_);
+    __sanitizer_finish_switch_fiber(saved_, nullptr, nullptr);
+  }
+  StackOfWork(const StackOfWork&) = delete;
+  StackOfWork& operator=(const StackOfWork&) = delete;
+
+ private:
+  void* saved_ = nullptr;
+  const void* begin_ = nullptr;
+  size_t bytes_ = 0;
+#endif
+};
+
 // In a session of its own, which the keys of dvm's terminal do not reach.
 int work_beside(void* work) {
   setsid();
@@ -62,9 +95,13 @@ void work_unstopped(pid_t pid, const std::function<void()>& work) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   g_tracer = getpid();
-  const pid_t child = clone(work_beside, stack() + kStackBytes, CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS,
-                            const_cast<std::function<void()>*>(&work));
-  if (child > 0) wait_for(child);
+  pid_t child = 0;
+  {
+    [[maybe_unused]] const StackOfWork of_work{};
+    child = clone(work_beside, stack() + kStackBytes, CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS,
+                  const_cast<std::function<void()>*>(&work));
+    if (child > 0) wait_for(child);
+  }
   g_tracer = 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child < 0) work();
