@@ -5,6 +5,7 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -19,13 +20,19 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kSetMask = 14, kSetMaskHow = 2, kMaskBytes = 8;
+constexpr uint64_t kKill = 62, kHoldRounds = 5000;
+constexpr uint64_t kHighest = 0x7ffffffff000;  // an address for which code is longest
+constexpr uint64_t kRoundTime = 1'000'000;     // ns
 
 // The data before the first instruction.
 struct Preface {
   uint64_t mark = kRemoteMark, size = 0;
   uint64_t all_signals = UINT64_MAX, mask = 0;
   uint64_t seconds = 1, nanoseconds = 0;
-  char text[24]{};
+  union {
+    char text[24]{};
+    uint32_t is_released;  // of a hold
+  };
 };
 static_assert(sizeof(Preface) == kRemoteEntry);
 
@@ -44,6 +51,23 @@ void add_call(CodeWriter& code, const RemoteCall& call, uint64_t address) {
   code.load(GeneralRegister::rax, call.number);
   code.add({0x0f, 0x05});
   if (call.is_first) code.add({0x48, 0x89, 0xc3});  // mov %rax, %rbx
+}
+
+// The first call waits, the second one asks whether dvm exists.
+void add_hold(CodeWriter& code, uint64_t address) {
+  code.load(GeneralRegister::rbx, kHoldRounds);
+  const uint64_t again = code.here();
+  add_call(code, kRemoteWait, address);
+  add_call(code, {kKill, {static_cast<uint64_t>(tracer_pid()), 0, 0, 0, 0, 0}}, address);
+  code.add({0x83, 0xf8, static_cast<unsigned char>(-ESRCH)});  // cmp $-ESRCH, %eax
+  const size_t has_ended = code.jump_ahead({0x0f, 0x84});
+  code.add({0x83, 0x3d}, address + offsetof(Preface, is_released) - (code.here() + 7));  // cmpl $0, is_released(%rip)
+  code.add({0});
+  const size_t is_released = code.jump_ahead({0x0f, 0x85});
+  code.add({0x48, 0xff, 0xcb});                       // dec %rbx
+  code.add({0x0f, 0x85}, again - (code.here() + 6));  // jnz
+  code.land(has_ended);
+  code.land(is_released);
 }
 
 RemoteCall set_mask(uint64_t mask_address) { return {kSetMask, {kSetMaskHow, mask_address, 0, kMaskBytes, 0, 0}}; }
@@ -69,16 +93,29 @@ std::optional<uint64_t> signal_mask(pid_t tid) {
   return mask;
 }
 
+Preface preface_of(uint64_t mask, bool holds) {
+  Preface preface;
+  preface.mask = mask;
+  if (holds)
+    preface.seconds = 0, preface.nanoseconds = kRoundTime;
+  else
+    snprintf(preface.text, sizeof preface.text, "%s%d", kRemoteTextBegins, tracer_pid());
+  return preface;
+}
+
 }  // namespace
 
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
-  Preface preface;
-  preface.mask = mask;
-  snprintf(preface.text, sizeof preface.text, "%s%d", kRemoteTextBegins, tracer_pid());
+  const bool holds = !calls.empty() && calls.front().number == kRemoteHold.number;
+  Preface preface = preface_of(mask, holds);
   CodeWriter code(address + sizeof preface);
   add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
-  for (const RemoteCall& call : calls) add_call(code, call, address);
-  add_call(code, kRemoteWait, address);
+  if (holds) {
+    add_hold(code, address);
+  } else {
+    for (const RemoteCall& call : calls) add_call(code, call, address);
+    add_call(code, kRemoteWait, address);
+  }
   const uint64_t last_wait = code.here();
   add_call(code, set_mask(address + offsetof(Preface, mask)), address);
   restore(code, back);
@@ -97,7 +134,6 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   const auto mask = signal_mask(thread.tid);
   if (!mask) return Error{"the process has ended"};
   const user_regs_struct back = resumed(thread.registers);
-  constexpr uint64_t kHighest = 0x7ffffffff000;  // its address is the longest
   const size_t size = make_remote_code(calls, kHighest, back, *mask).bytes.size();
   const auto room = find_remote_room(process.pid(), memory, size);
   if (!room) return Error{"no executable file of the process has room for the code that begins the tracing"};

@@ -35,6 +35,9 @@ struct RemoteCall {
 // A ppoll() in which the thread waits for dvm, for a second at most.
 inline constexpr RemoteCall kRemoteWait{271, {0, 0, kRemoteTime, 0, 8, 0}};
 
+// Code of its own, without a last wait: the thread waits until dvm lets it go, until dvm has ended, or for some seconds.
+inline constexpr RemoteCall kRemoteHold{UINT64_MAX, {}};
+
 struct RemoteCode {
   std::vector<unsigned char> bytes;
   uint64_t last_wait = 0;  // the program counter while it waits for dvm
