@@ -2,16 +2,21 @@
 
 #include "runtime/agent/remote_calls.h"
 
+#include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/unstopped.h"
@@ -103,6 +108,14 @@ Preface preface_of(uint64_t mask, bool holds) {
   return preface;
 }
 
+// The program counter of a thread that waits in a system call; 0: it runs, or is gone.
+uint64_t waits_at(pid_t pid, pid_t tid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/syscall", pid, tid));
+  std::string word, last;
+  while (file >> word) last = word;
+  return std::strtoull(last.c_str(), nullptr, 16);
+}
+
 }  // namespace
 
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
@@ -150,6 +163,37 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   if (now.rip == back.rip && now.rsp == back.rsp) memory.write(*room, before);
   if (!is_through) return Error{"a thread of the process could not be led into the tracing"};
   return {};
+}
+
+// No handler of the program may run before the code has blocked all signals.
+std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid) {
+  const auto memory = AgentMemory::open(pid);
+  const auto mask = signal_mask(tid);
+  user_regs_struct registers{};
+  if (!memory || !mask || ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0) return std::nullopt;
+  const user_regs_struct back = resumed(registers);
+  const std::span<const RemoteCall> hold(&kRemoteHold, 1);
+  const auto room = find_remote_room(pid, *memory, make_remote_code(hold, kHighest, back, *mask).bytes.size());
+  if (!room) return std::nullopt;
+  const std::vector<unsigned char> code = make_remote_code(hold, *room, back, *mask).bytes;
+  if (!memory->write(*room, std::as_bytes(std::span(code)))) return std::nullopt;
+  user_regs_struct begin = back;
+  begin.rip = *room + kRemoteEntry;
+  begin.orig_rax = UINT64_MAX;
+  constexpr uint64_t kAll = UINT64_MAX;
+  const bool is_led = ptrace(PTRACE_SETREGS, tid, 0, &begin) == 0 && ptrace(PTRACE_SETSIGMASK, tid, sizeof kAll, &kAll) == 0;
+  return is_led ? std::optional(RemoteHold{tid, {*room, *room + code.size()}, read_clock(CLOCK_MONOTONIC)}) : std::nullopt;
+}
+
+// A round lasts a millisecond, unless a stop shortens it.
+bool release_inside(pid_t pid, const RemoteHold& hold) {
+  constexpr uint64_t kSurelyHeld = kHoldRounds * kRoundTime / 10 * 9;
+  const auto memory = AgentMemory::open(pid);
+  const uint64_t at = waits_at(pid, hold.tid);
+  const bool is_surely_held = read_clock(CLOCK_MONOTONIC) - hold.since < kSurelyHeld;
+  const uint32_t yes = 1;
+  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), yes)) return false;
+  return is_surely_held || (at >= hold.code.begin && at < hold.code.end);
 }
 
 }  // namespace dvm::runtime

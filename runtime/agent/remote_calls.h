@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,5 +51,18 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 // whether it makes the rest of them. Fails if there is no room for the code, or it did not run to its end.
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
                          const std::function<bool()>& at_wait);
+
+// Where a thread waits by kRemoteHold.
+struct RemoteHold {
+  pid_t tid = 0;
+  AddressRange code;
+  uint64_t since = 0;
+};
+
+// Leads a thread there, which the caller traces, and lets run afterwards. The thread loses its flags, which are not in use at the
+// beginning of a program. Nothing: there is no room, or the thread is gone.
+std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid);
+// Lets it go. False: it did not wait any more.
+bool release_inside(pid_t pid, const RemoteHold& hold);
 
 }  // namespace dvm::runtime

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -295,6 +296,36 @@ TEST(RemoteCalls, GoOnOnceAllOthersStandStill) {
   }
   EXPECT_TRUE(child.runs_on());
   EXPECT_EQ(child.shared().interrupted, 0);
+}
+
+// The thread that always runs.
+std::optional<RemoteHold> hold_running(pid_t pid) {
+  auto stopped = StoppedProcess::stop(pid);
+  if (!stopped) return std::nullopt;
+  for (const HeldThread& one : stopped->threads())
+    if (static_cast<int64_t>(one.registers.orig_rax) < 0) return hold_inside(pid, one.tid);
+  return std::nullopt;
+}
+
+TEST(RemoteHold, EndsWhenItIsReleased) {
+  ThreadedChild child;
+  const auto hold = hold_running(child.pid());
+  ASSERT_TRUE(hold);
+  const uint64_t turns = child.shared().turns;
+  usleep(20'000);
+  EXPECT_EQ(child.shared().turns, turns);
+  EXPECT_TRUE(release_inside(child.pid(), *hold));
+  EXPECT_TRUE(child.runs_on());
+}
+
+TEST(RemoteHold, EndsWithItsTracer) {
+  ThreadedChild child;
+  const pid_t tracer = fork();
+  if (tracer == 0) _exit(hold_running(child.pid()) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(tracer, &status, 0), tracer);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(child.runs_on());
 }
 
 TEST(RemoteCode, SaysWhereItEnds) {
