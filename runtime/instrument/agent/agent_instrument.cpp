@@ -164,9 +164,9 @@ class AgentInstrument final : public Instrument,
         losses_.wait(pid, {}, read_clock(CLOCK_MONOTONIC));  // until it has mapped its files
     return loads;
   }
-  void settle(const HoldsThreads* holders) override {
+  void settle(const HoldsThreads*) override {
     for (const pid_t pid : execs_.executed()) watch_execs(pid);
-    execs_.settle(holders);
+    execs_.settle({renewed_, notes_});
   }
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {

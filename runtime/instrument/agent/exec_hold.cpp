@@ -18,6 +18,8 @@
 
 #include "common/clock.h"
 #include "runtime/agent/stopped_process.h"
+#include "runtime/agent/target_check.h"
+#include "runtime/agent/unstopped.h"
 #include "runtime/instrument/agent/gains_rights.h"
 #include "runtime/instrument/breakpoint/debug_register.h"
 #include "runtime/process/reaped.h"
@@ -96,7 +98,7 @@ class Execing {
     user_regs_struct registers{};
     while (there && go_on(PTRACE_CONT) && !is_group_stop(status_))
       if (signal() == SIGURG && ptrace(PTRACE_GETREGS, tid_, 0, &registers) == 0 && registers.rip == address)
-        return is_traced_ = false, true;
+        return status_ = 0, true;  // the signal is not for the program
     return false;
   }
 
@@ -151,20 +153,26 @@ class Execing {
   bool is_trying_ = false, has_failed_ = false;  // to execute a program
 };
 
-}  // namespace
-
-ExecHold hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
-  if (status_field(tid, "Tgid:") != std::to_string(pid)) return ExecHold::unknown;
+HeldExec hold(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
+  if (status_field(tid, "Tgid:") != std::to_string(pid)) return {ExecHold::unknown, {}};
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
   tell();
-  if (!is_seized || (!thread.executes() && is_over())) return ExecHold::missed;
-  if (!thread.run_to_exec()) return thread.has_failed() ? ExecHold::none : ExecHold::missed;
-  if (!is_64_bit_program(pid)) return ExecHold::missed;
+  if (!is_seized || (!thread.executes() && is_over())) return {};
+  if (!thread.run_to_exec()) return {thread.has_failed() ? ExecHold::none : ExecHold::missed, {}};
+  if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
   const std::optional<uint64_t> entry = entry_point(pid);
-  return entry && thread.run_to(*entry) ? ExecHold::held : ExecHold::missed;
+  if (!entry || !thread.run_to(*entry)) return {};
+  const auto held = hold_inside(pid, pid);
+  return held ? HeldExec{ExecHold::held, *held} : HeldExec{};
 }
 
-void end_hold(pid_t pid) { ptrace(PTRACE_DETACH, pid, 0, 0); }
+}  // namespace
+
+HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
+  HeldExec held;
+  work_unstopped(pid, [&] { held = hold(pid, tid, tell, is_over); });
+  return held;
+}
 
 }  // namespace dvm::runtime

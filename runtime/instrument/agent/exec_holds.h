@@ -31,14 +31,14 @@ class ExecHolds {
   const std::set<pid_t>& executed() const { return executed_; }
   // Those that have executed a program without being held, since the last call of take().
   const std::vector<pid_t>& missed() const { return missed_; }
-  // They run on, but for those that another instrument holds now.
-  void settle(const HoldsThreads* others);
+  // They run on. One that did so before, because dvm was stopped or slow, is noted.
+  void settle(Lateness late);
 
  private:
-  static ExecHold look_at(pid_t pid, AgentTarget& target, bool by_memory);
-  void miss(pid_t pid, Lateness late);
+  static HeldExec look_at(pid_t pid, AgentTarget& target, bool by_memory);
 
-  std::set<pid_t> held_, executed_;
+  std::map<pid_t, RemoteHold> held_;
+  std::set<pid_t> executed_;
   std::vector<pid_t> missed_;
 };
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import dvmtest
 from dvmtest import DVM, ENV, program
 
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+PATIENCE = 60
 COUNT = "pid$target:looper:func:entry { @ = count(); }"
 THREAD = "import os, threading; threading.Thread(target=lambda: os.execv('./looper', ['looper', '300'])).start()"
 
@@ -133,6 +135,20 @@ class Wrappers(unittest.TestCase):
                 self.assertEqual(target.stdout.readline(), "0\n")
             target.communicate(timeout=60)
             self.assertEqual(target.returncode, 0)
+
+    def test_a_tracer_that_is_stopped_holds_the_program_for_some_seconds_only(self):
+        """To place its many probes takes most of the time."""
+        target, tracer = self.trace_lines("pid$target:libc.so.6::entry, pid$target:renewed:func:entry { @ = count(); }", "./renewed", "lines", "5")
+        for turn in range(5):
+            target.stdin.write("\n")
+            time.sleep(0.03 * (turn + 1))  # while it executes itself
+            tracer.send_signal(signal.SIGSTOP)
+            goes_on = select.select([target.stdout], [], [], PATIENCE)[0]
+            tracer.send_signal(signal.SIGCONT)
+            self.assertTrue(goes_on)
+            self.assertEqual(target.stdout.readline(), "0\n")
+        target.communicate(timeout=PATIENCE)
+        self.assertEqual(target.returncode, 0)
 
     def test_a_program_that_has_ended_before_dvm_could_hold_it(self):
         target, tracer = self.trace_lines(COUNT, "sh", "-c", "echo; read line; exec ./looper 300")
