@@ -186,9 +186,8 @@ ExprPtr check(ExprContext& c, Conditional& e) {
   else if (const Type* type = common_type(c, *e.then, *e.otherwise))
     e.type = type;
   else
-    fail(c, e, Tag::D_OP_INCOMPAT,
-         fmt::format("operator ?: operands must have compatible types: \"{}\" : \"{}\"", e.then->type->name,
-                     e.otherwise->type->name));
+    fail(c, e, Tag::D_OP_INCOMPAT, "operator ?: operands must have compatible types",
+         {fmt::format("they are \"{}\" and \"{}\"", e.then->type->name, e.otherwise->type->name)});
   if (is_error(e.type)) return nullptr;
   e.is_user = e.then->is_user && e.otherwise->is_user;
   if (is_string(e.type))
