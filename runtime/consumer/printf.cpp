@@ -49,8 +49,8 @@ bool read_flag(char c, PrintfConversion& conversion) {
       return field.width = kAddressDigits, true;
     case '-':
       return field.has_zeros = false, field.is_left = true;
-    case '0':
-      return field.is_left = false, field.has_zeros = true;
+    case '0':  // none beside -, in any order
+      return field.has_zeros = !field.is_left, true;
     case '+':
       return field.has_plus = true;
     case ' ':

@@ -36,6 +36,7 @@ BEGIN = (
     ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
     ("`procsystime`", "self->start = 0; self->start = 0x100000001; trace(self->start);", "1"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
+    ("`%-08d` is", "printf(\"[%-08d][%0-8d][%08d]\", 7, 7, 7);", "[7       ][7       ][00000007]"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
 )
 

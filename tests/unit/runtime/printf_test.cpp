@@ -34,7 +34,7 @@ std::string format(const std::string& text, const std::vector<Argument>& argumen
 }
 
 TEST(Printf, ModifiersInAnyOrder) {
-  EXPECT_EQ(format("[%8+d][%6-d][%08d][%-08d][%0-8d]", {7, 7, 7, 7, 7}), "[      +7][7     ][00000007][00000007][7       ]");
+  EXPECT_EQ(format("[%8+d][%6-d][%08d][%-08d][%0-8d]", {7, 7, 7, 7, 7}), "[      +7][7     ][00000007][7       ][7       ]");
   EXPECT_EQ(format("[%*-d][%8@x]", {6, 7, 255}), "[7     ][      ff]");
 }
 
