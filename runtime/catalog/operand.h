@@ -31,6 +31,9 @@ inline constexpr uint8_t r14 = 1, rbp = 4, rbx = 5, r11 = 6, r10 = 7, r9 = 8, r8
                          rdi = 14, orig_rax = 15, rip = 16, rsp = 19;
 }  // namespace saved
 
+// The arguments of a system call, which are there also when it returns.
+inline constexpr std::array kSyscallRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::r10, saved::r8, saved::r9};
+
 struct Operand {
   enum class Kind : uint8_t { none, constant, saved, memory, counter, result, error, kernel, kernel_address, handed };
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/catalog/operand.h"
+
 namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
@@ -22,7 +24,8 @@ inline constexpr uint32_t kMostRecord = 16500;  // of everything that a record c
 // A 64-bit word that is known when the probe fires. It is argument `arg` of the probe, or 0. If depth is not 0, it is the end of
 // a chain of pointers: each word lies in memory path[i] bytes after the address that is the word before it.
 struct Word {
-  static constexpr uint8_t kZero = 0xff, kOfCall = 0xfe;  // as `arg`
+  static constexpr uint8_t kZero = 0xff, kOfCall = 0xf0;  // as `arg`; kOfCall + n: argument n of the system call
+  static constexpr uint8_t kCallArguments = kSyscallRegisters.size();
 
   uint8_t arg = 0;
   uint8_t depth = 0;
@@ -30,11 +33,12 @@ struct Word {
 
   Word(uint8_t argument = 0) : arg(argument) {}  // not explicit: an argument is the usual word
   static Word zero() { return kZero; }
-  // The first argument of the system call, also where it returns.
-  static Word of_call() { return kOfCall; }
+  // An argument of the system call, also where it returns.
+  static Word of_call(unsigned n) { return static_cast<uint8_t>(kOfCall + n); }
   bool is_argument() const { return depth == 0; }  // or 0
   bool starts_from_zero() const { return arg == kZero; }
-  bool starts_from_call() const { return arg == kOfCall; }
+  bool starts_from_call() const { return arg >= kOfCall && arg < kOfCall + kCallArguments; }
+  unsigned call_argument() const { return arg - kOfCall; }
   // For a word in memory: the word that points there, and the distance from there.
   Word pointer() const;
   int64_t offset() const { return path[depth - 1u]; }

@@ -64,12 +64,12 @@ Meant numbers_of(std::string_view names) {
 }
 
 KernelEvent make_event(std::vector<uint16_t> calls, bool is_return, size_t left_out = 0) {
-  constexpr std::array kRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::r10, saved::r8, saved::r9};
   KernelEvent event{is_return ? "sys_exit" : "sys_enter", std::move(calls)};
   if (is_return) {
     event.args[0] = event.args[1] = {Operand::of_kind(Operand::Kind::result)};
   } else {
-    for (size_t n = left_out; n < kRegisters.size(); n++) event.args[n - left_out] = {Operand::of_register(kRegisters[n])};
+    for (size_t n = left_out; n < kSyscallRegisters.size(); n++)
+      event.args[n - left_out] = {Operand::of_register(kSyscallRegisters[n])};
   }
   return event;
 }

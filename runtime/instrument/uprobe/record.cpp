@@ -112,7 +112,7 @@ std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
 // Offset of a captured word, and its slot; 0 if it was not captured, or does not lie at a multiple of 8, where BPF may load a
 // word.
 uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
-  if (word.is_argument() && word.starts_from_call()) return layout.call;
+  if (word.is_argument() && word.starts_from_call()) return layout.call[word.call_argument()];
   if (word.is_argument()) return word.starts_from_zero() ? layout.zero : layout.args[word.arg];
   const MemoryNeed wanted = MemoryNeed::of(word);
   for (parent = 0; parent < layout.slots.size(); parent++) {
@@ -134,14 +134,24 @@ void add_slot(RecordLayout& layout, const MemoryNeed& need) {
   layout.slots.push_back(slot);
 }
 
-bool starts_from(const MemoryNeed& need, auto is_there) {
+bool starts_from(const MemoryNeed& need, bool is_call, auto is_there) {
   const auto is_known = [&](const Word& word) {
-    return word.starts_from_zero() || word.starts_from_call() || is_there(word.arg);
+    if (word.starts_from_call()) return is_call;
+    return word.starts_from_zero() || is_there(word.arg);
   };
   return is_known(need.base) && (!need.sized_by || is_known(*need.sized_by));
 }
 
-bool starts_from_call(const MemoryNeed& need) { return need.base.starts_from_call(); }
+// Room for the arguments of the system call that addresses and sizes start from.
+void take_call_arguments(RecordLayout& layout, const std::vector<MemoryNeed>& needs) {
+  for (unsigned n = 0; n < Word::kCallArguments; n++) {
+    const auto starts_from = [n](const Word& word) { return word.starts_from_call() && word.call_argument() == n; };
+    if (std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& need) {
+          return starts_from(need.base) || (need.sized_by && starts_from(*need.sized_by));
+        }))
+      layout.call[n] = take(layout, 8);
+  }
+}
 
 bool starts_from_zero(const MemoryNeed& need) {
   return need.base.starts_from_zero() || (need.sized_by && need.sized_by->starts_from_zero());
@@ -159,13 +169,14 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) std::erase_if(needs.memory, [](const MemoryNeed& need) { return !need.is_file; });
-  if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(), 0));
+  if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(0), 0));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
   if (shape.thread.is_given()) needs.owner = needs.parent = false;
   if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
-    return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
+    const auto is_there = [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; };
+    return need.size == 0 || !starts_from(need, shape.kind == SiteKind::syscall, is_there);
   });
   fit_record(needs.memory);
   if (shape.error.kind == Operand::Kind::none) needs.error = false;
@@ -190,7 +201,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
-  if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_call)) layout.call = take(layout, 8);
+  take_call_arguments(layout, possible.memory);
   layout.frames = std::min(possible.frames, kMostFrames);
   layout.stack_bytes =
       (std::min(layout.frames ? possible.stack_bytes : 0, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;

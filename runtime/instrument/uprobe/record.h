@@ -7,7 +7,7 @@
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
-//   call  the first argument of the system call that begins or ends
+//   call  arguments of the system call that begins or ends
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //          or, where the stack itself is captured: its bytes, or an error < 0 | entry: 0; return: the function
@@ -68,9 +68,9 @@ struct RecordLayout {
   uint32_t kernel_stack = 0;   // offset
   uint32_t kernel_frames = 0;  // frames that the kernel stack has room for
   std::array<uint32_t, std::tuple_size_v<Operands>> args{};
-  uint32_t zero = 0;           // a word that is 0, the base of addresses of variables
-  uint32_t call = 0;           // the first argument of the system call
-  uint32_t captured_args = 0;  // bit n: argument n
+  uint32_t zero = 0;                                  // a word that is 0, the base of addresses of variables
+  std::array<uint32_t, Word::kCallArguments> call{};  // arguments of the system call
+  uint32_t captured_args = 0;                         // bit n: argument n
 
   uint32_t registers = 0;  // the first register
   uint32_t saved = 0;      // bit n: word n of struct pt_regs

@@ -127,9 +127,10 @@ void RecordEmitter::read_cpu_time() {
 
 void RecordEmitter::arguments() {
   if (layout_.zero) store(r7, at16(layout_.zero), 0);
-  if (layout_.call) {
-    load(r1, r6, at_saved(saved::rdi));
-    store(r7, at16(layout_.call), r1);
+  for (unsigned n = 0; n < Word::kCallArguments; n++) {
+    if (!layout_.call[n]) continue;
+    load(r1, r6, at_saved(kSyscallRegisters[n]));
+    store(r7, at16(layout_.call[n]), r1);
   }
   if (layout_.error) {
     kernel_operand(layout_.shape.error);
