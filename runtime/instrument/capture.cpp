@@ -29,7 +29,7 @@ class DifoReader {
  public:
   DifoReader(const dif::Difo& difo, uint32_t strsize) : difo_(difo), strsize_(strsize) {}
 
-  // locals: the known clause-local variables before, and after.
+  // locals: the known variables before, and after.
   CaptureNeeds read(Locals& locals) {
     KnownState start;
     start.locals = locals;
@@ -105,7 +105,7 @@ class DifoReader {
 
   KnownValue load_variable(const dif::OpcodeInfo& row, Instruction in) {
     if (const auto id = built_in_of(in)) return load_built_in(*id, in);
-    return row.scope == dif::Scope::clause ? local(in.index()) : KnownValue{};
+    return local(row, in);
   }
 
   KnownValue load_built_in(unsigned id, Instruction in) {
@@ -203,7 +203,7 @@ class DifoReader {
   void store_variable(const dif::OpcodeInfo& row, Instruction in) {
     const KnownValue value = get(in.rd());
     if (const dif::Variable* variable = stored_variable(difo_, in)) read(value, variable->type);
-    if (row.scope == dif::Scope::clause) set_local(in, value);
+    if (key_of(row, in)) set_local(*key_of(row, in), in, value);
   }
 
   void call(Instruction in) {
@@ -295,19 +295,26 @@ class DifoReader {
     return index < difo_.integers.size() ? KnownValue::constant(difo_.integers[index]) : KnownValue{};
   }
 
-  KnownValue local(unsigned id) const {
-    const auto found = state_->locals.find(id);
+  // Of a clause-local or thread-local variable that is no array.
+  static std::optional<unsigned> key_of(const dif::OpcodeInfo& row, Instruction in) {
+    if (row.scope == dif::Scope::clause) return in.index();
+    const bool is_scalar = in.opcode() == dif::Opcode::ldts || in.opcode() == dif::Opcode::stts;
+    return is_scalar ? std::optional(known::kOfThread + in.index()) : std::nullopt;
+  }
+  KnownValue local(const dif::OpcodeInfo& row, Instruction in) const {
+    const auto key = key_of(row, in);
+    const auto found = key ? state_->locals.find(*key) : state_->locals.end();
     return found == state_->locals.end() ? KnownValue{} : found->second;
   }
   // A variable of 8 bytes keeps the whole value. A structure is copied, so its address is that of another copy.
-  void set_local(Instruction in, KnownValue value) {
+  void set_local(unsigned key, Instruction in, KnownValue value) {
     const dif::Variable* variable = stored_variable(difo_, in);
     const bool is_copy = variable && variable->type.kind == dif::TypeKind::bytes && value.is_address();
     if (is_copy) value.kind = KnownValue::Kind::copy;
     if (is_copy || (variable && !variable->type.by_ref() && variable->type.size == 8))
-      state_->locals[in.index()] = value;
+      state_->locals[key] = value;
     else
-      state_->locals.erase(in.index());
+      state_->locals.erase(key);
   }
 
   const dif::Difo& difo_;
@@ -338,7 +345,11 @@ CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize) {
 }
 
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
-  Locals locals;
+  Locals variables;
+  return needs_of(clause, strsize, variables);
+}
+
+CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, Locals& locals) {
   CaptureNeeds needs;
   if (clause.predicate) needs |= DifoReader(clause.predicate->difo, strsize).read(locals);
   for (const dif::ActDesc& action : clause.actions) {

@@ -31,6 +31,7 @@
 
 #include "dvm/dif/program.h"
 #include "runtime/instrument/capture_needs.h"
+#include "runtime/instrument/known_value.h"
 
 namespace dvm::runtime {
 
@@ -38,5 +39,7 @@ namespace dvm::runtime {
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize);
 // The needs of a clause: of its predicate and of all its actions.
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize);
+// variables: those that are known before the clause, and after it.
+CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, known::Locals& variables);
 
 }  // namespace dvm::runtime

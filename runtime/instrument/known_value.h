@@ -1,6 +1,6 @@
 #pragma once
-// Static knowledge about values before DIF runs, for the analysis in capture.cpp. A register or clause-local variable is a
-// constant, a known word plus a constant, the address of a copy of memory at such a word, or unknown.
+// Static knowledge about values before DIF runs, for the analysis in capture.cpp. A register, or a clause-local or thread-local
+// variable, is a constant, a known word plus a constant, the address of a copy of memory at such a word, or unknown.
 
 #include <array>
 #include <cstdint>
@@ -38,7 +38,9 @@ struct KnownValue {
   friend bool operator==(const KnownValue&, const KnownValue&) = default;
 };
 
+// Clause-local variables by their number; thread-local ones by kOfThread plus their number.
 using Locals = std::map<unsigned, KnownValue>;
+inline constexpr unsigned kOfThread = 1u << 16;
 
 struct KnownState {
   std::array<KnownValue, dif::kRegisters> registers{};

@@ -57,6 +57,23 @@ TEST(Capture, ClauseLocalVariablesOfEightBytesCarryAnAddress) {
   EXPECT_TRUE(through_local(4).empty());
 }
 
+// self->p = arg0 in one clause; copyinstr(self->p) in the next
+TEST(Capture, ThreadLocalVariablesCarryAnAddressToTheNextClause) {
+  dif::Variable variable;
+  variable.id = kLocal;
+  variable.scope = dif::Scope::thread;
+  variable.type.kind = dif::TypeKind::integer;
+  variable.type.size = 8;
+  dif::EcbDesc stores, uses;
+  stores.actions = {action_of({get(BuiltIn::arg0, 1), Instruction::indexed(Opcode::stts, kLocal, 1), ret(1)})};
+  stores.actions[0].args[0].difo.variables = {variable};
+  uses.actions = {action_of({Instruction::indexed(Opcode::ldts, kLocal, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)})};
+  known::Locals variables;
+  EXPECT_TRUE(needs_of(stores, kStrsize, variables).memory.empty());
+  EXPECT_EQ(needs_of(uses, kStrsize, variables).memory, (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
+  EXPECT_TRUE(needs_of(uses, kStrsize).memory.empty());
+}
+
 dif::EcbDesc through_local(const dif::DataType& type, std::vector<Instruction> rest) {
   dif::Variable variable;
   variable.id = kLocal;
