@@ -12,20 +12,17 @@ namespace {
 
 bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
 
-// The needs of clauses, each worked out once.
+using known::Locals;
+
+// The needs of clauses, each worked out once for the same known variables.
 class ClauseNeeds {
  public:
   explicit ClauseNeeds(const dif::Options& options)
       : strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))) {}
 
-  CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs) {
-    CaptureNeeds all;
-    for (const Ecb* ecb : ecbs) {
-      const auto [needs, is_new] = known_.try_emplace(&ecb->plan->desc);
-      if (is_new) needs->second = needs_of(ecb->plan->desc, strsize_);
-      all |= needs->second;
-    }
-    return all;
+  CaptureNeeds of(const ProbeEcbs& probe) {
+    Locals nothing;
+    return of_all(probe.ecbs, nothing);
   }
 
   // ERROR fires where the fault was, so what its clauses ask of the thread and the time must be captured with every probe that
@@ -33,15 +30,41 @@ class ClauseNeeds {
   CaptureNeeds on_error(const Enabling& enabling) {
     CaptureNeeds needs;
     for (const ProbeEcbs& probe : enabling.probes())
-      if (is_error_probe(*probe.probe)) needs = of_all(probe.ecbs);
+      if (is_error_probe(*probe.probe)) needs = of(probe);
     needs.args = 0;
     needs.memory.clear();
     return needs;
   }
 
  private:
+  struct Found {
+    Locals before, after;
+    CaptureNeeds needs;
+  };
+
+  // variables: those that are known before the first clause, and after the last one. A predicate may keep a clause from storing.
+  CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs, Locals& variables) {
+    CaptureNeeds all;
+    for (const Ecb* ecb : ecbs) {
+      const Found& found = find(ecb->plan->desc, variables);
+      all |= found.needs;
+      for (const auto& [variable, value] : found.after)
+        if (value.is_word()) variables[variable] = value;
+    }
+    return all;
+  }
+
+  const Found& find(const dif::EcbDesc& clause, const Locals& before) {
+    std::vector<Found>& all = found_[&clause];
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Found& one) { return one.before == before; });
+    if (known != all.end()) return *known;
+    Found& made = all.emplace_back(Found{before, before, {}});
+    made.needs = needs_of(clause, strsize_, made.after);
+    return made;
+  }
+
   uint32_t strsize_;
-  std::unordered_map<const dif::EcbDesc*, CaptureNeeds> known_;
+  std::unordered_map<const dif::EcbDesc*, std::vector<Found>> found_;
 };
 
 }  // namespace
@@ -56,7 +79,7 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(&ecb->plan->desc);
-    result.push_back({probe.probe, needs.of_all(probe.ecbs), wanted_processes(clauses), options[dif::Option::site] != 0,
+    result.push_back({probe.probe, needs.of(probe), wanted_processes(clauses), options[dif::Option::site] != 0,
                       static_cast<ReturnBy>(options[dif::Option::return_])});
     if (may_run_at_site) {
       SiteClauseList at_site = site_clauses.clauses_of(probe);

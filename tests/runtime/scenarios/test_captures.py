@@ -40,6 +40,14 @@ class Captures(dvmtest.PrivilegedTest):
         self.assertLessEqual({257, 1000, 4095, 4096}, right)
         self.assertEqual(notices, f"dvm: {LATE.format(5 * ROUNDS)}\n")  # 4097 to 100,000
 
+    def test_strings_at_an_address_that_a_clause_before_kept(self):
+        for kept in ("this->key", "self->key"):
+            with self.subTest(kept=kept):
+                rows, notices = self.run_on(f"pid$target::named:entry {{ {kept} = arg0; }} "
+                                            f"pid$target::named:entry {{ @[copyinstr({kept})] = count(); }}", "keys 400")
+                self.assertEqual(notices, "")
+                self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
+
     def test_copies_of_a_constant_size(self):
         for size in (257, 4097, 16384):
             self.assertEqual(self.copies(str(size)), ({257, 1000, 4095, 4096, 4097, 16384, 16385, 65536, 100000}, ""), size)
