@@ -3,6 +3,8 @@
 #include "runtime/session/enabled_probes.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <unordered_map>
 
 #include "runtime/backend/local/site_clauses.h"
@@ -14,15 +16,56 @@ bool is_error_probe(const Probe& probe) { return std::holds_alternative<Internal
 
 using known::Locals;
 
+// The events of a probe at the entry or return of system calls; none of any other probe.
+std::span<const KernelEvent> calls_of(const Probe& probe, std::string_view tracepoint) {
+  const auto* site = std::get_if<TracepointSite>(&probe.site);
+  const bool is_call = site && probe.provider == "syscall" && !site->events.empty() && site->events[0].tracepoint == tracepoint;
+  return is_call ? std::span(site->events) : std::span<const KernelEvent>();
+}
+
+// The number that a register has among the arguments of a system call.
+std::optional<unsigned> call_argument(const Operand& operand) {
+  const auto* found = std::find(kSyscallRegisters.begin(), kSyscallRegisters.end(), operand.base);
+  if (operand.kind != Operand::Kind::saved || found == kSyscallRegisters.end()) return std::nullopt;
+  return static_cast<unsigned>(found - kSyscallRegisters.begin());
+}
+
+// The thread-local variables that are known at the return of a call, from those at its entry: its arguments keep their registers.
+Locals at_return(const Locals& at_entry, const KernelEvent& entry) {
+  Locals known;
+  for (auto [variable, value] : at_entry) {
+    if (variable < known::kOfThread || value.word.arg >= kArguments) continue;
+    const auto argument = call_argument(entry.args[value.word.arg].operand);
+    if (!argument) continue;
+    value.word.arg = Word::of_call(*argument).arg;
+    known.emplace(variable, value);
+  }
+  return known;
+}
+
 // The needs of clauses, each worked out once for the same known variables.
 class ClauseNeeds {
  public:
   explicit ClauseNeeds(const dif::Options& options)
       : strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))) {}
 
+  // What scripts keep of a system call at its entry, for the clauses at its return.
+  void note_entries(const Enabling& enabling) {
+    for (const ProbeEcbs& probe : enabling.probes()) {
+      const std::span<const KernelEvent> events = calls_of(*probe.probe, "sys_enter");
+      if (events.empty()) continue;
+      Locals known;
+      of_all(probe.ecbs, known);
+      for (const KernelEvent& event : events) at_return_[probe.probe->function].push_back(at_return(known, event));
+    }
+  }
+
   CaptureNeeds of(const ProbeEcbs& probe) {
     Locals nothing;
-    return of_all(probe.ecbs, nothing);
+    CaptureNeeds all = of_all(probe.ecbs, nothing);
+    if (calls_of(*probe.probe, "sys_exit").empty()) return all;
+    for (Locals known : at_return_[probe.probe->function]) all |= of_all(probe.ecbs, known);
+    return all;
   }
 
   // ERROR fires where the fault was, so what its clauses ask of the thread and the time must be captured with every probe that
@@ -65,6 +108,7 @@ class ClauseNeeds {
 
   uint32_t strsize_;
   std::unordered_map<const dif::EcbDesc*, std::vector<Found>> found_;
+  std::map<std::string, std::vector<Locals>> at_return_;  // by the name of the system call
 };
 
 }  // namespace
@@ -73,6 +117,7 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
   const int64_t unwound = options[dif::Option::ustackunwind];
   const uint32_t stack_bytes = unwound < 0 ? kWhereNeeded : static_cast<uint32_t>(unwound);
   ClauseNeeds needs(options);
+  needs.note_entries(enabling);
   const CaptureNeeds on_error = needs.on_error(enabling);
   const SiteClauses site_clauses(enabling, options);
   std::vector<EnabledProbe> result;

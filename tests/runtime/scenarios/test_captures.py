@@ -48,6 +48,23 @@ class Captures(dvmtest.PrivilegedTest):
                 self.assertEqual(notices, "")
                 self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
 
+    def test_arguments_of_system_calls_kept_until_the_return(self):
+        """The program overwrites the path, and another word, as soon as the call has returned."""
+        calls = ("import ctypes; libc = ctypes.CDLL(None); path = ctypes.create_string_buffer(99); "
+                 "[(setattr(path, 'value', b'/nowhere/%02d' % n), libc.open(path, 0), setattr(path, 'value', b'')) for n in range(50)]")
+        file = self.enterContext(tempfile.NamedTemporaryFile("w", suffix=".py"))
+        file.write(calls)
+        file.flush()
+        for entry, kept, probe in (("openat", "arg1", "openat"), ("open64", "arg0", "open64"), ("openat", "args[1]", "openat")):
+            with self.subTest(kept=kept, probe=probe):
+                script = (f"syscall::{entry}:entry /pid == $target/ {{ self->flags = arg2; self->path = {kept}; }} "
+                          f"syscall::{probe}:return /self->path && errno == ENOENT/ {{ @[copyinstr(self->path)] = count(); }} "
+                          f"syscall::{probe}:return /self->path/ {{ self->path = 0; }}")
+                result = dvm("run", "-q", "-n", script, "-c", f"{sys.executable} {file.name}")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                seen = [line.split() for line in result.stdout.splitlines() if "/nowhere/" in line]
+                self.assertEqual(sorted(seen), [[f"/nowhere/{n:02}", "1"] for n in range(50)])
+
     def test_copies_of_a_constant_size(self):
         for size in (257, 4097, 16384):
             self.assertEqual(self.copies(str(size)), ({257, 1000, 4095, 4096, 4097, 16384, 16385, 65536, 100000}, ""), size)
