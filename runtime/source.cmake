@@ -28,6 +28,7 @@ target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
 dvm_library(process
   process/cpu_topology.cpp
   process/find_program.cpp
+  process/interrupted_call.cpp
   process/late_reads.cpp
   process/open_files.cpp
   process/process.cpp

@@ -20,6 +20,7 @@
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/unstopped.h"
+#include "runtime/process/interrupted_call.h"
 
 namespace dvm::runtime {
 namespace {

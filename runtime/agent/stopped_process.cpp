@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/process/interrupted_call.h"
 #include "runtime/process/reaped.h"
 #include "runtime/process/thread_status.h"
 
@@ -27,18 +28,8 @@ constexpr uint64_t kStopsWithin = 300'000'000;  // ns
 constexpr uint64_t kRunsWithin = 3'000'000'000;
 constexpr useconds_t kPause = 50;
 constexpr char kUninterruptible = 'D';
-constexpr int64_t kRestart = 512, kRestartNoInterrupt = 513, kRestartNoHandler = 514,
-                  kRestartBlock = 516;  // errors of the kernel
-constexpr uint64_t kRestartSyscall = 219, kSyscallBytes = 2, kPpoll = 271;
-
-uint64_t signals(pid_t pid, pid_t tid, std::string_view name) {
-  return std::strtoull(status_field(pid, tid, name).c_str(), nullptr, 16);
-}
-
-bool has_signal(pid_t pid, pid_t tid) {
-  const uint64_t pending = signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:");
-  return (pending & ~signals(pid, tid, "SigBlk:")) != 0;
-}
+constexpr int64_t kRestartNoHandler = 514;  // an error of the kernel
+constexpr uint64_t kPpoll = 271;
 
 char state_of(pid_t pid, pid_t tid) {
   const std::string state = status_field(pid, tid, "State:");
@@ -80,25 +71,10 @@ Came wait_for(pid_t tid, uint64_t deadline) {
 
 uint64_t from_now(uint64_t ns) { return read_clock(CLOCK_MONOTONIC) + ns; }
 
-bool is_interrupted_call(const user_regs_struct& registers) {
-  return static_cast<int64_t>(registers.rax) == -EINTR && static_cast<int64_t>(registers.orig_rax) >= 0;
-}
-
 // In ppoll, the only call that does not end by itself.
 bool is_waiting(const user_regs_struct& registers) {
   const auto result = -static_cast<int64_t>(registers.rax);
   return registers.orig_rax == kPpoll && (result == kRestartNoHandler || result == EINTR);
-}
-
-user_regs_struct made_again(user_regs_struct registers) {
-  registers.rax = registers.orig_rax;
-  registers.rip -= kSyscallBytes;
-  registers.orig_rax = UINT64_MAX;
-  return registers;
-}
-
-bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
-  return is_interrupted_call(registers) && !has_signal(pid, tid);
 }
 
 // A signal that a straggler was about to take is not lost, and its call does not end.
@@ -108,28 +84,12 @@ bool is_released(pid_t tid) {
   if (found == 0) return false;
   if (found != tid || !WIFSTOPPED(status)) return true;
   const Came came = as_coming(status);
-  user_regs_struct registers{};
-  if (came == Came::interrupted && ptrace(PTRACE_GETREGS, tid, 0, &registers) == 0 && is_ended_by_stop(tid, tid, registers)) {
-    registers = made_again(registers);
-    ptrace(PTRACE_SETREGS, tid, 0, &registers);
-  }
+  if (came == Came::interrupted) make_call_again(tid);
   ptrace(PTRACE_DETACH, tid, 0, came == Came::signal ? WSTOPSIG(status) : 0);
   return true;
 }
 
 }  // namespace
-
-user_regs_struct resumed(user_regs_struct registers) {
-  if (static_cast<int64_t>(registers.orig_rax) < 0) return registers;
-  const int64_t error = -static_cast<int64_t>(registers.rax);
-  const bool again = error == kRestart || error == kRestartNoInterrupt || error == kRestartNoHandler;
-  if (again || error == kRestartBlock) {
-    registers.rax = again ? registers.orig_rax : kRestartSyscall;
-    registers.rip -= kSyscallBytes;
-  }
-  registers.orig_rax = UINT64_MAX;
-  return registers;
-}
 
 Result<StoppedProcess> StoppedProcess::stop(pid_t pid, bool joins) {
   StoppedProcess stopped(pid, joins);

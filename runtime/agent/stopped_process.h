@@ -82,7 +82,4 @@ void release_stragglers();
 // Of a thread that has been asked to stop.
 void release_later(pid_t tid);
 
-// The registers with which a thread that was stopped in a system call makes it again, as the kernel would have it do.
-user_regs_struct resumed(user_regs_struct registers);
-
 }  // namespace dvm::runtime

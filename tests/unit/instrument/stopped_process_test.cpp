@@ -19,6 +19,7 @@
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/suspects.h"
+#include "runtime/process/interrupted_call.h"
 #include "runtime/process/thread_status.h"
 #include "tests/unit/instrument/threaded_child.h"
 

@@ -1,0 +1,61 @@
+#include "runtime/process/interrupted_call.h"
+
+#include <sys/ptrace.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/process/thread_status.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int64_t kRestart = 512, kRestartNoInterrupt = 513, kRestartNoHandler = 514,
+                  kRestartBlock = 516;  // errors of the kernel
+constexpr uint64_t kRestartSyscall = 219, kSyscallBytes = 2;
+
+uint64_t signals(pid_t pid, pid_t tid, std::string_view name) {
+  return std::strtoull(status_field(pid, tid, name).c_str(), nullptr, 16);
+}
+
+bool has_signal(pid_t pid, pid_t tid) {
+  const uint64_t pending = signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:");
+  return (pending & ~signals(pid, tid, "SigBlk:")) != 0;
+}
+
+}  // namespace
+
+bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
+  const bool is_interrupted = static_cast<int64_t>(registers.rax) == -EINTR && static_cast<int64_t>(registers.orig_rax) >= 0;
+  return is_interrupted && !has_signal(pid, tid);
+}
+
+user_regs_struct made_again(user_regs_struct registers) {
+  registers.rax = registers.orig_rax;
+  registers.rip -= kSyscallBytes;
+  registers.orig_rax = UINT64_MAX;
+  return registers;
+}
+
+void make_call_again(pid_t tid) {
+  user_regs_struct registers{};
+  if (ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0 || !is_ended_by_stop(tid, tid, registers)) return;
+  registers = made_again(registers);
+  ptrace(PTRACE_SETREGS, tid, 0, &registers);
+}
+
+user_regs_struct resumed(user_regs_struct registers) {
+  if (static_cast<int64_t>(registers.orig_rax) < 0) return registers;
+  const int64_t error = -static_cast<int64_t>(registers.rax);
+  const bool again = error == kRestart || error == kRestartNoInterrupt || error == kRestartNoHandler;
+  if (again || error == kRestartBlock) {
+    registers.rax = again ? registers.orig_rax : kRestartSyscall;
+    registers.rip -= kSyscallBytes;
+  }
+  registers.orig_rax = UINT64_MAX;
+  return registers;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,22 @@
+#pragma once
+// System calls in which ptrace has stopped a thread.
+//
+// The kernel ends some calls (epoll_wait, sigtimedwait, semop ...) with EINTR although no signal has come. Such a call is made
+// again. Covered by tests/runtime/scenarios/test_agent_waits.py.
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+namespace dvm::runtime {
+
+// The stop has ended the call of the thread, rather than a signal.
+bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers);
+// The registers with which the thread makes that call again.
+user_regs_struct made_again(user_regs_struct registers);
+// Both, for a thread that the caller has stopped.
+void make_call_again(pid_t tid);
+
+// The registers with which a stopped thread makes a call again that the kernel would restart.
+user_regs_struct resumed(user_regs_struct registers);
+
+}  // namespace dvm::runtime
