@@ -61,6 +61,7 @@ Came wait_for(pid_t tid, uint64_t deadline) {
     if (found == tid) {
       const Came came = as_coming(status);
       if (came != Came::signal) return came;
+      make_call_again(tid, WSTOPSIG(status));
       ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
       continue;
     }

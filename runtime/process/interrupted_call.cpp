@@ -1,5 +1,6 @@
 #include "runtime/process/interrupted_call.h"
 
+#include <signal.h>
 #include <sys/ptrace.h>
 
 #include <cerrno>
@@ -25,6 +26,14 @@ bool has_signal(pid_t pid, pid_t tid) {
   return (pending & ~signals(pid, tid, "SigBlk:")) != 0;
 }
 
+constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
+
+// Unless it is traced, the process does not even notice it.
+bool ignores(pid_t tid, int signal) {
+  constexpr uint64_t kByDefault = bit_of(SIGCHLD) | bit_of(SIGCONT) | bit_of(SIGURG) | bit_of(SIGWINCH);
+  return ((kByDefault | signals(tid, tid, "SigIgn:")) & ~handled_signals(tid) & bit_of(signal)) != 0;
+}
+
 }  // namespace
 
 bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
@@ -39,7 +48,8 @@ user_regs_struct made_again(user_regs_struct registers) {
   return registers;
 }
 
-void make_call_again(pid_t tid) {
+void make_call_again(pid_t tid, int signal) {
+  if (signal != 0 && !ignores(tid, signal)) return;
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0 || !is_ended_by_stop(tid, tid, registers)) return;
   registers = made_again(registers);

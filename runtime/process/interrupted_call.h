@@ -1,8 +1,8 @@
 #pragma once
 // System calls in which ptrace has stopped a thread.
 //
-// The kernel ends some calls (epoll_wait, sigtimedwait, semop ...) with EINTR although no signal has come. Such a call is made
-// again. Covered by tests/runtime/scenarios/test_agent_waits.py.
+// The kernel ends some calls (epoll_wait, sigtimedwait, semop ...) with EINTR although no signal has come, or one that the
+// program ignores. Such a call is made again. Covered by tests/runtime/scenarios/test_agent_waits.py.
 
 #include <sys/types.h>
 #include <sys/user.h>
@@ -13,8 +13,9 @@ namespace dvm::runtime {
 bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers);
 // The registers with which the thread makes that call again.
 user_regs_struct made_again(user_regs_struct registers);
-// Both, for a thread that the caller has stopped.
-void make_call_again(pid_t tid);
+// Both, for a thread that the caller has stopped. signal: one that it is about to take, if any. A call that a signal has ended is
+// made again only if the program ignores the signal.
+void make_call_again(pid_t tid, int signal = 0);
 
 // The registers with which a stopped thread makes a call again that the kernel would restart.
 user_regs_struct resumed(user_regs_struct registers);

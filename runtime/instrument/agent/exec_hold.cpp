@@ -22,6 +22,7 @@
 #include "runtime/agent/unstopped.h"
 #include "runtime/instrument/agent/gains_rights.h"
 #include "runtime/instrument/breakpoint/debug_register.h"
+#include "runtime/process/interrupted_call.h"
 #include "runtime/process/reaped.h"
 #include "runtime/process/start.h"
 #include "runtime/process/thread_status.h"
@@ -144,6 +145,7 @@ class Execing {
   void leave() {
     if (!is_traced_) return;
     if (!is_stopped_ && (ptrace(PTRACE_INTERRUPT, tid_, 0, 0) != 0 || !next(kStopsWithin))) return release_later(tid_);
+    if (is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_)) make_call_again(tid_);
     ptrace(PTRACE_DETACH, tid_, 0, signal());
   }
 

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "common/clock.h"
+#include "runtime/process/interrupted_call.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -50,6 +51,9 @@ bool comes_to_no_stop(pid_t tid) {
   return state.empty() || std::string_view("tZX").find(state[0]) != std::string_view::npos;
 }
 
+// The stop that interrupt_thread() has requested, or the first one of a thread.
+bool is_interrupt(const ThreadStop& stop) { return stop.event == PTRACE_EVENT_STOP && stop.signal == SIGTRAP; }
+
 int g_wake = -1;
 
 void on_child(int) {
@@ -83,6 +87,7 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 }
 
 void go_on(const ThreadStop& stop, int signal, Pace pace) {
+  if (signal != 0 || is_interrupt(stop)) make_call_again(stop.tid, signal);
   const bool is_group_stop = stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP;
   if (is_group_stop)
     ptrace(PTRACE_LISTEN, stop.tid, 0, 0);
@@ -106,7 +111,9 @@ void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& k
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
     const bool is_last = comes_to_no_stop(tid);
     if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
-      ptrace(PTRACE_DETACH, tid, 0, keep(*stop));
+      const int signal = keep(*stop);
+      if (signal != 0 || stop->is_call || is_interrupt(*stop)) make_call_again(tid, signal);
+      ptrace(PTRACE_DETACH, tid, 0, signal);
       return;
     }
     if (is_last) return;

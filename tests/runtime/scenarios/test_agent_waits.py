@@ -1,10 +1,14 @@
-"""Threads that wait in system calls while an agent is attached and detached: no call ends because of it."""
+"""Threads that wait in system calls while an agent or breakpoints are attached and detached: no call ends because of it."""
 
+import ctypes
+import os
 import random
+import signal
 import subprocess
 import time
 import unittest
 
+import dvmtest
 from dvmtest import DVM, ENV, program
 from scenarios.test_agent import AgentTest
 
@@ -14,6 +18,7 @@ ENDED_BY_A_STOP = {"epoll_wait", "epoll_wait-for", "recv-for", "accept-for", "si
 
 
 class Waits(AgentTest):
+    CALLS = "syscall::read:entry /pid == $target/ { @ = count(); } tick-20ms { exit(0); }"
     SCRIPT = "pid$target:waits:begins:entry { @ = count(); } tick-20ms { exit(0); }"
 
     def setUp(self):
@@ -36,6 +41,25 @@ class Waits(AgentTest):
             result = self.run_dvm(self.SCRIPT, "-v", "-p", str(self.target.pid))
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertEqual(self.ended(), [])
+
+    def test_none_ends_by_breakpoints(self):
+        for script in (self.SCRIPT, self.CALLS):
+            for _ in range(TIMES):
+                result = dvmtest.dvm("run", "-q", "-v", "-x", "backend=breakpoint", "-n", script, "-p", str(self.target.pid))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("(breakpoint)", result.stderr)
+        self.assertEqual(self.ended(), [])
+
+    def test_none_ends_by_ignored_signals(self):
+        """A signal that a process ignores does not reach it, but it does reach a thread that is traced by ptrace."""
+        libc = ctypes.CDLL(None)
+        tracer = dvmtest.start_tracer(self, "pid$target:waits:begins:entry { @ = count(); }", "-x", "backend=breakpoint", "-p", str(self.target.pid))
+        for thread in os.listdir(f"/proc/{self.target.pid}/task"):
+            for _ in range(TIMES):
+                libc.tgkill(self.target.pid, int(thread), signal.SIGWINCH)
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate()
         self.assertEqual(self.ended(), [])
 
     def test_of_a_killed_tracer(self):
