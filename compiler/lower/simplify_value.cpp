@@ -77,10 +77,12 @@ void merge_constants(Numbering& n, CodeStep& s, uint64_t right) {
   if (!first) return;
   std::optional<uint64_t> both;
   if (commutes(s.op)) both = evaluate(s.op, *first, right);
-  if (is_shift(s) && *first < 64 && right < 64)
-    both = std::min<uint64_t>(*first + right, computes(s, Op::shift_right, true) ? 63 : 64);
+  if (is_shift(s) && *first < 64 && right < 64) {
+    both = *first + right;
+    if (computes(s, Op::shift_right, true)) both = std::min<uint64_t>(*both, 63);
+    if (*both >= 64) return become_constant(s, 0);
+  }
   if (!both) return;
-  if (*both == 64) return become_constant(s, 0);
   s.reads = {inner.reads[0], new_constant(n, *both)};
 }
 

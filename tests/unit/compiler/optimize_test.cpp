@@ -59,6 +59,8 @@ class Generator {
                                                "2",
                                                "3",
                                                "7",
+                                               "32",
+                                               "64",
                                                "-1",
                                                "127",
                                                "255",
@@ -109,7 +111,7 @@ class Generator {
       }
       case 5: {
         static constexpr const char* kShifts[] = {"<<", ">>"};
-        static constexpr const char* kCounts[] = {"0", "1", "3", "15", "(x & 7)"};
+        static constexpr const char* kCounts[] = {"0", "1", "3", "15", "32", "63", "(x & 7)"};
         return fmt::format("({} {} {})", sub(), one_of(kShifts), one_of(kCounts));
       }
       case 6: {
@@ -256,6 +258,15 @@ TEST(Optimize, ComparesWrappedSumsWithoutWrapping) {
         for (const Opcode branch : {Opcode::be, Opcode::bne, Opcode::blu, Opcode::bleu, Opcode::bgu, Opcode::bgeu})
           expect_same_answer(branch, v, addend, limit, false);
       }
+}
+
+TEST(Optimize, ConstantsThatMakeUp64AreNoShift) {
+  for (const char* text : {"x + 32 + 32", "x * 8 * 8", "(x ^ 1) ^ 65", "x | 64 | 64", "x & 64 & 64", "x - 32 + 96",
+                           "x << 32 << 32", "x << 63 << 63", "v >> 32 >> 32", "l >> 63 >> 63"}) {
+    const std::string program =
+        fmt::format("int x; long l; unsigned long v; BEGIN {{ x = 67; l = -1; v = 5; trace({}); }}", text);
+    EXPECT_EQ(Script(program, false).values, Script(program, true).values) << text;
+  }
 }
 
 // What an int is compared with itself for: whether it overflows.
