@@ -13,6 +13,7 @@
 
 #include "dvm/dif/register_use.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
 #include "runtime/agent/target_check.h"
 #include "runtime/instrument/agent/division_code.h"
 #include "runtime/instrument/agent/value_writer.h"
@@ -344,7 +345,7 @@ class ValueCoder {
     const bool is_local = dif::info(in.opcode()).scope == dif::Scope::clause;
     if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
       return refuse(InDvm::variable);
-    const dif::Variable* variable = variable_of(in);
+    const dif::Variable* variable = dif::variable_of(difo_, in);
     if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
       return refuse(InDvm::variable);
     const size_t offset = number * sizeof(uint64_t);
@@ -357,17 +358,11 @@ class ValueCoder {
   }
   // Stores the value, converted to the type of the variable as in C.
   bool store(Instruction in) {
-    const dif::Variable* variable = variable_of(in);
+    const dif::Variable* variable = dif::variable_of(difo_, in);
     if (variable == nullptr || !is_register(in.rd())) return false;
     if (variable->type.size == sizeof(uint64_t)) return access_own(in, kStore, source(in.rd(), kRax));
     code_.widen(variable->type.size, variable->type.is_signed, source(in.rd(), kRax), kRax);
     return access_own(in, kStore, kRax);
-  }
-  const dif::Variable* variable_of(Instruction in) const {
-    const auto found = std::find_if(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& one) {
-      return one.scope == dif::info(in.opcode()).scope && one.id == in.index();
-    });
-    return found == difo_.variables.end() ? nullptr : &*found;
   }
 
   bool load_argument(unsigned number, unsigned to) {
