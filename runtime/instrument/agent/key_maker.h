@@ -14,6 +14,22 @@
 
 namespace dvm::runtime {
 
+// It can only be known when the thread has tried to compute it.
+inline bool may_be_unreadable(const AgentKey& key) {
+  return key.code.may_fail || key.key.kind == inside::KeyKind::string || key.key.kind == inside::KeyKind::name;
+}
+
+// Of a string that is no constant. Returns why it has no code.
+inline InDvm make_key(const TextKey& text, const ClausePlace& place, AgentKey& to) {
+  using inside::KeyKind;
+  to.key.most = text.most;
+  to.key.kind = text.kind == TextKey::Kind::copied ? KeyKind::string : KeyKind::name;
+  if (text.kind != TextKey::Kind::copied) return InDvm::nothing;
+  ValueMachineCode code = make_value_code(text.address, {dif::TypeKind::integer, false, false, 8, ""}, place);
+  to.code = std::move(code.code);
+  return code.in_dvm;
+}
+
 class KeyMaker {
  public:
   explicit KeyMaker(const ClausePlace& place) : place_(place) {}
@@ -24,19 +40,16 @@ class KeyMaker {
     if (value.type.kind != dif::TypeKind::string) return add(*value.difo, value.type, inside::KeyKind::integer, 0);
     auto text = text_key_of(*value.difo, place_.probe, strsize);
     if (!text) return InDvm::code;
-    const dif::DataType address{dif::TypeKind::integer, false, false, 8, ""};
-    if (text->kind == TextKey::Kind::copied) return add(text->address, address, inside::KeyKind::string, text->most);
-    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most);
+    if (text->kind != TextKey::Kind::constant) {
+      AgentKey key;
+      const InDvm reason = make_key(*text, place_, key);
+      return reason == InDvm::nothing ? add(std::move(key)) : reason;
+    }
     parts.push_back({KeyPart::Kind::constant, 0, std::move(text->words)});
     return InDvm::nothing;
   }
   bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
-  bool may_fail() const {
-    using inside::KeyKind;
-    return std::any_of(keys.begin(), keys.end(), [](const AgentKey& one) {
-      return one.code.may_fail || one.key.kind == KeyKind::string || one.key.kind == KeyKind::name;
-    });
-  }
+  bool may_fail() const { return std::any_of(keys.begin(), keys.end(), may_be_unreadable); }
 
   std::vector<AgentKey> keys;
   std::vector<KeyPart> parts;
@@ -44,12 +57,13 @@ class KeyMaker {
  private:
   InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
     ValueMachineCode code = make_value_code(difo, type, place_);
-    return code.in_dvm == InDvm::nothing ? add(std::move(code.code), kind, most) : code.in_dvm;
+    return code.in_dvm == InDvm::nothing ? add({{0, kind, most}, std::move(code.code)}) : code.in_dvm;
   }
-  InDvm add(MachineCode code, inside::KeyKind kind, uint32_t most) {
-    keys.push_back({{0, kind, most}, std::move(code)});
-    parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
+  InDvm add(AgentKey key) {
+    const uint32_t most = key.key.most;
+    parts.push_back({key.key.kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
     words_ += most / sizeof(uint64_t) + 1;
+    keys.push_back(std::move(key));
     return InDvm::nothing;
   }
   InDvm add_stack(uint32_t frames) {
