@@ -16,7 +16,7 @@ using Kind = inside::ClauseStep::Kind;
 
 constexpr uint8_t kFlags = 18;  // of the words of struct pt_regs
 
-bool may_fail(const AgentKey& key) { return key.code.may_fail || (!is_integer(key) && !is_stack(key)); }
+bool may_fail(const AgentKey& key) { return key.code.may_fail || (!is_integer(key) && !is_stack(key) && !is_text(key)); }
 bool may_fail(const AgentStep& step) {
   const AgentClause& its = step.aggregation;
   return step.code.may_fail || its.value.may_fail ||

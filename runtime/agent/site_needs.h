@@ -35,6 +35,7 @@ Needs needs_of(const AgentClause& aggregation);
 
 inline bool is_integer(const AgentKey& key) { return key.key.kind == inside::KeyKind::integer; }
 inline bool is_stack(const AgentKey& key) { return key.key.kind == inside::KeyKind::stack; }
+inline bool is_text(const AgentKey& key) { return key.key.kind == inside::KeyKind::text; }
 // How the state of a key is found, and updated behind that.
 //
 //   plain      it is a word of the lane

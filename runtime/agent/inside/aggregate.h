@@ -6,6 +6,7 @@
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/texts.h"
 
 namespace dvm::runtime::inside {
 
@@ -120,6 +121,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
                                                 uint64_t address, uint64_t stack_pointer, uint64_t* to) {
   if (key.kind == KeyKind::string) return read_text(context, stack_pointer, address, to, key.most);
   if (key.kind == KeyKind::name) return read_name(context, to, key.most);
+  if (key.kind == KeyKind::text) return read_own_text(context, lane, key.variable, to, key.most);
   const uint32_t words = read_frames(context, lane, key, saved, to);
   if (words == 0) __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
   return words;

@@ -5,7 +5,8 @@
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
-//                  arenas for each lane | a table of thread-local variables for each lane | TailCalls of each lane | Globals
+//                  arenas for each lane | ThreadVariables of each lane | TailCalls of each lane | ThreadTexts of each lane |
+//                  Globals
 //
 // In a forked child the armed page is zero, so stubs do nothing. If children are followed, the first stub of the child arms the
 // page and stores the child's id; the child uses the lanes of its parent. The process may overwrite the data mapping at any time,
@@ -113,6 +114,14 @@ struct ThreadVariables {
   uint64_t values[kMostVariables]{};
 };
 
+// Strings of the first of these variables: their characters, the NUL, and zeros. A variable that is 0 has no string.
+inline constexpr uint32_t kMostTexts = 16;
+inline constexpr uint32_t kMostTextBytes = 256;  // of a string, without its NUL
+inline constexpr uint32_t kTextWords = kMostTextBytes / 8 + 1;
+struct ThreadTexts {
+  uint64_t words[kMostTexts][kTextWords]{};
+};
+
 // A function that was left by a jump to another one, which will return in its place (inside/tails.h).
 struct TailCall {
   uint64_t function = 0;  // address
@@ -151,14 +160,15 @@ struct ArenaEntry {
 };
 
 // A key that the thread computes. An integer is a word. A string is words with its characters, its NUL, and zeros. A stack is the
-// process id, program counters, and 0. Keys that are constant at a site are left out.
-enum class KeyKind : uint32_t { integer, string, name, stack };
+// process id, program counters, and 0. A text is the string of a thread-local variable. Keys that are constant at a site are left
+// out.
+enum class KeyKind : uint32_t { integer, string, name, stack, text };
 struct SiteKey {
   uint64_t code = 0;  // of the value, or of the address of the string
   KeyKind kind = KeyKind::integer;
   uint32_t most = 0;       // the most characters of a string, or frames of a stack; the rest is cut
   int32_t return_at = -1;  // of a stack: offset of the return address from the stack pointer; -1: the function has a frame
-  uint32_t reserved = 0;
+  uint32_t variable = 0;   // of a text: number of the variable
 };
 
 // Global variables of the script, by number, as 64-bit integers. dvm writes them, threads only read them.
@@ -167,7 +177,7 @@ struct Globals {
   uint64_t values[kMostGlobals]{};
 };
 
-// Offsets in the data mapping: of the first arena, the first table of variables, the first TailCalls, and Globals. Also its size.
+// Offsets in the data mapping: of the first arena, ThreadVariables, TailCalls and ThreadTexts, and of Globals. Also its size.
 constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
   return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
 }
@@ -177,8 +187,11 @@ constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
 constexpr uint64_t tails_at(uint64_t lanes, uint64_t ring_bytes) {
   return variables_at(lanes, ring_bytes) + lanes * sizeof(ThreadVariables);
 }
-constexpr uint64_t globals_at(uint64_t lanes, uint64_t ring_bytes) {
+constexpr uint64_t texts_at(uint64_t lanes, uint64_t ring_bytes) {
   return tails_at(lanes, ring_bytes) + lanes * sizeof(TailCalls);
+}
+constexpr uint64_t globals_at(uint64_t lanes, uint64_t ring_bytes) {
+  return texts_at(lanes, ring_bytes) + lanes * sizeof(ThreadTexts);
 }
 constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) { return globals_at(lanes, ring_bytes) + sizeof(Globals); }
 
