@@ -51,12 +51,20 @@ struct AgentClauseRecord {
   std::vector<std::byte> program{}, larger_program{};
 };
 
+// A string to assign to a thread-local variable.
+struct AgentText {
+  uint32_t variable = 0;             // its number
+  inside::SiteKey from{};            // without the address of its code
+  std::vector<uint64_t> constant{};  // its words; empty: it is none
+};
+
 // A step of the clauses of a probe. ClauseStep::address is set when the code, the aggregation or the record is in the process.
 struct AgentStep {
   inside::ClauseStep step;
-  MachineCode code{};         // of a predicate or an expression
+  MachineCode code{};         // of a predicate, an expression, or the address of a string to assign
   AgentClause aggregation{};  // of an aggregation
   AgentClauseRecord record{};
+  AgentText text{};
 
   size_t bytes() const;  // upper bound of its size in the process
 };
@@ -66,6 +74,8 @@ inline bool is_any_record(const AgentStep& one) {
   using Kind = inside::ClauseStep::Kind;
   return one.step.kind == Kind::clause_record || one.step.kind == Kind::fault_record;
 }
+
+inline bool is_assignment(const AgentStep& one) { return one.step.kind == inside::ClauseStep::Kind::assign_text; }
 
 // A probe at a site. The programs, which make its records, are an inside::RecordProgram with its steps, as bytes.
 struct AgentFirer {

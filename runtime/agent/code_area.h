@@ -46,6 +46,7 @@ struct CodeArea {
   uint64_t add_aggregation(const AgentClause& one);
   uint64_t add_code(const MachineCode& code);
   uint64_t add_record(const AgentClauseRecord& one);
+  uint64_t add_text(const AgentStep& one);
   uint64_t add_parts(const AgentStep& one);
   uint64_t add_frame(uint64_t cie, const AddressRange& code, std::span<const FrameRow> rows);
   void note_frame(const AddressRange& code, uint64_t fde);

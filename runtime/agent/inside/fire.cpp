@@ -283,6 +283,19 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   return true;
 }
 
+// False: its string cannot be read, and the variable keeps what it has. The words are made in the arena, as those of a key.
+[[gnu::noinline]] bool run_assignment(const Context& context, const ThreadFiring& firing, Workspace& workspace,
+                                      const TextAssignment& text) {
+  if (text.count != 0) return assign_text(context, workspace, text.variable, text.words, text.count), true;
+  uint64_t* words = workspace.arena->key;
+  const uint64_t address = text.from.code != 0 ? evaluate(text.from.code, firing.saved, workspace) : 0;
+  if (workspace.failed != 0) return false;
+  const uint32_t count = read_key(context, workspace.lane, text.from, firing.saved, address, firing.saved[kStackWord], words);
+  if (count == 0) return workspace.unreadable = text.from.kind == KeyKind::string ? address : 0, false;
+  assign_text(context, workspace, text.variable, words, count);
+  return true;
+}
+
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a value or a key cannot be had. No step
 // before such a value has an effect, unless its clause ends with a fault_record.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
@@ -307,6 +320,10 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
       const auto& clause = *reinterpret_cast<const ThreadAggregation*>(step->address);
       const bool is_done = run_aggregation(context, ring, firing, workspace, clause);
       if (!is_done && !leave_to_record(step, workspace)) return false;
+    } else if (step->kind == ClauseStep::Kind::assign_text) {
+      if (is_in_child(context, firing)) return true;
+      const auto& text = *reinterpret_cast<const TextAssignment*>(step->address);
+      if (!run_assignment(context, firing, workspace, text) && !leave_to_record(step, workspace)) return false;
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
     } else if (step->kind == ClauseStep::Kind::clause_record) {

@@ -237,19 +237,28 @@ struct ThreadAggregation {
   UpdateShape shape{};
 };
 
+// Assigns a string to a thread-local variable: that of a constant, or one that is found as a key is.
+struct TextAssignment {
+  SiteKey from{};
+  uint32_t variable = 0;
+  uint32_t count = 0;  // of the words of a constant; 0: it is none
+  uint64_t words[kTextWords]{};
+};
+
 // A step of the clauses of a probe in the thread:
 //
+//   assign_text    is a TextAssignment
 //   record         leaves a record from which dvm runs all clauses
 //   clause_record  leaves one from which dvm runs the actions of this clause
 //   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the actions
 //                  up to the fault; otherwise it does nothing
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record, clause_record, fault_record };
+  enum class Kind : uint32_t { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record };
   Kind kind = Kind::predicate;
   // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
   // step fails, or 0 if there is none.
   uint32_t skip = 0;
-  uint64_t address = 0;  // of the code; of a ThreadAggregation; of a ClauseRecord
+  uint64_t address = 0;  // of the code; of a ThreadAggregation, TextAssignment or ClauseRecord
 };
 
 // How a record is made: the address of a RecordProgram, and of one for longer strings and copies; 0: there is none.
