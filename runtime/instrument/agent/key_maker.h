@@ -23,7 +23,10 @@ inline bool may_be_unreadable(const AgentKey& key) {
 inline InDvm make_key(const TextKey& text, const ClausePlace& place, AgentKey& to) {
   using inside::KeyKind;
   to.key.most = text.most;
-  to.key.kind = text.kind == TextKey::Kind::copied ? KeyKind::string : KeyKind::name;
+  to.key.variable = text.number;
+  to.key.kind = text.kind == TextKey::Kind::copied     ? KeyKind::string
+                : text.kind == TextKey::Kind::variable ? KeyKind::text
+                                                       : KeyKind::name;
   if (text.kind != TextKey::Kind::copied) return InDvm::nothing;
   ValueMachineCode code = make_value_code(text.address, {dif::TypeKind::integer, false, false, 8, ""}, place);
   to.code = std::move(code.code);

@@ -9,6 +9,8 @@
 #include "dvm/dif/return_of.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
+#include "runtime/agent/inside/format.h"
 
 namespace dvm::runtime {
 namespace {
@@ -25,6 +27,12 @@ std::optional<std::string_view> name_of_probe(unsigned variable, const Probe& pr
   return {};
 }
 
+std::optional<TextKey> text_of_variable(const dif::Difo& difo, Instruction load, uint32_t strsize) {
+  const dif::Variable* variable = dif::has_format(load, dif::Format::ldv) ? dif::variable_of(difo, load) : nullptr;
+  if (variable == nullptr || !is_thread_text(*variable)) return {};
+  return TextKey{.kind = TextKey::Kind::variable, .most = strsize, .number = variable->id - unsigned{dif::kFirstUserVariable}};
+}
+
 // Of two instructions: the value is loaded and returned.
 std::optional<TextKey> loaded_text(const dif::Difo& difo, const Probe* probe, uint32_t strsize) {
   constexpr uint32_t kLongestName = 15;
@@ -37,6 +45,8 @@ std::optional<TextKey> loaded_text(const dif::Difo& difo, const Probe* probe, ui
     if (*variable == static_cast<unsigned>(BuiltIn::execname))
       return TextKey{.kind = TextKey::Kind::name_of_thread, .most = std::min(strsize, kLongestName)};
     if (probe != nullptr) constant = name_of_probe(*variable, *probe);
+  } else {
+    return text_of_variable(difo, load, strsize);
   }
   if (!constant) return {};
   return TextKey{.kind = TextKey::Kind::constant, .words = key_words_of(*constant, strsize)};
@@ -85,6 +95,27 @@ std::vector<uint64_t> key_words_of(std::string_view text, size_t most) {
   std::vector<uint64_t> words(text.size() / sizeof(uint64_t) + 1);
   std::memcpy(words.data(), text.data(), text.size());
   return words;
+}
+
+bool is_thread_text(const dif::Variable& variable) {
+  const bool is_text = variable.kind == dif::VariableKind::scalar && variable.type.kind == dif::TypeKind::string;
+  return is_text && variable.scope == dif::Scope::thread && variable.id - dif::kFirstUserVariable < inside::kMostTexts;
+}
+
+std::optional<AssignedText> assigned_text(const dif::Difo& difo, const Probe* probe, uint32_t strsize) {
+  const size_t size = difo.text.size();
+  if (strsize == 0 || strsize > inside::kMostTextBytes || size < 3 || !dif::is_return(difo.text.back()) ||
+      difo.text.back().rd() != 0)
+    return {};
+  const Instruction store = difo.text[size - 2];
+  const dif::Variable* variable = dif::stored_variable(difo, store);
+  if (variable == nullptr || !is_thread_text(*variable)) return {};
+  dif::Difo value = difo;
+  value.text.resize(size - 2);
+  value.text.push_back(dif::return_of(store.rd()));
+  auto text = text_key_of(value, probe, strsize);
+  if (!text) return {};
+  return AssignedText{*variable, *std::move(text)};
 }
 
 std::optional<TextKey> text_key_of(const dif::Difo& difo, const Probe* probe, uint32_t strsize) {

@@ -56,6 +56,27 @@ TEST(TextKey, CutsWhatItCopies) {
   EXPECT_EQ(key_of({load(BuiltIn::execname, 1), ret(1)})->most, 15);
 }
 
+Instruction store(unsigned rd) { return Instruction::indexed(Opcode::stts, dif::kFirstUserVariable, rd); }
+
+std::optional<AssignedText> assigned(std::vector<Instruction> text, uint32_t strsize = 256) {
+  const dif::Variable variable{"s", dif::kFirstUserVariable, dif::Scope::thread, dif::VariableKind::scalar, true, true, kText};
+  const dif::Difo difo{std::move(text), {}, std::string("\0word\0", 6), {variable}, {}};
+  return assigned_text(difo, nullptr, strsize);
+}
+
+TEST(TextKey, KnowsWhatIsAssignedToThreads) {
+  const std::vector<Instruction> copy{load(BuiltIn::arg0, 1), push(1), call(dif::Subroutine::copyinstr, 1), store(1), ret(0)};
+  const auto copied = assigned(copy);
+  ASSERT_TRUE(copied && copied->value.kind == TextKey::Kind::copied);
+  EXPECT_EQ(copied->value.most, 255);
+  EXPECT_EQ(copied->value.address.text.size(), 2);
+  EXPECT_EQ(assigned({Instruction::indexed(Opcode::sets, 1, 2), store(2), ret(0)})->value.words, key_words_of("word", 256));
+  EXPECT_EQ(assigned({Instruction::indexed(Opcode::ldts, dif::kFirstUserVariable, 1), store(1), ret(0)})->value.kind,
+            TextKey::Kind::variable);
+  EXPECT_FALSE(assigned({store(0), ret(0)}));  // NULL
+  EXPECT_FALSE(assigned(copy, 257));           // has no room in the thread
+}
+
 TEST(TextKey, IsNotMadeOfWhatNeedsDvm) {
   EXPECT_FALSE(key_of({load(BuiltIn::arg0, 1), push(1), call(dif::Subroutine::basename, 1), ret(1)}));
   EXPECT_FALSE(key_of({load(BuiltIn::execargs, 1), ret(1)}));
