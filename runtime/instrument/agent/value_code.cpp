@@ -16,6 +16,7 @@
 #include "dvm/dif/variable_of.h"
 #include "runtime/agent/target_check.h"
 #include "runtime/instrument/agent/division_code.h"
+#include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/agent/value_writer.h"
 
 namespace dvm::runtime {
@@ -77,6 +78,7 @@ class ValueCoder {
         pc += more;
         continue;
       }
+      pc_ = pc;
       if (!add(difo_.text[pc], pc + 1 == difo_.text.size())) return {{}, reason_};
     }
     starts_.push_back(code_.bytes.size());
@@ -339,6 +341,17 @@ class ValueCoder {
     made_.has_workspace = true;
     code_.access(opcode, reg, kRsi, offset);
   }
+  static bool is_integer(const dif::Variable& variable) {
+    return variable.kind == dif::VariableKind::scalar && variable.type.kind == dif::TypeKind::integer;
+  }
+  // Only whether it has a string: NULL is stored, or the value is compared with NULL, and nothing else needs it.
+  bool uses_no_text(const dif::Variable& variable, Instruction in) const {
+    if (!is_thread_text(variable)) return false;
+    if (dif::has_format(in, dif::Format::stv)) return in.rd() == 0;
+    if (pc_ + 1 >= difo_.text.size() || is_target_[pc_ + 1]) return false;
+    const Instruction next = difo_.text[pc_ + 1];
+    return next.opcode() == Opcode::tst && next.r1() == in.rd() && (live_[pc_ + 1] >> in.rd() & 1U) == 0;
+  }
   // A scalar variable of the thread or of the clause, from or to a register.
   bool access_own(Instruction in, unsigned opcode, unsigned reg) {
     const unsigned number = in.index() - dif::kFirstUserVariable;
@@ -346,8 +359,7 @@ class ValueCoder {
     if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
       return refuse(InDvm::variable);
     const dif::Variable* variable = dif::variable_of(difo_, in);
-    if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
-      return refuse(InDvm::variable);
+    if (variable == nullptr || (!is_integer(*variable) && !uses_no_text(*variable, in))) return refuse(InDvm::variable);
     const size_t offset = number * sizeof(uint64_t);
     if (is_local) return access_workspace(opcode, reg, offsetof(inside::Workspace, locals) + offset), true;
     (opcode == kLoad ? made_.variable_loads : made_.variable_stores)++;
@@ -398,6 +410,7 @@ class ValueCoder {
   std::vector<size_t> starts_;                                      // of each instruction
   std::vector<uint8_t> live_;                                       // behind each
   std::vector<bool> is_target_;
+  size_t pc_ = 0;  // of the instruction that is translated
   std::vector<std::pair<size_t, unsigned>> jumps_;
 };
 
