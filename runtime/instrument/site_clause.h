@@ -15,7 +15,7 @@ namespace dvm::runtime {
 
 struct SiteValue {
   const dif::Difo* difo = nullptr;
-  dif::DataType type;   // to which an integer is widened
+  dif::DataType type;   // to which an integer is widened; of a string for a variable: its strsize
   uint32_t frames = 0;  // of a user stack, which has no DIF; 0: it is none
 };
 

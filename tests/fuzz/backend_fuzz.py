@@ -120,7 +120,7 @@ class Script:
 
     def string(self):
         return self.rng.choice([*self.at.strings, *self.at.strings, "probefunc", "probename", "probemod", "execname", '"words"',
-                                *["self->s"] * (not self.is_plain and not self.is_storm)])
+                                *["self->s"] * (not self.is_storm)])
 
     def key(self):
         kind = self.rng.random()
@@ -155,6 +155,10 @@ def assign(script):
 
 def count_up(script):
     return script.rng.choice(["self->a++"] * (not script.is_storm) + ["this->x--"] + ["n++", f"n += {script.integer()}"] * (not script.is_plain))
+
+
+def keep_text(script):
+    return f"self->s = {script.rng.choice([script.string(), script.string(), 'NULL', '0'])}"
 
 
 def note_time(script):
@@ -207,13 +211,13 @@ def begin(rng, may_tick):
 
 GLOBALS = ["c", "w", "l", "(l + c)"]
 OF_CLAUSES = ["this->x", "this->y", "(pid == $target)"]
-OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
+OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)", "(self->s != NULL)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
 DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
                "char c; int w; long l; int phase;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
-              element, count_phase]
-PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time]
-OF_PLACES = [note_time, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
+              element, count_phase, keep_text]
+PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text]
+OF_PLACES = [note_time, keep_text, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
 

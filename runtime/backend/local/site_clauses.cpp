@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/variable_of.h"
 #include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
@@ -91,7 +92,7 @@ bool is_own_stack(const ValuePlan& value) { return value.made_by == dif::Action:
 bool is_no_key(const ValuePlan& value) {
   if (is_own_stack(value)) return false;
   const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
-  return needs_dvm(value) && (!is_text || value.may_be_null);
+  return needs_dvm(value) && !is_text;
 }
 
 bool uses(const EcbPlan& plan, const dif::Variable& variable) {
@@ -99,6 +100,16 @@ bool uses(const EcbPlan& plan, const dif::Variable& variable) {
     const auto& its = difo.difo().variables;
     return std::any_of(its.begin(), its.end(),
                        [&](const dif::Variable& one) { return one.scope == variable.scope && one.id == variable.id; });
+  });
+}
+
+bool is_loaded(const EcbPlan& plan, const dif::Variable& variable) {
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [&](const vm::VerifiedDifo& difo) {
+    const auto& text = difo.difo().text;
+    return std::any_of(text.begin(), text.end(), [&](dif::Instruction in) {
+      const dif::Variable* its = dif::has_format(in, dif::Format::ldv) ? dif::variable_of(difo.difo(), in) : nullptr;
+      return its != nullptr && its->scope == variable.scope && its->id == variable.id;
+    });
   });
 }
 
@@ -115,6 +126,10 @@ bool changes(const dif::Difo& difo, const IsKept& is_kept) {
     const dif::Variable* variable = dif::stored_variable(difo, in);
     return variable != nullptr && is_kept(*variable);
   });
+}
+
+bool stores_text(const dif::Difo& difo) {
+  return changes(difo, [](const dif::Variable& one) { return one.type.kind == dif::TypeKind::string; });
 }
 
 // It neither acts on the process nor ends the clause, whatever its arguments are.
@@ -249,8 +264,13 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
 std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb) const {
   if (!globals_of(*ecb.plan).empty()) return {};
   ClauseRecordPlan made{ecb.epid, needs_of(ecb.plan->desc, strsize_)};
+  // dvm does not come to the assignment of a string behind the fault.
   add_variables(
-      *ecb.plan, [](const dif::Variable& one) { return one.scope != dif::Scope::global; }, made.variables);
+      *ecb.plan,
+      [&](const dif::Variable& one) {
+        return one.scope != dif::Scope::global && (one.type.kind != dif::TypeKind::string || is_loaded(*ecb.plan, one));
+      },
+      made.variables);
   return made;
 }
 
@@ -278,7 +298,9 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
     if (std::any_of(action.values.begin(), values, is_no_key) || std::any_of(values, action.values.end(), needs_dvm))
       return InDvm::type;
     if (aggregation == nullptr) {
-      to.actions.emplace_back(value(action.values.front()));
+      SiteValue its = value(action.values.front());
+      if (stores_text(*its.difo)) its.type = {dif::TypeKind::string, false, false, static_cast<uint32_t>(plan.strsize), ""};
+      to.actions.emplace_back(its);
       continue;
     }
     const size_t arguments = action.values.size() - action.key_count;

@@ -185,10 +185,31 @@ class StepMaker {
   void add_time() { made.steps.emplace_back().step.kind = inside::ClauseStep::Kind::time; }
   bool add(const SiteValue& value, inside::ClauseStep::Kind kind) {
     if (reads_time(value)) add_time();
+    if (const auto text = assigned_text(*value.difo, place_.probe, value.type.size)) return add_assignment(*value.difo, *text);
     AgentStep& step = made.steps.emplace_back();
     step.step.kind = kind;
     if (!make(value, step.code)) return false;
     faults_.note_step(made.steps.size() - 1);
+    return true;
+  }
+  // The string is found as a key is, before the variable changes. dvm must not run what is behind it again.
+  bool add_assignment(const dif::Difo& difo, const AssignedText& text) {
+    AgentStep step;
+    AgentKey key;
+    step.step.kind = inside::ClauseStep::Kind::assign_text;
+    step.text.variable = text.variable.id - dif::kFirstUserVariable;
+    if (text.value.kind == TextKey::Kind::constant)
+      step.text.constant = text.value.words;
+    else if (const InDvm reason = make_key(text.value, place_, key); reason != InDvm::nothing)
+      return refuse(reason);
+    note_variables(difo);
+    faults_.note(text.value.address);
+    if (may_be_unreadable(key) && !take_failing(stores(text.value.address))) return false;
+    step.text.from = key.key;
+    step.code = std::move(key.code);
+    made.steps.push_back(std::move(step));
+    faults_.note_step(made.steps.size() - 1);
+    faults_.has_effect = true;
     return true;
   }
   bool add(const SiteAggregation& aggregation) {

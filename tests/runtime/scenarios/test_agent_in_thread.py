@@ -128,7 +128,7 @@ class InThread(AgentTest):
         reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(rand()); }": "divides by 0, calls a subroutine",
                    "{ self->a = arg0 / arg1; }": "divides by what may be 0",
                    "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 5000); }": "into more than 1,000 buckets",
-                   "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "reads a built-in variable other than",
+                   "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execargs; }": "reads a built-in variable other than",
                    "{ @n = count(); @[copyinstr(arg0)] = count(); }": "may not be readable"}
         for body, reason in reasons.items():
             with self.subTest(body):
