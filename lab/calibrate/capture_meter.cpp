@@ -101,7 +101,7 @@ const CaptureCase kCases[] = {
 
 std::string clause_of(const CaptureCase& one, const Size& size) {
   const auto things = static_cast<unsigned>(size.things);
-  const std::string text = repeated(one.setup, one.actions, one.fires == Fires::acting ? one.uses : 1);
+  const std::string text = expanded(fmt::format("{}<{}|{}|>", one.setup, one.fires == Fires::acting ? one.uses : 1, one.actions));
   return fmt::format("{{ {} }}", fmt::format(fmt::runtime(text), things, getpid(), SIGURG, SIGCONT, std::string(things, 'x')));
 }
 

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "dvm/dif/action.h"
@@ -19,289 +18,229 @@ using namespace runtime;
 namespace {
 
 constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 197;
-constexpr unsigned kMore = 4;                        // uses of what is small beside the noise of a firing
-constexpr std::string_view kNothing = "P{ arg0; }";  // one ECB that evaluates a little
+constexpr double kLonger = kManyLetters - kFewLetters;  // letters
 
-// The call of an aggregating function, by its prototype.
-std::string call_of(const dif::AggregationInfo& function) {
-  if (function.id == dif::Action::agg_count) return "count()";
-  if (function.id == dif::Action::agg_lquantize) return "lquantize(arg1, 0, 100, 10)";
-  if (function.id == dif::Action::agg_llquantize) return "llquantize(arg1, 10, 0, 6, 10)";
-  return fmt::format("{}(arg1)", function.name);
+// In `text`, $ stands for `with` and `without` in turn (expanded()).
+struct CaseRow {
+  Row row;
+  const char *text, *with, *without;
+  CaseTerms terms = {};
+};
+
+// Texts of several rows. An action is measured beside nothing, or by those that follow a first one.
+constexpr const char *kSummed = "P{ <4|@s{} = sum($); |>}", *kStored = "P{ <4|$ = arg1; |>}", *kAssigned = "P{ <4|$; |>}",
+                     *kArrays = "P{ <4|a{}[$] = 1; |>}", *kKey = "P{ arg0; @[$] = count(); }", *kOnlyKey = "P{ @[$] = count(); }",
+                     *kTraced = "P{ trace($); }", *kBeside = "P{ arg0; $}", *kInPlace = "P{ arg0; $; }", *kWhole = "$";
+constexpr const char *kMore = "5", *kOne = "1";
+constexpr CaseTerms kFour = {.uses = 4}, kLetters = {.bytes = kLonger}, kOfMemory = {.memory = kFewLetters};
+
+// Values that are evaluated: opcode/ret is the price of a DIFO beyond its other instructions.
+constexpr CaseRow kEvaluations[] = {
+    {"opcode/ret"_row, kSummed, "arg1 + arg2", "arg1", kFour},
+    {"action/expression"_row, kBeside, "<4|v{} = arg1; |>", "", kFour},
+};
+
+constexpr CaseTerms kMissing = {.uses = 4, .exists = false}, kFound = {.bytes = 4, .exists = true};
+#define DECLARED(type) "struct made_up { <4|" type " m{}; |>}; struct made_up s; <4|int64_t g{}; |>"
+#define LOADED(type) DECLARED(type) "P{ <4|@s{} = sum($); |>}", "s.m{}", "g{}", kFour
+#define STORED(type) DECLARED(type) "P{ <4|$ = arg1; |>}", "s.m{}", "g{}", kFour
+// Clause-local variables of a clause that starts so, set and then read, as scripts use them. Each script has as many sums.
+#define LOCALS(begin, count, others)                                                                                \
+  "<" count "|this int v{}; |>" begin "<" count "|this->v{} = arg1; |><" count "|@v{} = sum(this->v{}); |><" others \
+  "|@w{} = sum(arg1); |>}"
+#define LOCALS_IN(begin)                                                                           \
+  {"prepare/locals"_row, kWhole, LOCALS(begin, "1", "4"), LOCALS(begin, "0", "5")}, {              \
+    "prepare/locals"_row, kWhole, LOCALS(begin, "5", "0"), LOCALS(begin, "1", "4"), { .bytes = 4 } \
+  }
+constexpr CaseTerms kPrinted = {.is_consumer = true}, kFourPrinted = {.is_consumer = true, .uses = 4};
+constexpr CaseTerms kManyPrinted = {.bytes = kLonger, .is_consumer = true};
+constexpr CaseTerms kLongNumbers = {.bytes = 4 * (14 - kUsualDigits), .is_consumer = true};
+constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consumer does at each
+#define BY_KEY(call) "dtrace:::BEGIN { <$|@[{}] = count(); |>} P{ arg0; " call "; }", "65", "1"
+constexpr const char* kOnKey = "dtrace:::BEGIN { @[0] = count(); } P{ arg0; $; }";
+constexpr CaseTerms by_things(double things, uint64_t firings, unsigned frames = 0) {
+  return {.bytes = things, .is_consumer = true, .frames = frames, .most_firings = firings};
+}
+constexpr CaseTerms kOnce = by_things(0, kQuick);
+constexpr uint64_t kActing = 20'000;  // firings of scripts with actions that act
+#define TAKES "P{ arg0; this->id = speculation(); "
+#define SPECULATED(value) TAKES "speculate(this->id); trace(" value "); } P{ $(this->id); }", "commit", "discard"
+constexpr CaseTerms kActs = {.most_firings = kActing, .may_act = true};
+constexpr CaseTerms kDiscards = {.uses = 4, .most_firings = kActing, .is_read = false, .may_act = true};
+constexpr CaseTerms kExits = {.uses = 64, .most_firings = 1, .may_act = true, .least_samples = 31};
+
+// Before the cases of aggregating functions, and after.
+constexpr CaseRow kFirst[] = {
+    // Operands of instructions. A DIF text that does nothing else lets the processor find several strings at a time; a script
+    // makes it wait for each.
+    {"prepare/ecb"_row, kWhole, "<5|P{ @s{} = count(); } |>", "P{ <5|@s{} = count(); |>}", kFour},
+    {row_of(vm::StringPlace::name), kSummed, "strlen(execname)", "strlen(FEW)", kFour},
+    {"opcode/scmp"_row, kSummed, "execname == FEW", "arg1 == 5", kFour},
+    {"opcode/stls_ref"_row, kAssigned, "this->v{} = execname", "this->v{} = arg1", kFour},
+    {"opcode/stgs_ref"_row, kAssigned, "v{} = execname", "v{} = arg1", kFour},
+    {"opcode/stts_ref"_row, kAssigned, "self->v{} = execname", "self->v{} = arg1", kFour},
+    {"opcode/stgaa_ref"_row, kAssigned, "v{}[arg1] = execname", "v{}[arg1] = arg1", kFour},
+    {"opcode/sttaa_ref"_row, kAssigned, "self->v{}[arg1] = execname", "self->v{}[arg1] = arg1", kFour},
+    {"opcode/stts"_row, kStored, "self->n{}", "n{}", kFour},
+    {"opcode/stgaa"_row, kStored, "n{}[arg1]", "n{}", kFour},
+    {row_of(vm::StringPlace::local), "P{ <4|this->v{} = FEW; @s{} = sum(strlen($)); |>}", "this->v{}", "FEW", kFour},
+    {"tuple/string"_row, kArrays, "MANY", "FEW", {.bytes = 4 * kLonger}},
+    {"tuple/string"_row, kArrays, "FEW", "arg1", kFour},
+    // Variables that are looked up: those that do not exist, and then those that do.
+    {"opcode/ldts"_row, "<4|self int t{}; |>P{ <4|@s{} = sum($); |>}", "self->t{}", "arg1", kMissing},
+    {"opcode/ldts"_row, "<4|self int t{}; |>P{ <4|self->t{} = arg1; |><4|@s{} = sum($); |>}", "self->t{}", "arg1", kFound},
+    {"opcode/ldgaa"_row, "<4|int t{}[int]; |>P{ <4|@s{} = sum($); |>}", "t{}[arg1]", "arg1", kMissing},
+    {"opcode/ldgaa"_row, "<4|int t{}[int]; |>P{ <4|t{}[arg1] = arg1; |><4|@s{} = sum($); |>}", "t{}[arg1]", "arg1", kFound},
+    {"opcode/ldtaa"_row, "<4|self int t{}[int]; |>P{ <4|@s{} = sum($); |>}", "self->t{}[arg1]", "arg1", kMissing},
+    {"opcode/ldtaa"_row, "<4|self int t{}[int]; |>P{ <4|self->t{}[arg1] = arg1; |><4|@s{} = sum($); |>}", "self->t{}[arg1]",
+     "arg1", kFound},
+    // Loads and stores of members of a structure that is a variable, beside variables: a DIF text has scratch only.
+    {"opcode/ldsb"_row, LOADED("int8_t")},
+    {"opcode/ldsh"_row, LOADED("int16_t")},
+    {"opcode/ldsw"_row, LOADED("int32_t")},
+    {"opcode/ldub"_row, LOADED("uint8_t")},
+    {"opcode/stb"_row, STORED("uint8_t")},
+    {"opcode/lduh"_row, LOADED("uint16_t")},
+    {"opcode/sth"_row, STORED("uint16_t")},
+    {"opcode/lduw"_row, LOADED("uint32_t")},
+    {"opcode/stw"_row, STORED("uint32_t")},
+    {"opcode/ldx"_row, LOADED("uint64_t")},
+    {"opcode/stx"_row, STORED("uint64_t")},
+    // Variables that dvm looks up for the process: a DIF text has no process.
+    {"variable/ppid"_row, kSummed, "ppid", "arg1", kFour},
+    {"variable/uid"_row, kSummed, "uid", "arg1", kFour},
+    {"variable/gid"_row, kSummed, "gid", "arg1", kFour},
+};
+
+constexpr CaseRow kSecond[] = {
+    // Values that are kept, by scripts that keep one more, or a longer one. A string behind a number in a record takes more.
+    {"record/integer"_row, kInPlace, R"(printf("%d %d %d %d %d", arg1, arg2, arg1, arg2, arg1))", R"(printf("%d", arg1))", kFour},
+    {"record/string"_row, kInPlace, R"(printf("%d %s", arg1, MANY))", R"(printf("%d %s", arg1, FEW))", kLetters},
+    {"record/string"_row, kTraced, "execname", "arg1"},
+    {"key/integer"_row, kKey, "arg1, arg2", "arg1"},
+    {"key/string"_row, kKey, "arg1, MANY", "arg1, FEW", kLetters},
+    {"key/string"_row, "P{ arg0; <2|$|>}", "@a{}[execname] = count(); @b{}[FEW] = count(); ",
+     "@a{}[arg1] = count(); @b{}[arg1] = count(); ", kFour},
+    {"key/any"_row, "P{ arg0; <$|@s{}[arg1] = count(); |>}", kMore, kOne, kFour},
+    LOCALS_IN("P{ arg0; "),
+    {"prepare/dif"_row, "P{ @ = $; }", "sum(arg1)", "count()"},
+    {"prepare/actions"_row, "$ @ = sum(arg1); }", "P{", "P/arg0 == 9/{"},
+    {"key/once"_row, "P{ @$; }", "[arg1] = count()", " = sum(arg1)"},
+    // Predicates that differ, as those of a script do, and do not hold: the processor guesses the next instruction less well.
+    {"prepare/clause"_row, "P/arg1 == 7/{ @a = count(); } $",
+     "P/arg1 > 100/{ @b = count(); } P/arg0 != 1/{ @c = count(); } P/arg1 < 5/{ @d = count(); } P/arg2 == 9/{ @e = count(); }",
+     "", kFour},
+    // Subroutines on strings: their result is read at once. Their price of a byte is known by then. What they return is a key,
+    // too, and so has as many letters.
+    {"subroutine/strjoin"_row, kOnlyKey, R"(strjoin(FEW, "yy"))", "FEW"},
+    {"subroutine/lltostr"_row, kOnlyKey, "lltostr(arg1)", "FEW"},
+    {"subroutine/basename"_row, kOnlyKey, R"(basename("/usr/lib/xxxxxxxxxxxxx"))", "FEW"},
+    {"subroutine/dirname"_row, kOnlyKey, R"(dirname("/xxxxxxxxxxxx/yy"))", "FEW"},
+    {"subroutine/cleanpath"_row, kOnlyKey, R"(cleanpath("/xxxxxxxxxxxx"))", "FEW"},
+    {"subroutine/substr"_row, kOnlyKey, "substr(FEW, 1, 12)", "FEW"},
+    {"subroutine/toupper"_row, kOnlyKey, "toupper(FEW)", "FEW"},
+    {"subroutine/tolower"_row, kOnlyKey, "tolower(FEW)", "FEW"},
+    {"subroutine/strstr"_row, kSummed, R"(strstr(FEW, "zz") != NULL)", "arg1", kFour},
+    {"subroutine/strchr"_row, kSummed, "strchr(FEW, 'z') != NULL", "arg1", kFour},
+    {"subroutine/strrchr"_row, kSummed, "strrchr(FEW, 'z') != NULL", "arg1", kFour},
+    {"subroutine/copyinstr"_row, kTraced, "copyinstr(arg2)", "FEW", kOfMemory},
+    {row_of(vm::StringPlace::captured), kOnlyKey, "copyinstr(arg2)", "FEW", kOfMemory},
+    {"action/trace"_row, "P{ arg0; <$|trace(arg1); |>}", kMore, kOne, kFour},
+    {"record/any"_row, kBeside, "trace(arg1); ", ""},
+    {"action/printf"_row, R"(P{ arg0; <$|printf("%d\n", arg1); |>})", kMore, kOne, kFour},
+    {"action/print"_row, "P{ arg0; <$|print(arg1); |>}", kMore, kOne, kFour},
+    {"action/tracemem"_row, "P{ arg0; this->s = alloca(16); $}", "tracemem(this->s, 16); ", "", {.most_firings = 20'000}},
+    // Steps of the consumer. The last row is the rest of a record when the others are known. Numbers have as many digits as
+    // addresses, or kUsualDigits.
+    {"consumer/value"_row, R"(P{ arg0; printf("<4| %d|>\n"<4|, $|>); })", "77777777777777", "77777", kLongNumbers},
+    {"consumer/value"_row, R"(P{ arg0; printf("<$| %d|>\n"<$|, 77777|>); })", kMore, kOne, kFourPrinted},
+    {"consumer/action"_row, "P{ arg0; <$|trace(77777); |>}", kMore, kOne, kFourPrinted},
+    {"consumer/printf"_row, R"(P{ arg0; <$|printf("%d\n", 77777); |>})", kMore, kOne, kFourPrinted},
+    {"consumer/record"_row, R"(P{ arg0; printf("%s", $); })", "MANY", "FEW", kManyPrinted},
+    {"consumer/string"_row, "P{ arg0; trace($); }", "FEW", "77777", kPrinted},
+    {"consumer/record"_row, kBeside, "trace(77777); ", "", kPrinted},
+    // Steps on an aggregation of some keys, which are there before the firings. Keys that trunc() has dropped are gone, so its
+    // price of a key is measured at the end.
+    {"consumer/printa"_row, BY_KEY("printa(@)"), by_things(64, kSlow)},
+    {"consumer/printa"_row, kOnKey, "printa(@)", "1", kOnce},
+    {"consumer/clear"_row, BY_KEY("clear(@)"), by_things(64, kQuick)},
+    {"consumer/clear"_row, kOnKey, "clear(@)", "1", kOnce},
+    {"consumer/trunc"_row, kOnKey, "trunc(@)", "1", kOnce},
+    {"consumer/trunc"_row, "dtrace:::BEGIN { @[0] = count(); printa(@); } P{ arg0; @[rand()] = count(); } $",
+     "dtrace:::END { trunc(@); }", "", by_things(1, kQuick)},
+    {"consumer/normalize"_row, kOnKey, "normalize(@, 2)", "1", kOnce},
+    {"consumer/denormalize"_row, kOnKey, "denormalize(@)", "1", kOnce},
+    // Stacks of 24 frames or 4, memory of 256 bytes or 16, structures of 24 numbers or 4, and symbols as text. Symbols were found
+    // before, as they are in a long run.
+    {"consumer/stack"_row, kBeside, "stack(); ", "", kOnce},
+    {"consumer/ustack"_row, "P{ arg0; ustack($); }", "24", "4", by_things(20, kSlow, 24)},
+    {"consumer/ustack"_row, kBeside, "ustack(1); ", "", by_things(0, kQuick, 24)},
+    {"consumer/tracemem"_row, "P{ this->s = alloca(256); tracemem(this->s, $); }", "256", "16", by_things(240, kSlow)},
+    {"consumer/tracemem"_row, kWhole, "P{ this->s = alloca(256); tracemem(this->s, 16); }", "P{ arg0; }", kOnce},
+    {"consumer/print"_row,
+     "struct made_up { <$|int member_{}; |>}; P{ this->s = (struct made_up *)alloca(256); print(*this->s); }", "24", "4",
+     by_things(20 * sizeof(int), kSlow)},
+    {"consumer/print"_row, kBeside, "print(arg1); ", "", kOnce},
+    {"consumer/uaddr"_row, kBeside, "uaddr(arg2); ", "", kOnce},
+    {"consumer/usym"_row, kBeside, "usym(arg2); ", "", kOnce},
+    {"consumer/umod"_row, kBeside, "umod(arg2); ", "", kOnce},
+    {"consumer/ufunc"_row, kBeside, "ufunc(arg2); ", "", kOnce},
+    {"consumer/sym"_row, kBeside, "sym(arg2); ", "", kOnce},
+    {"consumer/func"_row, kBeside, "func(arg2); ", "", kOnce},
+    {"consumer/mod"_row, kBeside, "mod(arg2); ", "", kOnce},
+    // Speculations, exit() (once in a run) and chill(). A speculation that ends where it was taken is free again at once, so one
+    // is enough. discard() is measured on one that is not in use; the rest belongs to speculation(). commit() is measured beside
+    // it, and beside one of a record with the room of a string.
+    {"action/discard"_row, kBeside, "<4|discard(1); |>", "", kDiscards},
+    {"subroutine/speculation"_row, "P{ arg0; this->id = $; } P{ discard(this->id); }", "speculation()", "1", kActs},
+    {"action/speculate"_row, TAKES "$trace(arg1); } P{ discard(this->id); }", "speculate(this->id); ", "", kActs},
+    {"action/commit"_row, SPECULATED("arg1"), kActs},
+    {"action/commit"_row, SPECULATED("execname"), {.bytes = 256 - 8, .most_firings = kActing, .may_act = true}},
+    {"action/exit"_row, "P{ arg0; <$|exit(0); |>}", "65", "1", kExits},
+    {"action/chill"_row, kBeside, "chill(0); ", "", kActs},
+};
+
+// Of engine llvm. The machine code of a clause needs the machine state for `id`, whose value must be used, or there is no code
+// for it. Divisions are of arguments: LLVM makes constants of what a DIF text divides.
+constexpr CaseRow kNative[] = {
+    {"prepare/dif"_row, "P{ @ = sum($); }", "id", "arg1"},
+    LOCALS_IN("P{ @ = sum(id); "),
+    {"opcode/sdiv"_row, kSummed, "arg1 / (arg0 + {})", "arg1 + arg0", kFour},
+    {"opcode/srem"_row, kSummed, "arg1 % (arg0 + {})", "arg1 + arg0", kFour},
+    {"opcode/udiv"_row, kSummed, "(uint64_t)arg1 / (arg0 + {})", "arg1 + arg0", kFour},
+    {"opcode/urem"_row, kSummed, "(uint64_t)arg1 % (arg0 + {})", "arg1 + arg0", kFour},
+};
+constexpr CaseRow kNativeClause = {"prepare/clause"_row, kWhole, "<5|P{ @s{} = sum(id); } |>", "P{ <5|@s{} = sum(id); |>}",
+                                   kFour};
+
+void replace(std::string& text, std::string_view what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
 }
 
 std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
 
-// Values that are kept, by scripts that keep one more, or a longer one.
-std::vector<ScriptCase> kept_values() {
-  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
-  const double longer = kManyLetters - kFewLetters;
-  const auto printed = [](const std::string& format, const std::string& values) {
-    return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
+void add(std::vector<ScriptCase>& to, const CaseRow& row) {
+  const auto script = [&row](const char* part) {
+    std::string text = row.text;
+    replace(text, "$", part);
+    return expanded(std::move(text));
   };
-  const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
-  const auto counted_by_both = [](const std::string& key, const std::string& other) {
-    return repeated("P{ arg0; ", fmt::format("@a{{}}[{}] = count(); @b{{}}[{}] = count(); ", key, other), kMore / 2, "}");
-  };
-  return {
-      {"record/integer"_row, printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
-      {"record/string"_row, printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
-      {"record/string"_row, "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
-      {"key/integer"_row, counted("arg1, arg2"), counted("arg1")},
-      {"key/string"_row, counted("arg1, " + many), counted("arg1, " + few), longer},
-      {"key/string"_row, counted_by_both("execname", few), counted_by_both("arg1", "arg1"), 0, false, kMore},
-  };
+  to.push_back({row.terms, row.row, script(row.with), script(row.without)});
+}
+void add(std::vector<ScriptCase>& to, std::span<const CaseRow> rows) {
+  for (const CaseRow& row : rows) add(to, row);
 }
 
-// Several sums or assignments in a firing.
-std::string sums_of(const std::string& value) { return repeated("P{ ", fmt::format("@s{{}} = sum({}); ", value), kMore, "}"); }
-std::string arrays_by(const std::string& key) { return repeated("P{ ", fmt::format("a{{}}[{}] = 1; ", key), kMore, "}"); }
-
-// Operands of instructions. A DIF text that does nothing else lets the processor find several strings at a time; a script makes
-// it wait for each.
-std::vector<ScriptCase> operands() {
-  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
-  const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
-  const double longer = kManyLetters - kFewLetters;
-  const auto stored = [](const std::string& variable, const std::string& value) {
-    return repeated("P{ ", fmt::format("{} = {}; ", variable, value), kMore, "}");
-  };
-  const auto stored_and_read = [&](const std::string& read) {
-    return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
-  };
-  return {
-      {row_of(vm::StringPlace::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
-      {"opcode/scmp"_row, sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
-      {"opcode/stls_ref"_row, stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
-      {"opcode/stgs_ref"_row, stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
-      {"opcode/stts_ref"_row, stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
-      {"opcode/stgaa_ref"_row, stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
-      {"opcode/sttaa_ref"_row, stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
-      {"opcode/stts"_row, stored("self->n{}", "arg1"), stored("n{}", "arg1"), 0, false, kMore},
-      {"opcode/stgaa"_row, stored("n{}[arg1]", "arg1"), stored("n{}", "arg1"), 0, false, kMore},
-      {row_of(vm::StringPlace::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
-      {"tuple/string"_row, arrays_by(many), arrays_by(few), longer * kMore},
-      {"tuple/string"_row, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
-  };
-}
-
-// Variables that are looked up: those that do not exist, and then those that do.
-std::vector<ScriptCase> looked_up() {
-  struct Variable {
-    Row row;
-    std::string declaration, text;
-  };
-  const Variable variables[] = {{"opcode/ldts"_row, "self int t{}; ", "self->t{}"},
-                                {"opcode/ldgaa"_row, "int t{}[int]; ", "t{}[arg1]"},
-                                {"opcode/ldtaa"_row, "self int t{}[int]; ", "self->t{}[arg1]"}};
-  std::vector<ScriptCase> cases;
-  for (const auto& [row, declaration, text] : variables) {
-    const std::string declared = repeated("", declaration, kMore), stored = repeated("P{ ", text + " = arg1; ", kMore);
-    const auto summed = [](const std::string& value) { return repeated("", "@s{} = sum(" + value + "); ", kMore, "}"); };
-    ScriptCase made{row, declared + sums_of(text), declared + sums_of("arg1"), 0, false, kMore};
-    made.exists = false;
-    cases.push_back(made);
-    made = {row, declared + stored + summed(text), declared + stored + summed("arg1"), kMore};
-    made.exists = true;
-    cases.push_back(made);
+// The calls of aggregating functions, by their prototypes.
+void add_aggregating(std::vector<ScriptCase>& to) {
+  for (const dif::AggregationInfo& function : dif::kAggregations) {
+    std::string call = fmt::format("{}(arg1)", function.name);
+    if (function.id == dif::Action::agg_count) call = "count()";
+    if (function.id == dif::Action::agg_lquantize) call = "lquantize(arg1, 0, 100, 10)";
+    if (function.id == dif::Action::agg_llquantize) call = "llquantize(arg1, 10, 0, 6, 10)";
+    const std::string text = "P{ arg0; <$|@s{} = " + call + "; |>}";
+    add(to, {row_of(function), text.c_str(), kMore, kOne, kFour});
   }
-  return cases;
-}
-
-// Loads and stores of members of a structure that is a variable, beside variables: a DIF text has scratch only.
-std::vector<ScriptCase> members() {
-  struct Access {
-    Row load;
-    std::optional<Row> store;
-    std::string type;
-  };
-  const Access accesses[] = {{"opcode/ldsb"_row, {}, "int8_t"},
-                             {"opcode/ldsh"_row, {}, "int16_t"},
-                             {"opcode/ldsw"_row, {}, "int32_t"},
-                             {"opcode/ldub"_row, "opcode/stb"_row, "uint8_t"},
-                             {"opcode/lduh"_row, "opcode/sth"_row, "uint16_t"},
-                             {"opcode/lduw"_row, "opcode/stw"_row, "uint32_t"},
-                             {"opcode/ldx"_row, "opcode/stx"_row, "uint64_t"}};
-  std::vector<ScriptCase> cases;
-  for (const auto& [load, store, type] : accesses) {
-    const std::string declared =
-        repeated("struct made_up { ", type + " m{}; ", kMore, "}; struct made_up s; ") + repeated("", "int64_t g{}; ", kMore);
-    const auto stored = [&](const char* to) { return repeated(declared + "P{ ", fmt::format("{} = arg1; ", to), kMore, "}"); };
-    cases.push_back({load, declared + sums_of("s.m{}"), declared + sums_of("g{}"), 0, false, kMore});
-    if (store) cases.push_back({*store, stored("s.m{}"), stored("g{}"), 0, false, kMore});
-  }
-  return cases;
-}
-
-// Variables that dvm looks up for the process: a DIF text has no process.
-std::vector<ScriptCase> asked_of_process() {
-  std::vector<ScriptCase> cases;
-  for (const auto& [row, name] :
-       {std::pair("variable/ppid"_row, "ppid"), {"variable/uid"_row, "uid"}, {"variable/gid"_row, "gid"}})
-    cases.push_back({row, sums_of(name), sums_of("arg1"), 0, false, kMore});
-  return cases;
-}
-
-// Subroutines on strings, likewise: their result is read at once. Their price of a byte is known by then.
-std::vector<ScriptCase> string_subroutines() {
-  const std::string few = literal(kFewLetters);
-  // What they return is a key, too, and so has as many letters.
-  const std::string directory(kFewLetters - 1, 'x'), long_base = "\"/usr/lib/x" + directory + "\"",
-                                                     long_directory = "\"/" + directory + "/yy\"";
-  const std::vector<std::pair<Row, std::string>> made = {
-      {"subroutine/strjoin"_row, fmt::format("({}, \"yy\")", few)},
-      {"subroutine/lltostr"_row, "(arg1)"},
-      {"subroutine/basename"_row, "(" + long_base + ")"},
-      {"subroutine/dirname"_row, "(" + long_directory + ")"},
-      {"subroutine/cleanpath"_row, "(\"/" + directory + "\")"},
-      {"subroutine/substr"_row, fmt::format("({}, 1, 12)", few)},
-      {"subroutine/toupper"_row, "(" + few + ")"},
-      {"subroutine/tolower"_row, "(" + few + ")"},
-  };
-  const std::vector<std::pair<Row, std::string>> found = {
-      {"subroutine/strstr"_row, "\"zz\""}, {"subroutine/strchr"_row, "'z'"}, {"subroutine/strrchr"_row, "'z'"}};
-  std::vector<ScriptCase> cases;
-  for (const auto& [row, arguments] : made)
-    cases.push_back(
-        {row, fmt::format("P{{ @[{}{}] = count(); }}", row.text().name, arguments), fmt::format("P{{ @[{}] = count(); }}", few)});
-  for (const auto& [row, wanted] : found)
-    cases.push_back(
-        {row, sums_of(fmt::format("{}({}, {}) != NULL", row.text().name, few, wanted)), sums_of("arg1"), 0, false, kMore});
-  const std::string copied = "copyinstr(arg2)";
-  const auto traced = [](const std::string& value) { return fmt::format("P{{ trace({}); }}", value); };
-  const auto counted = [](const std::string& key) { return fmt::format("P{{ @[{}] = count(); }}", key); };
-  cases.push_back({.row = "subroutine/copyinstr"_row, .with = traced(copied), .without = traced(few), .memory = kFewLetters});
-  cases.push_back(
-      {.row = row_of(vm::StringPlace::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
-  return cases;
-}
-
-constexpr unsigned kManyDigits = 14;  // as addresses have
-
-// Steps of the consumer. The last row is the rest of a record when the others are known.
-std::vector<ScriptCase> printing() {
-  const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
-  const auto traced = [](const std::string& value) { return fmt::format("P{{ arg0; trace({}); }}", value); };
-  const auto numbers = [](unsigned count, const std::string& number) {
-    return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""),
-                       repeated("", ", " + number, count, ""));
-  };
-  const std::string usual(kUsualDigits, '7'), longer(kManyDigits, '7');
-  return {
-      {"consumer/value"_row, numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
-      {"consumer/value"_row, numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
-      {"consumer/action"_row, repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true,
-       kMore},
-      {"consumer/printf"_row, repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
-       "P{ arg0; printf(\"%d\\n\", 77777); }", 0, true, kMore},
-      {"consumer/record"_row, printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
-      {"consumer/string"_row, traced(literal(kFewLetters)), traced(usual), 0, true},
-      {"consumer/record"_row, "P{ arg0; trace(77777); }", std::string(kNothing), 0, true},
-  };
-}
-
-// An aggregation of so many keys, before the firings.
-std::string with_keys(unsigned keys, const std::string& call) {
-  return repeated("dtrace:::BEGIN { ", "@[{}] = count(); ", keys, "} ") + fmt::format("P{{ arg0; {}; }}", call);
-}
-
-constexpr unsigned kManyKeys = 65;
-constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consumer does at each
-
-// Steps on an aggregation. Keys that trunc() has dropped are gone, so its price of a key is measured at the end.
-std::vector<ScriptCase> consumed_aggregations() {
-  const std::string nothing = with_keys(kPrintedKeys, "1");
-  const auto once = [&](Row row, const std::string& call) {
-    return ScriptCase{
-        .row = row, .with = with_keys(kPrintedKeys, call), .without = nothing, .is_consumer = true, .most_firings = kQuick};
-  };
-  const auto by_key = [](Row row, const std::string& call, uint64_t firings) {
-    return ScriptCase{.row = row,
-                      .with = with_keys(kManyKeys, call),
-                      .without = with_keys(kPrintedKeys, call),
-                      .bytes = kManyKeys - kPrintedKeys,
-                      .is_consumer = true,
-                      .most_firings = firings};
-  };
-  const std::string keys = "dtrace:::BEGIN { @[0] = count(); printa(@); } P{ arg0; @[rand()] = count(); } ";
-  return {
-      by_key("consumer/printa"_row, "printa(@)", kSlow),
-      once("consumer/printa"_row, "printa(@)"),
-      by_key("consumer/clear"_row, "clear(@)", kQuick),
-      once("consumer/clear"_row, "clear(@)"),
-      once("consumer/trunc"_row, "trunc(@)"),
-      {.row = "consumer/trunc"_row,
-       .with = keys + "dtrace:::END { trunc(@); }",
-       .without = keys,
-       .bytes = 1,
-       .is_consumer = true,
-       .most_firings = kQuick},
-      once("consumer/normalize"_row, "normalize(@, 2)"),
-      once("consumer/denormalize"_row, "denormalize(@)"),
-  };
-}
-
-constexpr unsigned kShallow = 4, kDeep = 24;  // frames
-constexpr unsigned kFewBytes = 16, kManyBytes = 256;
-
-// Stacks, symbols, memory and structures as text. Symbols were found before, as they are in a long run.
-std::vector<ScriptCase> printed_values() {
-  const auto stack = [](unsigned frames) { return fmt::format("P{{ arg0; ustack({}); }}", frames); };
-  const auto dump = [](unsigned bytes) {
-    return fmt::format("P{{ this->s = alloca({}); tracemem(this->s, {}); }}", kManyBytes, bytes);
-  };
-  const auto structure = [](unsigned members) {
-    return repeated("struct made_up { ", "int member_{}; ", members, "}; ") +
-           fmt::format("P{{ this->s = (struct made_up *)alloca({}); print(*this->s); }}", kManyBytes);
-  };
-  const double longer = sizeof(int) * (kDeep - kShallow);
-  std::vector<ScriptCase> cases = {
-      {"consumer/stack"_row, "P{ arg0; stack(); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
-      {"consumer/ustack"_row, stack(kDeep), stack(kShallow), kDeep - kShallow, true, 1, 0, kDeep, kSlow},
-      {"consumer/ustack"_row, stack(1), std::string(kNothing), 0, true, 1, 0, kDeep, kQuick},
-      {"consumer/tracemem"_row, dump(kManyBytes), dump(kFewBytes), kManyBytes - kFewBytes, true, 1, 0, 0, kSlow},
-      {"consumer/tracemem"_row, dump(kFewBytes), std::string(kNothing), 0, true, 1, 0, 0, kQuick},
-      {"consumer/print"_row, structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
-      {"consumer/print"_row, "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
-  };
-  for (const Row row : {"consumer/uaddr"_row, "consumer/usym"_row, "consumer/umod"_row, "consumer/ufunc"_row, "consumer/sym"_row,
-                        "consumer/func"_row, "consumer/mod"_row})
-    cases.push_back(
-        {row, fmt::format("P{{ arg0; {}(arg2); }}", row.text().name), std::string(kNothing), 0, true, 1, 0, 0, kQuick});
-  return cases;
-}
-
-constexpr uint64_t kActing = 20'000;  // firings of scripts with actions that act
-
-// Speculations, exit() (once in a run) and chill(). A speculation that ends where it was taken is free again at once, so one is
-// enough. discard() is measured on one that is not in use; the rest belongs to speculation(). commit() is measured beside it.
-std::vector<ScriptCase> acting() {
-  constexpr unsigned kDiscards = 4, kExits = 64;
-  constexpr unsigned kRuns = 31;       // of what happens once in a run
-  constexpr double kLonger = 256 - 8;  // bytes of a string's room, beyond a number
-  const std::string takes = "P{ arg0; this->id = speculation(); ", discards = "P{ discard(this->id); }",
-                    commits = "P{ commit(this->id); }", nothing(kNothing);
-  const auto traced = [&](const char* value) { return fmt::format("{}speculate(this->id); trace({}); }} ", takes, value); };
-  std::vector<ScriptCase> cases = {
-      {.row = "action/discard"_row,
-       .with = repeated("P{ arg0; ", "discard(1); ", kDiscards, "}"),
-       .without = nothing,
-       .uses = kDiscards,
-       .is_read = false},
-      {"subroutine/speculation"_row, takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards},
-      {"action/speculate"_row, traced("arg1") + discards, takes + "trace(arg1); } " + discards},
-      {"action/commit"_row, traced("arg1") + commits, traced("arg1") + discards},
-      {"action/commit"_row, traced("execname") + commits, traced("execname") + discards, kLonger},
-      {.row = "action/exit"_row,
-       .with = repeated("P{ arg0; ", "exit(0); ", kExits + 1, "}"),
-       .without = "P{ arg0; exit(0); }",
-       .uses = kExits,
-       .most_firings = 1,
-       .least_samples = kRuns},
-      {"action/chill"_row, "P{ arg0; chill(0); }", nothing},
-  };
-  for (ScriptCase& one : cases) one.may_act = true, one.most_firings = std::min(one.most_firings, kActing);
-  return cases;
 }
 
 // Actions of the consumer on dvm's own output, a file without a name. The probe side of such an action is its record.
@@ -311,28 +250,19 @@ struct ConsumedAction {
   uint64_t most_firings;  // that are consumed
 };
 constexpr ConsumedAction kConsumed[] = {
-    {"action/system"_row, "consumer/system"_row, "system(\":\")", 10},
-    {"action/freopen"_row, "consumer/freopen"_row, "freopen(\"/dev/null\")", 500},
-    {"action/ftruncate"_row, "consumer/ftruncate"_row, "ftruncate()", 500},
-    {"action/setopt"_row, "consumer/setopt"_row, "setopt(\"aggsortrev\")", 500},
+    {"action/system"_row, "consumer/system"_row, "system(\":\"); ", 10},
+    {"action/freopen"_row, "consumer/freopen"_row, "freopen(\"/dev/null\"); ", 500},
+    {"action/ftruncate"_row, "consumer/ftruncate"_row, "ftruncate(); ", 500},
+    {"action/setopt"_row, "consumer/setopt"_row, "setopt(\"aggsortrev\"); ", 500},
 };
 
-std::vector<ScriptCase> on_output() {
-  static const std::string file = fmt::format("/proc/self/fd/{}", memfd_create("dvm-calibrate", MFD_CLOEXEC));
-  const std::string begin = fmt::format("dtrace:::BEGIN {{ freopen(\"{}\"); }} ", file), without = begin + std::string(kNothing);
-  std::vector<ScriptCase> cases;
+void add_on_output(std::vector<ScriptCase>& to) {
+  static const int file = memfd_create("dvm-calibrate", MFD_CLOEXEC);
+  const std::string text = fmt::format("dtrace:::BEGIN {{ freopen(\"/proc/self/fd/{}\"); }} P{{ arg0; $}}", file);
   for (const ConsumedAction& one : kConsumed) {
-    ScriptCase made{.row = one.recorded, .with = fmt::format("{}P{{ arg0; {}; }}", begin, one.call), .without = without};
-    made.most_firings = kActing, made.is_read = false, made.may_act = true;
-    cases.push_back(made);
-    made.row = one.consumed, made.is_consumer = made.is_read = true, made.most_firings = one.most_firings;
-    cases.push_back(made);
+    add(to, {one.recorded, text.c_str(), one.call, "", {.most_firings = kActing, .is_read = false, .may_act = true}});
+    add(to, {one.consumed, text.c_str(), one.call, "", {.is_consumer = true, .most_firings = one.most_firings, .may_act = true}});
   }
-  return cases;
-}
-
-void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
-  for (ScriptCase& one : more) to.push_back(std::move(one));
 }
 
 // An argument of this type; empty: the format asks for it.
@@ -355,134 +285,59 @@ ScriptCase action_case(const dif::ActionInfo& action) {
     arguments += (arguments.empty() ? "" : ", ") + text;
     if (argument.type == dif::ArgumentType::aggregation) before += "@ = count(); ";
   }
-  return {row_of(action), fmt::format("P{{ {}{}({}); }}", before, action.name, arguments), fmt::format("P{{ {}}}", before)};
+  return {{}, row_of(action), fmt::format("P{{ {}{}({}); }}", before, action.name, arguments), fmt::format("P{{ {}}}", before)};
 }
+
+bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); }
 
 // The actions that no other case or meter measures, by their prototypes. What a destructive one does is not known here.
-std::vector<ScriptCase> other_actions(const std::vector<ScriptCase>& known) {
-  constexpr Row kMeasuredElsewhere[] = {"action/ustack"_row};
-  const auto is_known = [&](Row row) {
-    return std::any_of(known.begin(), known.end(), [&](const ScriptCase& one) { return one.row == row; }) ||
-           std::find(std::begin(kMeasuredElsewhere), std::end(kMeasuredElsewhere), row) != std::end(kMeasuredElsewhere);
-  };
-  std::vector<ScriptCase> cases;
+void add_other_actions(std::vector<ScriptCase>& to) {
+  std::vector<Row> known = rows_of(to);
+  known.push_back("action/ustack"_row);
   for (const dif::ActionInfo& action : dif::kActions)
-    if (action.unsupported.empty() && !action.destructive && !is_known(row_of(action))) cases.push_back(action_case(action));
-  return cases;
-}
-
-}  // namespace
-
-std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
-  std::string text(begin);
-  for (unsigned i = 0; i < times; i++) {
-    size_t at = text.size();
-    text += part;
-    while ((at = text.find("{}", at)) != std::string::npos) text.replace(at, 2, std::to_string(i));
-  }
-  return text + std::string(end);
-}
-
-// Clause-local variables of a clause that starts so, set and then read, as scripts use them. Each script has as many sums.
-std::vector<ScriptCase> locals_in(const std::string& clause) {
-  constexpr unsigned kMost = kMore + 1;
-  const auto using_them = [&](unsigned count) {
-    return repeated("", "this int v{}; ", count) + repeated(clause, "this->v{} = arg1; ", count) +
-           repeated("", "@v{} = sum(this->v{}); ", count) + repeated("", "@w{} = sum(arg1); ", kMost - count, "}");
-  };
-  return {{"prepare/locals"_row, using_them(1), using_them(0)}, {"prepare/locals"_row, using_them(kMost), using_them(1), kMore}};
-}
-
-// Values that are evaluated: opcode/ret is the price of a DIFO beyond its other instructions.
-std::vector<ScriptCase> evaluations() {
-  return {{"opcode/ret"_row, sums_of("arg1 + arg2"), sums_of("arg1"), 0, false, kMore},
-          {"action/expression"_row, repeated("P{ arg0; ", "v{} = arg1; ", kMore, "}"), std::string(kNothing), 0, false, kMore}};
-}
-
-// A clause whose machine code needs the machine state, as it does for `id`. The value must be used, or there is no code for it.
-std::vector<ScriptCase> native_preparation() {
-  const std::string prepared = "P{ @ = sum(id); ";
-  std::vector<ScriptCase> cases = {{"prepare/dif"_row, prepared + "}", "P{ @ = sum(arg1); }"}};
-  append(cases, locals_in(prepared));
-  return cases;
-}
-
-// Divisions of arguments: LLVM makes constants of what a DIF text divides.
-std::vector<ScriptCase> native_divisions() {
-  const std::string added = sums_of("arg1 + arg0");
-  std::vector<ScriptCase> cases;
-  for (const auto& [row, value] : {std::pair("opcode/sdiv"_row, "arg1 / (arg0 + {})"),
-                                   {"opcode/srem"_row, "arg1 % (arg0 + {})"},
-                                   {"opcode/udiv"_row, "(uint64_t)arg1 / (arg0 + {})"},
-                                   {"opcode/urem"_row, "(uint64_t)arg1 % (arg0 + {})"}})
-    cases.push_back({row, sums_of(value), added, 0, false, kMore});
-  return cases;
+    if (action.unsupported.empty() && !action.destructive && !has_row(known, row_of(action))) to.push_back(action_case(action));
 }
 
 // The rows that engine llvm has of its own, those first that others need: without its own price a row counts as the
 // interpreter's. The consumer is the same; what is called as a whole costs about what it does there.
 std::vector<ScriptCase> native_cases() {
-  std::vector<ScriptCase> cases = evaluations();
-  append(cases, native_preparation());
-  append(cases, native_divisions());
+  std::vector<ScriptCase> cases;
+  add(cases, kEvaluations);
+  add(cases, kNative);
   std::vector<Row> known = rows_of(cases);
-  known.push_back("prepare/clause"_row);
-  for (ScriptCase& one : script_cases()) {
-    const bool is_known = std::find(known.begin(), known.end(), one.row) != known.end();
-    if (!is_known && !one.is_consumer && !one.may_act) cases.push_back(std::move(one));
-  }
-  const std::string asked = "@s{} = sum(id); ";
-  cases.push_back({"prepare/clause"_row, repeated("", "P{ " + asked + "} ", kMore + 1), repeated("P{ ", asked, kMore + 1, "}"), 0,
-                   false, kMore});
+  known.push_back(kNativeClause.row);
+  for (ScriptCase& one : script_cases())
+    if (!has_row(known, one.row) && !one.is_consumer && !one.may_act) cases.push_back(std::move(one));
+  add(cases, kNativeClause);
   return cases;
+}
+
+}  // namespace
+
+std::string expanded(std::string text) {
+  replace(text, "FEW", literal(kFewLetters));
+  replace(text, "MANY", literal(kManyLetters));
+  for (size_t end; (end = text.find("|>")) != std::string::npos;) {
+    const size_t begin = text.rfind('<', end), bar = text.find('|', begin);
+    std::string all;
+    for (unsigned i = 0, times = static_cast<unsigned>(std::stoul(text.substr(begin + 1))); i < times; i++) {
+      std::string part = text.substr(bar + 1, end - bar - 1);
+      replace(part, "{}", std::to_string(i));
+      all += part;
+    }
+    text.replace(begin, end + 2 - begin, all);
+  }
+  return text;
 }
 
 std::vector<ScriptCase> script_cases(EngineId engine) {
   if (engine == EngineId::llvm) return native_cases();
-  const std::string nothing(kNothing);
-  std::vector<ScriptCase> cases = evaluations();
-  cases.push_back({"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1),
-                   repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0, false, kMore});
-  append(cases, operands());
-  append(cases, looked_up());
-  append(cases, members());
-  append(cases, asked_of_process());
-  // By those that follow a first one.
-  const auto add_more = [&](Row row, const std::string& action) {
-    const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };
-    cases.push_back({row, some(kMore + 1), some(1), 0, false, kMore});
-  };
-  for (const dif::AggregationInfo& function : dif::kAggregations) add_more(row_of(function), "@s{} = " + call_of(function));
-  append(cases, kept_values());
-  add_more("key/any"_row, "@s{}[arg1] = count()");
-  append(cases, locals_in("P{ arg0; "));
-  cases.push_back({"prepare/dif"_row, "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
-  cases.push_back({"prepare/actions"_row, "P{ @ = sum(arg1); }", "P/arg0 == 9/{ @ = sum(arg1); }"});
-  cases.push_back({"key/once"_row, "P{ @[arg1] = count(); }", "P{ @ = sum(arg1); }"});
-  // Predicates that differ, as those of a script do, and do not hold: the processor guesses the next instruction less well.
-  const std::string first = "P/arg1 == 7/{ @a = count(); } ";
-  cases.push_back({"prepare/clause"_row,
-                   first + "P/arg1 > 100/{ @b = count(); } P/arg0 != 1/{ @c = count(); } P/arg1 < 5/{ @d = count(); } "
-                           "P/arg2 == 9/{ @e = count(); }",
-                   first, 0, false, kMore});
-  append(cases, string_subroutines());
-  const auto add = [&](Row row, const std::string& action) {
-    cases.push_back({row, fmt::format("P{{ arg0; {}; }}", action), nothing});
-  };
-  add_more("action/trace"_row, "trace(arg1)");
-  add("record/any"_row, "trace(arg1)");
-  add_more("action/printf"_row, "printf(\"%d\\n\", arg1)");
-  add_more("action/print"_row, "print(arg1)");
-  cases.push_back({.row = "action/tracemem"_row,
-                   .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
-                   .without = "P{ arg0; this->s = alloca(16); }",
-                   .most_firings = 20'000});
-  append(cases, printing());
-  append(cases, consumed_aggregations());
-  append(cases, printed_values());
-  append(cases, acting());
-  append(cases, on_output());
-  append(cases, other_actions(cases));
+  std::vector<ScriptCase> cases;
+  add(cases, kEvaluations), add(cases, kFirst);
+  add_aggregating(cases);
+  add(cases, kSecond);
+  add_on_output(cases);
+  add_other_actions(cases);
   return cases;
 }
 

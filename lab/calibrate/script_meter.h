@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lab/calibrate/made_up_run.h"
@@ -17,9 +16,8 @@
 
 namespace dvm::lab {
 
-struct ScriptCase {
-  runtime::Row row;
-  std::string with, without;
+// How a case is timed.
+struct CaseTerms {
   double bytes = 0;                    // if not 0, n is measured, over so many bytes
   bool is_consumer = false;            // the consumer's time, a record
   double uses = 1;                     // of the row, that `with` has more
@@ -30,11 +28,16 @@ struct ScriptCase {
   std::optional<bool> exists = {};  // a variable that is looked up. n is what it costs more, or less, if it does
 };
 
+struct ScriptCase : CaseTerms {
+  runtime::Row row;
+  std::string with, without;
+};
+
 // Rows that others need come first. For an engine that is not the default: only the rows that depend on the engine.
 std::vector<ScriptCase> script_cases(runtime::EngineId engine = {});
 
-// Copies of a part, each with its number in place of {}.
-std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end = {});
+// The script that a text stands for: <3|a{};|> is a0;a1;a2; and FEW and MANY are strings of few and of many letters.
+std::string expanded(std::string text);
 
 // Keys of an aggregation that is printed, unless a case says otherwise.
 inline constexpr unsigned kPrintedKeys = 1;
