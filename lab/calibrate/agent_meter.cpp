@@ -149,10 +149,7 @@ class AgentMeter {
   }
 
   static std::string script_of(const std::string& probe, const std::string& clauses) {
-    constexpr std::string_view kAgain = "PROBE";  // of a further clause
-    std::string text = fmt::format("{} {}", probe, clauses);
-    if (const size_t at = text.find(kAgain); at != std::string::npos) text.replace(at, kAgain.size(), probe);
-    return text;
+    return probe + " " + replaced(clauses, "PROBE", probe);  // of a further clause
   }
 
   // Counts the instructions of the last clause's predicate, in which two sizes differ.

@@ -14,11 +14,10 @@ using namespace runtime;
 extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
     kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter;
 
-namespace {
-
-bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); }
-
-}  // namespace
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
 
 std::span<const Meter* const> meters() {
   static const Meter* const all[] = {&kDifMeter,    &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter, &kTableMeter,

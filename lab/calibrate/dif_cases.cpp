@@ -275,10 +275,6 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
   return made;
 }
 
-void replace(std::string& text, std::string_view what, const std::string& with) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) text.replace(at, what.size(), with);
-}
-
 bool is_measured(Row row) {
   const std::vector<Uncalibrated> without = uncalibrated_rows();
   return std::none_of(without.begin(), without.end(), [&](const Uncalibrated& one) { return one.row == row; });
@@ -299,8 +295,7 @@ std::vector<DifCase> dif_cases() {
   const auto add = [&cases](DifCase made) {
     if (is_measured(made.row)) cases.push_back(std::move(made));
   };
-  const std::vector<Row>& rows = price_rows();
-  const auto is_row = [&rows](Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); };
+  const auto is_row = [](Row row) { return has_row(price_rows(), row); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
     if (!is_row(row_of(opcode.opcode))) continue;
     if (opcode.format != dif::Format::ret) add(opcode_case(opcode));
@@ -319,15 +314,10 @@ std::vector<DifCase> dif_cases() {
 
 std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters) {
   std::string text = one.setup;
-  for (unsigned i = 0; i < copies; i++) {
-    std::string copy = part;
-    replace(copy, "{i}", std::to_string(i));
-    text += copy;
-  }
-  replace(text, "{s}", std::string(letters, 'a'));
-  replace(text, "{d}", std::string(letters, '1'));
-  replace(text, "{n}", std::to_string(letters + 1));
-  return text + one.end;
+  for (unsigned i = 0; i < copies; i++) text += replaced(part, "{i}", std::to_string(i));
+  text = replaced(std::move(text), "{s}", std::string(letters, 'a'));
+  text = replaced(std::move(text), "{d}", std::string(letters, '1'));
+  return replaced(std::move(text), "{n}", std::to_string(letters + 1)) + one.end;
 }
 
 }  // namespace dvm::lab

@@ -76,6 +76,13 @@ std::vector<runtime::Row> rows_of(const Cases& cases) {
   return rows;
 }
 
+inline bool has_row(const std::vector<runtime::Row>& rows, runtime::Row row) {
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
+// The text with `by` in each place of `what`.
+std::string replaced(std::string text, std::string_view what, std::string_view by);
+
 // Rows that are not measured, and cost nothing in a calibrated profile.
 struct Uncalibrated {
   runtime::Row row;

@@ -213,18 +213,10 @@ constexpr CaseRow kNative[] = {
 constexpr CaseRow kNativeClause = {"prepare/clause"_row, kWhole, "<5|P{ @s{} = sum(id); } |>", "P{ <5|@s{} = sum(id); |>}",
                                    kFour};
 
-void replace(std::string& text, std::string_view what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
-}
-
 std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
 
 void add(std::vector<ScriptCase>& to, const CaseRow& row) {
-  const auto script = [&row](const char* part) {
-    std::string text = row.text;
-    replace(text, "$", part);
-    return expanded(std::move(text));
-  };
+  const auto script = [&row](const char* part) { return expanded(replaced(row.text, "$", part)); };
   to.push_back({row.terms, row.row, script(row.with), script(row.without)});
 }
 void add(std::vector<ScriptCase>& to, std::span<const CaseRow> rows) {
@@ -288,8 +280,6 @@ ScriptCase action_case(const dif::ActionInfo& action) {
   return {{}, row_of(action), fmt::format("P{{ {}{}({}); }}", before, action.name, arguments), fmt::format("P{{ {}}}", before)};
 }
 
-bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); }
-
 // The actions that no other case or meter measures, by their prototypes. What a destructive one does is not known here.
 void add_other_actions(std::vector<ScriptCase>& to) {
   std::vector<Row> known = rows_of(to);
@@ -315,16 +305,12 @@ std::vector<ScriptCase> native_cases() {
 }  // namespace
 
 std::string expanded(std::string text) {
-  replace(text, "FEW", literal(kFewLetters));
-  replace(text, "MANY", literal(kManyLetters));
+  text = replaced(replaced(std::move(text), "FEW", literal(kFewLetters)), "MANY", literal(kManyLetters));
   for (size_t end; (end = text.find("|>")) != std::string::npos;) {
     const size_t begin = text.rfind('<', end), bar = text.find('|', begin);
     std::string all;
-    for (unsigned i = 0, times = static_cast<unsigned>(std::stoul(text.substr(begin + 1))); i < times; i++) {
-      std::string part = text.substr(bar + 1, end - bar - 1);
-      replace(part, "{}", std::to_string(i));
-      all += part;
-    }
+    for (unsigned i = 0, times = static_cast<unsigned>(std::stoul(text.substr(begin + 1))); i < times; i++)
+      all += replaced(text.substr(bar + 1, end - bar - 1), "{}", std::to_string(i));
     text.replace(begin, end + 2 - begin, all);
   }
   return text;
