@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "dvm/dif/subroutine.h"
@@ -21,11 +20,10 @@ using dif::Format;
 using dif::Opcode;
 
 constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
-constexpr std::string_view kTwoNumbers = "setx 7, %r1\nsetx 5, %r2\n";
-constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nmov %r1, %r2\n";  // equal ones
+#define TWO_NUMBERS "setx 7, %r1\nsetx 5, %r2\n"
 // A string that was just written takes longer to read than an old one, so the result of a subroutine is read once.
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
-constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
+#define SCRATCH "setx 512, %r3\nallocs %r3, %r4\n"  // 8-aligned, at %r4
 
 DifCase flat(Row row, std::string_view setup, std::string body, std::string base = {}) {
   return {row, std::string(setup), std::move(body), std::move(base)};
@@ -74,30 +72,6 @@ DifCase reference_case(const dif::OpcodeInfo& opcode) {
   return made;
 }
 
-// Bytes that are moved.
-DifCase sized(Row row, std::string setup, std::string body, std::string base = {}) {
-  DifCase made = flat(row, setup, std::move(body), std::move(base));
-  made.by_size = true;
-  return made;
-}
-
-// Opcodes whose format does not determine the case.
-std::map<Opcode, DifCase> special_opcodes() {
-  std::map<Opcode, DifCase> cases;
-  const auto add = [&cases](Opcode opcode, DifCase one) -> DifCase& {
-    return cases.emplace(opcode, std::move(one)).first->second;
-  };
-  add(Opcode::scmp, sized("opcode/scmp"_row, std::string(kTwoStrings), "scmp %r1, %r2\n"));
-  add(Opcode::allocs, sized("opcode/allocs"_row, "setx {n}, %r1\n", "allocs %r1, %r2\n")).copies = kFew;
-  add(Opcode::copys,
-      sized("opcode/copys"_row, std::string(kScratch) + "sets \"{s}\", %r1\nsetx {n}, %r2\n", "copys %r1, %r2, %r4\n"));
-  add(Opcode::pushtr, sized("opcode/pushtr"_row, "sets \"{s}\", %r1\n", "flushts\npushtr string, %r0, %r1\n", "flushts\n"));
-  add(Opcode::pushtv, flat("opcode/pushtv"_row, kTwoNumbers, "flushts\npushtv %r1\n", "flushts\n"));
-  add(Opcode::flushts, flat("opcode/flushts"_row, kTwoNumbers, "flushts\n"));
-  add(Opcode::popts, flat("opcode/popts"_row, kTwoNumbers, "pushtv %r1\npopts\n")).only_body = {"opcode/pushtv"_row};
-  return cases;
-}
-
 // The ret of a DIFO that only loads a variable.
 DifCase alone_case(const dif::OpcodeInfo& opcode) {
   DifCase made = flat(variant_of(opcode.opcode), "ldgs arg0, %r1\n", "");
@@ -110,88 +84,89 @@ DifCase alone_case(const dif::OpcodeInfo& opcode) {
 // How opcodes of a format run. {}: the mnemonic.
 struct FormatCase {
   Format format;
-  std::string_view setup, more_setup;
+  std::string_view setup;
   const char *body, *base = "";
 };
 constexpr FormatCase kFormats[] = {
-    {Format::log, kTwoNumbers, "", "{} %r1, %r2, %r3\n"},
-    {Format::r1rd, kTwoNumbers, "", "{} %r1, %r2\n"},
-    {Format::cmp, kTwoNumbers, "", "{} %r1, %r2\n"},
-    {Format::tst, kTwoNumbers, "", "{} %r1\n"},
-    {Format::branch, kTwoNumbers, "cmp %r1, %r2\n", "{} l{{i}}\nl{{i}}: nop\n", "nop\n"},
-    {Format::load, kScratch, "", "{} [%r4], %r2\n"},
-    {Format::store, kScratch, "setx 7, %r1\n", "{} %r1, [%r4]\n"},
-    {Format::setx, "", "", "{} 9, %r1\n"},
-    {Format::sets, "", "", "{} \"x\", %r1\n"},
+    {Format::log, TWO_NUMBERS, "{} %r1, %r2, %r3\n"},
+    {Format::r1rd, TWO_NUMBERS, "{} %r1, %r2\n"},
+    {Format::cmp, TWO_NUMBERS, "{} %r1, %r2\n"},
+    {Format::tst, TWO_NUMBERS, "{} %r1\n"},
+    {Format::branch, TWO_NUMBERS "cmp %r1, %r2\n", "{} l{{i}}\nl{{i}}: nop\n", "nop\n"},
+    {Format::load, SCRATCH, "{} [%r4], %r2\n"},
+    {Format::store, SCRATCH "setx 7, %r1\n", "{} %r1, [%r4]\n"},
+    {Format::setx, "", "{} 9, %r1\n"},
+    {Format::sets, "", "{} \"x\", %r1\n"},
+};
+
+// Opcodes whose format does not determine the case, and keys of variables: one of two numbers beside one of one, one of a string
+// beside one of a number.
+const DifCase kSpecial[] = {
+    {.row = "opcode/scmp"_row, .setup = "sets \"{s}\", %r1\nmov %r1, %r2\n", .body = "scmp %r1, %r2\n", .by_size = true},
+    {.row = "opcode/allocs"_row, .setup = "setx {n}, %r1\n", .body = "allocs %r1, %r2\n", .by_size = true, .copies = kFew},
+    {.row = "opcode/copys"_row,
+     .setup = SCRATCH "sets \"{s}\", %r1\nsetx {n}, %r2\n",
+     .body = "copys %r1, %r2, %r4\n",
+     .by_size = true},
+    {.row = "opcode/pushtr"_row,
+     .setup = "sets \"{s}\", %r1\n",
+     .body = "flushts\npushtr string, %r0, %r1\n",
+     .base = "flushts\n",
+     .by_size = true},
+    {.row = "opcode/pushtv"_row, .setup = TWO_NUMBERS, .body = "flushts\npushtv %r1\n", .base = "flushts\n"},
+    {.row = "opcode/flushts"_row, .setup = TWO_NUMBERS, .body = "flushts\n"},
+    {.row = "opcode/popts"_row, .setup = TWO_NUMBERS, .body = "pushtv %r1\npopts\n", .only_body = {"opcode/pushtv"_row}},
+};
+const DifCase kKeys[] = {
+    {.row = "tuple/integer"_row,
+     .setup = "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
+              "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n",
+     .body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n",
+     .base = "flushts\npushtv %r1\nldgaa w, %r2\n",
+     .only_body = {"opcode/pushtv"_row}},
+    {.row = "tuple/string"_row,
+     .setup = "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
+              "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n",
+     .body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n",
+     .base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n",
+     .only_base = {"opcode/flushts"_row, "opcode/pushtv"_row, "tuple/integer"_row},
+     .by_size = true},
 };
 
 DifCase opcode_case(const dif::OpcodeInfo& opcode) {
-  static const std::map<Opcode, DifCase> special = special_opcodes();
-  if (const auto found = special.find(opcode.opcode); found != special.end()) return found->second;
+  for (const DifCase& one : kSpecial)
+    if (one.row == row_of(opcode.opcode)) return one;
   if (opcode.format == Format::ldv || opcode.format == Format::stv) return variable_case(opcode);
-  const auto* how =
-      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatCase& one) { return one.format == opcode.format; });
-  const FormatCase one = how == std::end(kFormats) ? FormatCase{opcode.format, "", "", "{}\n"} : *how;
-  DifCase made = flat(row_of(opcode.opcode), one.setup, fmt::format(fmt::runtime(one.body), opcode.mnemonic), one.base);
-  made.setup += one.more_setup;
+  FormatCase how{opcode.format, "", "{}\n"};
+  for (const FormatCase& one : kFormats)
+    if (one.format == opcode.format) how = one;
+  DifCase made = flat(row_of(opcode.opcode), how.setup, fmt::format(fmt::runtime(how.body), opcode.mnemonic), how.base);
   if (opcode.mnemonic.starts_with("uld")) made.setup = fmt::format("setx {}, %r4\n", kCaptured);  // of the process
   return made;
 }
 
-// DIF that makes %r3 a string in such a place, from the literal in %r1.
-std::string made_in(vm::StringPlace place) {
-  switch (place) {
-    case vm::StringPlace::scratch:
-      return "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n";
-    case vm::StringPlace::variable:
-      return "stgs %r1, v\nldgs v, %r3\n";
-    case vm::StringPlace::local:
-      return "stls %r1, v\nldls v, %r3\n";
-    case vm::StringPlace::dynamic:
-      return "stts %r1, v\nldts v, %r3\n";
-    case vm::StringPlace::captured:
-      return fmt::format("setx {}, %r2\npushtv %r2\ncall copyinstr, %r3\n", kCaptured);
-    default:
-      return "ldgs execname, %r3\n";
-  }
-}
+// A string that lies in such a place, in %r3, is pushed, and a literal, in %r1. Some places are those of a variable.
+struct PlaceCase {
+  vm::StringPlace place;
+  const char* made;
+  std::optional<Opcode> store = {};
+};
+const PlaceCase kPlaceCases[] = {
+    {vm::StringPlace::scratch, "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n"},
+    {vm::StringPlace::variable, "stgs %r1, v\nldgs v, %r3\n", Opcode::stgs},
+    {vm::StringPlace::local, "stls %r1, v\nldls v, %r3\n", Opcode::stls},
+    {vm::StringPlace::dynamic, "stts %r1, v\nldts v, %r3\n", Opcode::stts},
+    {vm::StringPlace::captured, "setx 4096, %r2\npushtv %r2\ncall copyinstr, %r3\n"},
+};
 
-// A string that lies there is pushed, and a literal.
 DifCase place_case(vm::StringPlace place) {
-  const std::map<vm::StringPlace, Opcode> stores = {{vm::StringPlace::variable, Opcode::stgs},
-                                                    {vm::StringPlace::local, Opcode::stls},
-                                                    {vm::StringPlace::dynamic, Opcode::stts}};
-  DifCase made{row_of(place)};
-  if (const auto store = stores.find(place); store != stores.end()) made.setup = declare(store->second, "string");
-  made.setup += "sets \"{s}\", %r1\n" + made_in(place);
-  made.body = "flushts\npushtr string, %r0, %r3\n";
-  made.base = "flushts\npushtr string, %r0, %r1\n";
-  return made;
-}
-
-// A variable of two keys is read, and one of one.
-DifCase value_key_case() {
-  DifCase made{"tuple/integer"_row};
-  made.setup =
-      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
-      "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n";
-  made.body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n";
-  made.base = "flushts\npushtv %r1\nldgaa w, %r2\n";
-  made.only_body = {"opcode/pushtv"_row};
-  return made;
-}
-
-// One of a string is read, and one of a number.
-DifCase reference_key_case() {
-  DifCase made{"tuple/string"_row};
-  made.setup =
-      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
-      "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n";
-  made.body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n";
-  made.base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n";
-  made.only_base = {"opcode/flushts"_row, "opcode/pushtv"_row, "tuple/integer"_row};
-  made.by_size = true;
-  return made;
+  PlaceCase how{place, "ldgs execname, %r3\n"};
+  for (const PlaceCase& one : kPlaceCases)
+    if (one.place == place) how = one;
+  return {.row = row_of(place),
+          .setup = (how.store ? declare(*how.store, "string") : "") + "sets \"{s}\", %r1\n" + how.made,
+          .body = "flushts\npushtr string, %r0, %r3\n",
+          .base = "flushts\npushtr string, %r0, %r1\n"};
 }
 
 DifCase built_in_case(const dif::BuiltInInfo& variable) {
@@ -307,8 +282,7 @@ std::vector<DifCase> dif_cases() {
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
   for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::StringPlace>(i)));
-  add(value_key_case());
-  add(reference_key_case());
+  for (const DifCase& one : kKeys) add(one);
   return cases;
 }
 
