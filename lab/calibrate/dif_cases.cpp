@@ -176,38 +176,34 @@ DifCase built_in_case(const dif::BuiltInInfo& variable) {
 }
 
 // Arguments of subroutines that do not work with any values of their types.
-const std::map<std::string_view, std::vector<std::string>>& special_arguments() {
-  static const std::map<std::string_view, std::vector<std::string>> arguments = {
-      {"copyin", {"captured", "size"}},
-      {"copyinto", {"captured", "size", "scratch"}},
-      {"bcopy", {"text", "scratch", "size"}},
-      {"alloca", {"size"}},
-      {"inet_ntop", {"2", "captured"}},
-      {"link_ntop", {"1", "captured"}},
-      {"substr", {"string", "1"}},
-      {"strchr", {"string", "122"}},
-      {"strrchr", {"string", "122"}},
-      {"strstr", {"string", "other"}},
-      {"index", {"string", "other"}},
-      {"rindex", {"string", "other"}},
-      {"strtok", {"string", "other"}},
-      {"strtoll", {"digits"}},
-      {"lltostr", {"1234"}},
-      {"json", {"object", "key"}},
-  };
-  return arguments;
-}
+using Arguments = std::vector<std::string>;
+const std::map<dif::Subroutine, Arguments> kSpecialArguments = {
+    {dif::Subroutine::copyin, {"captured", "size"}},
+    {dif::Subroutine::copyinto, {"captured", "size", "scratch"}},
+    {dif::Subroutine::bcopy, {"text", "scratch", "size"}},
+    {dif::Subroutine::alloca, {"size"}},
+    {dif::Subroutine::inet_ntop, {"2", "captured"}},
+    {dif::Subroutine::link_ntop, {"1", "captured"}},
+    {dif::Subroutine::substr, {"string", "1"}},
+    {dif::Subroutine::strchr, {"string", "122"}},
+    {dif::Subroutine::strrchr, {"string", "122"}},
+    {dif::Subroutine::strstr, {"string", "other"}},
+    {dif::Subroutine::index, {"string", "other"}},
+    {dif::Subroutine::rindex, {"string", "other"}},
+    {dif::Subroutine::strtok, {"string", "other"}},
+    {dif::Subroutine::strtoll, {"digits"}},
+    {dif::Subroutine::lltostr, {"1234"}},
+    {dif::Subroutine::json, {"object", "key"}},
+};
 
-std::vector<std::string> arguments_of(const dif::SubroutineInfo& subroutine) {
-  const auto special = special_arguments().find(subroutine.name);
-  if (special != special_arguments().end()) return special->second;
-  std::vector<std::string> arguments;
+Arguments arguments_of(const dif::SubroutineInfo& subroutine) {
+  const auto special = kSpecialArguments.find(subroutine.id);
+  if (special != kSpecialArguments.end()) return special->second;
+  Arguments arguments;
   for (const dif::Argument& argument : subroutine.arguments) {
     if (argument.is_optional) continue;
-    if (argument.type == dif::ArgumentType::string)
-      arguments.push_back("string");
-    else
-      arguments.push_back(argument.type == dif::ArgumentType::ptr ? "captured" : "7");
+    const char* other = argument.type == dif::ArgumentType::ptr ? "captured" : "7";
+    arguments.push_back(argument.type == dif::ArgumentType::string ? "string" : other);
   }
   return arguments;
 }
