@@ -125,6 +125,7 @@ if(DVM_BPF)
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/load_watch.cpp
+    instrument/uprobe/own_memory.cpp
     instrument/uprobe/record_emitter.cpp
     instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp

@@ -60,7 +60,8 @@ struct CaptureGate {
   int16_t thread_status = 0;  // of a task_struct: says whether a call is one of i386
   std::vector<KernelGateCondition> when;
   WantedProcesses wanted;
-  int32_t not_pid = 0;  // never this one
+  int16_t memory = 0;       // of a task_struct: its memory
+  uint64_t not_memory = 0;  // never a process with this one (own_memory.h); 0: any
 };
 
 }  // namespace dvm::runtime

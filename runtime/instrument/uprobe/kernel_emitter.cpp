@@ -199,7 +199,13 @@ void KernelEmitter::find_probe(const CaptureGate& gate) {
 void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids) {
   const WantedProcesses& wanted = gate.wanted;
   std::vector<Label> found;
-  if (gate.not_pid != 0 || !wanted.pids.empty()) {
+  if (gate.not_memory != 0) {
+    call(BPF_FUNC_get_current_task_btf);
+    load(r1, r0, gate.memory);
+    load_constant(r2, static_cast<int64_t>(gate.not_memory));
+    unwanted_.push_back(jump_if(BPF_JEQ, r1, r2));
+  }
+  if (!wanted.pids.empty()) {
     if (layout.shape.thread.is_given()) {
       kernel_operand(layout.shape.thread.process);
     } else {
@@ -207,7 +213,6 @@ void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& l
       mov(r1, r0);
       shift_right(r1, 32);
     }
-    if (gate.not_pid) leave_if(BPF_JEQ, r1, gate.not_pid);
     for (const int32_t pid : wanted.pids) found.push_back(jump_if(BPF_JEQ, r1, pid));
   }
   if (!wanted.names.empty()) check_name(wanted.names, layout, found);

@@ -3,12 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/instrument/uprobe/own_memory.h"
 
 namespace dvm::runtime {
 namespace {
@@ -85,7 +85,8 @@ Result<Tracepoints::Planned> Tracepoints::make(const KernelEvent& event, const E
   if (is_system_call(event)) {
     const Operand status = resolve({Operand::handed(kThisThread), "thread_info.status"});
     planned.gate.thread_status = static_cast<int16_t>(status.value);
-    planned.gate.not_pid = getpid();
+    planned.gate.memory = memory_member_;
+    planned.gate.not_memory = own_memory_;
   }
   if (!resolve.status) return resolve.status.error();
   if (!types_->hands_on(event.tracepoint, 0)) return Error{fmt::format("this kernel has no tracepoint {}", event.tracepoint)};
@@ -119,12 +120,22 @@ std::vector<const KernelEvent*> Tracepoints::events_of(const EnabledProbe& enabl
   return events;
 }
 
+Status Tracepoints::learn() {
+  auto types = KernelTypes::load();
+  if (!types) return types.error();
+  const auto member = (*types)->resolve("", {Operand::handed(kThisThread), "mm"});
+  if (!member) return member.error();
+  memory_member_ = static_cast<int16_t>(member->value);
+  const auto memory = own_memory(memory_member_);
+  if (!memory) return memory.error();
+  own_memory_ = *memory;
+  types_ = std::move(*types);
+  return {};
+}
+
 Status Tracepoints::plan(const EnabledProbe& enabled, Delivery& delivery, std::vector<Refused>& refused) {
-  if (!types_) {
-    auto types = KernelTypes::load();
-    if (!types) return types.error();
-    types_ = std::move(*types);
-  }
+  if (!types_)
+    if (Status learnt = learn(); !learnt) return learnt;
   for (const KernelEvent* event : events_of(enabled)) {
     auto planned = make(*event, enabled);
     if (planned && planned->needs.kernel_frames != 0)

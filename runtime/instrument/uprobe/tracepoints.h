@@ -38,12 +38,16 @@ class Tracepoints {
     bool can_share(const Planned& other) const;
   };
 
+  // What does not differ between probes.
+  Status learn();
   std::vector<const KernelEvent*> events_of(const EnabledProbe& enabled) const;
   Result<Planned> make(const KernelEvent& event, const EnabledProbe& enabled) const;
   Status add(Planned planned, const std::vector<uint16_t>& calls, Delivery& delivery);
   static Status attach(Planned& planned, const ProgramMaps& maps, const TaskLayout& tasks);
 
   std::shared_ptr<const KernelTypes> types_;
+  int16_t memory_member_ = 0;
+  uint64_t own_memory_ = 0;
   std::vector<Planned> planned_;
 };
 

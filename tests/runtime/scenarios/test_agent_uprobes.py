@@ -52,6 +52,13 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         self.assertEqual(self.end(agent), (["1000"], ""))
         self.assertEqual(self.follow(other).returncode, 0)
 
+    def test_system_calls_of_dvm_are_not_traced(self):
+        """Nor those of the process that shares its memory while it takes the agent off."""
+        script = 'pid$target:looper:func:entry { @ = count(); } syscall:::entry /ppid == $pid && execname == "dvm"/ { @calls[probefunc] = count(); }'
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", f"{program('looper')} 1000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.split()[-1], "1000")
+
     def test_children_with_jumps_of_a_killed_tracer_are_cleared(self):
         library = shutil.copy(program("liblate_library.so"), self.folder)
         script = (f"import ctypes, os; func = ctypes.CDLL('{library}').late_function; print(func(4), flush=True); input(); os.fork() and os._exit(0); "
