@@ -76,7 +76,7 @@ int compile(const CompileCommand& given) {
   if (!script.json)
     for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);
   if (!script.json && (given.listing || (given.file.empty() && !script.print_tree)))
-    for (const compiler::CompiledSource& program : programs) print_dif(program.program, *options);
+    for (const compiler::CompiledSource& program : programs) print_dif(program.program, *options, stdout);
   return given.file.empty() ? 0 : write_program(given.file, program_file(*sources, std::move(programs), script));
 }
 

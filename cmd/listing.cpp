@@ -179,10 +179,10 @@ DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions&
   };
 }
 
-void print_dif(const dif::Program& program, const dif::Options& options) {
+void print_dif(const dif::Program& program, const dif::Options& options, std::FILE* out) {
   static uint64_t number = 0;
   const auto strsize = static_cast<uint64_t>(options[dif::Option::strsize]);
-  const auto print = [&](const dif::Difo& difo) { fmt::print("{}", dif::list_as_dtrace(difo, ++number, strsize)); };
+  const auto print = [&](const dif::Difo& difo) { fmt::print(out, "{}", dif::list_as_dtrace(difo, ++number, strsize)); };
   for (const dif::EcbDesc& clause : program.clauses) {
     if (clause.predicate) print(clause.predicate->difo);
     for (const dif::ActDesc& action : clause.actions)

@@ -32,6 +32,6 @@ DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions&
 // "backend local (uprobe), engine interp; not timer: it fires tick probes only"
 std::string placement_text(const runtime::Placement& placement);
 // Every object, numbered through all programs.
-void print_dif(const dif::Program& program, const dif::Options& options);
+void print_dif(const dif::Program& program, const dif::Options& options, std::FILE* out);
 
 }  // namespace dvm::cmd

@@ -276,7 +276,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   const std::vector<ReadyProgram> programs = make(handle, source.target);
   if (programs.empty()) return {};
   if (given.list_dif || handle.options()[dif::Option::verbose] > 0)
-    for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
+    for (const ReadyProgram& program : programs) print_dif(program.program, handle.options(), stderr);
   if (given.list_probes) return {.status = list(handle, given, programs, source.target, out)};
   if (!given.ledger.empty())
     if (const auto execution = execution_under(handle.options(), profile); !execution)
@@ -344,7 +344,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       ->type_name("FILE");
   add_export_options(command, options.exports);
   command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
-  command.add_flag("-S", options.list_dif, "List the DIF, as dtrace -S does");
+  command.add_flag("-S", options.list_dif, "List the DIF on standard error, as dtrace -S does");
   add_setting(command, options.script, "-b", "bufsize", "SIZE", "Set the size of a principal buffer, like -x bufsize");
   command.add_flag_function(
       "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");

@@ -179,8 +179,8 @@ class Command(unittest.TestCase):
         for option in (["-S"], ["-x", "verbose"]):
             result = run(*option, "-e", "-n", "BEGIN { trace(1); }")
             self.assertEqual(result.returncode, 0)
-            self.assertIn("OFF OPCODE      INSTRUCTION", result.stdout)
-            self.assertNotIn("CPU", result.stdout)
+            self.assertIn("OFF OPCODE      INSTRUCTION", result.stderr)
+            self.assertEqual(result.stdout, "")
 
     def test_o_appends(self):
         with tempfile.TemporaryDirectory() as folder:
