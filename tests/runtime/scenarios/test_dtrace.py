@@ -100,7 +100,7 @@ class Options(Link):
 
     def test_compiling_alone_enables_nothing(self):
         result = self.succeeds("-eS", "-n", 'BEGIN { printf("never"); }')
-        self.assertIn("DIFO", self.succeeds("-eS", "-n", "BEGIN { trace(pid); }").stdout + result.stdout)
+        self.assertIn("DIFO", self.succeeds("-eS", "-n", "BEGIN { trace(pid); }").stderr)
         self.assertNotIn("never\n", result.stdout)
 
     def test_compiling_alone_describes_each_clause(self):
@@ -112,6 +112,10 @@ class Options(Link):
         out = self.succeeds("-ev", "-n", "BEGIN", "-n", "END").stdout
         self.assertEqual(re.findall(r"^(?:Stab|:).*", out, re.M),
                          ["Stability attributes for description BEGIN:", ":::BEGIN", "Stability attributes for description END:", ":::END"])
+
+    def test_of_a_flag_and_its_setting_the_last_counts(self):
+        for words, wanted in ((["-x", "quiet=off", "-q"], ""), (["-q", "-x", "quiet=off"], "dtrace: description 'BEGIN ' matched 1 probe\n")):
+            self.assertEqual(self.succeeds(*words, "-n", "BEGIN { exit(0); }").stderr, wanted)
 
     def test_output_file_settings_and_folders(self):
         self.write("own.d", "inline int ours = 5;")
