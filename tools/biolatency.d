@@ -5,7 +5,7 @@
  *   -D           $1 = 0  A distribution for each disk
  *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C
  *
- * Microseconds from the issue of a request to its completion.
+ * Times are in microseconds, from the issue of a request to its completion.
  *
  * Rows of @: disk distribution_us
  * Needs: io:::start io:::done

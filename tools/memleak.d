@@ -1,17 +1,18 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * memleak: memory that was allocated while tracing and not freed, by the stack that asked for it
+ * memleak: memory that was allocated while tracing and not freed, by the stack that allocated it
  *
  *   -m           $1 = 0                Also follow mmap and munmap
  *   -t TOP       $2 = 20 [1..1000000]  Print this many stacks of each table
  *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * The stacks with most live bytes, then those with most live blocks, up to 30 frames of each, the largest last. Follows malloc, calloc, realloc,
- * reallocarray, aligned_alloc, memalign, posix_memalign, valloc, pvalloc and free of libc. new of libstdc++ calls malloc or aligned_alloc. Other
- * allocators are not followed. With -m, a mapping is live until munmap is called with its address.
+ * The tool prints the stacks with most live bytes, then those with most live blocks, with up to 30 frames each. The largest are last. It follows
+ * malloc, calloc, realloc, reallocarray, aligned_alloc, memalign, posix_memalign, valloc, pvalloc and free of libc. new of libstdc++ calls malloc or
+ * aligned_alloc. Other allocators are not followed. With -m, a mapping is live until munmap is called with its address.
  *
  * posix_memalign writes the address of its block to memory, which the program may change before dvm reads it. glibc leaves the address in %rdx as
- * well, where the tool takes it. A last line says so if neither memory nor a call of free has confirmed any of them, or if blocks are missing.
+ * well, and the tool reads it there. A last line warns if neither the memory nor a call of free has confirmed such an address, or if blocks are
+ * missing.
  *
  * Rows of @bytes: stack bytes
  * Rows of @blocks: stack blocks

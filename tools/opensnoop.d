@@ -1,6 +1,6 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * opensnoop: files that are opened, and what became of it
+ * opensnoop: files that are opened, with the result
  *
  *   -p PID       $1 = 0   Only this process
  *   -n NAME      $2 = ""  Only processes of this name

@@ -8,8 +8,9 @@
  * Each row holds calls, total nanoseconds, the mutex and the caller. The longest times are last. A mutex is shown by its name if
  * it is a variable of the program or of a library, and by its address otherwise.
  *
- * Traced are the mutexes of libc. A hold ends at pthread_cond_wait and its kin, and another begins when they return; the time
- * inside them is neither hold nor wait. Locking a recursive mutex again is part of the outer hold.
+ * The tool traces the mutexes of libc. A hold ends when the thread waits for a condition (pthread_cond_wait and others), and
+ * another begins when that call returns; the time between is neither hold nor wait. Locking a recursive mutex again is part of
+ * the outer hold.
  *
  * Rows of @waits: mutex caller count time_ns
  * Rows of @holds: mutex caller count time_ns

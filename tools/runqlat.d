@@ -6,7 +6,7 @@
  *   -P           $2 = 0  A distribution for each program
  *   -d SECONDS   $3 = 0  Stop after this time; 0: at Ctrl-C
  *
- * Microseconds between sched:::enqueue and sched:::on-cpu.
+ * Times are in microseconds, from sched:::enqueue to sched:::on-cpu.
  *
  * Rows of @: comm distribution_us
  * Needs: sched:::enqueue sched:::on-cpu
