@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What clauses add to a call of a traced function, in ns: by an agent, by uprobes, and by bpftrace, alternating with untraced runs.
+"""The ns that clauses add to a call of a traced function: by an agent, by uprobes, and by bpftrace, alternating with untraced runs.
 
 usage: agent.py DVM [ROUNDS]      (needs a C compiler)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Does the ledger close? Records two runs of a program and replays scripts on them, accounted for by a profile; prints by how much
+"""Accuracy of the ledger. Records two runs of a program and replays scripts on them, accounted for by a profile; prints by how much
 the accounted clocks differ from those that each replay took.
 
 usage: ledger.py BUILD_FOLDER PROFILE [REPLAYS [CALLS [SCRIPT...]]]
 
 A figure is the middle of REPLAYS (5) with the least and the most, in per cent of what was measured, of recordings of CALLS (1,200,000)
-firings. Where a replay had company on its core its figure is that of the line `quiet core`; replays that were hardly ever alone are
+firings. If a neighbour disturbed a replay, its figure is that of the line `quiet core`. Replays that were disturbed nearly all the time are
 repeated, at most as often again, and then left out. Reads of buffers are of 128 KB. Recording needs root. The exit status is 1 if a
 script misses by more than 5 % or could not be measured.
 """

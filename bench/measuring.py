@@ -1,4 +1,4 @@
-"""What the benchmarks of an agent share: programs that are compiled for one run, and how figures are shown."""
+"""Common parts of the benchmarks of an agent: programs that are compiled for one run, and how figures are shown."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds dvm's tools beside bpftrace: both watch one workload at the same time, and their counts are compared.
+"""Compares dvm's tools with bpftrace: both trace one workload at the same time, and their counts are compared.
 
     bench/tools/compare.py [--dvm PATH] [TOOL...]
 
