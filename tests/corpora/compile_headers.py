@@ -5,7 +5,7 @@ usage: compile_headers.py [FOLDER ...] [--before FILE] [--keep FILE]     with DV
 
 Without folders: /usr/include. Headers that cpp and gcc refuse by themselves, or take for C++, are not counted. Prints each refused header
 with the reason. --before names an earlier output: status 1 if a header is refused that was not refused there. --keep names a file of
-verdicts: each is appended as soon as it is known, and headers that the file has are not tried again. Thus an interrupted run goes on.
+verdicts: each is appended as soon as it is known, and headers that the file has are not tried again. So an interrupted run can be continued.
 """
 
 import argparse

@@ -12,7 +12,7 @@ import sys
 CPUS = os.cpu_count()
 LONGEST = 300  # seconds that a run may have taken on a busy machine
 
-# What a group of a row may be, by its name without digits: the least and the largest value.
+# The least and the largest value of a group of a row, by its name without digits.
 RANGES = {
     "pid": (0, 1 << 22), "count": (1, 1e9), "number": (-1, 1e10), "cpu": (0, CPUS - 1), "uid": (0, 1e5), "fd": (0, 4096), "error": (0, 200), "percent": (0, 100),
     "bytes": (0, 1e11), "year": (2020, 2100), "port": (1, 65535), "major": (1, 511), "ns": (0, LONGEST * CPUS * 1e9), "us": (0, LONGEST * CPUS * 1e6),
