@@ -1,4 +1,4 @@
-"""The account of a run by an agent: what the traced threads pay is counted exactly, and priced by the profile of the machine."""
+"""The account of a run by an agent: work in the traced threads is counted exactly, and priced by the profile of the machine."""
 
 import json
 import unittest

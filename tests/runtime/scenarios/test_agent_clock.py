@@ -1,5 +1,5 @@
 """Times that clauses read in the traced thread are those of the kernel's clock within a microsecond, at each firing: while other
-programs keep all CPUs busy, and threads go from one CPU to another. "./bootstrap torture" runs the long form."""
+programs keep all CPUs busy, and threads move between CPUs. "./bootstrap torture" runs the long form."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ class Clock(AgentTest):
         return process
 
     def move_threads(self, target, tracer):
-        """Until the tracer ends, each thread goes to another CPU again and again."""
+        """Moves each thread from CPU to CPU until the tracer ends."""
         cpus = sorted(os.sched_getaffinity(0))
         while tracer.poll() is None:
             for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir():

@@ -1,4 +1,4 @@
-"""Programs that recover from faults of probed instructions: they see these where they belong."""
+"""Programs that recover from faults of probed instructions: their handlers see the original addresses."""
 
 import signal
 import subprocess
@@ -34,7 +34,7 @@ class Recovering(AgentTest):
         return tracer
 
     def finish(self, target, tracer):
-        """What dvm has printed about the program, which nothing has harmed."""
+        """Ends the program, which must be unharmed. Returns the output of dvm."""
         out, _ = target.communicate("\n", timeout=PATIENCE)
         self.assertEqual((out, target.returncode), (RIGHT, 0))
         return tracer.communicate(timeout=PATIENCE)

@@ -43,7 +43,7 @@ class Hostile(unittest.TestCase):
 
 
 def code_of(pid):
-    """Without what begins the tracing, which stays."""
+    """Without the code that starts the agent, which remains."""
     text = dvmtest.Text(pid, "unmapper")
     text.original = without_paddings(text)
     return text
@@ -60,7 +60,7 @@ def guard_of(pid):
 
 
 class Unmapped(Hostile):
-    """Programs that take away memory which dvm has added."""
+    """Programs that unmap memory which dvm has mapped."""
 
     def test_the_probes_are_taken_off_before(self):
         for way in ("unmap", "protect", "discard", "move", "cover", "raw"):
@@ -122,7 +122,7 @@ class Strict(Hostile):
 
 
 class Threads(unittest.TestCase):
-    """Lanes of threads that have ended go over to new ones, whether dvm has looked in between or not."""
+    """New threads take over lanes of threads that have ended, whether dvm has polled in between or not."""
 
     def trace(self, count, at_once):
         script = "pid$target:hostile:work:entry { @ = count(); @t[tid] = count(); } pid$target:hostile:take:entry { n++; @n = count(); } END { trunc(@t); }"
@@ -219,7 +219,7 @@ class FewFiles(Hostile):
 
 
 class Zombies(Hostile):
-    """A tracer that was killed with its guard, and for which nobody has waited yet."""
+    """A tracer that was killed with its guard, and whose parent has not waited for it yet."""
 
     def test_have_ended(self):
         target = self.start("lines")

@@ -89,7 +89,7 @@ class InThread(AgentTest):
                 self.compare(script, [script, "-x", "backend=uprobe"], way="(agent, in the traced thread but for some clauses)")
 
     def test_false_predicates_leave_no_record(self):
-        """Of each clause that needs dvm, as if there were records of all."""
+        """A clause that needs dvm has the same results as with a record of each firing."""
         for body in ('% /arg0 == 42/ { printf("%%d %%d\\n", arg0, arg1 != 0); }', "% /arg0 < 3/ { trace(arg0); } % /arg0 >= 9999/ { @[arg0] = count(); trace(arg0); }",
                      "% /(char)arg0 << 62/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n++; trace(n); }"):
             script = body.replace("%%", "@@").replace("% ", self.DEEP + "entry ").replace("@@", "%")

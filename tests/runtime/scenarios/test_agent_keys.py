@@ -1,4 +1,4 @@
-"""Keys that a traced thread finds out by itself: the same as by uprobes, whatever lies at an address."""
+"""Keys that a traced thread computes itself: the same as by uprobes, whatever memory an address points at."""
 
 import re
 import unittest

@@ -31,7 +31,7 @@ class MemoryLeft(AgentTest):
         return re.findall(r"(?m)^.* (?:r-xp 00000000 00:00 0 *|.*/memfd:dvm-agent-.*)$", maps)
 
     def assert_nothing_is_left(self, attempt=lambda: None):
-        """A thread may be in the code for long where the machine is busy: then a later attempt unmaps it."""
+        """On a busy machine a thread may stay in the code for long; a later attempt then unmaps it."""
         self.assertTrue(dvmtest.eventually(lambda: attempt() or not self.mappings()), self.mappings())
         for text in self.texts:
             self.assertFalse(text.changed(), text.path)

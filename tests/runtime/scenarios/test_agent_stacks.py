@@ -55,7 +55,7 @@ class Stacks(AgentTest):
                     self.assertEqual(here.stdout, there.stdout)
 
     def test_records_of_stacks_wait_for_dvm(self):
-        """All of a second: they are as large as 20,000 firings fill."""
+        """The ring holds the records of one second, 20,000 firings."""
         script = f'pid$target:a.out:bottom:entry /!n++/ {{ system("sleep 1"); }} pid$target:a.out:bottom:entry /arg0 < {NOWHERE}/ {{ @[ustack()] = count(); }}'
         for backend in ("agent", "uprobe")[:1 if dvmtest.missing_privilege() else 2]:
             with self.subTest(backend):

@@ -91,7 +91,7 @@ class BesideUprobes(dvmtest.PrivilegedTest):
             self.ask(target)
 
     def test_both_at_once(self):
-        """Whichever comes first: no process ends, and what is on counts."""
+        """Whichever comes first: no process ends, and the probes that are on count."""
         one, other = self.start(), self.start()
         for turn in range(ROUNDS):
             starts = [("-x", "backend=agent", "-p", str(one.pid)), (*FOLLOW, "-p", str(other.pid))]

@@ -163,7 +163,7 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
             self.refused("run", "-n", "pid$target:broken:func:entry { }", "-c", f"{broken} 1", says="broken")
 
     def test_one_mistake_is_told_once(self):
-        """What follows from a mistake is no further one."""
+        """Consequences of a mistake are not reported."""
         for text in ("BEGIN { @a = foo(1); printa(@a); clear(@a); }", "BEGIN { trace(1 # 2); }", "inline int A = ; BEGIN { trace(A); }",
                      "struct s { int a; BEGIN { trace(1); }", "BEGIN { for (i = 0; i < 3; i++) { } }", "nosuch:::x { trace(args[0]); }",
                      "syscall::opn:entry { trace(args[0]->x); }", "BEGIN { self->x = foo(); trace(self->x); }"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prices of this machine: measured, then held against live scripts."""
+"""Prices of this machine: measured, then compared with live scripts."""
 
 import json
 import os

@@ -29,7 +29,7 @@ class Captures(dvmtest.PrivilegedTest):
                 self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
 
     def copies(self, size):
-        """Sizes of which each copy was what the buffer held at the firing; how many were not; and what was said of them."""
+        """Sizes whose copies all had the contents of the buffer at the firing; the number of other copies; and the message about them."""
         text = (f"pid$target::filled:entry {{ this->copy = (char *)copyin(arg0, {size}); "
                 f"@[arg1, this->copy[0] == arg2 && this->copy[{size} - 1] == arg2] = count(); }}")
         rows, notices = self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=8k")
@@ -97,7 +97,7 @@ ctypes.memmove(text, b'WORLD', 5); c.rmdir(text); ctypes.memmove(text, b'later',
             self.assertEqual((result.returncode, result.stdout.split(), result.stderr), (0, ["WORL"], ""), backend)
 
     def test_what_a_system_call_writes(self):
-        """Nothing can wait for memory there; short and long ones are of different layouts."""
+        """These probes cannot page memory in. Short and long strings have different layouts."""
         text = ('syscall::write:entry /pid == $target/ { @[arg2, strlen(stringof(copyin(arg1, arg2)))] = count(); }')
         loop = "import os\nfor size in (5, 384, 385, 4096): os.write(1, b'x' * size)"
         with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
