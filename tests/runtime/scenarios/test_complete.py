@@ -195,7 +195,7 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.bash("dvm list 'syscall::openat:e", "dvm", "list", "'syscall::openat:e"), ["syscall::openat:entry"])
 
     def test_bash_goes_on_to_the_next_field_in_quotes(self):
-        """It would close the quotes behind a single candidate."""
+        """bash would close the quotes after a single candidate."""
         found = self.bash("dvm list 'syscall::openat", "dvm", "list", "'syscall::openat")
         self.assertIn("syscall::openat2:", found)
         found = self.bash("dvm list 'syscall::openat2", "dvm", "list", "'syscall::openat2")
@@ -214,7 +214,7 @@ class Shells(unittest.TestCase):
         self.type(shell, ("dvm list \"syscall::openat2:en", "openat2:entry\" "), ("dvm run -x demangle=of", "demangle=off "))
 
     def type(self, shell, *further):
-        """What a shell makes of TAB: the X shows what has been put before the cursor."""
+        """The line after TAB; the X marks the cursor."""
         for typed, expected in (("dvm run -n \"syscall::openat2:en", "\"syscall::openat2:entry"), ("dvm run -n 'syscall::openat2:en", "'syscall::openat2:entry"),
                                 (f"dvm list -p {os.getpid()} \"pid\\$targ", "\"pid\\$target:"), ("dtrace -qx demangle=of", "demangle=off "),
                                 ("dtrace -n 'syscall::openat2:en", "'syscall::openat2:entry"), *further):

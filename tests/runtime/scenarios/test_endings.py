@@ -58,7 +58,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(dvm("run", "-q", "--strict-drops", "-n", "BEGIN { exit(0); }").returncode, 0)
 
     def test_drops_are_summed_up(self):
-        """What was reported piece by piece is said once more, together."""
+        """A last line adds up drops that were reported one by one."""
         result = dvm("run", "-q", "-x", "bufsize=16", "-x", "statusrate=1ms", "-n", "tick-2ms { } tick-2ms { } tick-100ms { exit(0); }")
         lines = result.stderr.splitlines()
         dropped = [int(line.split()[1]) for line in lines if " on CPU " in line]
@@ -79,7 +79,7 @@ class Endings(unittest.TestCase):
             self.assertTrue(mark.exists())
 
     def test_interrupt_while_the_reader_is_slow(self):
-        """A signal does not lose what waits to be written."""
+        """A signal loses no output that waits to be written."""
         tracer = start("-n", 'BEGIN { i = 0; } tick-1ms { printf("%8191d\\n", i++); } END { printf("end %d\\n", i); }', bufsize=0)
         time.sleep(0.5)  # long enough to fill the pipe
         tracer.send_signal(signal.SIGINT)
@@ -109,7 +109,7 @@ class EndingsOfProcesses(dvmtest.PrivilegedTest):
         self.assertIn("begun\nend\n20\n", result.stdout)
 
     def test_threads_of_the_program_wait(self):
-        """dvm kills the program, and what it still traces of it is gone."""
+        """dvm kills the program, and with it all threads that it still traces."""
         why_not = dvmtest.privilege_missing_for("breakpoints")
         for backend in ("uprobe", "agent") if why_not else ("uprobe", "agent", "breakpoint"):
             with self.subTest(backend):

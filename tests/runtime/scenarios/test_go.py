@@ -76,7 +76,7 @@ class Arguments(GoTest):
 
 
 class GoroutineNumbers(GoTest):
-    """Held against what the program prints of its own goroutines."""
+    """Compared with the numbers that the program prints."""
 
     def numbers(self, out, word):
         return dict(re.findall(rf"^{word} (\d+) (\d+)$", out, re.M))
@@ -90,7 +90,7 @@ class GoroutineNumbers(GoTest):
             self.assertEqual({number for number, times in re.findall(r"^ +(\d+) +(\d+)$", out, re.M) if times == str(count)}, set(own.values()))
 
     def test_latency_by_goroutine(self):
-        """They wait inside the function, and many go on in another thread."""
+        """Goroutines wait inside the function, and many continue in another thread."""
         out = self.trace("go:sleep:entry { ts[goid] = timestamp; in[goid] = tid; } go:sleep:return /ts[goid]/ "
                          "{ @n = count(); @m = sum(in[goid] != tid); @l = min(timestamp - ts[goid]); ts[goid] = 0; }".replace("in[", "began["), "go_goroutines")
         calls, moved, least = dvmtest.numbers(out.split("own")[-1])[-3:]
@@ -121,7 +121,7 @@ class GoroutineNumbers(GoTest):
 
 
 class Entries(GoTest):
-    """Stacks that grow let a function begin anew."""
+    """A function starts again after its stack has grown."""
 
     def test_each_call_fires_once(self):
         probes = ",".join(f"go:{function}:{name}" for function in ("deep", "huge", "work", "leaf") for name in ("entry", "return"))

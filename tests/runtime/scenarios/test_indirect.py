@@ -29,7 +29,7 @@ class Indirect(dvmtest.PrivilegedTest):
         self.check("strings_static_pie", "a.out")
 
     def test_every_instruction(self):
-        """As DTrace's users look at it: where in strlen() it was, and when."""
+        """As in DTrace: each instruction of strlen(), with its time."""
         script = (f"pid$target:libc:strlen:entry /{MEASURED}/ {{ self->in = 1; }}"
                   "pid$target:libc:strlen: /self->in/ { trace(timestamp); printf(\" %s:%s\\n\", probefunc, probename); }"
                   "pid$target:libc:strlen:return { self->in = 0; }")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dvm run --json: every line of many scripts is as docs/json.schema.json says, and says what the text says."""
+"""dvm run --json: the output of many scripts is valid by docs/json.schema.json, and has the values of the text."""
 
 import json
 import os

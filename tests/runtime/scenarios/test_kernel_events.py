@@ -1,4 +1,4 @@
-"""System calls, the scheduler and processes, on programs of the system that nobody here wrote: cat, sh, find."""
+"""System calls, the scheduler and processes, on programs of the system: cat, sh, find."""
 
 import os
 import signal
@@ -151,7 +151,7 @@ class SystemCalls(dvmtest.PrivilegedTest):
 
 class Harm(dvmtest.PrivilegedTest):
     def test_nothing_is_left_when_dvm_is_killed(self):
-        """The program goes on, and its system calls do what they did."""
+        """The program continues, and its system calls work as before."""
         target = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(3):
             tracer = subprocess.Popen([dvmtest.DVM, "run", "-n", "BEGIN { printf(\"on\\n\"); } syscall:::, sched::: { @ = count(); }",

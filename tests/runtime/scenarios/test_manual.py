@@ -1,11 +1,11 @@
 """Every command and script of the README and the manual runs, and prints what the page shows.
 
-Fenced blocks are told by their first word:
+The first word after the fence gives the kind of a block:
   sh              commands; each block is one shell script that must succeed
-  sh not-run      commands that need something this test has not got
+  sh not-run      commands that need something that this test does not have
   console         "$ command" lines, each with its output: every line shown must be printed, in this order, whatever its numbers
   d               a script; it must run
-  d NAME, c NAME  a file NAME for the commands behind it
+  d NAME, c NAME  a file NAME for the commands after it
 Commands run in one folder per page, which has the examples and some programs to trace. A dvm that does not end is interrupted.
 """
 
@@ -51,7 +51,7 @@ def blocks(page):
 
 
 def sessions(text):
-    """(command, lines shown) of a console block; a command goes on in lines that begin with "> "."""
+    """(command, lines shown) of a console block; a command continues in lines that begin with "> "."""
     found = []
     for line in text.splitlines():
         if line.startswith("$ "):

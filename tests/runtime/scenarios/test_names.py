@@ -1,4 +1,4 @@
-"""Names out of traced programs: of files that are opened late, and such that hold control characters, on a terminal and in a pipe."""
+"""Names from traced programs: of files that are opened late, and with control characters, on a terminal and in a pipe."""
 
 import os
 import pathlib

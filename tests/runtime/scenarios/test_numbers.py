@@ -1,4 +1,4 @@
-"""Numbers of threads and processes come again: what belongs to one does not pass to the next that has its number."""
+"""Ids of threads and processes are reused: variables and names of one do not pass to the next with its id."""
 
 import unittest
 

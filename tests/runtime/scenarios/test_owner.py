@@ -1,4 +1,4 @@
-"""uid, gid and ppid are those of the process at the firing, also where it changes them at once or is soon gone."""
+"""uid, gid and ppid are those of the process at the firing, even if it changes them or ends right after it."""
 
 import os
 import re

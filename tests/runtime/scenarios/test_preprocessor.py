@@ -1,4 +1,4 @@
-"""-C: macros, included files, and errors that name the place in the file a person wrote."""
+"""-C: macros, included files, and errors that name the place in the file before preprocessing."""
 
 import contextlib
 import fcntl

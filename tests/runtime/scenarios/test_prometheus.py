@@ -186,7 +186,7 @@ class PrometheusTest(unittest.TestCase):
         self.assertGreater(found.get("dvm_drops_total", kind="unavailable"), 0)
 
     def test_formats(self):
-        """Text unless protobuf is asked for and not less wanted."""
+        """Text, unless the request prefers protobuf."""
         with traced("BEGIN { @c = count(); }") as tracer:
             scrape_when(tracer, "dvm_agg_c_total")
             for accept in ("*/*", PROTOBUF + ";q=0.1,text/plain;q=0.2", "application/openmetrics-text"):
@@ -206,7 +206,7 @@ class PrometheusTest(unittest.TestCase):
             self.assertEqual(posted.exception.code, 405)
 
     def test_requests_that_are_none(self):
-        """Each is answered with its fault, and none harms the next."""
+        """Each is answered with an error, and none affects the next."""
         get_it, post = b"GET /metrics HTTP/1.1\r\nHost: x\r\n", b"POST /metrics HTTP/1.1\r\nHost: x\r\n"
         cases = ((get_it + b"X: " + b"a" * 1000000 + b"\r\n\r\n", 431), (get_it + b"X: y\r\n" * 20000 + b"\r\n", 431),
                  (b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414), (bytes(range(256)) * 100, 400), (b"GET /metrics\r\n\r\n", 400),

@@ -81,7 +81,7 @@ class Unwinders(dvmtest.PrivilegedTest):
 
 
 class Harmless(dvmtest.PrivilegedTest):
-    """Functions whose return address is kept, or lies elsewhere: the program goes on as if nobody looked."""
+    """Functions whose return address is kept, or lies elsewhere: the program runs as untraced."""
 
     def trace(self, probes):
         result = dvm("run", "-Z", "-n", f"{probes} {{ @[probefunc] = count(); }}", "-c", program("contexts"), timeout=120)

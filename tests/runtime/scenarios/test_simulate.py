@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""dvm simulate: how the cost of a script grows, on paper, and the points that are held against measured ones. Figures of those are
-not looked at closely: the machine may be busy."""
+"""dvm simulate: how the cost of a script grows, and the points that are compared with measurements. Measured figures are
+checked loosely, because the machine may be busy."""
 
 import json
 import os
@@ -167,7 +167,7 @@ class Simulate(unittest.TestCase):
 
 
 class Beside(dvmtest.PrivilegedTest):
-    """What a simulation says beside a run, where that is the same each time."""
+    """A simulation beside a run whose results are the same each time."""
 
     CALLS = 5000
 
