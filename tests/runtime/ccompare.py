@@ -1,4 +1,4 @@
-"""Runs a C program and a D script that print lines, to compare what the two languages say."""
+"""Runs a C program and a D script that print lines, and compares their output."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: where dvm and the traced programs are, running them, and skipping with a reason."""
+"""Common parts of the end-to-end tests: paths of dvm and of traced programs, running them, and skipping with a reason."""
 
 import concurrent.futures
 import os
@@ -74,7 +74,7 @@ def privilege_missing_for(what, prefix=(), path=None):
 
 
 def has_llvm():
-    """Whether the engine llvm can be had here."""
+    """Whether the engine llvm is available."""
     return "not here" not in dvm("--version").stdout
 
 

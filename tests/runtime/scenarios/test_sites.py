@@ -1,4 +1,4 @@
-"""Where entry probes are put: checked for every function of some libraries against a disassembly that is not dvm's, and, for
+"""Places of entry probes: checked for every function of some libraries against a disassembly that is not dvm's, and, for
 programs that run, by what is seen there and at the first instruction."""
 
 import bisect
@@ -106,7 +106,7 @@ class Firings(dvmtest.PrivilegedTest):
         self.assertEqual([int(line) for line in seen if line.strip()], [20 * (1 + 2), sum(range(1, 21))])
 
     def test_each_argument_alone(self):
-        """What no clause asks for may have changed where the probe lies."""
+        """Arguments that no clause reads may have changed at the place of the probe."""
         for n in range(8):
             with self.subTest(argument=n):
                 self.same(f"pid$target:sites:site_*:entry {{ @[probefunc, arg{n}] = count(); }}", program("sites"))
@@ -153,7 +153,7 @@ class Stepped(dvmtest.PrivilegedTest):
 
 
 class Vectors(dvmtest.PrivilegedTest):
-    """The kernel takes some vector instructions for jumps: probes on them are left out, and the program computes what it should."""
+    """The kernel mistakes some vector instructions for jumps. Probes on them are left out, and the program computes the right results."""
 
     def run_vectors(self, probes):
         result = dvm("run", "-Z", "-n", f"{probes} {{ @[probefunc] = count(); }}", "-c", program("vectors"), timeout=120)

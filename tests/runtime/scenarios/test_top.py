@@ -1,4 +1,4 @@
-"""The session of "DTrace for Linux" on the system's own top: which system calls, what they cost, where memory is mapped, and by whom."""
+"""The session of "DTrace for Linux" on the system's own top: its system calls, their cost, and where and by which functions memory is mapped."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""SIGKILL of dvm, of its guard, or of both, at any moment of a run, in programs under load: they go on, with right results."""
+"""SIGKILL of dvm, of its guard, or of both, at any moment of a run, in programs under load: they continue, with right results."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Tracing without privileges: probes as breakpoints in one's own processes, and what is said where that does not do.
+"""Tracing without privileges: probes as breakpoints in one's own processes, and the message where these do not suffice.
 
 The mechanism is tested as a user where the kernel lets users have breakpoints, else as root, who has to ask for it. Where there are
 no debug registers at all, it is tested that dvm says so.

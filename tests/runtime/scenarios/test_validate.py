@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""dvm cost validate on live processes: the experiments, their report, and what is refused. Figures are not looked at closely:
-the machine may be busy."""
+"""dvm cost validate on live processes: the experiments, their report, and what is refused. Figures are checked loosely,
+because the machine may be busy."""
 
 import json
 import os

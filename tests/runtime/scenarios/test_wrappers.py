@@ -137,7 +137,7 @@ class Wrappers(unittest.TestCase):
             self.assertEqual(target.returncode, 0)
 
     def test_a_tracer_that_is_stopped_holds_the_program_for_some_seconds_only(self):
-        """To place its many probes takes most of the time."""
+        """Most of this time goes into placing its many probes."""
         target, tracer = self.trace_lines("pid$target:libc.so.6::entry, pid$target:renewed:func:entry { @ = count(); }", "./renewed", "lines", "5")
         for turn in range(5):
             target.stdin.write("\n")
