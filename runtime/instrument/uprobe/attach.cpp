@@ -14,6 +14,7 @@
 #include "common/regular_file.h"
 #include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
+#include "runtime/process/process.h"
 
 namespace dvm::runtime {
 namespace {
@@ -89,9 +90,7 @@ Status attach_doubtful(const UprobeSet& set, std::vector<FileDescriptor>& links,
   return {};
 }
 
-}  // namespace
-
-Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+Status attach_all(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   const auto file = RegularFile::open(set.path);
   UprobeSet likely, doubtful;
   likely.path = doubtful.path = set.path;
@@ -105,6 +104,15 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
   }
   if (Status status = attach_halves(likely, 0, likely.offsets.size(), links, refused); !status) return status;
   return attach_doubtful(doubtful, links, refused);
+}
+
+}  // namespace
+
+Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+  Status status = attach_all(set, links, refused);
+  if (status || set.pid == 0 || !is_gone(set.pid)) return status;
+  for (const Probe* probe : set.probes) refused.push_back({probe, "its process has ended"});
+  return {};
 }
 
 void detach(std::vector<FileDescriptor>& links) {

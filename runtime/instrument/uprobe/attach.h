@@ -31,7 +31,8 @@ struct UprobeSet {
   }
 };
 
-// Adds links for the set. An error is one that every set would meet: missing rights, a missing file, an old kernel.
+// Adds links for the set. An error is one that every set would meet: missing rights, an old kernel. The probes of a process that
+// has ended meanwhile are refused.
 Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
 
 // Takes the probes of all links off.

@@ -349,17 +349,23 @@ TEST_F(Uprobe, PidsAreThoseOfTheTracersNamespace) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Uprobe, AProcessThatIsGoneIsAnError) {
-  Probe probe;
+TEST_F(Uprobe, ProbesOfAProcessThatIsGoneAreLeftOutAlone) {
+  TracedChild child({[] { traced_plain(1); }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  Probe gone;
   {
-    TracedChild child({});
-    probe = probe_on(child.pid(), &traced_plain, 1);
-    std::get<UprobeSite>(probe.site).path = "/proc/self/exe";
+    TracedChild other({});
+    gone = probe_on(other.pid(), &traced_plain, 2);
+    std::get<UprobeSite>(gone.site).path = "/proc/self/exe";
   }
   auto instrument = make_uprobe_instrument();
-  const Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_);
-  ASSERT_FALSE(status);
-  EXPECT_NE(status.error().message.find("does not exist any more"), std::string::npos) << status.error().message;
+  ASSERT_TRUE(instrument->enable(std::vector<EnabledProbe>{{&gone, {}}, {&probe, {}}}, refused_));
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(refused_[0].probe, &gone);
+  EXPECT_EQ(refused_[0].reason, "its process has ended");
+  ASSERT_TRUE(child.call(0));
+  Counter counter;
+  EXPECT_EQ(*instrument->poll(counter), 1u);
 }
 
 TEST_F(Uprobe, WithoutPrivilegesTheErrorSaysWhatToDo) {
