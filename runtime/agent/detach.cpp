@@ -61,6 +61,15 @@ bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& pa
   return lies_there(code, patch) && memory.write(patch.address, bytes_before(patch));
 }
 
+// Another tool's uprobe has replaced the first byte, or has put the file's byte back at its end. The kernel knows nothing of the
+// jump: behind the instruction of the file, the thread would go on among the bytes of the jump. No debugger is there, since the
+// process has been stopped.
+bool is_half_replaced(CodePages& code, const inside::Patch& patch) {
+  constexpr std::byte kTrap{0xcc};
+  const bool is_begun = code.holds(patch.address, bytes_before(patch).first(1)) || code.holds(patch.address, {&kTrap, 1});
+  return is_begun && code.holds(patch.address + 1, bytes_after(patch).subspan(1));
+}
+
 AddressRange around(const inside::Patch& relay) { return {relay.address - 1, relay.address + relay.length}; }
 
 // All threads stand still. Relays last, when nothing leads there any more. One where a thread is about to go on has to stay: the
@@ -72,8 +81,10 @@ size_t restore_all(const StoppedProcess& stopped, const AgentMemory& memory, con
   std::vector<AddressRange> relays;
   for (const inside::Patch& patch : patches) {
     if (patch.kind == PatchKind::relay) relays.push_back(around(patch));
-    if (patch.kind != PatchKind::site || !lies_there(code, patch)) continue;
-    jumps.add(patch.address, bytes_before(patch));
+    if (patch.kind != PatchKind::site) continue;
+    const bool is_half = is_half_replaced(code, patch);
+    if (!is_half && !lies_there(code, patch)) continue;
+    is_half ? jumps.add(patch.address + 1, bytes_before(patch).subspan(1)) : jumps.add(patch.address, bytes_before(patch));
     restored++;
   }
   restored -= jumps.write(memory).size();

@@ -157,10 +157,16 @@ class Text:
             file.seek(int(line[2], 16))
             self.original = file.read(end - self.begin)
 
-    def changed(self):
+    def now(self):
         with open(f"/proc/{self.pid}/mem", "rb") as memory:
             memory.seek(self.begin)
-            return memory.read(len(self.original)) != self.original
+            return memory.read(len(self.original))
+
+    def changed(self):
+        return self.now() != self.original
+
+    def has_breakpoint(self):
+        return any(now == 0xCC != before for now, before in zip(self.now(), self.original))
 
 
 def numbers(text):

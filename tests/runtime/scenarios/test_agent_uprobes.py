@@ -90,6 +90,26 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         for target in (one, other, late):
             self.ask(target)
 
+    @unittest.skipUnless(shutil.which("bpftrace"), "bpftrace is not installed")
+    def test_a_uprobe_of_another_tool_on_a_jump(self):
+        """A call while both are on would end the program. Once the agent is off, the code is whole, whichever ends first."""
+        for agent_ends_first in (True, False):
+            target = self.start()
+            agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(target.pid))
+            code = dvmtest.Text(target.pid, "/unmapper")
+            other = subprocess.Popen(["bpftrace", "-e", f"uprobe:{self.copy}:func {{ @ = count(); }}"], stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            self.addCleanup(other.communicate)
+            self.addCleanup(other.kill)
+            self.assertTrue(dvmtest.eventually(code.has_breakpoint, PATIENCE))
+            tracers = [agent, other] if agent_ends_first else [other, agent]
+            for tracer in tracers:
+                tracer.send_signal(signal.SIGINT)
+                tracer.communicate(timeout=PATIENCE)
+                if agent.returncode is not None:
+                    self.ask(target)
+            self.assertFalse(code.changed())
+
     def test_both_at_once(self):
         """Whichever comes first: no process ends, and the probes that are on count."""
         one, other = self.start(), self.start()

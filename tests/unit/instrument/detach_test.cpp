@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t kPage = 4096, kPatches = 3, kBytes = 5;
 constexpr uint64_t kArmedWord = 1;
+constexpr unsigned char kTrap = 0xcc, kOther = 0x90;
 
 // What earlier calls have left on the stack, the child would inherit as words that may lead to a patch.
 __attribute__((noinline, no_sanitize("address"))) void wipe_stack() {
@@ -157,12 +158,26 @@ TEST_F(DetachTest, RestoresJumpsWhoseLengthIsNotSaid) {
 }
 
 TEST_F(DetachTest, LeavesWhatSomethingElseHasChanged) {
-  code_[16] = 0xcc;
+  code_[16] = kOther;
   start();
   const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
   ASSERT_TRUE(detached);
   EXPECT_EQ(detached->restored, kPatches - 1);
   EXPECT_FALSE(is_restored(1));
+}
+
+// By a uprobe of another tool, which is there or is gone.
+TEST_F(DetachTest, RestoresTheRestOfHalfReplacedJumps) {
+  header_->bytes = kPage, header_->table_size = kPatches;
+  code_[0] = kTrap, code_[16] = table_[1].before[0];
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::all);
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->restored, kPatches);
+  EXPECT_FALSE(is_header_mapped());
+  EXPECT_FALSE(is_restored(0));
+  ASSERT_TRUE(memory_->write(table_[0].address, std::as_bytes(std::span(table_[0].before).first(1))));
+  for (size_t i = 0; i < kPatches; i++) EXPECT_TRUE(is_restored(i)) << i;
 }
 
 TEST_F(DetachTest, UnmapsWhatNoJumpLeadsTo) {
@@ -194,7 +209,7 @@ TEST_F(DetachTest, KeepsMappingsIfItIsToldTo) {
 // Its first byte may be put back, by a tracer that has put a breakpoint there.
 TEST_F(DetachTest, KeepsMappingsThatAJumpMayLeadTo) {
   header_->bytes = kPage, header_->table_size = kPatches;
-  code_[16] = 0xcc;
+  code_[16] = kOther;
   start();
   ASSERT_TRUE(detach_agents(child_->pid(), *memory_, WhichAgents::all));
   EXPECT_TRUE(is_header_mapped());
