@@ -1,5 +1,6 @@
 """Kernel uprobes that lie in all processes, and agents whose jumps lie in some of them, in the same file."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -109,6 +110,20 @@ class BesideUprobes(dvmtest.PrivilegedTest):
                 if agent.returncode is not None:
                     self.ask(target)
             self.assertFalse(code.changed())
+
+    @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
+    def test_a_debugger_at_a_jump(self):
+        """Its breakpoint on the first instruction, and its steps through the code of the agent, change nothing that the agent counts."""
+        target = self.start()
+        agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(target.pid))
+        asks = f"shell echo > /proc/{os.getpid()}/fd/{target.stdin.fileno()}"
+        commands = ["break *func", asks, "continue", "stepi 4", "continue 3", "delete", "detach"]
+        debugger = subprocess.run(["gdb", "-q", "-nx", "-batch", "-p", str(target.pid), *(word for one in commands for word in ("-ex", one))],
+                                  capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(debugger.stdout.count("Breakpoint 1, "), 2, debugger.stdout + debugger.stderr)
+        self.assertEqual(target.stdout.readline(), "calls 1000\n")
+        self.ask(target)
+        self.assertEqual(self.end(agent), (["2000"], ""))
 
     def test_both_at_once(self):
         """Whichever comes first: no process ends, and the probes that are on count."""
