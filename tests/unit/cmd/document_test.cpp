@@ -10,7 +10,7 @@
 namespace dvm::cmd::lsp {
 namespace {
 
-// What stands at the end of a text.
+// The word and its kind at the end of a text.
 Cursor at_end(std::string_view text) { return look_at(text, text.size()); }
 
 TEST(Document, PositionsCountUtf16UnitsOrBytes) {

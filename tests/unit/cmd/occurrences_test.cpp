@@ -1,4 +1,4 @@
-// Where a script means a name, and where it declares it.
+// Uses and declarations of names in scripts.
 
 #include "cmd/lsp/occurrences.h"
 

@@ -1,4 +1,4 @@
-// Where entry probes go, and where they must not.
+// Places of entry probes, and places that are refused.
 #include "runtime/code/entry_place.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is UTF-8 and what is not.
+// Valid and invalid UTF-8.
 
 #include "common/utf8.h"
 

@@ -1,4 +1,4 @@
-// Which D libraries are read, and in which order.
+// The D libraries that are read, and their order.
 
 #include "compiler/source/library.h"
 

@@ -1,4 +1,4 @@
-// Which format the header Accept asks for.
+// The format that the header Accept prefers.
 
 #include "export/accept.h"
 

@@ -1,4 +1,4 @@
-// What programs write while dvm draws: to dvm, and to the terminal once dvm has let go.
+// Output of programs while dvm draws goes to dvm, and to the terminal after dvm has ended.
 
 #include "export/program_terminal.h"
 

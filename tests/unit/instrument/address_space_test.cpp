@@ -1,4 +1,4 @@
-// Where an agent finds room in a process.
+// Free address space of a process that an agent can use.
 
 #include "runtime/agent/address_space.h"
 

@@ -1,4 +1,4 @@
-// What whole clauses, and any bytes at all, make an instrument capture.
+// The needs of whole clauses, and of DIF made of arbitrary bytes.
 
 #include <gtest/gtest.h>
 

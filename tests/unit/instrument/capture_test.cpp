@@ -1,4 +1,4 @@
-// What DIF makes an instrument capture.
+// The capture analysis: registers and memory that DIF needs at the firing.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What an agent has left in a process is taken off, and nothing else.
+// Removes jumps and memory that an agent has left in a process, and nothing else.
 
 #include "runtime/agent/detach.h"
 

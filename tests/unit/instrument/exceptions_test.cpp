@@ -1,4 +1,4 @@
-// Which processes exceptions are thrown in, by the files that they have mapped.
+// Processes in which exceptions are thrown, by the files that they have mapped.
 #include "runtime/symbol/exceptions.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is read of a program of Go: its version, which functions are Go's, and where goid lies.
+// Facts that are read from a Go program: its version, its Go functions, and the offset of goid.
 
 #include "runtime/symbol/go_program.h"
 

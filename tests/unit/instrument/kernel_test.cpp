@@ -1,4 +1,4 @@
-// What is known of the kernel without asking it to do anything.
+// Facts about the kernel, its errors, and its descriptors.
 #include "runtime/instrument/uprobe/kernel.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Which probes of an agent are where it has placed them.
+// Tells probes of an agent that are still in place from lost ones.
 
 #include "runtime/instrument/agent/placed_probes.h"
 

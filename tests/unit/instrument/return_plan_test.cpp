@@ -1,4 +1,4 @@
-// How returns are probed: on what leaves the function, by a uretprobe, or not at all.
+// The plan of return probes: on the instructions that leave the function, by a uretprobe, or none.
 #include "runtime/instrument/uprobe/return_plan.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What clauses cost at a site, for those who make them cheaper.
+// The cost of clauses at a site, for comparing versions of their code.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 namespace dvm::runtime {
 namespace {
 
-// What firings take, beyond a call of nothing: --gtest_also_run_disabled_tests --gtest_filter='SiteCost.*'. On a busy machine the
+// The time of a firing less that of a call of an empty function: --gtest_also_run_disabled_tests --gtest_filter='SiteCost.*'. On a busy machine the
 // least of many short rounds is the time without interruption.
 double least_ns(uint64_t stub, uint64_t first, uint64_t second, const void* frame) {
   constexpr int kRounds = 4000, kCalls = 500;

@@ -1,4 +1,4 @@
-// How times are made of samples, and quiet ones told from others.
+// Makes times of samples, and separates quiet from disturbed ones.
 
 #include <gtest/gtest.h>
 

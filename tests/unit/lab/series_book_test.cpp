@@ -1,4 +1,4 @@
-// What passes of a calibration have found, taken together.
+// Combines the series of all passes of a calibration.
 
 #include "lab/noise/series_book.h"
 
