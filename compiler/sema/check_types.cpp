@@ -48,15 +48,22 @@ ExprPtr check(ExprContext& c, Cast& e) {
 
 namespace {
 
-// "sizeof (`x[2])" reads as that of an array of a type `x. Null: there is such a type, or it can be nothing else.
+// A variable of known type, which a type of the kernel with its name does not hide.
+bool is_variable_of_program(ExprContext& c, const Specifiers& spec) {
+  if (!c.session.options.types) return false;
+  const auto data = c.session.options.types->find_data(target_module(spec.module), spec.name);
+  return data && data->has_type;
+}
+
+// "sizeof (`x[2])" reads as that of an array of a type `x. Null: only such a type is known, or it can be nothing else.
 ExprPtr as_expression(ExprContext& c, SizeofType& e) {
   Specifiers& spec = e.of->specifiers;
   const Qualifiers& q = spec.qualifiers;
   if (e.is_alignment || spec.form != TypeForm::named || !spec.is_scoped || q.is_const || q.is_volatile) return nullptr;
   for (const Derivation& d : e.of->declarator.derivations)
     if (d.kind != Derivation::Kind::array || !d.count) return nullptr;
-  if (spec.module == "D" || spec.module == "C" || c.session.target.find(target_module(spec.module), "", spec.name))
-    return nullptr;
+  if (spec.module == "D" || spec.module == "C") return nullptr;
+  if (!is_variable_of_program(c, spec) && c.session.target.find(target_module(spec.module), "", spec.name)) return nullptr;
   auto external = std::make_unique<External>(spec.where);
   external->module = spec.module, external->name = spec.name;
   ExprPtr value = std::move(external);

@@ -4,7 +4,7 @@
 //   struct node { long value; char *name; struct node *next; char tag[8]; enum color color; unsigned low : 3;
 //                 struct opaque *hidden; struct { short x, y; }; };
 //   enum color { RED, GREEN = 7 };            typedef struct node node_t;
-//   int counter;  struct node first;  int table[4];  and bare, without a type
+//   int counter;  struct node first;  int table[4];  and bare, without a type. Only here: int color[4], as a type is called
 //   visit(struct node *, int, double, char)   returns struct node *;   find(char *, enum color);   lost has no debug information
 
 #include <algorithm>
@@ -53,6 +53,7 @@ class FakeProgram final : public TypeCatalog {
     static const std::map<std::string, dif::DataDesc> kData = {{"counter", {"program", 0x4000, true, kInt}},
                                                                {"first", {"program", 0x4100, true, kNode}},
                                                                {"table", {"program", 0x4200, true, kTable}},
+                                                               {"color", {"program", 0x4280, true, kTable}},
                                                                {"bare", {"program", 0x4300, false, 0}}};
     if (!module.empty() && module != "a.out") return Error{"the process has no module '" + module + "'"};
     const auto found = kData.find(name);

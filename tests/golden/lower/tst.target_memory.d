@@ -21,5 +21,6 @@ pid1:a.out:visit:entry
 	self->node = args[0];
 	trace(self->node->value);
 	this->copy = *args[0];
+	trace(sizeof (`color));
 	@[args[0]->next->value, stringof(args[0]->name)] = sum(args[1]);
 }
