@@ -7,6 +7,7 @@ usage: run_scripts.py [--update] [-xOPTION=VALUE...] [TOPIC/NAME...]
   ....out            expected standard output; ....err, the lines of standard error that begin with "dvm: " (absent: none)
 A comment line in the script may say:
   run: ARGS          further arguments; {programs} is the folder of the traced programs
+  script: FILE       the script that is run, if it is another one beside this, as one on several programs is
   replay: FILE       run on this recording, which stands beside the script, instead of live
   needs: uprobes     skipped where they cannot be used
   program: NAME      skipped where this program could not be built
@@ -32,7 +33,7 @@ ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "p
 
 def settings(script):
     found = {}
-    for key, value in re.findall(r"^[ */]*(run|replay|needs|program|status|mask|backend|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
+    for key, value in re.findall(r"^[ */]*(run|script|replay|needs|program|status|mask|backend|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
         found[key] = value
     return found
 
@@ -59,7 +60,7 @@ def check(script, update, options):
     given = settings(script)
     args = shlex.split(given.get("run", "").replace("{programs}", dvmtest.PROGRAMS))
     command = ["replay", given["replay"]] if "replay" in given else ["run"]
-    result = dvmtest.dvm(*command, "-xerrtags", *options, "-s", script.name, *args, cwd=script.parent)
+    result = dvmtest.dvm(*command, "-xerrtags", *options, "-s", given.get("script", script.name), *args, cwd=script.parent)
     status = int(given.get("status", "1" if script.name.startswith("err.") else "0"))
     if result.returncode != status:
         return f"exit status: expected {status}, got {result.returncode}\n{result.stderr}"
