@@ -207,11 +207,16 @@ class Shells(unittest.TestCase):
 
     def test_bash_on_a_terminal(self):
         """Quotes stay open where more may follow."""
-        shell = Terminal(["bash", "--norc", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
-        self.addCleanup(shell.close)
-        shell.send(f"stty cols 300; source {SCRIPTS}/dvm.bash; echo READ''Y\n")
-        shell.wait_for("READY")
+        shell = self.shell(["bash", "--norc", "-i"], f"source {SCRIPTS}/dvm.bash")
         self.type(shell, ("dvm list \"syscall::openat2:en", "openat2:entry\" "), ("dvm run -x demangle=of", "demangle=off "))
+
+    def shell(self, command, setup):
+        """A shell on a terminal that has run the commands of `setup`."""
+        shell = Terminal(command, dict(self.with_dvm_on_the_path(), TERM="dumb"))
+        self.addCleanup(shell.close)
+        shell.send(f"stty cols 300; {setup}; echo READ''Y\n")
+        shell.wait_for("READY")
+        return shell
 
     def type(self, shell, *further):
         """The line after TAB; the X marks the cursor."""
@@ -244,10 +249,7 @@ class Shells(unittest.TestCase):
     def test_zsh(self):
         if shutil.which("zsh") is None:
             self.skipTest("there is no zsh")
-        shell = Terminal(["zsh", "-f", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
-        self.addCleanup(shell.close)
-        shell.send(f"stty cols 300; fpath=({SCRIPTS} $fpath); autoload -Uz compinit; compinit -D -u; print READ''Y\n")
-        shell.wait_for("READY")
+        shell = self.shell(["zsh", "-f", "-i"], f"fpath=({SCRIPTS} $fpath); autoload -Uz compinit; compinit -D -u")
         process = os.getpid()
         for typed, expected in (("dvm reco", "dvm record "), ("dvm run -x bufpolicy=sw", "bufpolicy=switch "),
                                 ("dvm list 'syscall::openat2:en", "'syscall::openat2:entry'"), ("dvm list syscall::openat2:en", "openat2:entry "),
@@ -271,10 +273,7 @@ class Shells(unittest.TestCase):
     def test_fish_keeps_quotes_open_for_a_clause(self):
         if shutil.which("fish") is None:
             self.skipTest("there is no fish")
-        shell = Terminal(["fish", "--no-config", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
-        self.addCleanup(shell.close)
-        shell.send(f"stty cols 300; function fish_prompt; end; source {SCRIPTS}/dvm.fish; echo READ''Y\n")
-        shell.wait_for("READY")
+        shell = self.shell(["fish", "--no-config", "-i"], f"function fish_prompt; end; source {SCRIPTS}/dvm.fish")
         for typed, expected in (("dvm run -n 'syscall::openat2:en", "openat2:entryX"), ("dvm list 'syscall::openat2:en", "openat2:entry' X")):
             shell.send(typed + "\tX")
             shell.wait_for(expected)
