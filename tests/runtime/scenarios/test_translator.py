@@ -111,6 +111,12 @@ class Translator(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stderr
 
+    def without_memory_for_code(self):
+        """An environment in which dvm gets none."""
+        preloaded = self.folder / "no_memory.so"
+        self.library(NO_MEMORY, preloaded)
+        return {"LD_PRELOAD": str(preloaded)}
+
     def copy_plugin(self):
         if not PLUGIN.exists():
             self.skipTest("built without LLVM")
@@ -166,9 +172,7 @@ class Translator(unittest.TestCase):
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer has an mmap of its own")
     def test_auto_without_memory_for_code(self):
         self.copy_plugin()
-        preloaded = self.folder / "no_memory.so"
-        self.library(NO_MEMORY, preloaded)
-        self.auto_says("no memory for code: Cannot allocate memory", environment={"LD_PRELOAD": str(preloaded)})
+        self.auto_says("no memory for code: Cannot allocate memory", environment=self.without_memory_for_code())
 
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer maps executable memory")
     def test_auto_on_a_kernel_that_refuses_executable_mappings(self):
@@ -231,9 +235,7 @@ class Translator(unittest.TestCase):
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer has an mmap of its own")
     def test_no_memory_for_code(self):
         self.copy_plugin()
-        preloaded = self.folder / "no_memory.so"
-        self.library(NO_MEMORY, preloaded)
-        self.says("no memory for code: Cannot allocate memory", environment={"LD_PRELOAD": str(preloaded)})
+        self.says("no memory for code: Cannot allocate memory", environment=self.without_memory_for_code())
 
     @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer maps executable memory")
     def test_a_kernel_that_refuses_executable_mappings(self):
