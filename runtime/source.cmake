@@ -170,6 +170,7 @@ dvm_library(instrument_agent
   instrument/agent/mapping_watch.cpp
   instrument/agent/placed_probes.cpp
   instrument/agent/left_programs.cpp
+  instrument/agent/loaded_program.cpp
   instrument/agent/lost_probes.cpp
   instrument/agent/exec_hold.cpp
   instrument/agent/exec_holds.cpp
