@@ -21,6 +21,7 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/unstopped.h"
 #include "runtime/instrument/agent/gains_rights.h"
+#include "runtime/instrument/agent/loaded_program.h"
 #include "runtime/instrument/breakpoint/debug_register.h"
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/reaped.h"
@@ -91,6 +92,14 @@ class Execing {
   bool executes() const { return is_event(status_, PTRACE_EVENT_EXEC); }
   // It has tried to execute something, and goes on.
   bool has_failed() const { return has_failed_; }
+
+  // A dynamic linker that was executed itself, until it has mapped the program. Nothing: it maps none, or is gone.
+  std::optional<uint64_t> run_to_loaded() {
+    const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kWithin;
+    while (read_clock(CLOCK_MONOTONIC) < deadline && go_on(PTRACE_SYSCALL) && !is_group_stop(status_))
+      if (const auto entry = loaded_entry(pid_)) return entry;
+    return std::nullopt;
+  }
 
   // To an address. False: it does not come there, or is gone.
   bool run_to(uint64_t address) {
@@ -163,7 +172,7 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void()>& tell, const std
   if (!is_seized || (!thread.executes() && is_over())) return {};
   if (!thread.run_to_exec()) return {thread.has_failed() ? ExecHold::none : ExecHold::missed, {}};
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
-  const std::optional<uint64_t> entry = entry_point(pid);
+  const std::optional<uint64_t> entry = runs_linker(pid) ? thread.run_to_loaded() : entry_point(pid);
   if (!entry || !thread.run_to(*entry)) return {};
   const auto held = hold_inside(pid, pid);
   return held ? HeldExec{ExecHold::held, *held} : HeldExec{};

@@ -60,6 +60,7 @@ class Wrappers(unittest.TestCase):
     def test_each_call_of_the_program_is_counted(self):
         python = python_for_users()
         for command in ("sh -c 'exec ./looper 300'", "env A=b ./looper 300", "nice -n 1 env sh -c 'exec ./looper 300'",
+                        "env /lib64/ld-linux-x86-64.so.2 ./looper 300",
                         f"{python} -c \"import os; os.execvp('./looper', ['looper', '300'])\"", f"{python} -c \"{THREAD}\""):
             with self.subTest(command):
                 result = self.run_as_user(COUNT, command)
