@@ -116,9 +116,8 @@ noise::QuietSample called(const StubCalls& calls) {
 }
 
 noise::QuietSample watched(uint64_t ns) {
-  double quiet = 0;
-  const double usual = dvm_interrupt_time(&noise::own_gauge(), noise::speed_of_times(), static_cast<int64_t>(ns), &quiet);
-  return {usual, quiet >= noise::kQuietEnough};
+  const noise::InterruptTime usual = noise::interrupt_time(ns);
+  return {usual.ns, usual.quiet_share >= noise::kQuietEnough};
 }
 
 noise::QuietSample carry_out(const StubCalls& calls) {

@@ -324,10 +324,9 @@ void carry_out(const JobOrder& order) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   Pieces pieces;
   long calls = order.rounds;
-  double quiet = 1;
   if (name == "interrupted") {
-    const double taken = dvm_interrupt_time(&noise::own_gauge(), noise::speed_of_times(), order.rounds, &quiet);
-    return answer(taken, read_clock(CLOCK_MONOTONIC) - begin, calls, quiet, 1);
+    const noise::InterruptTime taken = noise::interrupt_time(static_cast<uint64_t>(order.rounds));
+    return answer(taken.ns, read_clock(CLOCK_MONOTONIC) - begin, calls, taken.quiet_share, 1);
   }
   if (name == "paced") calls = run_paced(order, pieces);
   for (const auto& job : kJobs)

@@ -77,14 +77,14 @@ TEST(Noise, ACoreIsReadInCycles) {
 }
 
 TEST(Noise, TheUsualInterruptIsNotMovedByOthers) {
-  dvm_gaps gaps = {};
-  EXPECT_EQ(dvm_usual_gap(&gaps), 0);
-  for (int i = 0; i < 100; i++) dvm_add_gap(&gaps, 45'010 + i % 20);
-  EXPECT_NEAR(dvm_usual_gap(&gaps), 45'020, 50);
-  for (int i = 0; i < 5; i++) dvm_add_gap(&gaps, 90'000);  // the kernel's own
-  for (int i = 0; i < 300; i++) dvm_add_gap(&gaps, 600);   // the host's
-  dvm_add_gap(&gaps, 199'999);
-  EXPECT_NEAR(dvm_usual_gap(&gaps), 45'020, 50);
+  Gaps gaps;
+  EXPECT_EQ(gaps.usual(), 0);
+  for (int i = 0; i < 100; i++) gaps.add(45'010 + i % 20);
+  EXPECT_NEAR(gaps.usual(), 45'020, 50);
+  for (int i = 0; i < 5; i++) gaps.add(90'000);  // the kernel's own
+  for (int i = 0; i < 300; i++) gaps.add(600);   // the host's
+  gaps.add(199'999);
+  EXPECT_NEAR(gaps.usual(), 45'020, 50);
 }
 
 TEST(Noise, TheMiddleIsNotMovedByOneThatIsFarAway) {
