@@ -52,11 +52,11 @@ std::atomic<uint64_t>* shared_counter() {
   return page == MAP_FAILED ? &own : new (page) std::atomic<uint64_t>(0);
 }
 
-dvm_core wait_until(uint64_t until, bool may_move) {
+CoreState wait_until(uint64_t until, bool may_move) {
   for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
     const uint64_t stays_until = std::min(until, now + kStay);
     while (read_clock(CLOCK_MONOTONIC) < stays_until)
-      if (const dvm_core core = look_at_core(); core.is_quiet) return core;
+      if (const CoreState core = look_at_core(); core.is_quiet) return core;
     if (may_move) change_core();
   }
   return look_at_core();
@@ -82,38 +82,50 @@ Middle quickest(std::vector<double> all, size_t quiet) {
 
 QuietReadings expected;
 
+// A neighbour is rarely busy all the time.
+CoreGauge first_gauge() {
+  constexpr uint64_t kLearning = 200'000'000;  // ticks
+  CoreGauge gauge{{{{.least = expected.near}, {.least = expected.far}}}};
+  if (expected.near > 0 && expected.far > 0) return gauge;
+  gauge = {};
+  const uint64_t begin = ordered_ticks();
+  do gauge.look();
+  while (ordered_ticks() - begin < kLearning);
+  return gauge;
+}
+
 }  // namespace
 
 void expect_readings(const QuietReadings& known) { expected = known; }
 
 QuietReadings quiet_core() {
-  const dvm_gauge& gauge = own_gauge();
+  const CoreGauge& gauge = own_gauge();
   return {gauge.of[0].least, gauge.of[1].least};
 }
 
 // Other threads start with the readings that the first one expects, or has found in a tenth of a second.
-dvm_gauge& own_gauge() {
-  constexpr uint64_t kLearning = 200'000'000;  // ticks
-  static const dvm_gauge learnt = dvm_first_gauge(expected.near, expected.far, kLearning);
-  static thread_local dvm_gauge gauge = learnt;
+CoreGauge& own_gauge() {
+  static const CoreGauge learnt = first_gauge();
+  static thread_local CoreGauge gauge = learnt;
   return gauge;
 }
 
-dvm_core look_at_core() { return dvm_look_at_core(&own_gauge()); }
+CoreState look_at_core() { return own_gauge().look(); }
 
-dvm_core wait_for_quiet_core(bool may_move) {
+CoreState wait_for_quiet_core(bool may_move) {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);
   static std::atomic<uint64_t>& waited = *shared_counter();
-  if (const dvm_core core = look_at_core(); core.is_quiet) return core;
+  if (const CoreState core = look_at_core(); core.is_quiet) return core;
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
-  const dvm_core core = wait_until(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
+  const CoreState core = wait_until(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
   waited += read_clock(CLOCK_MONOTONIC) - begin;
   return core;
 }
 
 QuietSample QuietPiece::end_of_rest(double taken) {
-  const dvm_core after = look_at_core(), before = std::exchange(before_, after);
-  return {dvm_at_speed(taken, before, after, speed_of_times()), after.is_quiet != 0};
+  const CoreState after = look_at_core(), before = std::exchange(before_, after);
+  if (const double speed = speed_of_times(); speed > 0) taken *= (before.speed + after.speed) / 2 / speed;
+  return {taken, after.is_quiet};
 }
 
 QuietSample QuietPiece::end(double taken) {
@@ -218,7 +230,7 @@ double speed_of_times() { return speed_of_all_times; }
 // Disturbances make a chain longer.
 double core_speed() {
   uint64_t least = std::numeric_limits<uint64_t>::max();
-  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, dvm_time_chain(kTurns));
+  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain(kTurns));
   return kCyclesOfTurn * kTurns / static_cast<double>(std::max<uint64_t>(least, 1));
 }
 

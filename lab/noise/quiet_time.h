@@ -25,7 +25,7 @@ void give_times_at(double core_speed);
 double speed_of_times();
 
 // The gauge of the calling thread.
-dvm_gauge& own_gauge();
+CoreGauge& own_gauge();
 // Cycles of the two chains of core_share.h with an idle sibling; 0: not known.
 struct QuietReadings {
   double near = 0, far = 0;
@@ -36,10 +36,10 @@ void expect_readings(const QuietReadings& known);
 // The lowest readings of the calling thread; at first the expected ones.
 QuietReadings quiet_core();
 // Reads the core.
-dvm_core look_at_core();
+CoreState look_at_core();
 // Waits until the core, or another one if the thread may move, is quiet: for 20 ms at most, and with its children no more than a
 // second and half of the process's time. Threads that work for each other should not move: they could meet on one core.
-dvm_core wait_for_quiet_core(bool may_move = true);
+CoreState wait_for_quiet_core(bool may_move = true);
 
 struct QuietSample {
   double value = 0;
@@ -50,15 +50,15 @@ struct QuietSample {
 class QuietPiece {
  public:
   QuietPiece() : before_(look_at_core()) {}
-  explicit QuietPiece(dvm_core before) : before_(before) {}
-  bool starts_quietly() const { return before_.is_quiet != 0; }
+  explicit QuietPiece(CoreState before) : before_(before) {}
+  bool starts_quietly() const { return before_.is_quiet; }
   // Ends it: the time it took, scaled. Begins the next one, if that follows at once.
   QuietSample end(double taken);
   // The same for a piece in which the thread slept: the core before the sleep does not count.
   QuietSample end_of_rest(double taken);
 
  private:
-  dvm_core before_;
+  CoreState before_;
 };
 
 class QuietTime {
@@ -88,7 +88,7 @@ class QuietTime {
  private:
   std::vector<QuietSample> pieces_;
   std::vector<double> things_;
-  QuietPiece piece_{dvm_core{}};
+  QuietPiece piece_{CoreState{}};
 };
 
 // Quiet share that makes a sample quiet.

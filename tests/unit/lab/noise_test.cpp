@@ -42,13 +42,10 @@ TEST(Noise, WhatWasInterruptedIsNoPartOfAQuietTime) {
   EXPECT_LE(time.quiet_share(), 1);
 }
 
-bool is_quiet(dvm_gauge& gauge, double near, double far) {
-  const dvm_reading reading = {{near, far}, 1};
-  return dvm_is_quiet(&gauge, &reading) != 0;
-}
+bool is_quiet(CoreGauge& gauge, double near, double far) { return gauge.is_quiet({{near, far}, 1}); }
 
 TEST(Noise, ACoreOfOnesOwnIsToldByItsLowestReadings) {
-  dvm_gauge gauge{};
+  CoreGauge gauge;
   for (int i = 0; i < 7; i++) EXPECT_FALSE(is_quiet(gauge, 140, 240));  // nothing is known of this processor
   EXPECT_TRUE(is_quiet(gauge, 140, 240));
   for (int i = 0; i < 7; i++) EXPECT_FALSE(is_quiet(gauge, 113, 148));
@@ -61,13 +58,13 @@ TEST(Noise, ACoreOfOnesOwnIsToldByItsLowestReadings) {
 }
 
 TEST(Noise, AGaugeThatWasToldTakesNoStrangerForNobody) {
-  dvm_gauge gauge = dvm_known_gauge(113, 148);
+  CoreGauge gauge{{{{.least = 113}, {.least = 148}}}};
   for (int i = 0; i < 20; i++) EXPECT_FALSE(is_quiet(gauge, 140, 240));
   EXPECT_TRUE(is_quiet(gauge, 114, 149));
 }
 
 TEST(Noise, ACoreIsReadInCycles) {
-  const dvm_reading reading = dvm_read_core();
+  const CoreReading reading = read_core();
   for (const double cycles : reading.cycles) {
     EXPECT_GT(cycles, 20);
     EXPECT_LT(cycles, 100'000);
