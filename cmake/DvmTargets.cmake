@@ -101,13 +101,27 @@ function(dvm_short_jumps)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:Clang>:-mno-relax-all>")
 endfunction()
 
-# dvm_test(NAME SOURCES... LIBS libraries...): a GoogleTest program run by ctest.
+# dvm_link_fast(TARGET): with sanitizers, mold links the program in a fifth of the time; a hundred programs of up to 200 MB are linked there.
+# Not for programs that tests trace: these are laid out as the compiler's own linker does it.
+if(DVM_SANITIZE)
+  find_program(DVM_MOLD NAMES ld.mold)
+endif()
+function(dvm_link_fast target)
+  if(DVM_SANITIZE AND DVM_MOLD)
+    target_link_options(${target} PRIVATE -fuse-ld=mold)
+  endif()
+endfunction()
+
+# dvm_test(NAME [READS_ITSELF] SOURCES... LIBS libraries...): a GoogleTest program run by ctest. READS_ITSELF: its tests trace it.
 function(dvm_test name)
-  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "READS_ITSELF" "" "LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE ${DVM_COLD_CODE})
   dvm_precompile(${name} common_test ${DVM_USUAL_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   dvm_unite(${name})
+  if(NOT ARG_READS_ITSELF)
+    dvm_link_fast(${name})
+  endif()
   target_compile_definitions(${name} PRIVATE DVM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" DVM_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE dvm_warnings ${ARG_LIBS} GTest::gtest_main GTest::gmock)
   if(TARGET dvm_llvm)  # the engine that a program loads
