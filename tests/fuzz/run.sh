@@ -1,14 +1,11 @@
 #!/bin/sh
 # usage: tests/fuzz/run.sh BUILD SECONDS SEED [TARGET...]
 #
-# Runs the libFuzzer targets of the build folder BUILD, SECONDS in all, each on its seed corpus and on what earlier runs found.
-# SEED 0 is another one each time. Inputs that are new go to BUILD/corpus/TARGET, those that fail to BUILD/failed/.
+# Runs the libFuzzer targets of the build folder BUILD, one on each processor, SECONDS in all, each on its seed corpus and on what earlier
+# runs found. SEED 0 is another one each time. Inputs that are new go to BUILD/corpus/TARGET, those that fail to BUILD/failed/.
 set -eu
 
-build=$1 seconds=$2 seed=$3
-shift 3
 here=$(dirname "$0")
-targets=${*:-$(for file in "$here"/targets/*.cpp; do basename "$file" .cpp; done)}
 
 # What else is in the tree that a target can start from.
 more_seeds() {
@@ -41,10 +38,19 @@ run() {
   echo "fuzz $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions"
 }
 
-# shellcheck disable=SC2086  # the list is words
-set -- $targets
-each=$((seconds / $#))
+# This script calls itself for each target, with these variables.
+if [ "$1" = --target ]; then
+  run "$2"
+  exit
+fi
+
+seconds=$2
+export build="$1" seed="$3"
+shift 3
+[ $# -gt 0 ] || for file in "$here"/targets/*.cpp; do set -- "$@" "$(basename "$file" .cpp)"; done
+jobs=$(nproc)
+[ "$jobs" -le $# ] || jobs=$#
+each=$((seconds * jobs / $#))
 [ "$each" -gt 0 ] || each=1
-status=0
-for target in "$@"; do run "$target" || status=1; done
-exit $status
+export each
+printf '%s\n' "$@" | xargs -n 1 -P "$jobs" "$0" --target
