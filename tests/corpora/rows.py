@@ -120,6 +120,7 @@ EXPECTED = (
     ("creatbyproc.d", r"^\s*(?P<cpu>\d+)\s+\d+\s+creat:entry python3 made$"),
     ("filebyproc.d", rf"open\w*:entry (?:{COMMAND}) /"),
     ("pathopens.d", r"^\s+(?P<count>\d+) /\S+"),
+    ("fserrors.d", r"^\s+python3\s+open\s+(?P<error>\d+)\s+(?P<count>\d+)\s+/tmp/a path that nothing has$"),
     ("fsrtpk.d", r"^\s+\w+ read \(ns per kb\)\s+\S+\s*" + BUCKETS),
     ("fsrwcount.d sysfs.d", r"^\s+\S+\s+(?:p?read|p?write)\w*\s+\S+\s+(?P<count>\d+)$"),
     ("fsrwtime.d", r"^\s+\w+ (?:p?read|p?write)\w* \(us\)\s+\S+\s*" + BUCKETS),
