@@ -48,6 +48,13 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+void expect_end(RecordingReader& reader) {
+  vm::Firing firing;
+  const auto goes_on = reader.next(firing);
+  ASSERT_TRUE(goes_on);
+  EXPECT_FALSE(*goes_on);
+}
+
 class Recording : public testing::Test {
  protected:
   void SetUp() override {
@@ -140,11 +147,8 @@ TEST_F(Recording, KeepsAllThatAFiringHas) {
     ASSERT_EQ(firing.late.size(), i % 2);
     for (const vm::CapturedMemory& late : firing.late) EXPECT_EQ(std::memcmp(late.bytes.data(), "late", 4), 0);
   }
-  for (int twice = 0; twice < 2; twice++) {
-    auto end = (*reader)->next(firing);
-    ASSERT_TRUE(end);
-    EXPECT_FALSE(*end);
-  }
+  expect_end(**reader);
+  expect_end(**reader);
 }
 
 TEST_F(Recording, KeepsProbesAndProcesses) {
@@ -256,9 +260,7 @@ TEST_F(Recording, ReadAgainIsTheSameFromItsBeginning) {
     ASSERT_TRUE(found && *found);
     EXPECT_EQ(firing.args[2], i);
   }
-  auto end = (*again)->next(firing);
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(*end);
+  expect_end(**again);
 }
 
 TEST_F(Recording, WithoutAFiringIsARecordingToo) {
@@ -266,10 +268,7 @@ TEST_F(Recording, WithoutAFiringIsARecordingToo) {
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ((*reader)->probes().size(), 2U);
-  vm::Firing firing;
-  auto end = (*reader)->next(firing);
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(*end);
+  expect_end(**reader);
 }
 
 TEST_F(Recording, AFiringTooLargeToKeepIsADrop) {
