@@ -11,26 +11,22 @@
 
 namespace dvm {
 
-inline bool read_at(int file, uint64_t at, std::span<std::byte> to) noexcept {
-  while (!to.empty()) {
-    const ssize_t size = pread(file, to.data(), to.size(), static_cast<off_t>(at));
+// Calls `some` (pread or pwrite), which may move fewer bytes than it is asked to, until it has moved all.
+template <class Byte, class Some>
+bool move_all_at(int file, uint64_t at, std::span<Byte> bytes, Some some) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t size = some(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return false;
     at += static_cast<uint64_t>(size);
-    to = to.subspan(static_cast<size_t>(size));
+    bytes = bytes.subspan(static_cast<size_t>(size));
   }
   return true;
 }
 
+inline bool read_at(int file, uint64_t at, std::span<std::byte> to) noexcept { return move_all_at(file, at, to, pread); }
 inline bool write_at(int file, uint64_t at, std::span<const std::byte> from) noexcept {
-  while (!from.empty()) {
-    const ssize_t size = pwrite(file, from.data(), from.size(), static_cast<off_t>(at));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-    at += static_cast<uint64_t>(size);
-    from = from.subspan(static_cast<size_t>(size));
-  }
-  return true;
+  return move_all_at(file, at, from, pwrite);
 }
 
 template <class T>
