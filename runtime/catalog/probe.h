@@ -62,4 +62,8 @@ struct Probe {
   std::vector<std::string> other_names{};
 };
 
+// A probe that the runtime itself fires; one of them by its name.
+inline bool is_own(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site); }
+inline bool is_own(const Probe& probe, std::string_view name) { return is_own(probe) && probe.name == name; }
+
 }  // namespace dvm::runtime

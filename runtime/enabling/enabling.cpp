@@ -44,8 +44,7 @@ void note_keys(const ActionPlan& action, dif::AggregationDesc& desc) {
   }
 }
 
-bool is_own(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site); }
-bool is_outliving(const Probe& probe) { return is_own(probe) && (probe.name == "END" || probe.name == "ERROR"); }
+bool is_outliving(const Probe& probe) { return is_own(probe, "END") || is_own(probe, "ERROR"); }
 
 // Words of option kind engine are "auto" and then the names of engines.
 const vm::Engine& first_engine(const dif::Options& options) {
@@ -209,7 +208,7 @@ uint32_t Enabling::largest_record() const {
 size_t Enabling::record_bytes(std::string_view own_probe) const {
   size_t bytes = 0;
   for (const Ecb& ecb : ecbs_)
-    if (is_own(*ecb.probe) && ecb.probe->name == own_probe) bytes += ecb.plan->record_size;
+    if (is_own(*ecb.probe, own_probe)) bytes += ecb.plan->record_size;
   return bytes;
 }
 

@@ -12,8 +12,6 @@
 namespace dvm::runtime {
 namespace {
 
-bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
-
 using known::Locals;
 
 // The events of a probe at the entry or return of system calls; none of any other probe.
@@ -73,7 +71,7 @@ class ClauseNeeds {
   CaptureNeeds on_error(const Enabling& enabling) {
     CaptureNeeds needs;
     for (const ProbeEcbs& probe : enabling.probes())
-      if (is_error_probe(*probe.probe)) needs = of(probe);
+      if (is_own(*probe.probe, "ERROR")) needs = of(probe);
     needs.args = 0;
     needs.memory.clear();
     return needs;

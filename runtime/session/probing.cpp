@@ -169,7 +169,7 @@ Status Probing::turn_on(std::vector<Left>& left, Backend& backend) {
 Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
   std::vector<Left> left;
   for (const EnabledProbe& probe : probes) {
-    if (std::holds_alternative<InternalSite>(probe.probe->site)) continue;  // nothing has to be enabled
+    if (is_own(*probe.probe)) continue;  // nothing has to be enabled
     if (const std::string_view problem = config_.is_replay ? std::string_view() : unknown_goroutine(probe); !problem.empty())
       refused.push_back({probe.probe, std::string(problem)});
     else

@@ -13,8 +13,6 @@ namespace {
 
 constexpr size_t kMostDirectIds = 1 << 20;
 
-bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
-
 }  // namespace
 
 void FiringPath::start() {
@@ -29,7 +27,7 @@ void FiringPath::start() {
 
 void FiringPath::index_probes() {
   for (const ProbeEcbs& probe : enabling_.probes()) {
-    if (is_error_probe(*probe.probe)) context_.error_probe = &probe;
+    if (is_own(*probe.probe, "ERROR")) context_.error_probe = &probe;
     const uint32_t id = probe.probe->id;
     if (id >= kMostDirectIds) continue;
     if (by_id_.size() <= id) by_id_.resize(id + 1);
@@ -129,7 +127,7 @@ void FiringPath::fire_begin(const std::optional<Moment>& moment) {
 
 void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {
   for (const ProbeEcbs& probe : enabling_.probes()) {
-    if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
+    if (!is_own(*probe.probe, name)) continue;
     vm::Firing firing = own_firing();
     if (only_cpu_ >= 0) firing.cpu = static_cast<int32_t>(only_cpu_);
     if (moment) firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;

@@ -74,7 +74,7 @@ void LocalBackend::fire_end() {
 
 // Any plan that the verifier admits runs here, so the probe alone decides.
 Answer LocalBackend::answer(const EcbPlan&, const Probe& probe) const {
-  if (std::holds_alternative<InternalSite>(probe.site)) return {.by = "dvm itself", .reason = {}, .others = {}};
+  if (is_own(probe)) return {.by = "dvm itself", .reason = {}, .others = {}};
   return instruments_.answer(probe);
 }
 

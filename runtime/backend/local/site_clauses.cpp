@@ -62,7 +62,7 @@ std::set<uint16_t> variables_of(const EcbPlan& plan, dif::Scope scope) {
 // By dvm itself, and not at what a traced thread does: that thread may fire again before dvm knows.
 bool is_dvms_own(const Probe& probe) {
   if (std::holds_alternative<TimerSite>(probe.site)) return true;
-  return std::holds_alternative<InternalSite>(probe.site) && (probe.name == "BEGIN" || probe.name == "END");
+  return is_own(probe, "BEGIN") || is_own(probe, "END");
 }
 
 // Never true, whatever fires: such as a comparison of macro arguments.
