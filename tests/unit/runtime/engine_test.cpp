@@ -84,6 +84,18 @@ void fire_until(Session& session, uint32_t probe, std::string_view engine) {
   }
 }
 
+// The clause runs on engine llvm by now. Fires once more, with that arg0, and stops. Returns the number of firings before.
+uint64_t fired_before_the_last(Session& session, uint32_t probe, uint64_t arg0) {
+  EXPECT_EQ(session.handle().placements().at(0).engine, "llvm");
+  EXPECT_GT(session.handle().placements().at(0).interpreted, 0u);
+  const uint64_t before = session.handle().account().events;
+  session.fire(probe, {arg0});
+  session.handle().look();
+  session.instrument().has_more = false;
+  EXPECT_TRUE(session.handle().stop());
+  return before;
+}
+
 // arg0 after many additions of nothing.
 dif::Difo long_way() {
   std::string text = "ldgs arg0, %r1\n";
@@ -101,13 +113,7 @@ TEST(EngineAuto, TranslatesWhatHasCostEnough) {
   ASSERT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_sum, 1, {long_way()}, 0)})}, sums()), "");
   EXPECT_EQ(session.handle().placements().at(0).engine, "interp");
   fire_until(session, id, "llvm");
-  EXPECT_EQ(session.handle().placements().at(0).engine, "llvm");
-  EXPECT_GT(session.handle().placements().at(0).interpreted, 0u);
-  const uint64_t before = session.handle().account().events;
-  session.fire(id, {1000});
-  session.handle().look();
-  session.instrument().has_more = false;
-  ASSERT_TRUE(session.handle().stop());
+  const uint64_t before = fired_before_the_last(session, id, 1000);
   EXPECT_THAT(session.out(), HasSubstr(std::to_string(before + 1000)));
 }
 
@@ -178,13 +184,7 @@ TEST(EngineAuto, TranslatesAClauseWithoutDif) {
   const std::vector counts(50, aggregate(dif::Action::agg_count, 1, {}, 0));
   ASSERT_EQ(session.start({clause("entry", counts)}, {declare(1, dif::Action::agg_count)}), "");
   fire_until(session, id, "llvm");
-  EXPECT_EQ(session.handle().placements().at(0).engine, "llvm");
-  EXPECT_GT(session.handle().placements().at(0).interpreted, 0u);
-  const uint64_t before = session.handle().account().events;
-  session.fire(id, {1});
-  session.handle().look();
-  session.instrument().has_more = false;
-  ASSERT_TRUE(session.handle().stop());
+  const uint64_t before = fired_before_the_last(session, id, 1);
   EXPECT_THAT(session.out(), HasSubstr(std::to_string(50 * (before + 1))));
 }
 
