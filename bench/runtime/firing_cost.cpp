@@ -14,8 +14,8 @@
 
 #include <sys/syscall.h>
 
-#include "bench/runtime/bpftrace.h"
 #include "bench/runtime/workload.h"
+#include "lab/validate/bpftrace_peer.h"
 
 extern "C" {
 void bench_hot(const char* text);
@@ -58,7 +58,7 @@ void run_round(Workload& workload, long calls, Case& one) {
     one.drops += tracer.drops();
     one.expected += static_cast<uint64_t>(kRuns * calls) * one.sites.size();
   }
-  const auto tracer = start_bpftrace(workload.pid(), one.program);
+  const auto tracer = must(dvm::lab::start_bpftrace(workload.pid(), one.program));
   one.theirs.push_back(per_call(workload, calls, one.what) - plain);
   one.ratios.push_back(one.ours.back() / one.theirs.back());
 }

@@ -3,8 +3,8 @@
 // its counters), but not the time that they wait for a processor.
 // usage: firing_threads [ROUNDS [CALLS]], with CALLS of each thread
 
-#include "bench/runtime/bpftrace.h"
 #include "bench/runtime/workload.h"
+#include "lab/validate/bpftrace_peer.h"
 
 extern "C" {
 void bench_shared();
@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
       const Count& count = tracer.finish();
       if (tracer.drops() != 0) fmt::print("{} events, {} drops\n", count.events, tracer.drops());
     }
-    const auto tracer = start_bpftrace(hammered.pid(), fmt::format("uprobe:{}:bench_shared {{ @ = count(); }}", own_file()));
+    const auto tracer =
+        must(dvm::lab::start_bpftrace(hammered.pid(), fmt::format("uprobe:{}:bench_shared {{ @ = count(); }}", own_file())));
     theirs.add(hammered, calls, plain);
   }
   fmt::print("added CPU ns a firing: one thread, four, ratio\n");

@@ -34,7 +34,7 @@ void become(const std::string& path, const std::string& target, const std::strin
 
 }  // namespace
 
-Result<std::unique_ptr<BpftracePeer>> BpftracePeer::start(int32_t pid, const std::string& program) {
+Result<std::unique_ptr<PipedChild>> start_bpftrace(int32_t pid, const std::string& program) {
   const auto path = find_program("bpftrace");
   if (!path) return Error{"bpftrace is not installed"};
   auto child = PipedChild::start([&](int, int out) { become(*path, std::to_string(pid), program, out); }, SIGINT);
@@ -42,7 +42,7 @@ Result<std::unique_ptr<BpftracePeer>> BpftracePeer::start(int32_t pid, const std
   char text[256];
   if (!(*child)->wait(kLongestStartMs) || (*child)->hear(text, sizeof text) == 0) return Error{"bpftrace did not start"};
   nanosleep(&kUntilAttached, nullptr);
-  return std::unique_ptr<BpftracePeer>(new BpftracePeer(*std::move(child)));
+  return child;
 }
 
 }  // namespace dvm::lab

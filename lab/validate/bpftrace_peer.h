@@ -4,21 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "common/piped_child.h"
 
 namespace dvm::lab {
 
-class BpftracePeer {
- public:
-  // Returns once its probes are on.
-  static Result<std::unique_ptr<BpftracePeer>> start(int32_t pid, const std::string& program);
-
- private:
-  explicit BpftracePeer(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
-
-  std::unique_ptr<PipedChild> child_;
-};
+// Returns once its probes are on. It ends with the object.
+Result<std::unique_ptr<PipedChild>> start_bpftrace(int32_t pid, const std::string& program);
 
 }  // namespace dvm::lab

@@ -133,7 +133,7 @@ class RowMeasurement {
   Pair measure_peer_pair() const {
     const JobTimes untraced = child_->run(job_);
     const std::string script = fmt::format("uprobe:{}:{} {{ @ = count(); }}", how_.workload, row_.program);
-    const auto peer = or_throw(BpftracePeer::start(child_->pid(), script));
+    const auto peer = or_throw(start_bpftrace(child_->pid(), script));
     const JobTimes traced = child_->run(job_);
     return {{.times = untraced}, {.times = traced}, std::min(untraced.quiet, traced.quiet)};
   }

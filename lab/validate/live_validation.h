@@ -48,8 +48,6 @@ struct LiveRow {
   std::string_view setting;  // words, as for -x
 };
 
-std::span<const LiveRow> live_rows();
-
 // Those whose name or group is asked for, all if nothing is. An error names what there is not.
 std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown);
 
