@@ -4,6 +4,7 @@
 //
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
+//   semaphores     behind it, readable, writable, private; a forked child has a copy: Semaphores
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
 //                  arenas for each lane | ThreadVariables of each lane | TailCalls of each lane | ThreadTexts of each lane |
 //                  Globals
@@ -250,7 +251,8 @@ struct TextAssignment {
 //   assign_text    is a TextAssignment
 //   record         leaves a record from which dvm runs all clauses
 //   clause_record  leaves one from which dvm runs the actions of this clause
-//   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the actions
+//   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the
+//   actions
 //                  up to the fault; otherwise it does nothing
 struct ClauseStep {
   enum class Kind : uint32_t { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record };
@@ -377,6 +379,25 @@ struct WatchedMemory {
   MemoryRange ranges[kMostWatched]{};
 };
 
+// A semaphore that dvm has raised, for one site. It is lowered only as long as the jump of the site lies in the code: otherwise
+// its file is mapped no more, and the memory may be another's.
+enum class SemaphoreState : uint32_t { off, raising, raised, wanted, lowering };  // wanted: is to be lowered
+struct Semaphore {
+  uint64_t counter = 0;   // address of the semaphore, of 16 bits
+  uint64_t jump = 0;      // of the jump
+  uint32_t distance = 0;  // the bytes behind the opcode of the jump
+  SemaphoreState state = SemaphoreState::off;
+  uint64_t distance_bytes = 0;
+};
+inline constexpr uint64_t kSemaphoreBytes = 64 * 4096;
+inline constexpr uint64_t kMostSemaphores = kSemaphoreBytes / sizeof(Semaphore) - 1;
+struct Semaphores {
+  uint64_t count = 0, reserved[3]{};
+  Semaphore all[kMostSemaphores]{};
+};
+constexpr uint64_t semaphores_at(uint64_t armed_page) { return armed_page + 4096; }
+static_assert(sizeof(Semaphore) == 32 && sizeof(Semaphores) <= kSemaphoreBytes);
+
 // The unwind information of a code mapping: pieces of code, ascending, and the FDE of each. Offsets are from its beginning.
 struct FrameEntry {
   uint32_t begin = 0, end = 0, fde = 0;
@@ -444,7 +465,8 @@ struct CodeHeader {
   uint64_t data_bytes = 0;
   uint32_t lanes = 0;
   uint32_t reserved = 0;
-  uint64_t frames = 0;  // the address of the FrameTable; 0: there is none
+  uint64_t frames = 0;      // the address of the FrameTable; 0: there is none
+  uint64_t semaphores = 0;  // the address of Semaphores; 0: there is none
 };
 
 // relay: follows all patches that jump to it. unwinder: is restored when no thread is interrupted in code of the agent any more.
