@@ -1,0 +1,21 @@
+#pragma once
+// Code that raises or lowers semaphores of markers, in a thread of the traced process. Each is changed by a locked instruction,
+// since other threads and other tracers may change it too. The state of an entry says what was done, so no change is made twice,
+// however often the code runs and wherever it is interrupted.
+
+#include <cstdint>
+
+#include "runtime/agent/code_bytes.h"
+
+namespace dvm::runtime {
+
+// More would be below 0 for the kernel, which counts with a sign.
+inline constexpr uint32_t kMostRaised = 0x7fff;
+
+enum class SemaphoreChange : uint8_t { raise, lower };
+
+// Of all entries from `begin` to `end`, addresses of inside::Semaphore: raises those that are `off`, or lowers those that are
+// `wanted`. One at its limit is `off` afterwards. Changes %rax, %rcx, %rdx, %rsi, %rdi and %r8, and no flags.
+void add_semaphore_loop(CodeWriter& code, SemaphoreChange change, uint64_t begin, uint64_t end);
+
+}  // namespace dvm::runtime
