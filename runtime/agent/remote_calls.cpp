@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/remote_room.h"
+#include "runtime/agent/semaphore_code.h"
 #include "runtime/agent/unstopped.h"
 #include "runtime/process/interrupted_call.h"
 
@@ -52,6 +53,9 @@ void add_argument(CodeWriter& code, GeneralRegister reg, uint64_t value, uint64_
 void add_call(CodeWriter& code, const RemoteCall& call, uint64_t address) {
   constexpr GeneralRegister kArguments[] = {GeneralRegister::rdi, GeneralRegister::rsi, GeneralRegister::rdx,
                                             GeneralRegister::r10, GeneralRegister::r8,  GeneralRegister::r9};
+  const auto change = call.number == kRemoteRaise ? SemaphoreChange::raise : SemaphoreChange::lower;
+  if (call.number == kRemoteRaise || call.number == kRemoteLower)
+    return add_semaphore_loop(code, change, call.arguments[0], call.arguments[1]);
   for (size_t i = 0; i < std::size(kArguments); i++) add_argument(code, kArguments[i], call.arguments[i], address);
   if (call.adds_last) code.add({0x48, 0x8d, 0x34, 0x06});  // lea (%rsi,%rax), %rsi
   code.load(GeneralRegister::rax, call.number);

@@ -24,6 +24,10 @@ inline constexpr uint64_t kFirstResult = 0xffff'f000'0000'0001;
 inline constexpr uint64_t kRemoteText = 0xffff'f000'0000'0002;  // kRemoteTextBegins and dvm's number
 inline constexpr uint64_t kRemoteTime = 0xffff'f000'0000'0003;  // a timespec of one second
 
+// In place of a system call: raise or lower semaphores, from and up to the addresses in the first two arguments.
+inline constexpr uint64_t kRemoteRaise = 0xffff'f000'0000'0004;
+inline constexpr uint64_t kRemoteLower = 0xffff'f000'0000'0005;
+
 inline constexpr char kRemoteTextBegins[] = "dvm-agent-";
 
 struct RemoteCall {
