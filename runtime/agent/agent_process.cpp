@@ -452,15 +452,6 @@ void AgentProcess::note_raised(uint64_t raised) {
   memory_.write_object(context_.data + offsetof(inside::DataHeader, unraised), ~raised);
 }
 
-Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
-  return unstopped(context_.pid, [&]() -> Status {
-    auto stopped = StoppedProcess::stop_or_join(context_.pid);
-    if (!stopped) return stopped.error();
-    take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
-    return {};
-  });
-}
-
 // All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.
 void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas, const std::set<pid_t>& apart) {
   for (const Area& area : areas)
@@ -482,19 +473,6 @@ void AgentProcess::place_variables(inside::VariablesIn where) {
 bool AgentProcess::is_muted() const {
   uint64_t muted = 0;
   return !memory_.read_object(context_.armed + offsetof(inside::ArmedPage, muted), muted) || muted != 0;
-}
-
-Status AgentProcess::disable(Mappings mappings) {
-  if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
-  const auto detached = unstopped(context_.pid, [&] {
-    auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
-    if (context_.follows != 0) detach_forked(tracer_pid());
-    return done;
-  });
-  if (!detached && kill(context_.pid, 0) == 0) return detached.error();
-  is_on_ = false;
-  guard_.reset();
-  return {};
 }
 
 }  // namespace dvm::runtime

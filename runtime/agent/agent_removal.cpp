@@ -1,0 +1,33 @@
+// How an AgentProcess takes its jumps off. Tested by tests/runtime/scenarios/test_agent.py.
+
+#include <signal.h>
+
+#include "runtime/agent/agent_process.h"
+#include "runtime/agent/detach.h"
+#include "runtime/agent/unstopped.h"
+
+namespace dvm::runtime {
+
+Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
+  return unstopped(context_.pid, [&]() -> Status {
+    auto stopped = StoppedProcess::stop_or_join(context_.pid);
+    if (!stopped) return stopped.error();
+    take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
+    return {};
+  });
+}
+
+Status AgentProcess::disable(Mappings mappings) {
+  if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
+  const auto detached = unstopped(context_.pid, [&] {
+    auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
+    if (context_.follows != 0) detach_forked(tracer_pid());
+    return done;
+  });
+  if (!detached && kill(context_.pid, 0) == 0) return detached.error();
+  is_on_ = false;
+  guard_.reset();
+  return {};
+}
+
+}  // namespace dvm::runtime
