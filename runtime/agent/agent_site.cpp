@@ -44,4 +44,9 @@ uint64_t AgentSite::counted_firers() const {
       std::count_if(firers.begin(), firers.end(), [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));
 }
 
+void AgentSite::add_semaphore(uint64_t address) {
+  const bool is_known = std::find(semaphores.begin(), semaphores.end(), address) != semaphores.end();
+  if (address != 0 && !is_known) semaphores.push_back(address);
+}
+
 }  // namespace dvm::runtime

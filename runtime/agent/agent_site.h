@@ -104,12 +104,15 @@ struct AgentSite {
   bool is_conditional = false;  // the probed instruction is a branch, and it fires only if that is taken
   bool keeps_flags = true;      // code from the probed instruction on may read flags that were set before
   inside::Watch watch = inside::Watch::nothing;
-  uint64_t function = 0;  // address of the function that contains the site
-  uint64_t raises = 0;    // signals that the copied instructions may raise by faults (raised_signals.h)
-  std::string refusal{};  // why it was not enabled
+  uint64_t function = 0;               // address of the function that contains the site
+  std::vector<uint64_t> semaphores{};  // addresses of the semaphores of markers here
+  uint64_t raises = 0;                 // signals that the copied instructions may raise by faults (raised_signals.h)
+  std::string refusal{};               // why it was not enabled
 
   // The number of firers, without those that fire only after a jump that is already counted.
   uint64_t counted_firers() const;
+  // 0: the marker has none.
+  void add_semaphore(uint64_t address);
   AddressRange range() const { return {window_address, window_address + window.size()}; }
   // Call once, when the address of inside::Globals in the process is known.
   void place_globals(uint64_t at);
