@@ -36,6 +36,7 @@ dvm_library(agent
   agent/remote_calls.cpp
   agent/remote_room.cpp
   agent/semaphore_code.cpp
+  agent/semaphores.cpp
   agent/signal_frames.cpp
   agent/site_code.cpp
   agent/site_groups.cpp

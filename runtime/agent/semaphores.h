@@ -1,0 +1,30 @@
+#pragma once
+// The semaphores of markers: 16-bit counts in the traced process. The program computes the arguments of a marker only if its
+// semaphore is not 0. Each site with a semaphore raises it by one.
+//
+// A thread of the process executes the changes (semaphore_code.h). So other threads and tracers may change the semaphore
+// meanwhile, and a dvm that is killed at any moment leaves a table (inside::Semaphores) that says what was done. From this table
+// dvm, its guard and `dvm detach` lower what was raised, once.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+
+// Why no semaphore may be at an address of the process; empty: one may.
+std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, uint64_t address);
+
+// All threads stand still. table: the address of an inside::Semaphores.
+//
+// Lowers what was raised, or only for these jumps, which are sorted. Call it before the jumps are taken off. Fails if a thread of
+// the process is in the midst of a change.
+Status lower_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const uint64_t> jumps = {});
+
+}  // namespace dvm::runtime
