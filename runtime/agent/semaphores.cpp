@@ -76,6 +76,49 @@ bool want_lowered(const StoppedProcess& process, const AgentMemory& memory, uint
   return any;
 }
 
+bool has_semaphore(const JumpedSite& one) { return !one.site->semaphores.empty(); }
+
+// Those whose files are mapped no more have no use.
+uint64_t used_entries(const AgentMemory& memory, uint64_t table) {
+  const std::vector<Semaphore> all = entries_of(memory, table);
+  uint64_t used = all.size();
+  while (used > 0 && !is_changing(all[used - 1]) && !(is_raised(all[used - 1]) && has_jump(memory, all[used - 1]))) used--;
+  return used;
+}
+
+std::vector<Semaphore> entries_for(std::span<const JumpedSite> sites) {
+  std::vector<Semaphore> made;
+  for (const JumpedSite& one : sites) {
+    const inside::Patch& jump = one.patch->patch;
+    for (const uint64_t counter : one.site->semaphores) {
+      Semaphore& entry = made.emplace_back(Semaphore{counter, jump.address, 0, State::off, jump.length - 1U});
+      std::memcpy(&entry.distance, jump.after + 1, std::min<uint64_t>(entry.distance_bytes, sizeof entry.distance));
+    }
+  }
+  return made;
+}
+
+// Writes them into the table and raises them. Returns those that are not raised.
+Result<std::vector<Semaphore>> add_raised(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
+                                          std::span<const Semaphore> added) {
+  const uint64_t used = used_entries(memory, table), count = used + added.size();
+  if (count > inside::kMostSemaphores) return Error{"the process has too many semaphores"};
+  const uint64_t begin = entry_at(table, used), end = entry_at(table, count);
+  if (!memory.write(begin, std::as_bytes(added)) || !memory.write_object(table, count))
+    return Error{"the mapped memory cannot be written"};
+  const RemoteCall call{kRemoteRaise, {begin, end}};
+  process.prefer_waiting();
+  const Status called = make_remote_calls(process, memory, std::span(&call, 1), [] { return false; });
+  if (!called && changes_semaphores(process, memory)) return std::vector<Semaphore>();  // it raises them when it goes on
+  std::vector<Semaphore> all = entries_of(memory, table);
+  all.erase(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(used, all.size())));
+  std::erase_if(all, is_raised);
+  if (!called && !all.empty()) return called.error();
+  return all;
+}
+
+bool is_for(const Semaphore& one, const JumpedSite& site) { return one.jump == site.patch->patch.address; }
+
 }  // namespace
 
 std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, uint64_t address) {
@@ -85,6 +128,24 @@ std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, u
   if (mapping->is_shared) return "its semaphore lies in memory that other processes share";
   if (address % sizeof(uint16_t) != 0) return "its semaphore lies at an odd address";
   return {};
+}
+
+std::vector<uint64_t> raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
+                                       std::span<const JumpedSite> sites) {
+  std::vector<JumpedSite> chosen;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), has_semaphore);
+  if (chosen.empty()) return {};
+  const auto left = add_raised(process, memory, table, entries_for(chosen));
+  std::vector<uint64_t> lost;
+  for (const JumpedSite& one : chosen)
+    if (!left || std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))
+      lost.push_back(one.patch->patch.address);
+  std::sort(lost.begin(), lost.end());
+  if (lost.empty() || !lower_semaphores(process, memory, table, lost)) return {};
+  for (const JumpedSite& one : chosen)
+    if (std::binary_search(lost.begin(), lost.end(), one.patch->patch.address))
+      one.site->refusal = left ? "its semaphore has been raised too often" : left.error().message;
+  return lost;
 }
 
 Status lower_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const uint64_t> jumps) {

@@ -13,7 +13,9 @@
 
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
+#include "runtime/agent/agent_site.h"
 #include "runtime/agent/memory.h"
+#include "runtime/agent/patches.h"
 #include "runtime/agent/stopped_process.h"
 
 namespace dvm::runtime {
@@ -21,8 +23,17 @@ namespace dvm::runtime {
 // Why no semaphore may be at an address of the process; empty: one may.
 std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, uint64_t address);
 
-// All threads stand still. table: the address of an inside::Semaphores.
+struct JumpedSite {
+  AgentSite* site;
+  const SitePatch* patch;
+};
+
+// In both, all threads stand still. table: the address of an inside::Semaphores.
 //
+// For sites whose jumps are in the code. Refuses those of which a semaphore cannot be raised, and returns the addresses of their
+// jumps, sorted, which the caller takes off.
+std::vector<uint64_t> raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
+                                       std::span<const JumpedSite> sites);
 // Lowers what was raised, or only for these jumps, which are sorted. Call it before the jumps are taken off. Fails if a thread of
 // the process is in the midst of a change.
 Status lower_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const uint64_t> jumps = {});
