@@ -113,7 +113,7 @@ AgentProcess::Mapped AgentProcess::find_mapped(const std::vector<Area>& areas) c
            });
   };
   return {std::all_of(areas.begin(), areas.end(), [&](const Area& one) { return has(one.range.begin, true); }),
-          has(context_.armed, false) && has(context_.data, false)};
+          has(context_.armed, false) && has(semaphores_at(), false) && has(context_.data, false)};
 }
 
 // The armed page and the lanes: anywhere, since no instruction says how far they are.
@@ -123,11 +123,12 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   for (const Area& area : areas) taken.push_back({area.range, true, "", false});
   std::sort(taken.begin(), taken.end(),
             [](const MemoryMapping& a, const MemoryMapping& b) { return a.range.begin < b.range.begin; });
-  const uint64_t room = data_bytes() + 2 * kPageBytes;
+  constexpr uint64_t kBefore = inside::semaphores_at(0) + inside::kSemaphoreBytes;
+  const uint64_t room = data_bytes() + kBefore;
   const auto gap = find_far_gap(taken, room);
   if (!gap) return Error{"there is no room for its firings in its address space"};
   context_.armed = *gap;
-  context_.data = *gap + 2 * kPageBytes;
+  context_.data = *gap + kBefore;
   context_.variables = context_.data + inside::variables_at(context_.lanes, context_.ring_bytes);
   context_.tails = context_.data + inside::tails_at(context_.lanes, context_.ring_bytes);
   context_.lane = context_.data + sizeof(inside::DataHeader);
@@ -142,6 +143,7 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
   calls.push_back(map_at({armed, armed + 1}, PROT_READ | PROT_WRITE, is_ordered_));  // fails with the call before
   calls.push_back({kMadvise, {armed, kPageBytes, kWipeOnFork, 0, 0, 0}});
+  calls.push_back(map_at({semaphores_at(), semaphores_at() + inside::kSemaphoreBytes}, PROT_READ | PROT_WRITE));
   calls.push_back(kRemoteWait);  // while dvm stops the other threads, which would see the descriptor
   calls.push_back({kMemfdCreate, {kRemoteText, kCloseOnExec, 0, 0, 0, 0}, true});
   calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}});
@@ -311,7 +313,8 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
                               .data = context_.data,
                               .data_bytes = data_bytes(),
                               .lanes = context_.lanes,
-                              .frames = area.frame_table};
+                              .frames = area.frame_table,
+                              .semaphores = semaphores_at()};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
                             memory_.write_object(area.range.begin, header) && memory_.write_object(context_.own, own_);
     if (!is_written) return Error{"the mapped memory cannot be written"};

@@ -110,6 +110,7 @@ class AgentProcess {
   bool is_data_mapped() const { return static_cast<bool>(data_file_); }
   uint64_t data_bytes() const;
   uint64_t globals_at() const;  // in the process
+  uint64_t semaphores_at() const { return inside::semaphores_at(context_.armed); }
 
   AgentMemory memory_;
   inside::Context context_;

@@ -44,6 +44,7 @@ std::vector<AddressRange> ranges_of(pid_t pid, std::span<const FoundAgent> agent
   };
   for (const FoundAgent& agent : agents) add(range_at(agent.header.data, agent.header.data_bytes), false, kDataName);
   for (const FoundAgent& agent : agents) add(range_at(agent.header.armed, kPageBytes), false, "");
+  for (const FoundAgent& agent : agents) add(range_at(agent.header.semaphores, inside::kSemaphoreBytes), false, "");
   for (const FoundAgent& agent : agents) add(range_at(agent.range.begin, agent.header.bytes), true, "");
   return found;
 }
