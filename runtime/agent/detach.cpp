@@ -19,6 +19,7 @@
 #include "runtime/agent/code_writes.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/remote_calls.h"
+#include "runtime/agent/semaphores.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/unmap.h"
@@ -117,6 +118,7 @@ class Removal {
     for (const FoundAgent& agent : agents) {
       const std::vector<inside::Patch> its = patches_of(memory, agent);
       patches_.insert(patches_.end(), its.begin(), its.end());
+      if (agent.header.semaphores != 0) semaphores_.insert(agent.header.semaphores);
     }
   }
 
@@ -124,6 +126,8 @@ class Removal {
   Result<bool> attempt(pid_t pid, bool may_unmap) {
     auto stopped = StoppedProcess::stop_or_join(pid);
     if (!stopped) return stopped.error();
+    for (const uint64_t table : semaphores_)
+      if (Status lowered = lower_semaphores(*stopped, memory_, table); !lowered) return lowered.error();
     restored_ += restore_all(*stopped, memory_, patches_);
     const bool is_used = may_unmap && are_used(*stopped, memory_, agents_);
     const bool is_kept = is_used && has_unwinder();
@@ -172,6 +176,7 @@ class Removal {
   std::vector<FoundAgent>& agents_;
   std::vector<KeptUnwinder> kept_;  // of others
   std::vector<inside::Patch> patches_;
+  std::set<uint64_t> semaphores_;  // addresses of their tables
   size_t restored_ = 0;
 };
 
