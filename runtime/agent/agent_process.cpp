@@ -27,6 +27,7 @@
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
+#include "runtime/agent/semaphores.h"
 #include "runtime/agent/site_room.h"
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
@@ -319,10 +320,12 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
                             memory_.write_object(area.range.begin, header) && memory_.write_object(context_.own, own_);
     if (!is_written) return Error{"the mapped memory cannot be written"};
   }
-  if (!guard_) {
-    auto guard = AgentGuard::start(context_.pid, context_.follows != 0);
+  const auto has_semaphore = [](const AgentSite& site) { return !site.semaphores.empty(); };
+  const bool are_first = std::any_of(sites.begin(), sites.end(), has_semaphore) && !std::exchange(has_semaphores_, true);
+  if (!guard_ || are_first) {
+    auto guard = AgentGuard::start(context_.pid, context_.follows != 0 || has_semaphores_);
     if (!guard) return guard.error();
-    guard_.emplace(*std::move(guard));
+    guard_ = *std::move(guard);
   }
   return patch(areas, groups);
 }
@@ -423,10 +426,23 @@ bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting>
   for (const Waiting& one : chosen) {
     AgentSite& site = one.site();
     if (failed.contains(site.window_address)) site.refusal = "its code cannot be written";
+  }
+  raise_semaphores_of(stopped, chosen);
+  for (const Waiting& one : chosen) {
+    AgentSite& site = one.site();
     is_on_ |= site.refusal.empty();
     if (site.refusal.empty()) note_watch(stopped, site);
   }
   return true;
+}
+
+// Sites of which a semaphore cannot be raised are refused.
+void AgentProcess::raise_semaphores_of(StoppedProcess& stopped, std::span<const Waiting> chosen) {
+  std::vector<JumpedSite> jumped;
+  for (const Waiting& one : chosen)
+    if (one.site().refusal.empty()) jumped.push_back({&one.site(), &one.area->patches[one.index]});
+  const std::vector<uint64_t> lost = raise_semaphores(stopped, memory_, semaphores_at(), jumped);
+  if (!lost.empty()) take_jumps_off(context_.pid, memory_, tracer_pid(), lost);
 }
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.

@@ -95,6 +95,7 @@ class AgentProcess {
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
   bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen);
+  void raise_semaphores_of(StoppedProcess& stopped, std::span<const Waiting> chosen);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
@@ -118,6 +119,7 @@ class AgentProcess {
   std::optional<AgentGuard> guard_;
   bool is_on_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
+  bool has_semaphores_ = false;                  // of forked children, too
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;

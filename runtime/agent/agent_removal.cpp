@@ -4,14 +4,17 @@
 
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/detach.h"
+#include "runtime/agent/semaphores.h"
 #include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
 
 Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
+  if (jumps.empty()) return {};
   return unstopped(context_.pid, [&]() -> Status {
     auto stopped = StoppedProcess::stop_or_join(context_.pid);
     if (!stopped) return stopped.error();
+    if (Status lowered = lower_semaphores(*stopped, memory_, semaphores_at(), jumps); !lowered) return lowered;
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
     return {};
   });
@@ -21,7 +24,7 @@ Status AgentProcess::disable(Mappings mappings) {
   if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
   const auto detached = unstopped(context_.pid, [&] {
     auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
-    if (context_.follows != 0) detach_forked(tracer_pid());
+    if (context_.follows != 0 || has_semaphores_) detach_forked(tracer_pid());
     return done;
   });
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();
