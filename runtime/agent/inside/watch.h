@@ -5,6 +5,7 @@
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/semaphores.h"
 
 namespace dvm::runtime::inside {
 
@@ -41,6 +42,7 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
 DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& header) {
   constexpr long kReadWrite = 3, kFlags = 0x4032;  // MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS, MAP_NORESERVE
   if (context.follows != 0 || load(header.restricted) != 0) return;
+  lower_copied_semaphores(context);
   const auto bytes = static_cast<long>((data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1));
   if (call(static_cast<long>(kMmap), static_cast<long>(context.data), bytes, kReadWrite, kFlags, -1, 0) < 0) return;
   header.restricted = 1;  // that is enough

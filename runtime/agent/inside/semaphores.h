@@ -1,0 +1,43 @@
+#pragma once
+// The semaphores that a forked child has copied from its parent.
+
+#include <cstdint>
+
+#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/read.h"
+
+namespace dvm::runtime::inside {
+
+// As Semaphore::distance says. Its file may be mapped no more.
+[[gnu::always_inline]] inline bool has_jump(int32_t pid, const Semaphore& one) {
+  uint32_t distance = 0;
+  const uint64_t bytes = one.distance_bytes < sizeof distance ? one.distance_bytes : sizeof distance;
+  const bool is_read = read_memory(pid, one.jump + 1, reinterpret_cast<uint64_t>(&distance), bytes) == bytes;
+  return is_read && distance == one.distance;
+}
+
+// By a system call, because the program may have write-protected it.
+[[gnu::always_inline]] inline void lower(int32_t pid, uint64_t counter) {
+  constexpr long kWriteProcess = 311;
+  uint16_t value = 0;
+  const Range local{reinterpret_cast<uint64_t>(&value), sizeof value}, remote{counter, sizeof value};
+  if (read_memory(pid, counter, local.address, sizeof value) != sizeof value || value == 0) return;
+  value--;
+  call(kWriteProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
+}
+
+// Lowers those that dvm has raised. The child has one thread, and no probes are on in it.
+DVM_RARELY inline void lower_copied_semaphores(const Context& context) {
+  constexpr long kGetPid = 39;
+  auto& table = *reinterpret_cast<Semaphores*>(semaphores_at(context.armed));
+  const auto pid = static_cast<int32_t>(call(kGetPid));
+  for (uint64_t i = 0; i < table.count && i < kMostSemaphores; i++) {
+    Semaphore& one = table.all[i];
+    const bool is_up = one.state == SemaphoreState::raised || one.state == SemaphoreState::wanted;
+    if (!is_up || !has_jump(pid, one)) continue;
+    one.state = SemaphoreState::off;
+    lower(pid, one.counter);
+  }
+}
+
+}  // namespace dvm::runtime::inside
