@@ -175,6 +175,7 @@ class UsdtProvider : public Provider {
     Probe& probe = probes[{note.provider, function + '\0' + name}];
     UprobeSite site{object.open_path, note.offset, false, pid};
     site.semaphore = note.semaphore;
+    site.semaphore_address = note.semaphore_address;
     site.inside = arguments_of(note, elf ? elf->get() : nullptr, probe.remark);
     if (!probe.name.empty()) {
       probe.more_sites.push_back(std::move(site));

@@ -93,8 +93,8 @@ class NoteReader {
     const auto offset = offset_of(segments_, location + moved, true);
     if (!offset) return;
     const auto count = semaphore == 0 ? std::optional<uint64_t>(0) : offset_of(segments_, semaphore + moved, false);
-    notes_.push_back(
-        {std::move(raw.provider), std::move(raw.name), location + moved, *offset, count.value_or(0), std::move(raw.arguments)});
+    notes_.push_back({std::move(raw.provider), std::move(raw.name), location + moved, *offset, count.value_or(0),
+                      semaphore == 0 ? 0 : semaphore + moved, std::move(raw.arguments)});
   }
 
   Elf* elf_;

@@ -22,9 +22,10 @@ namespace dvm::runtime {
 
 struct StapsdtNote {
   std::string provider, name;
-  uint64_t address = 0;    // of the location, in the file
-  uint64_t offset = 0;     // of the location in the file
-  uint64_t semaphore = 0;  // its offset in the file; 0: there is none
+  uint64_t address = 0;            // of the location, in the file
+  uint64_t offset = 0;             // of the location in the file
+  uint64_t semaphore = 0;          // its offset in the file; 0: there is none, or not in the file
+  uint64_t semaphore_address = 0;  // its address, in the file; 0: there is none
   std::string arguments;
 };
 
