@@ -162,6 +162,7 @@ dvm_library(instrument_agent
   instrument/agent/foresee.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
+  instrument/agent/semaphore_finder.cpp
   instrument/agent/stack_finder.cpp
   instrument/agent/tail_finder.cpp
   instrument/agent/late_updates.cpp

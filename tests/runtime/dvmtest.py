@@ -108,9 +108,9 @@ def errors_on_terminal(test, *words, stdout=subprocess.DEVNULL, env=None):
     return said, result
 
 
-def start_tracer(test, text, *options):
+def start_tracer(test, text, *options, command=(DVM,)):
     """dvm with the program, once its probes are on: BEGIN has printed "live". It ends with the test."""
-    tracer = subprocess.Popen([DVM, "run", "-q", *options, "-n", 'BEGIN { printf("live\\n"); } ' + text], stdout=subprocess.PIPE,
+    tracer = subprocess.Popen([*command, "run", "-q", *options, "-n", 'BEGIN { printf("live\\n"); } ' + text], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env=ENV)
     test.addCleanup(tracer.communicate)
     test.addCleanup(tracer.kill)

@@ -80,7 +80,6 @@ std::optional<uint64_t> AgentPlanner::address_of(const UprobeSite& site, uint64_
 // Returns why its function cannot be changed.
 std::string_view AgentPlanner::locate(Candidate& candidate) {
   const UprobeSite& site = *candidate.site;
-  if (site.semaphore != 0) return "its semaphore would stay raised if dvm were killed";
   const File& file = file_at(site.path);
   candidate.code = file.code, candidate.elf = file.elf.get();
   if (candidate.code == nullptr) return "its file cannot be read";
@@ -91,7 +90,7 @@ std::string_view AgentPlanner::locate(Candidate& candidate) {
   const auto address = address_of(site, function->offset);
   if (!address) return "its file is not mapped as code";
   candidate.address = *address;
-  return {};
+  return semaphores_.find(site, candidate.elf, *address, function->offset, candidate.semaphore);
 }
 
 const FunctionCode& AgentPlanner::decode(const Candidate& candidate) {
@@ -436,6 +435,7 @@ void AgentPlanner::forget_files() {
   candidates_.clear();
   objects_.clear();
   read_.clear();
+  semaphores_.forget();
 }
 
 void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
@@ -469,6 +469,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     std::vector<AgentPlannedSite>& sites = planned[one.site->pid];
     const auto [place, is_new] = known.try_emplace({one.site->pid, one.window_address()}, sites.size());
     if (is_new) sites.push_back({site_of(one), {}});
+    sites[place->second].site.add_semaphore(one.semaphore);
     if (Status added = add(one, steps[i], sites[place->second]); !added) return added.error();
   }
   for (auto& [pid, sites] : planned) add_watches(pid, sites);

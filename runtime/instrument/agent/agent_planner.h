@@ -18,6 +18,7 @@
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/agent/clause_records.h"
+#include "runtime/instrument/agent/semaphore_finder.h"
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/delivery.h"
@@ -77,7 +78,8 @@ class AgentPlanner {
     FunctionExtent function{};
     uint64_t address = 0;  // of the function
     JumpWindow window{};
-    uint32_t probed = 0;  // offset in the function
+    uint32_t probed = 0;     // offset in the function
+    uint64_t semaphore = 0;  // address of the marker's; 0: none
 
     inside::Tail tail{};          // of a return by a tail jump: the work at this site
     uint64_t left = 0;            // address of the function that is left by a tail jump
@@ -142,6 +144,7 @@ class AgentPlanner {
   ElfCache elfs_;
   std::map<pid_t, std::vector<MappedObject>> objects_;  // of the current plan
   std::map<std::string, File> read_;                    // likewise, by path: thousands of probes lie in one
+  SemaphoreFinder semaphores_;
   ReturnPlanner returns_;
   TailFinder tails_;
   std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
