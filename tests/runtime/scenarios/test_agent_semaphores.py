@@ -1,13 +1,15 @@
 """An agent raises the semaphores of markers, and whoever takes its probes off lowers them: dvm, its guard, or `dvm detach`."""
 
 import os
+import random
 import signal
 import subprocess
+import time
 import unittest
 
 import dvmtest
 from dvmtest import DVM, ENV, program
-from scenarios.test_agent import PATIENCE, AgentTest, guards_of
+from scenarios.test_agent import CYCLES, PATIENCE, AgentTest, guards_of
 
 TURNS = "counted$target:a.out:{}:turn {{ @ = count(); }}"
 BOTH, FIRST, SECOND = TURNS.format(""), TURNS.format("first_turn"), TURNS.format("second_turn")
@@ -62,6 +64,87 @@ class Semaphores(SemaphoreTest):
         self.end(tracer)
         self.assertEqual(self.ask(), 0)
         self.assertEqual((tracer.stdout.read().split(), tracer.stderr.read()), (["2"], ""))
+
+    def test_are_down_when_dvm_is_killed(self):
+        self.trace().kill()
+        self.assertTrue(dvmtest.eventually(lambda: self.ask() == 0))
+
+    def test_are_down_after_a_detach_when_the_guard_is_killed_too(self):
+        self.kill_with_guard(self.trace())
+        self.assertEqual(self.ask(), 2)
+        self.detach()
+        self.assertEqual(self.ask(), 0)
+        self.detach()
+        self.assertEqual(self.ask(), 0)
+
+    def test_are_down_again_whenever_dvm_is_killed(self):
+        chance = random.Random(7)
+        for step in range(CYCLES):
+            command = [DVM, "run", "-q", "-x", "backend=agent", "-n", BOTH, "-p", str(self.target.pid)]
+            tracer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
+            time.sleep(chance.uniform(0, 0.4))
+            if step % 2 == 0:
+                self.kill_with_guard(tracer)
+                self.assertTrue(dvmtest.eventually(lambda: dvmtest.dvm("detach", "-p", str(self.target.pid)).returncode == 0))
+            tracer.kill()
+            tracer.wait()
+            self.assertTrue(dvmtest.eventually(lambda: self.ask() == 0), f"step {step}")
+
+    def test_are_counted_by_every_tracer(self):
+        first, second = self.trace(FIRST), self.trace(SECOND)
+        self.assertEqual(self.ask(), 2)
+        self.end(first)
+        self.assertEqual(self.ask(), 1)
+        self.end(second)
+        self.assertEqual(self.ask(), 0)
+
+    def test_are_raised_once_for_a_place(self):
+        """A second tracer finds its place taken."""
+        first = self.trace(FIRST)
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", FIRST, "-p", str(self.target.pid))
+        self.assertIn("another", result.stderr)
+        self.assertEqual(self.ask(), 1)
+        self.end(first)
+        self.assertEqual(self.ask(), 0)
+
+    def test_are_counted_beside_those_of_uprobes(self):
+        if why := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, why)
+        for ends in ("agent", "uprobe"):
+            with self.subTest(ends + " first"):
+                tracers = {"agent": self.trace(FIRST), "uprobe": self.trace(SECOND, backend="uprobe")}
+                both = self.ask()  # the kernel raises it for each mapping of the code
+                self.assertGreaterEqual(both, 2)
+                self.end(tracers.pop(ends))
+                left = self.ask()
+                self.assertEqual(left, both - 1 if ends == "agent" else 1)
+                self.end(*tracers.values())
+                self.assertEqual(self.ask(), 0)
+
+    def test_never_fall_below_zero(self):
+        tracer = self.trace()
+        self.assertEqual(self.ask("set 1"), 1)
+        self.end(tracer)
+        self.assertEqual(self.ask(), 0)
+
+    def test_in_memory_that_the_program_cannot_write_are_refused(self):
+        result = dvmtest.dvm("list", "-v", "-x", "backend=agent", "counted$target:::fixed", "-p", str(self.target.pid))
+        self.assertIn("its semaphore lies in memory that the program may not write", result.stdout + result.stderr)
+        self.assertEqual(self.ask(), 0)
+
+
+class Children(SemaphoreTest):
+    def test_a_forked_child_has_none_raised(self):
+        tracer = self.trace()
+        self.assertEqual((self.ask(), self.ask("fork"), self.ask()), (2, 0, 2))
+        self.end(tracer)
+        self.assertEqual((self.ask(), self.ask("fork")), (0, 0))
+
+    def test_a_child_that_is_followed_fires(self):
+        tracer = self.trace(BOTH, "-x", "followfork")
+        self.assertEqual((self.ask(), self.ask("fork"), self.ask()), (2, 2, 2))
+        self.end(tracer)
+        self.assertEqual((self.ask(), tracer.stdout.read().split()), (0, ["5"]))
 
 
 if __name__ == "__main__":
