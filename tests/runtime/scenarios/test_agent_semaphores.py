@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -9,10 +10,12 @@ import unittest
 
 import dvmtest
 from dvmtest import DVM, ENV, program
-from scenarios.test_agent import CYCLES, PATIENCE, AgentTest, guards_of
+from scenarios.test_agent import CYCLES, NOBODY, PATIENCE, AgentTest, guards_of
 
 TURNS = "counted$target:a.out:{}:turn {{ @ = count(); }}"
 BOTH, FIRST, SECOND = TURNS.format(""), TURNS.format("first_turn"), TURNS.format("second_turn")
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all")
+MOST = 32767
 
 
 class SemaphoreTest(AgentTest):
@@ -131,6 +134,35 @@ class Semaphores(SemaphoreTest):
         result = dvmtest.dvm("list", "-v", "-x", "backend=agent", "counted$target:::fixed", "-p", str(self.target.pid))
         self.assertIn("its semaphore lies in memory that the program may not write", result.stdout + result.stderr)
         self.assertEqual(self.ask(), 0)
+
+
+@unittest.skipIf(os.geteuid() != 0, "the other tests ran without privileges")
+class Unprivileged(SemaphoreTest):
+    prefix = AS_NOBODY
+
+    def prepare(self):
+        self.folder = dvmtest.own_folder(self)
+        self.folder.chmod(0o755)
+        self.dvm, self.program = shutil.copy(self.dvm, self.folder), shutil.copy(self.program, self.folder)
+
+    def test_are_raised_in_a_program_that_dvm_starts(self):
+        result = self.run_dvm("run", "-q", "-n", BOTH, "-c", self.program, input="count\ncount\n", cwd=self.folder)
+        self.assertEqual((result.stdout.split(), result.stderr), (["ready", "2", "2", "4"], ""))
+
+    def test_are_raised_again_in_another_program(self):
+        tracer = self.trace()
+        self.assertEqual(self.ask(), 2)
+        self.target.stdin.write("exec\n")
+        self.assertEqual(self.target.stdout.readline(), "ready\n")
+        self.assertTrue(dvmtest.eventually(lambda: self.ask() == 2))
+        self.end(tracer)
+        self.assertEqual(self.ask(), 0)
+
+    def test_at_their_limit_are_left_alone(self):
+        self.assertEqual(self.ask(f"set {MOST - 1}"), MOST - 1)
+        result = self.run_dvm("run", "-qv", "-n", BOTH + " tick-1ms { exit(0); }", "-p", str(self.target.pid))
+        self.assertIn("its semaphore has been raised too often", result.stderr)
+        self.assertEqual(self.ask(), MOST - 1)
 
 
 class Children(SemaphoreTest):
