@@ -90,8 +90,16 @@ bool AgentTarget::is_over() const {
   return agent.context().armed != 0 && !agent.memory().read_object(agent.context().armed, armed);
 }
 
+// One whose file has been mapped again already differs from its sample.
 void AgentTarget::note_jumps() {
-  for (const auto& [module, address] : placed.samples()) agent.memory().read_object(address + 1, samples[address]);
+  constexpr uint8_t kJump = 0xe9, kShortJump = 0xeb, kBreakpoint = 0xcc;
+  for (const auto& [module, address] : placed.samples()) {
+    uint8_t opcode = 0;
+    uint32_t& sample = samples[address];
+    agent.memory().read_object(address + 1, sample);
+    agent.memory().read_object(address, opcode);
+    if (opcode != kJump && opcode != kShortJump && opcode != kBreakpoint) sample = ~sample;
+  }
 }
 
 std::vector<PlacedProbe> AgentTarget::take_lost() {

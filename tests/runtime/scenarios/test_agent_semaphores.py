@@ -1,6 +1,7 @@
 """An agent raises the semaphores of markers, and whoever takes its probes off lowers them: dvm, its guard, or `dvm detach`."""
 
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -14,6 +15,7 @@ from scenarios.test_agent import CYCLES, NOBODY, PATIENCE, AgentTest, guards_of
 
 TURNS = "counted$target:a.out:{}:turn {{ @ = count(); }}"
 BOTH, FIRST, SECOND = TURNS.format(""), TURNS.format("first_turn"), TURNS.format("second_turn")
+LIBRARY = "libsemaphores_library.so"
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all")
 MOST = 32767
 
@@ -144,10 +146,22 @@ class Unprivileged(SemaphoreTest):
         self.folder = dvmtest.own_folder(self)
         self.folder.chmod(0o755)
         self.dvm, self.program = shutil.copy(self.dvm, self.folder), shutil.copy(self.program, self.folder)
+        self.library = shutil.copy(pathlib.Path(program(LIBRARY)), self.folder)
 
     def test_are_raised_in_a_program_that_dvm_starts(self):
         result = self.run_dvm("run", "-q", "-n", BOTH, "-c", self.program, input="count\ncount\n", cwd=self.folder)
         self.assertEqual((result.stdout.split(), result.stderr), (["ready", "2", "2", "4"], ""))
+
+    def test_are_raised_again_in_libraries_that_are_opened_again(self):
+        self.ask("open " + self.library)
+        tracer = self.trace("counted$target:libsemaphores_library.so::library { @ = count(); }")
+        for _ in range(4):
+            self.assertTrue(dvmtest.eventually(lambda: self.ask("library") == 1))
+            self.ask("close")
+            self.ask("open " + self.library)
+        self.assertTrue(dvmtest.eventually(lambda: self.ask("library") == 1))
+        self.end(tracer)
+        self.assertEqual(self.ask("library"), 0)
 
     def test_are_raised_again_in_another_program(self):
         tracer = self.trace()
