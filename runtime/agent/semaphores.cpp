@@ -17,7 +17,7 @@ namespace dvm::runtime {
 namespace {
 
 using inside::Semaphore;
-using State = inside::SemaphoreState;
+using inside::SemaphoreState;
 
 constexpr uint64_t kEntriesAt = offsetof(inside::Semaphores, all);
 
@@ -32,12 +32,12 @@ std::vector<Semaphore> entries_of(const AgentMemory& memory, uint64_t table) {
   return all;
 }
 
-bool set_state(const AgentMemory& memory, uint64_t table, size_t number, State state) {
+bool set_state(const AgentMemory& memory, uint64_t table, size_t number, SemaphoreState state) {
   return memory.write_object(entry_at(table, number) + offsetof(Semaphore, state), state);
 }
 
-bool is_raised(const Semaphore& one) { return one.state == State::raised || one.state == State::wanted; }
-bool is_changing(const Semaphore& one) { return one.state == State::raising || one.state == State::lowering; }
+bool is_raised(const Semaphore& one) { return one.state == SemaphoreState::raised || one.state == SemaphoreState::wanted; }
+bool is_changing(const Semaphore& one) { return one.state == SemaphoreState::raising || one.state == SemaphoreState::lowering; }
 
 // Its jump lies in the code, maybe with another opcode that a breakpoint has put there.
 bool has_jump(const AgentMemory& memory, const Semaphore& one) {
@@ -58,7 +58,7 @@ void lower_from_outside(const AgentMemory& memory, uint64_t table) {
   const std::vector<Semaphore> all = entries_of(memory, table);
   for (size_t i = 0; i < all.size(); i++) {
     uint16_t now = 0;
-    if (all[i].state != State::wanted || !set_state(memory, table, i, State::off)) continue;
+    if (all[i].state != SemaphoreState::wanted || !set_state(memory, table, i, SemaphoreState::off)) continue;
     if (memory.read_object(all[i].counter, now) && now != 0) memory.write_object(all[i].counter, static_cast<uint16_t>(now - 1));
   }
 }
@@ -71,7 +71,7 @@ bool want_lowered(const StoppedProcess& process, const AgentMemory& memory, uint
   for (size_t i = 0; mappings && i < all.size(); i++) {
     const bool is_asked = jumps.empty() || std::binary_search(jumps.begin(), jumps.end(), all[i].jump);
     if (!is_asked || !is_raised(all[i]) || !has_jump(memory, all[i])) continue;
-    if (semaphore_refusal(*mappings, all[i].counter).empty()) any |= set_state(memory, table, i, State::wanted);
+    if (semaphore_refusal(*mappings, all[i].counter).empty()) any |= set_state(memory, table, i, SemaphoreState::wanted);
   }
   return any;
 }
@@ -91,7 +91,7 @@ std::vector<Semaphore> entries_for(std::span<const JumpedSite> sites) {
   for (const JumpedSite& one : sites) {
     const inside::Patch& jump = one.patch->patch;
     for (const uint64_t counter : one.site->semaphores) {
-      Semaphore& entry = made.emplace_back(Semaphore{counter, jump.address, 0, State::off, jump.length - 1U});
+      Semaphore& entry = made.emplace_back(Semaphore{counter, jump.address, 0, SemaphoreState::off, jump.length - 1U});
       std::memcpy(&entry.distance, jump.after + 1, std::min<uint64_t>(entry.distance_bytes, sizeof entry.distance));
     }
   }

@@ -13,7 +13,7 @@ namespace dvm::runtime {
 namespace {
 
 using inside::Semaphore;
-using State = inside::SemaphoreState;
+using inside::SemaphoreState;
 
 void run(SemaphoreChange change, std::vector<Semaphore>& all) {
   constexpr size_t kPage = 4096;
@@ -27,40 +27,41 @@ void run(SemaphoreChange change, std::vector<Semaphore>& all) {
   munmap(page, kPage);
 }
 
-Semaphore of(const uint16_t& counter, State state) { return {reinterpret_cast<uint64_t>(&counter), 0, 0, state, 0}; }
+Semaphore of(const uint16_t& counter, SemaphoreState state) { return {reinterpret_cast<uint64_t>(&counter), 0, 0, state, 0}; }
 
 TEST(SemaphoreCode, RaisesThoseThatAreOff) {
   uint16_t shared = 7, other = 3;
-  std::vector<Semaphore> all = {of(shared, State::off), of(shared, State::off), of(other, State::raised),
-                                of(other, State::raising)};
+  std::vector<Semaphore> all = {of(shared, SemaphoreState::off), of(shared, SemaphoreState::off),
+                                of(other, SemaphoreState::raised), of(other, SemaphoreState::raising)};
   run(SemaphoreChange::raise, all);
   EXPECT_EQ(shared, 9);
   EXPECT_EQ(other, 3);
-  EXPECT_EQ(all[0].state, State::raised);
+  EXPECT_EQ(all[0].state, SemaphoreState::raised);
   run(SemaphoreChange::raise, all);
   EXPECT_EQ(shared, 9);
 }
 
 TEST(SemaphoreCode, LowersThoseThatAreWanted) {
   uint16_t one = 2, other = 5;
-  std::vector<Semaphore> all = {of(one, State::wanted), of(other, State::raised), of(other, State::lowering)};
+  std::vector<Semaphore> all = {of(one, SemaphoreState::wanted), of(other, SemaphoreState::raised),
+                                of(other, SemaphoreState::lowering)};
   run(SemaphoreChange::lower, all);
   run(SemaphoreChange::lower, all);
   EXPECT_EQ(one, 1);
   EXPECT_EQ(other, 5);
-  EXPECT_EQ(all[0].state, State::off);
-  EXPECT_EQ(all[1].state, State::raised);
+  EXPECT_EQ(all[0].state, SemaphoreState::off);
+  EXPECT_EQ(all[1].state, SemaphoreState::raised);
 }
 
 TEST(SemaphoreCode, LeavesThoseAtTheirLimits) {
   uint16_t most = kMostRaised, least = 0;
-  std::vector<Semaphore> all = {of(most, State::off), of(least, State::wanted)};
+  std::vector<Semaphore> all = {of(most, SemaphoreState::off), of(least, SemaphoreState::wanted)};
   run(SemaphoreChange::raise, all);
   run(SemaphoreChange::lower, all);
   EXPECT_EQ(most, kMostRaised);
   EXPECT_EQ(least, 0);
-  EXPECT_EQ(all[0].state, State::off);
-  EXPECT_EQ(all[1].state, State::off);
+  EXPECT_EQ(all[0].state, SemaphoreState::off);
+  EXPECT_EQ(all[1].state, SemaphoreState::off);
 }
 
 }  // namespace
