@@ -227,7 +227,7 @@ uint64_t Assembler::integer(std::string_view text, std::string_view comment) {
     return *at;
   }
   const auto value = number_of(text);
-  if (!value) throw AssemblyError{fmt::format("'{}' is no integer", text)};
+  if (!value) throw AssemblyError{fmt::format("'{}' is not an integer", text)};
   const auto found = std::find(difo_.integers.begin(), difo_.integers.end(), *value);
   const auto at = static_cast<uint64_t>(found - difo_.integers.begin());
   if (found == difo_.integers.end()) difo_.integers.push_back(*value);
@@ -242,7 +242,7 @@ uint64_t Assembler::string(std::string_view text, std::string_view comment) {
     difo_.strings.replace(*at, value.size(), value);
     return *at;
   }
-  if (!text.starts_with('"')) throw AssemblyError{fmt::format("'{}' is no string", text)};
+  if (!text.starts_with('"')) throw AssemblyError{fmt::format("'{}' is not a string", text)};
   const size_t at = difo_.strings.size();
   difo_.strings += unquoted(text) + '\0';
   return at;
@@ -268,7 +268,7 @@ uint64_t push_type_of(std::string_view text) {
   if (const auto number = listed(OperandKind::type, text)) return *number;
   if (text == "string") return static_cast<uint64_t>(PushType::string);
   if (text == "bytes") return static_cast<uint64_t>(PushType::bytes);
-  throw AssemblyError{fmt::format("'{}' is no type to push", text)};
+  throw AssemblyError{fmt::format("'{}' is not a type to push", text)};
 }
 
 uint64_t Assembler::label(std::string_view text) {
@@ -338,7 +338,7 @@ bool Assembler::read_variable(const SourceLine& line) {
   const auto words = words_of(line.code);
   if (words.size() < 6 || position(kListedKinds, words[2]) == 2 || position(kListedScopes, words[3]) == 3) return false;
   const auto id = number_of(words[1], 16);
-  if (!id || *id > kLastVariable) throw AssemblyError{fmt::format("'{}' is no id of a variable", words[1])};
+  if (!id || *id > kLastVariable) throw AssemblyError{fmt::format("'{}' is not the id of a variable", words[1])};
   Variable variable;
   variable.name = words[0];
   variable.id = static_cast<uint16_t>(*id);

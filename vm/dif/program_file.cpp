@@ -309,7 +309,7 @@ std::string check(const ProgramFile& file) {
   for (const std::string& setting : file.settings) {
     const size_t equals = setting.find('=');
     const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
-    if (!options.set(setting.substr(0, equals), value)) return fmt::format("it sets an option to what it cannot be: {}", setting);
+    if (!options.set(setting.substr(0, equals), value)) return fmt::format("it sets an option to an invalid value: {}", setting);
   }
   for (const NamedProgram& program : file.programs)
     if (std::string problem = check(program.program); !problem.empty()) return problem;
@@ -330,7 +330,7 @@ std::string to_bytes(ProgramFile file) {
 }
 
 Result<ProgramFile> from_bytes(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return Error{"it is no program that dvm compiled"};
+  if (!bytes.starts_with(kMagic)) return Error{"it is not a program that dvm compiled"};
   FileReader head(bytes.substr(kMagic.size()));
   uint32_t version = 0;
   uint64_t size = 0, sum = 0;
@@ -338,8 +338,8 @@ Result<ProgramFile> from_bytes(std::string_view bytes) {
   if (!head.good()) return Error{"it is cut short"};
   if (version != kVersion) return Error{fmt::format("it is of version {}, this dvm reads version {}", version, kVersion)};
   const std::string_view payload = bytes.substr(kMagic.size() + sizeof(version) + sizeof(size) + sizeof(sum));
-  if (payload.size() != size) return Error{payload.size() < size ? "it is cut short" : "it has more bytes than it says"};
-  if (checksum(payload) != sum) return Error{"it is damaged: its checksum does not fit"};
+  if (payload.size() != size) return Error{payload.size() < size ? "it is cut short" : "it is longer than its header says"};
+  if (checksum(payload) != sum) return Error{"it is damaged: its checksum is wrong"};
   FileReader reader(payload);
   ProgramFile file;
   describe(reader, file);

@@ -1,4 +1,4 @@
-"""Engine llvm where something is wrong with its translator or with memory for code: the clause runs on the interpreter, and one line
+"""Engine llvm without a usable translator, or without memory for code: the clause runs on the interpreter, and one line
 says why."""
 
 import ctypes
@@ -208,7 +208,7 @@ class Translator(unittest.TestCase):
 
     def test_a_library_that_is_no_plugin(self):
         self.library("int nothing;", self.plugin)
-        self.says(f"{self.plugin} is no translator")
+        self.says(f"{self.plugin} is not a translator")
 
     def test_a_plugin_of_another_version(self):
         self.library(OTHER_VERSION, self.plugin)

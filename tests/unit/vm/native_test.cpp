@@ -213,7 +213,7 @@ TEST(Native, SaysWhichPluginIsNotThere) {
 TEST(Native, RefusesALibraryThatIsNoTranslator) {
   const native::LoadedTranslator loaded = native::load_translator("libm.so.6");
   EXPECT_EQ(loaded.translator, nullptr);
-  EXPECT_THAT(loaded.problem, HasSubstr("libm.so.6 is no translator"));
+  EXPECT_THAT(loaded.problem, HasSubstr("libm.so.6 is not a translator"));
 }
 
 TEST(Native, RefusesAPluginThatOthersCanReplace) {

@@ -48,19 +48,19 @@ TEST(ProgramFile, RefusesWhatNoCompilerMakes) {
   EXPECT_EQ(changed([](ProgramFile&, Program& p) { p.aggregations[0].function = Action::trace; }),
             "it is damaged: aggregation @n has no function");
   EXPECT_EQ(changed([](ProgramFile& f, Program&) { f.settings = {"strsize=much"}; }),
-            "it is damaged: it sets an option to what it cannot be: strsize=much");
+            "it is damaged: it sets an option to an invalid value: strsize=much");
 }
 
 TEST(ProgramFile, RefusesOtherBytes) {
   const std::string bytes = to_bytes(sample_program());
-  EXPECT_EQ(from_bytes("").error().message, "it is no program that dvm compiled");
-  EXPECT_EQ(from_bytes("#!/bin/sh\n").error().message, "it is no program that dvm compiled");
+  EXPECT_EQ(from_bytes("").error().message, "it is not a program that dvm compiled");
+  EXPECT_EQ(from_bytes("#!/bin/sh\n").error().message, "it is not a program that dvm compiled");
   EXPECT_EQ(from_bytes(bytes.substr(0, 14)).error().message, "it is cut short");
   EXPECT_EQ(from_bytes(bytes.substr(0, bytes.size() - 1)).error().message, "it is cut short");
-  EXPECT_EQ(from_bytes(bytes + "x").error().message, "it has more bytes than it says");
+  EXPECT_EQ(from_bytes(bytes + "x").error().message, "it is longer than its header says");
   std::string damaged = bytes;
   damaged.back() ^= 1;
-  EXPECT_EQ(from_bytes(damaged).error().message, "it is damaged: its checksum does not fit");
+  EXPECT_EQ(from_bytes(damaged).error().message, "it is damaged: its checksum is wrong");
   damaged = bytes;
   damaged[12] = 9;
   EXPECT_EQ(from_bytes(damaged).error().message, "it is of version 9, this dvm reads version 2");

@@ -146,9 +146,9 @@ TEST(Assembler, NamesTheLineOfAnError) {
   EXPECT_EQ(error_of("nop\nbe nowhere\n"), "line 2: unknown label 'nowhere'");
   EXPECT_EQ(error_of("ldgs nosuch, %r1\n"), "line 1: unknown variable 'nosuch'");
   EXPECT_EQ(error_of("call nosuch, %r1\n"), "line 1: unknown subroutine 'nosuch'");
-  EXPECT_EQ(error_of("setx many, %r1\n"), "line 1: 'many' is no integer");
+  EXPECT_EQ(error_of("setx many, %r1\n"), "line 1: 'many' is not an integer");
   EXPECT_EQ(error_of("sets \"abc, %r1\n"), "line 1: string without an end");
-  EXPECT_EQ(error_of("x zz scl glb r int32\n"), "line 1: 'zz' is no id of a variable");
+  EXPECT_EQ(error_of("x zz scl glb r int32\n"), "line 1: 'zz' is not the id of a variable");
   EXPECT_EQ(error_of("x 500 scl glb r float\n"), "line 1: unknown type 'float'");
 }
 

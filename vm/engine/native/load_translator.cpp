@@ -105,7 +105,7 @@ LoadedTranslator load_translator(const std::string& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return {nullptr, fs::exists(path, error) ? dlopen_problem(path) : absence(path)};
   const auto get = reinterpret_cast<GetTranslator>(::dlsym(library, kGetTranslator));
-  if (!get) return {nullptr, path + " is no translator"};
+  if (!get) return {nullptr, path + " is not a translator"};
   const TranslatorPlugin* found = get();
   if (found->interface != kInterface) return {nullptr, path + " belongs to another version of dvm"};
   return {found, {}};
