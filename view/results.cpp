@@ -34,7 +34,7 @@ const dif::AggregationInfo* function_named(const std::string& name) {
 Status read_state(const Json& pairs, std::vector<uint64_t>& words) {
   for (const Json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() || !pair[1].is_number_integer())
-      return Error{"a state is no list of [index, word]"};
+      return Error{"a state is not a list of [index, word]"};
     const auto index = pair[0].get<uint64_t>();
     if (index >= words.size()) return Error{fmt::format("a state has no word {}", index)};
     words[index] = pair[1].get<uint64_t>();
@@ -77,7 +77,7 @@ Status read_words(const MergedAggregation& aggregation, const std::map<std::stri
   }
   const Json& value = row["values"][0];
   if (dif::find_aggregation(aggregation.desc.function)->histogram) return read_buckets(buckets, value, words);
-  if (!value.is_number_integer()) return Error{"a value is no integer"};
+  if (!value.is_number_integer()) return Error{"a value is not an integer"};
   words[0] = value.get<uint64_t>();
   return {};
 }
@@ -150,7 +150,7 @@ Result<dif::AggregationDesc> read_description(const Json& described) {
   desc.name = described["name"].get<std::string>();
   desc.function = info->id;
   for (const Json& parameter : described.value("parameters", Json::array())) {
-    if (!parameter.is_number_integer()) return Error{fmt::format("a parameter of {}() is no integer", function)};
+    if (!parameter.is_number_integer()) return Error{fmt::format("a parameter of {}() is not an integer", function)};
     desc.parameters.push_back(parameter.get<int64_t>());
   }
   return desc;
@@ -177,15 +177,15 @@ Status Results::add(const std::string& name, std::istream& lines) {
     const std::string type = line.is_object() && line.value("type", Json()).is_string() ? line["type"].get<std::string>() : "";
     if (type.empty())
       return Error{fmt::format(
-          "{}:{}: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)", name,
-          number)};
+          "{}:{}: this is not a line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)",
+          name, number)};
     has_aggregation |= type == "aggregation";
     ends += type == "exit";
     if (kLosses.contains(type)) losses_.push_back(line), losses_.back()["run"] = name;
     if (type != "aggregation") continue;
     if (Status added = add_aggregation(line); !added) return Error{fmt::format("{}:{}: {}", name, number, added.error().message)};
   }
-  if (is_empty) return Error{fmt::format("{} is empty: this is no output of dvm run --json", name)};
+  if (is_empty) return Error{fmt::format("{} is empty: this is not output of dvm run --json", name)};
   if (!has_aggregation)
     return Error{
         fmt::format("{} holds no aggregation: those that printa() has printed are records, which cannot be merged", name)};
@@ -216,7 +216,7 @@ Result<MergedAggregation*> Results::declare(const Json& described) {
                              text_of(known.desc, known.normal))};
   }
   const unsigned words = runtime::aggregation_words(desc->function, desc->parameters);
-  if (words == 0) return Error{fmt::format("the parameters of @{} make no sense", desc->name)};
+  if (words == 0) return Error{fmt::format("the parameters of @{} are invalid", desc->name)};
   MergedAggregation& added = all_.emplace_back();
   runtime::define(added, *desc, words, runtime::find_aggregate(desc->function)->initial);
   added.normal = normal;

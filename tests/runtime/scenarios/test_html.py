@@ -76,7 +76,7 @@ class HtmlTest(unittest.TestCase):
             self.assertEqual(self.table(page, "@q = quantize()")["rows"][0]["value"], "2")
             self.assertIsNone(page.data["history"])
             self.assertIsNone(page.data["account"])
-            for words, problem in (([os.path.join(folder, "nosuch")], "No such file"), ([path], "this is no line of dvm run --json"),
+            for words, problem in (([os.path.join(folder, "nosuch")], "No such file"), ([path], "this is not a line of dvm run --json"),
                                    ([saved, "--rows", "0"], "--rows")):
                 result = dvm("page", *words)
                 self.assertNotEqual(result.returncode, 0)

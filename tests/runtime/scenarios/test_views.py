@@ -93,7 +93,7 @@ class Merge(Files):
         self.assertEqual(dvm("merge", first, self.write("other.json", line % '[{"bytes":"ff"},1]')).returncode, 0)
 
     def test_what_cannot_be_merged_is_refused(self):
-        for text, message in (("", "is empty: this is no output of dvm run --json"), ("CPU ID\n", ":1: this is no line of dvm run --json")):
+        for text, message in (("", "is empty: this is not output of dvm run --json"), ("CPU ID\n", ":1: this is not a line of dvm run --json")):
             path = self.write("bad.json", text)
             result = dvm("merge", path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))

@@ -82,7 +82,7 @@ TEST(Results, DeepTextsAreNoResults) {
     return R"({"type":"x","a":)" + std::string(depth, '[') + std::string(depth, ']') + "}\n";
   };
   EXPECT_THAT(message(nested(31)), HasSubstr("holds no aggregation"));
-  EXPECT_THAT(message(nested(32)), HasSubstr("this is no line of dvm run --json"));
+  EXPECT_THAT(message(nested(32)), HasSubstr("this is not a line of dvm run --json"));
   EXPECT_THAT(message(R"({"type":"x","a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[["})"
                       "\n"),
               HasSubstr("holds no aggregation"));
@@ -130,39 +130,42 @@ TEST(Results, WhatDoesNotFitIsSaidInWords) {
   const Status added = add(results, aggregation(R"({"name":"x","function":"sum","normal":3})", ""), "b.json");
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().message, "b.json:1: @x is sum(), normalized by 3 here and lquantize(-100, 100, 7) in a run before");
-  EXPECT_EQ(message(""), "a.json is empty: this is no output of dvm run --json");
+  EXPECT_EQ(message(""), "a.json is empty: this is not output of dvm run --json");
 }
 
 TEST(Results, WhatIsNoResultIsRefusedWithItsLine) {
   const std::string count = R"({"name":"x","function":"count","normal":1})";
-  EXPECT_EQ(message("\x7f"
-                    "ELF\n"),
-            "a.json:1: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
-  EXPECT_EQ(message("[]\n"),
-            "a.json:1: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
-  EXPECT_EQ(message(kEnd + "{\"type\":3}\n"),
-            "a.json:2: this is no line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
-  EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + std::string(1'000'000, '[')), HasSubstr("this is no line"));
+  EXPECT_EQ(
+      message("\x7f"
+              "ELF\n"),
+      "a.json:1: this is not a line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
+  EXPECT_EQ(
+      message("[]\n"),
+      "a.json:1: this is not a line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
+  EXPECT_EQ(
+      message(kEnd + "{\"type\":3}\n"),
+      "a.json:2: this is not a line of dvm run --json (-o FILE keeps its lines apart from the output of the traced program)");
+  EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + std::string(1'000'000, '[')), HasSubstr("this is not a line"));
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-  EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + deep + "}"), HasSubstr("this is no line"));
+  EXPECT_THAT(message("{\"type\":\"exit\",\"a\":" + deep + "}"), HasSubstr("this is not a line"));
   EXPECT_THAT(message(kEnd), HasSubstr("a.json holds no aggregation"));
   EXPECT_EQ(message("{\"type\":\"aggregation\"}\n"), "a.json:1: an aggregation has no aggregations or no rows");
   EXPECT_EQ(message(aggregation("7", "")), "a.json:1: an aggregation is not {name, function, normal}");
   EXPECT_EQ(message(aggregation(R"({"name":"x","function":"mode","normal":1})", "")),
             "a.json:1: there is no aggregating function mode()");
   EXPECT_EQ(message(aggregation(R"({"name":"x","function":"lquantize","normal":1,"parameters":[5]})", "")),
-            "a.json:1: the parameters of @x make no sense");
+            "a.json:1: the parameters of @x are invalid");
   EXPECT_EQ(message(aggregation(R"({"name":"x","function":"lquantize","normal":1,"parameters":["a"]})", "")),
-            "a.json:1: a parameter of lquantize() is no integer");
+            "a.json:1: a parameter of lquantize() is not an integer");
   EXPECT_EQ(message(aggregation(count, "3")), "a.json:1: a row is not {keys, values}");
   EXPECT_EQ(message(aggregation(count, R"({"keys":[],"values":[]})")), "a.json:1: a row is not {keys, values}");
-  EXPECT_EQ(message(aggregation(count, R"({"keys":[],"values":["x"]})")), "a.json:1: a value is no integer");
+  EXPECT_EQ(message(aggregation(count, R"({"keys":[],"values":["x"]})")), "a.json:1: a value is not an integer");
   EXPECT_THAT(message(aggregation(R"({"name":"x","function":"avg","normal":1})", R"({"keys":[],"values":[3]})")),
               HasSubstr("the rows of @x have no states, which avg() needs"));
   EXPECT_EQ(message(aggregation(R"({"name":"x","function":"avg","normal":1})", R"({"keys":[],"values":[3],"states":[[[2,1]]]})")),
             "a.json:1: a state has no word 2");
   EXPECT_EQ(message(aggregation(R"({"name":"x","function":"avg","normal":1})", R"({"keys":[],"values":[3],"states":[[7]]})")),
-            "a.json:1: a state is no list of [index, word]");
+            "a.json:1: a state is not a list of [index, word]");
 }
 
 }  // namespace
