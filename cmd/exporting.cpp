@@ -159,7 +159,7 @@ bool Exporting::finish() {
   if (impl_->screen) std::fflush(stdout), impl_->screen->print_rest();
   if (!impl_->otlp) return true;
   const exporting::OtlpLosses losses = [this] {
-    const WaitMessage waiting("sending what is left to the collector");
+    const WaitMessage waiting("sending the remaining data to the collector");
     return impl_->otlp->finish();
   }();
   if (losses.any()) tell("not exported: {}", exporting::losses_text(losses));

@@ -112,7 +112,8 @@ Result<dif::ConstantDesc> KernelCatalog::find_constant(const std::string& module
   if (!in) return Error{types() ? fmt::format("the types of the module {} cannot be read", module) : problem_};
   auto found = in->find_constant(name);
   if (!found)
-    return Error{fmt::format("{} is no constant of this kernel, and its data are not visible: dvm traces processes", name)};
+    return Error{
+        fmt::format("{} is not a constant of this kernel, and the kernel's data are not visible: dvm traces processes", name)};
   found->type = outer(found->type, number);
   return *found;
 }

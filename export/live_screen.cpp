@@ -189,7 +189,7 @@ LiveScreen::LiveScreen() : impl_(std::make_unique<Impl>()) {}
 LiveScreen::~LiveScreen() { end(); }
 
 Status LiveScreen::open() {
-  if (isatty(STDOUT_FILENO) == 0) return Error{"--live draws on a terminal, and standard output is none"};
+  if (isatty(STDOUT_FILENO) == 0) return Error{"--live draws on a terminal, and standard output is not a terminal"};
   const char* const kind = std::getenv("TERM");
   if (kind != nullptr && std::string_view(kind) == "dumb")
     return Error{"--live moves the cursor, which this terminal cannot do (TERM=dumb)"};

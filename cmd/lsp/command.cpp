@@ -142,7 +142,7 @@ int serve(const ScriptOptions& given) {
     }
     const lsp::Json message = lsp::Json::parse(*text, nullptr, false);
     if (message.is_discarded())
-      server.refuse("the message is no JSON");
+      server.refuse("the message is not JSON");
     else
       server.handle(message);
   }

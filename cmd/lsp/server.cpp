@@ -376,10 +376,10 @@ Json Server::rename(const Json& parameters) {
   const std::string from = name_at(text, open->document.offset_of(position_of(parameters)));
   const std::string scope = from.substr(0, from.size() - bare_name(from).size());
   const std::string to(bare_name(parameters.at("newName").get<std::string>()));
-  if (!is_identifier(to)) throw RequestFailed(fmt::format("'{}' is no name", to));
+  if (!is_identifier(to)) throw RequestFailed(fmt::format("'{}' is not a name", to));
   if (scope + to == from) return {{"changes", Json::object()}};
   if (const size_t line = directive_with(text, from); line != 0)
-    throw RequestFailed(fmt::format("the directive of line {} has the name, too, and directives are not changed", line));
+    throw RequestFailed(fmt::format("the directive of line {} uses this name, and directives are not changed", line));
   Json edits = Json::array();
   std::string changed;
   size_t end = 0;  // of what has been copied

@@ -160,7 +160,7 @@ class LiveTest(unittest.TestCase):
     def test_it_needs_a_terminal(self):
         result = dvm("run", "--live", "-n", "BEGIN { exit(0); }")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertEqual(result.stderr, "dvm: --live draws on a terminal, and standard output is none\n")
+        self.assertEqual(result.stderr, "dvm: --live draws on a terminal, and standard output is not a terminal\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""dvm lsp: what an editor gets for its messages."""
+"""dvm lsp: its answers to the messages of an editor."""
 
 import json
 import os
@@ -325,7 +325,7 @@ class LanguageServer(unittest.TestCase):
         self.assertEqual(self.rename(editor, SCRIPT, "@total", "sum"), SCRIPT.replace("@total", "@sum"))
         self.assertEqual(editor.at("prepareRename", *self.place(SCRIPT, "self->began"))["start"], {"line": 5, "character": 7})
         self.assertIsNone(editor.at("prepareRename", *self.place(SCRIPT, "timestamp")))
-        for word, to, message in (("timestamp", "x", "the script declares no name there"), ("@total", "1x", "'1x' is no name"),
+        for word, to, message in (("timestamp", "x", "the script declares no name there"), ("@total", "1x", "'1x' is not a name"),
                                   ("self->began", "began", None)):
             got = self.rename(editor, SCRIPT, word, to)
             self.assertEqual(got, SCRIPT) if message is None else self.assertRegex(got, message)
@@ -343,7 +343,7 @@ class LanguageServer(unittest.TestCase):
         editor = self.editor("-C")
         text = "BEGIN { x = 1; y = x; }\n#define INC x++\nEND { INC; }\n"
         editor.open(text)
-        self.assertEqual(self.rename(editor, text, "x", "z"), "the directive of line 2 has the name, too, and directives are not changed")
+        self.assertEqual(self.rename(editor, text, "x", "z"), "the directive of line 2 uses this name, and directives are not changed")
         self.assertEqual(self.rename(editor, text, "y", "z"), text.replace("y", "z"))
 
     @unittest.skipUnless(os.path.exists("/sys/kernel/btf/vmlinux"), "the kernel does not describe its types")

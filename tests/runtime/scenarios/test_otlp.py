@@ -252,7 +252,7 @@ class OtlpTest(unittest.TestCase):
                 self.check(run(server.url, 'BEGIN { printf("x"); exit(0); }'))
 
     def test_answers_that_are_none(self):
-        """What is not taken is counted as lost; dvm ends within its time whatever comes."""
+        """Data that the collector does not take are counted as lost; dvm ends in time whatever it answers."""
         def head(status, *lines):
             return "".join(line + "\r\n" for line in (f"HTTP/1.1 {status}", *lines, "")).encode()
 
@@ -325,7 +325,7 @@ class OtlpTest(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
             said, _ = errors_on_terminal(self, DVM, "run", "-q", "--otlp", url, "-n", "BEGIN { trace(1); exit(0); }", env=DIRECT)
-        self.assertIn("\r\033[Kdvm: sending what is left to the collector (2 s)", said)
+        self.assertIn("\r\033[Kdvm: sending the remaining data to the collector (2 s)", said)
         self.assertIn("\r\033[Kdvm: not exported: 1 record was not sent in time", said)
 
     def test_the_queue_is_bounded(self):
@@ -337,7 +337,7 @@ class OtlpTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"not exported: \d+ records found no room in the queue, \d+ records were not sent in time")
 
     def certificate(self):
-        """The file of a certificate that only itself vouches for, and how a server uses it."""
+        """The file of a self-signed certificate, and how a server uses it."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",

@@ -18,7 +18,7 @@ class Connection {
   Connection() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }
   ~Connection() { close(ends_[0]), close(ends_[1]); }
   int server() const { return ends_[0]; }
-  // What the client reads until the connection ends.
+  // All data that the client reads until the connection ends.
   std::string read_all() const {
     std::string all;
     std::array<char, 256> part{};
