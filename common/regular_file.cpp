@@ -28,7 +28,7 @@ Result<RegularFile> RegularFile::open(const std::string& path, Links links) {
   RegularFile found, file;
   found.fd_ = ::open(path.c_str(), O_PATH | O_CLOEXEC | (links == Links::refuse ? O_NOFOLLOW : 0));
   if (found.fd_ < 0 || fstat(found.fd_, &found.status_) != 0) return Error{std::strerror(errno)};
-  if (!S_ISREG(found.status_.st_mode)) return Error{"it is no regular file"};
+  if (!S_ISREG(found.status_.st_mode)) return Error{"it is not a regular file"};
   file.fd_ = ::open(fmt::format("/proc/self/fd/{}", found.fd_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.fd_ < 0 || fstat(file.fd_, &file.status_) != 0) return Error{std::strerror(errno)};
   return file;

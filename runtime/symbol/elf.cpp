@@ -45,7 +45,7 @@ class ElfLoader {
  public:
   Status read_segments(Elf* elf) {
     GElf_Ehdr header;
-    if (elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == nullptr) return Error{"it is no ELF file"};
+    if (elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == nullptr) return Error{"it is not an ELF file"};
     if (gelf_getclass(elf) != ELFCLASS64 || header.e_machine != EM_X86_64) return Error{"it is not for x86-64"};
     if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return Error{"it is neither a program nor a shared library"};
     size_t count = 0;

@@ -22,7 +22,7 @@ struct FileKey {
   static Result<FileKey> of(const std::string& path) {
     struct stat st {};
     if (stat(path.c_str(), &st) != 0) return Error{std::strerror(errno)};
-    if (!S_ISREG(st.st_mode)) return Error{"it is no regular file"};
+    if (!S_ISREG(st.st_mode)) return Error{"it is not a regular file"};
     return FileKey{st.st_dev, st.st_ino, static_cast<uint64_t>(st.st_size),
                    st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec};
   }

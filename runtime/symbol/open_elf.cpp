@@ -69,7 +69,7 @@ OpenElf::~OpenElf() {
 }
 
 Status check_sections(Elf* elf, uint64_t bytes_on_disk) {
-  if (elf_kind(elf) != ELF_K_ELF) return Error{"it is no ELF file"};
+  if (elf_kind(elf) != ELF_K_ELF) return Error{"it is not an ELF file"};
   uint64_t total = 0;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;

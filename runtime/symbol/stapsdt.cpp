@@ -109,7 +109,7 @@ Result<std::vector<StapsdtNote>> read_stapsdt(const std::string& path) {
   OpenElf file(path);
   if (file.get() == nullptr) return Error{file.problem()};
   GElf_Ehdr header;
-  if (elf_kind(file.get()) != ELF_K_ELF || gelf_getehdr(file.get(), &header) == nullptr) return Error{"it is no ELF file"};
+  if (elf_kind(file.get()) != ELF_K_ELF || gelf_getehdr(file.get(), &header) == nullptr) return Error{"it is not an ELF file"};
   if (gelf_getclass(file.get()) != ELFCLASS64 || header.e_machine != EM_X86_64) return Error{"it is not for x86-64"};
   return NoteReader(file.get()).read();
 }

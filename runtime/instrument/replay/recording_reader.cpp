@@ -119,7 +119,7 @@ Result<std::unique_ptr<RecordingReader>> RecordingReader::open(const std::string
   if (reader->fd_ < 0 || fstat(reader->fd_, &st) != 0) {
     return Error{fmt::format("failed to open recording '{}': {}", path, std::strerror(errno))};
   }
-  if (!S_ISREG(st.st_mode)) return Error{fmt::format("failed to open recording '{}': it is no regular file", path)};
+  if (!S_ISREG(st.st_mode)) return Error{fmt::format("failed to open recording '{}': it is not a regular file", path)};
   reader->size_ = static_cast<size_t>(st.st_size);
   if (Status header = reader->read_header(); !header) return header.error();
   if (Status blocks = reader->check_blocks(); !blocks) return blocks.error();
@@ -152,7 +152,7 @@ bool RecordingReader::read_at(size_t offset, void* to, size_t size) const {
 Status RecordingReader::read_header() {
   Header header{};
   if (!read_at(0, &header, std::min(size_, sizeof header))) return corrupt(0, std::strerror(errno));
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return corrupt(0, "this is no recording of dvm");
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return corrupt(0, "this is not a recording of dvm");
   if (size_ < sizeof header) return corrupt(size_, "the file is cut short in its header");
   if (header.crc != crc_of(&header, offsetof(Header, crc))) return corrupt(0, "the header is damaged (its checksum is wrong)");
   if (header.version != kVersion) {

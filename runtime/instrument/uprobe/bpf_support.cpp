@@ -39,7 +39,7 @@ struct UprobeMultiLink {
 
 int try_bpf_program() { return Opened(load_nothing(BPF_PROG_TYPE_KPROBE, 0)).error; }
 
-// As libbpf asks: a kernel that has these links refuses "/" with EBADF, since it is no regular file.
+// As libbpf asks: a kernel that has these links refuses "/" with EBADF, since it is not a regular file.
 int try_uprobe_multi() {
   const Opened program(load_nothing(BPF_PROG_TYPE_KPROBE, kTraceUprobeMulti));
   if (program.error != 0) return program.error;

@@ -1,4 +1,4 @@
-"""Files of a traced program whose owner means harm: nothing waits, and nothing takes more memory than there is cause for."""
+"""Malicious files of a traced program: dvm does not hang, and uses no more memory than their size justifies."""
 
 import os
 import struct
@@ -78,7 +78,7 @@ class Hostile(dvmtest.PrivilegedTest):
         os.mkfifo(part)
         status, out, err, _ = self.run_dvm()
         self.assertEqual((status, out), (1, ""), err)
-        self.assertIn(f"{part}: it is no regular file", err)
+        self.assertIn(f"{part}: it is not a regular file", err)
 
     def test_a_pipe_in_place_of_shared_debug_information(self):
         self.build()
@@ -88,7 +88,7 @@ class Hostile(dvmtest.PrivilegedTest):
         self.assertEqual((status, out), (0, "first 42;"), err)
         status, out, err, _ = self.run_dvm("pid$target:a.out:take:entry { trace(((struct nowhere *)arg0)->x); }")
         self.assertEqual((status, out), (1, ""), err)
-        self.assertIn(f"{self.folder}/shared: it is no regular file", err)
+        self.assertIn(f"{self.folder}/shared: it is not a regular file", err)
 
     def packed(self, name, header, compressed):
         usual = self.usual_memory()

@@ -101,7 +101,7 @@ TEST_F(ModuleCodeTest, FindsFunctionsByTheTableOfUnwinders) {
 
 TEST(ModuleCode, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ModuleCode::open("/nowhere/at/all").error().message, "No such file or directory");
-  EXPECT_EQ(ModuleCode::open("/").error().message, "it is no regular file");
+  EXPECT_EQ(ModuleCode::open("/").error().message, "it is not a regular file");
 }
 
 TEST(ModuleCode, AFileThatIsCutShortMeanwhileReadsAsZeros) {

@@ -101,8 +101,8 @@ TEST(Elf, WhatIsNoProgramIsAnError) {
     return elf ? std::string("read") : elf.error().message;
   };
   EXPECT_THAT(reason("/nonexistent"), HasSubstr("No such file"));
-  EXPECT_THAT(reason("/etc/passwd"), HasSubstr("no ELF file"));
-  EXPECT_THAT(reason("/dev/null"), HasSubstr("no regular file"));
+  EXPECT_THAT(reason("/etc/passwd"), HasSubstr("not an ELF file"));
+  EXPECT_THAT(reason("/dev/null"), HasSubstr("not a regular file"));
   EXPECT_NE(reason("/"), "read");
   std::string fifo = testing::TempDir() + "elf-fifo";
   mkfifo(fifo.c_str(), 0600);

@@ -381,15 +381,15 @@ TEST_F(Recording, AnyChangedByteIsAnError) {
 
 TEST_F(Recording, OtherFilesAreNamedAsSuch) {
   overwrite("#!/usr/bin/dvm\n");
-  EXPECT_THAT(open_error(), HasSubstr("byte 0: this is no recording of dvm"));
+  EXPECT_THAT(open_error(), HasSubstr("byte 0: this is not a recording of dvm"));
   overwrite("");
   EXPECT_THAT(open_error(), HasSubstr("no recording"));
   path_ = folder_ + "/none";
   EXPECT_THAT(open_error(), HasSubstr("No such file"));
   path_ = folder_;
-  EXPECT_THAT(open_error(), HasSubstr("no regular file"));
+  EXPECT_THAT(open_error(), HasSubstr("not a regular file"));
   path_ = "/dev/zero";
-  EXPECT_THAT(open_error(), HasSubstr("no regular file"));
+  EXPECT_THAT(open_error(), HasSubstr("not a regular file"));
 }
 
 // Recordings whose checksums are right and whose contents are not.

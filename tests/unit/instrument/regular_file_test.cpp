@@ -40,7 +40,7 @@ TEST_F(RegularFileTest, OpensRegularFilesOnlyAndWaitsForNobody) {
   for (const std::string& other : {path("pipe"), std::string("/dev/zero"), folder_}) {
     const auto refused = RegularFile::open(other);
     ASSERT_FALSE(refused) << other;
-    EXPECT_EQ(refused.error().message, "it is no regular file");
+    EXPECT_EQ(refused.error().message, "it is not a regular file");
   }
   EXPECT_EQ(RegularFile::open(path("none")).error().message, "No such file or directory");
 }
