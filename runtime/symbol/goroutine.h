@@ -18,7 +18,7 @@ struct Goroutine {
   std::string_view problem{};  // why; a literal
 };
 
-inline constexpr std::string_view kNoGoProgram = "goid is that of a goroutine, and this is no program of Go";
+inline constexpr std::string_view kNoGoProgram = "goid is that of a goroutine, and this is not a Go program";
 inline constexpr std::string_view kNoGoFunction = "goid is known only in functions of Go";
 
 class Goroutines {

@@ -190,14 +190,14 @@ Result<std::vector<ElfFunction>> IndirectFunctions::find(const MappedObject& obj
   const auto problem = [&](const std::string& why) {
     return Error{fmt::format("'{}' in module '{}' is an indirect function: {}", function.name, object.name, why)};
   };
-  if (object.address == 0) return problem("which of its variants is called is known of a running process only");
+  if (object.address == 0) return problem("only a running process tells which of its variants it calls");
   Sought sought{object, elf, function.address, {}};
   for (const ElfFunction& one : elf.functions())
     if (one.is_indirect && one.address == function.address) sought.names.push_back(one.name);
   if (const auto address = chosen(sought)) return std::vector{describe(sought, function, *address)};
-  if (sought.is_elsewhere) return problem(fmt::format("process {} calls one that lies in no code of the module", pid_));
+  if (sought.is_elsewhere) return problem(fmt::format("process {} calls a variant outside of the module", pid_));
   if (auto all = candidates(sought, function); !all.empty()) return all;
-  return problem(fmt::format("process {} has not chosen one of its variants yet, nor is known which there are", pid_));
+  return problem(fmt::format("process {} has not chosen one of its variants yet, and these are not known", pid_));
 }
 
 }  // namespace dvm::runtime

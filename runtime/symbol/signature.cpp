@@ -125,7 +125,7 @@ class Places {
 
   void place(const Passing& passing, dif::ArgumentDesc& argument) {
     if (is_lost_) {
-      argument.problem = "it is passed behind a value of which it is not known how it is passed";
+      argument.problem = "it follows an argument that is passed in an unknown way";
     } else if (passing.low == Class::none) {
       argument.problem = "its type has no size";
       is_lost_ = passing.is_unknown;
@@ -204,10 +204,10 @@ bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
     case ParameterPlace::Kind::in_parts:
       return correct_parts(place, argument);
     case ParameterPlace::Kind::nowhere:
-      argument.problem = "the compiler has changed the function, which is not passed it";
+      argument.problem = "the compiler has removed this parameter of the function";
       return false;
     case ParameterPlace::Kind::computed:
-      argument.problem = "the compiler has changed the function, which computes it from what it is passed";
+      argument.problem = "the compiler has removed this parameter: the function computes it from others";
       return false;
     case ParameterPlace::Kind::in_register:
     case ParameterPlace::Kind::at_register:
@@ -219,7 +219,7 @@ bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   argument.arg = arg.value_or(0);
   argument.problem = "";
   if (!usual.parts.empty()) argument.parts = {{0, usual.parts.front().size, argument.arg, 0}};
-  if (!arg) argument.problem = "it is passed in a register that none of arg0 to arg5 is";
+  if (!arg) argument.problem = "it is passed in a register other than those of arg0 to arg5";
   return arg == usual.arg && argument.is_in_memory == usual.is_in_memory && usual.problem.empty();
 }
 

@@ -124,7 +124,7 @@ class ArgumentParser {
 
   StapsdtArgument parse() {
     if (const size_t at = rest_.find('@'); at != std::string_view::npos) {
-      if (!parse_size(rest_.substr(0, at), operand_)) return refuse("its size is none that a register has");
+      if (!parse_size(rest_.substr(0, at), operand_)) return refuse("its size is not that of a register");
       rest_.remove_prefix(at + 1);
       has_size_ = true;
     }
@@ -139,7 +139,7 @@ class ArgumentParser {
 
   std::string parse_register() {
     const auto found = find_register(rest_.substr(1));
-    if (!found) return "it is in no general register";
+    if (!found) return "it is not in a general register";
     operand_.kind = Operand::Kind::saved;
     operand_.base = found->word;
     operand_.shift = found->shift;
@@ -150,7 +150,7 @@ class ArgumentParser {
   std::string parse_constant() {
     rest_.remove_prefix(1);
     const auto value = take_number(rest_);
-    if (!value || !rest_.empty()) return "its constant is no number";
+    if (!value || !rest_.empty()) return "its constant is not a number";
     operand_.kind = Operand::Kind::constant;
     operand_.value = narrow(*value, operand_);
     operand_.size = 8;
@@ -160,7 +160,7 @@ class ArgumentParser {
 
   std::string parse_memory() {
     std::string symbol;
-    if (!take_address(symbol)) return "its address is of no form that assemblers write";
+    if (!take_address(symbol)) return "its address has an unknown form";
     if (std::string problem = parse_registers(); !problem.empty()) return problem;
     operand_.kind = Operand::Kind::memory;
     if (operand_.base == saved::rip && symbol.empty()) return "the instruction that its address is relative to is not known";
@@ -185,7 +185,7 @@ class ArgumentParser {
   // (base), (base,index), (base,index,scale), (,index,scale) or nothing: an address.
   std::string parse_registers() {
     if (rest_.empty()) return "";
-    if (!rest_.ends_with(')')) return "its address is of no form that assemblers write";
+    if (!rest_.ends_with(')')) return "its address has an unknown form";
     std::string_view inside = rest_.substr(1, rest_.size() - 2);
     std::array<std::string_view, 3> parts;
     for (std::string_view& part : parts) {
@@ -194,9 +194,9 @@ class ArgumentParser {
     }
     if (!inside.empty()) return "its address has more than three parts";
     if (!take_word(parts[0], operand_.base) || !take_word(parts[1], operand_.index))
-      return "its address is of no 64-bit registers";
+      return "its address does not consist of 64-bit registers";
     if (!parts[2].empty() && !(parts[2].size() == 1 && std::string_view("1248").find(parts[2][0]) != std::string_view::npos))
-      return "its index is scaled as no instruction can";
+      return "its scale is not 1, 2, 4 or 8";
     if (!parts[2].empty()) operand_.scale = static_cast<uint8_t>(parts[2][0] - '0');
     return "";
   }

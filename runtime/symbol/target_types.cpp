@@ -113,7 +113,7 @@ Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_vi
   for (Module* module : modules)
     if (module->dwarf != nullptr) with.push_back(module->object.name);
   if (with.empty() && modules.size() == 1) return Error{modules.front()->problem};
-  if (with.empty()) return Error{"none of the program and its libraries has debug information"};
+  if (with.empty()) return Error{"neither the program nor one of its libraries has debug information"};
   for (Module* module : modules)
     if (module->dwarf != nullptr && !module->dwarf->refused().empty())
       return Error{fmt::format("it is not in the debug information that can be read; {}", module->dwarf->refused())};
@@ -207,7 +207,7 @@ Result<std::vector<dif::ArgumentDesc>> TargetTypes::arguments(std::string_view p
     const GoAbi abi = abi_of(module, address.value_or(0));
     return abi == GoAbi::none ? arguments_of(*function, is_return, table_) : go_arguments_of(*function, is_return, abi, table_);
   }
-  return Error{"the function's file is not at hand"};
+  return Error{"the file of the function is not available"};
 }
 
 dif::TypeDesc TargetTypes::describe(dif::TypeRef type) {

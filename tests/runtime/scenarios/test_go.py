@@ -113,7 +113,7 @@ class GoroutineNumbers(GoTest):
         return result.stderr
 
     def test_refused_where_it_is_not_known(self):
-        self.assertIn("no program of Go", self.refused("pid$target:a.out:main:entry", "looper"))
+        self.assertIn("this is not a Go program", self.refused("pid$target:a.out:main:entry", "looper"))
         self.assertIn("only in functions of Go", self.refused("pid$target:a.out:of_c:entry", "go_cgo"))
         self.assertIn("writes %r14", self.refused("pid$target:a.out:main.ofGo:0", "go_cgo"))
         self.assertIn("in assembly", self.refused("pid$target:a.out:runtime.memmove:entry", "go_shop"))

@@ -130,7 +130,7 @@ TEST_F(DwarfTest, ArgumentsAsTheyArePassed) {
 TEST_F(DwarfTest, ArgumentsOfFunctionsThatTheCompilerChanged) {
   if (access(program("promoted").c_str(), R_OK) != 0) GTEST_SKIP() << "clang was not there when the tests were built";
   open("promoted");
-  const std::string gone = "the compiler has changed the function, which is not passed it";
+  const std::string gone = "the compiler has removed this parameter of the function";
   EXPECT_THAT(arguments("cost"), ElementsAre("order: " + gone, "times arg2", "tax: " + gone));
   EXPECT_THAT(arguments("unused"), ElementsAre("first: " + gone, "second arg0"));
   EXPECT_THAT(arguments("kept"), ElementsAre("order arg0", "twice arg1", "times arg2"));
@@ -269,7 +269,7 @@ TEST_F(DwarfTest, APipeInPlaceOfSplitInformationIsNotOpened) {
   ASSERT_EQ(mkfifo(part.c_str(), 0600), 0);
   open_file(folder + "/split");
   EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);  // found where the compiler has put it
-  EXPECT_EQ(file_->refused(), part + ": it is no regular file");
+  EXPECT_EQ(file_->refused(), part + ": it is not a regular file");
   std::filesystem::remove_all(folder);
 }
 

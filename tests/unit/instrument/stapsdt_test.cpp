@@ -98,9 +98,9 @@ TEST(StapsdtArguments, FloatingPointNumbersAreBits) {
 }
 
 TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
-  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is in no general register");
-  EXPECT_THAT(argument("8@%xmm0").problem, HasSubstr("'8@%xmm0': it is in no general register"));
-  EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("no general register"));
+  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is not in a general register");
+  EXPECT_THAT(argument("8@%xmm0").problem, HasSubstr("'8@%xmm0': it is not in a general register"));
+  EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("not in a general register"));
   EXPECT_THAT(argument("16@%rax").problem, HasSubstr("its size"));
   EXPECT_THAT(argument("3@%rax").problem, HasSubstr("its size"));
   EXPECT_THAT(argument("8@nowhere(%rip)").problem, HasSubstr("the symbol nowhere is not in the file"));
