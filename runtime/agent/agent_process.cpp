@@ -44,7 +44,7 @@ constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kMemfd
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
-constexpr const char* kNoThreadNumber = "its threads have no numbers in their memory yet; -x evaltime=main waits for these";
+constexpr const char* kNoThreadNumber = "its thread-local storage is not set up yet; -x evaltime=main waits until it is";
 constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;
@@ -369,7 +369,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
     patch_groups(*stopped, areas, waiting, groups);
     if (waiting.empty()) arm_alone(*stopped, areas, apart);
   }
-  for (const Waiting& one : waiting) one.site().refusal = "a thread may be in the midst of its first five bytes";
+  for (const Waiting& one : waiting) one.site().refusal = "a thread may be executing its first five bytes";
   groups.refuse_together();
   return {};
 }

@@ -154,7 +154,7 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   const user_regs_struct back = resumed(thread.registers);
   const size_t size = make_remote_code(calls, kHighest, back, *mask).bytes.size();
   const auto room = find_remote_room(process.pid(), memory, size);
-  if (!room) return Error{"no executable file of the process has room for the code that begins the tracing"};
+  if (!room) return Error{"no executable file of the process has room for the code that starts the agent"};
   const RemoteCode code = make_remote_code(calls, *room, back, *mask);
   std::vector<std::byte> before(code.bytes.size());
   if (!memory.read(*room, before) || !memory.write(*room, std::as_bytes(std::span(code.bytes))))
@@ -166,7 +166,7 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   const bool is_through = process.run_through(run, at_wait);
   const user_regs_struct& now = process.threads().front().registers;  // at_wait() may have added threads
   if (now.rip == back.rip && now.rsp == back.rsp) memory.write(*room, before);
-  if (!is_through) return Error{"a thread of the process could not be led into the tracing"};
+  if (!is_through) return Error{"no thread of the process could run the code that starts the agent"};
   return {};
 }
 

@@ -107,10 +107,10 @@ uint64_t free_address_space(pid_t pid) {
 
 Status check_target(pid_t pid) {
   if (Status machine = check_machine(); !machine) return machine;
-  if (!is_64_bit(pid)) return Error{"it is no 64-bit program, or another user's"};
+  if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or another user's"};
   if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
-  if (!is_in_own_namespace(pid)) return Error{"it numbers its threads in a PID namespace of its own (a container)"};
+  if (!is_in_own_namespace(pid)) return Error{"it runs in a PID namespace of its own (a container)"};
   return {};
 }
 

@@ -16,7 +16,7 @@ namespace dvm::runtime {
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";
 inline constexpr std::string_view kRaisesUnseen =
-    "an instruction in its first five bytes may fault, and the process may come to handle such faults unseen";
+    "an instruction in its first five bytes may fault, and dvm cannot see whether the process begins to handle such faults";
 
 // Fills in the refusals of those that have none.
 void refuse_unfit(std::span<AgentSite> sites, const std::vector<MemoryMapping>& mappings);

@@ -37,7 +37,7 @@ class Copier {
     while (offset < window_.size() && made_.refusal.empty()) {
       Operated one;
       if (!one.decode(window_.subspan(offset))) {
-        made_.refusal = "it holds bytes that are no instructions";
+        made_.refusal = "it holds bytes that are not instructions";
         break;
       }
       made_.moved.push_back({offset, static_cast<uint32_t>(made_.bytes.size())});
@@ -64,7 +64,7 @@ class Copier {
     const int64_t moved = static_cast<int64_t>(to_ + begin) - static_cast<int64_t>(from_ + offset);
     const int64_t displacement = instruction.raw.disp.value - moved;
     if (instruction.raw.disp.size != 32 || !fits(displacement)) {
-      made_.refusal = "what it addresses is too far from any room for its copy";
+      made_.refusal = "its operand is too far from any free memory for a copy";
       return;
     }
     const auto written = static_cast<int32_t>(displacement);
@@ -86,7 +86,7 @@ class Copier {
     else
       made_.bytes.insert(made_.bytes.end(), {0x0f, static_cast<unsigned char>(0x80 | (instruction.opcode & 0xf))});
     const int64_t distance = static_cast<int64_t>(target) - static_cast<int64_t>(to_ + made_.bytes.size() + 4);
-    if (!fits(distance)) made_.refusal = "it branches too far from any room for its copy";
+    if (!fits(distance)) made_.refusal = "its target is too far from any free memory for a copy";
     const auto written = static_cast<int32_t>(distance);
     const auto* raw = reinterpret_cast<const unsigned char*>(&written);
     made_.bytes.insert(made_.bytes.end(), raw, raw + sizeof written);

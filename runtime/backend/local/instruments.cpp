@@ -48,7 +48,7 @@ Answer Instruments::answer(const Probe& probe) const {
       answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
     }
   }
-  if (!answer.is_taken()) answer.reason = "nothing here can make it fire";
+  if (!answer.is_taken()) answer.reason = "no instrument can make it fire";
   return answer;
 }
 

@@ -74,7 +74,7 @@ class Windows {
   // Empty: it has.
   std::string_view refusal_of(const Probe& probe) {
     const auto* site = std::get_if<UprobeSite>(&probe.site);
-    if (site == nullptr) return "it is no probe in a process";
+    if (site == nullptr) return "it is not a probe in a process";
     const ModuleCode* code = files_.open(site->path);
     if (code == nullptr || site->size == 0 || site->inside) return {};
     if (code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";

@@ -150,7 +150,7 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
-  candidate.refusal = enabled.needs.has_file() ? "only the kernel tells of open files" : locate(candidate);
+  candidate.refusal = enabled.needs.has_file() ? "only uprobes capture open files" : locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
   candidates_.push_back(candidate);

@@ -68,7 +68,7 @@ class Results(AgentTest):
         self.assertIn("10000", result.stdout.split())
 
     def test_static_programs_from_their_start(self):
-        """An agent has their threads' numbers only later."""
+        """Thread-local storage, which an agent needs, is set up later."""
         for name in ("strings_static", "strings_static_pie"):
             for options in ([], ["-x", "evaltime=main"]):
                 with self.subTest(name, options=options):
@@ -76,7 +76,7 @@ class Results(AgentTest):
                     if options or not dvmtest.missing_privilege():
                         self.assertEqual((result.stderr, result.stdout.split()), ("", ["1"]))
                     else:
-                        self.assertIn("have no numbers in their memory yet", result.stderr)
+                        self.assertIn("its thread-local storage is not set up yet", result.stderr)
 
     def test_strings_arguments_and_names_are_captured(self):
         text = "pid$target:looper:func:entry { @[copyinstr(arg0), execname, pid == $target, tid == pid, probefunc] = count(); }"
@@ -137,7 +137,7 @@ class Placements(AgentTest):
 
 
 class Returns(AgentTest):
-    """Where a function is left, the value that it returns, and what runs in between."""
+    """Returns: their offset, their value, and instructions that run in between."""
 
     def test_each_return_is_seen_with_its_place_and_value(self):
         result = self.run_dvm("pid$target:looper:func:entry { self->n++; } pid$target:looper:func:return /self->n/ { self->n--; @[arg1, arg0 != 0] = count(); }",
@@ -198,7 +198,7 @@ class Restricted(AgentTest):
 
 
 class Memory(AgentTest):
-    """Rings take no memory of the process that nothing waits in."""
+    """Empty rings use no memory of the process."""
 
     TARGET = "import ctypes, os; print(ctypes.CDLL(None).mlockall({flags}), flush=True); input(); [os.getppid() for _ in range(20000)]; print(open('/proc/self/status').read(), flush=True); input()"
 
@@ -248,7 +248,7 @@ class Detach(AgentTest):
 
 
 class Followed(AgentTest):
-    """Clauses in the threads of what a followed process forks."""
+    """Clauses that run in threads of children of a followed process."""
 
     WORK = "pid$target:a.out:work:"
     SCRIPTS = [WORK + "entry { @[arg0, pid == $target, tid == pid, copyinstr(arg1), execname] = count(); }",
@@ -287,7 +287,7 @@ class Followed(AgentTest):
 
 
 class Forked(AgentTest):
-    """What a followed process forks, once dvm has gone."""
+    """Children of a followed process, after dvm has ended."""
 
     PARENT = "import os, time; print(flush=True); input(); child = os.fork(); child or [(os.getppid(), time.sleep(0.001)) for _ in range(10**6)]; print(child, flush=True); input()"
 
@@ -401,7 +401,7 @@ class Harm(AgentTest):
 
 
 def without_paddings(text):
-    """The code up to its end in the file: behind that lies what begins the tracing."""
+    """The code up to its end in the file. The code that starts the agent lies after that."""
     headers = subprocess.run(["readelf", "-lW", text.path], capture_output=True, text=True, check=True).stdout
     offset, size = (int(n, 16) for n in re.search(r"LOAD\s+(\S+)\s+\S+\s+\S+\s+(\S+)\s+\S+\s+R E", headers).groups())
     return text.original[: offset % 4096 + size]

@@ -8,7 +8,7 @@ import unittest
 import dvmtest
 
 PROBE = "pid$target:a.out:func:entry"
-NO_REASON = "a clause of the probe uses a global variable that threads may change, or that is no integer"
+NO_REASON = "a clause of the probe uses a global variable that threads may change, or that is not an integer"
 
 
 def price(m, n=0):

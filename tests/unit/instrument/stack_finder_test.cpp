@@ -42,7 +42,7 @@ class Stacks : public testing::Test {
     thread_.join();
     close(file_);
   }
-  // What a new finder answers.
+  // The answer of a new finder.
   inside::MemoryRange answer(const Place& place) {
     inside::Lane lane;
     lane.owner = place.number, lane.asked_thread = place.block, lane.asked_pointer = place.pointer;

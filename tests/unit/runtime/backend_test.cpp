@@ -113,7 +113,7 @@ TEST(Instruments, WhatNoneTakesIsRefused) {
   std::vector<Refused> refused;
   ASSERT_TRUE(all.enable(std::vector<EnabledProbe>{{&g, {}}}, refused));
   ASSERT_EQ(refused.size(), 1U);
-  EXPECT_EQ(refused[0].reason, "nothing here can make it fire");
+  EXPECT_EQ(refused[0].reason, "no instrument can make it fire");
   EXPECT_THAT(all.active(), IsEmpty());
 }
 
