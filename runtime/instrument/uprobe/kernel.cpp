@@ -56,7 +56,7 @@ std::string own_program() {
 }
 
 std::string privileges_missing() {
-  if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality) and lets nobody trace with BPF";
+  if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality), which forbids tracing with BPF";
   if (geteuid() == 0) return "needs CAP_BPF and CAP_PERFMON, which this container or sandbox withholds from root";
   return fmt::format(
       "needs root, or CAP_BPF and CAP_PERFMON, and CAP_SYS_PTRACE too for processes of other users; run with sudo, or once: sudo "

@@ -223,7 +223,7 @@ class Btf final : public KernelTypes {
     }
     const btf_type* function = find(tracepoint);
     if (!function) return Error{fmt::format("this kernel has no tracepoint {}", tracepoint)};
-    if (word + 1u >= btf_vlen(function)) return Error{fmt::format("the tracepoint {} hands on no word {}", tracepoint, word)};
+    if (word + 1u >= btf_vlen(function)) return Error{fmt::format("the tracepoint {} has no argument {}", tracepoint, word)};
     return by_id(btf_params(function)[word + 1].type);
   }
 

@@ -36,7 +36,8 @@ Result<std::unique_ptr<ReturnLosses>> ReturnLosses::make() {
   if (!types) return types.error();
   const auto depth = (*types)->resolve("", {Operand::handed(kThisThread), "utask.depth"});
   if (!depth) return depth.error();
-  if (depth->depth != 1 || depth->size != sizeof(uint32_t)) return Error{"this kernel's uprobe_task is of another form"};
+  if (depth->depth != 1 || depth->size != sizeof(uint32_t))
+    return Error{"this kernel's structure uprobe_task has an unknown layout"};
   auto losses = std::make_unique<ReturnLosses>();
   losses->task_ = depth->path[0], losses->depth_ = static_cast<int16_t>(depth->value);
   auto counter = SharedMap::make("dvm_returns", sizeof(uint64_t));

@@ -136,7 +136,7 @@ class SitePlanner {
 
   static constexpr size_t kLongest = 15;  // bytes of an instruction
   static constexpr const char* kMisread =
-      "the kernel would mistake this vector instruction for a branch and the process would go wrong";
+      "the kernel would mistake this vector instruction for a branch, and the program would continue at a wrong address";
   static constexpr const char* kSavesFlags =
       "the kernel steps this pushf with the trap flag set, which it saves, and the process would end by SIGTRAP; use "
       "-x backend=breakpoint";

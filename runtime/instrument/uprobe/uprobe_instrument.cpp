@@ -328,7 +328,7 @@ class UprobeInstrument final : public CountingInstrument,
     for (const auto& watch : watches_) count += watch->take_unanswered();
     if (count != 0)
       notes_.push_back(
-          fmt::format("dvm was too slow: {} time{} a process has gone on after it had waited two seconds for probes of files "
+          fmt::format("dvm was too slow: {} time{} a process has continued after waiting two seconds for probes of files "
                       "that it had mapped; they may have missed firings",
                       count, count == 1 ? "" : "s"));
   }
@@ -366,7 +366,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (clock)
       scheduler_clock_ = std::move(*clock);
     else
-      refused.push_back({&probe, "vtimestamp cannot be had: " + clock.error().message});
+      refused.push_back({&probe, "vtimestamp is not available: " + clock.error().message});
     return scheduler_clock_ != nullptr;
   }
 

@@ -1,4 +1,4 @@
-"""Files that a process maps while it is traced: libraries that it opens late, the program that it becomes. Descriptions are matched again."""
+"""Files that a process maps while it is traced: libraries that it opens late, and programs that it executes. Descriptions are matched again."""
 
 import os
 import pathlib
@@ -96,7 +96,7 @@ class Late(dvmtest.PrivilegedTest):
     def test_a_process_that_has_waited_in_vain_is_told_of(self):
         script = 'pid$target:a.out:open_and_call:entry /!n++/ { system("sleep 5"); } pid$target:liblate*:late_function:entry { @ = count(); }'
         result = dvm("run", "-q", "-Z", "-w", "-x", "switchrate=1ms", "-n", script, "-c", late(LIBRARY, "1", "20"))
-        self.assertRegex(result.stderr, r"^dvm: dvm was too slow: \d+ times? a process has gone on after it had waited two seconds for probes of files that it had mapped; they may have missed firings\n$")
+        self.assertRegex(result.stderr, r"^dvm: dvm was too slow: \d+ times? a process has continued after waiting two seconds for probes of files that it had mapped; they may have missed firings\n$")
 
     def test_opening_and_closing_harms_nobody(self):
         result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))
@@ -104,7 +104,7 @@ class Late(dvmtest.PrivilegedTest):
         self.assertEqual([line for line in result.stdout.split("\n") if line == "10"], ["10"] * 20)
 
     def test_a_tracer_that_is_stopped_holds_nobody_up(self):
-        """A process that opens a library waits until its probes are on, but for nobody who does not answer."""
+        """A process that opens a library waits until its probes are on, but not for a dvm that does not answer."""
         with subprocess.Popen([program("late"), LIBRARY, "1", "1000000"], stdout=subprocess.PIPE, text=True) as target:
             self.addCleanup(target.kill)
             target.stdout.readline()

@@ -98,7 +98,7 @@ TEST_F(KernelTypesTest, DescribeIntegers) {
 TEST_F(KernelTypesTest, SayWhatIsNotThere) {
   EXPECT_EQ(resolve(2, "nosuch").error().message, "this kernel's structures have no nosuch");
   EXPECT_EQ(types_->resolve("nosuch", {Operand::handed(0)}).error().message, "this kernel has no tracepoint nosuch");
-  EXPECT_EQ(resolve(9, "pid").error().message, "the tracepoint sched_switch hands on no word 9");
+  EXPECT_EQ(resolve(9, "pid").error().message, "the tracepoint sched_switch has no argument 9");
 }
 
 // A module called "made", as the kernel describes one: its own types on top of the kernel's.
