@@ -155,7 +155,7 @@ Problem run_to_main(ChildGuard& child, const StartPoint& point) {
 
 // The child is stopped right after its exec.
 Problem run_to_point(ChildGuard& child, const StartPoint& point) {
-  if (!is_64_bit_program(child.pid())) return "it is no 64-bit program";
+  if (!is_64_bit_program(child.pid())) return "it is not a 64-bit program";
   if (point.at_exec) return std::nullopt;
   const std::optional<uint64_t> entry = entry_point(child.pid());
   if (!entry) return "its entry point cannot be found";

@@ -106,7 +106,7 @@ class PidProvider : public Provider {
           PidProbes(pid, module.object, *module.elf, catalog).add_address(place->in_file, place->offset, description.name);
       return wrong.tag.empty() ? Discovery{} : refuse(wrong.tag, wrong.reason);
     }
-    return refuse("D_PROC_OFF", fmt::format("address 0x{:x} is no code of module '{}'", *address,
+    return refuse("D_PROC_OFF", fmt::format("address 0x{:x} is not in the code of module '{}'", *address,
                                             description.module.empty() ? "a.out" : description.module));
   }
 

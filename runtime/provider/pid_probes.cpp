@@ -71,7 +71,7 @@ UprobeSite PidProbes::instruction_site(const ElfFunction* function, uint64_t off
     if (one.kind != Operand::Kind::saved) one = {};
   Goroutine goroutine = goroutine_of(function, abi);
   if (goroutine.problem.empty() && !keeps_goroutine(bytes_of(*function)))
-    goroutine = {{}, "the function writes %r14, so that it may hold no goroutine at an instruction"};
+    goroutine = {{}, "the function writes %r14, so this register may not hold the goroutine at an instruction"};
   args[kGoroutine] = goroutine.number;
   site.no_goroutine = goroutine.problem;
   return site;
@@ -124,7 +124,7 @@ PidRefusal PidProbes::add_address(uint64_t file_address, uint64_t offset, std::s
   const auto function = code() ? framed_function(code()->file(), file_address) : std::nullopt;
   if (!function)
     return {"D_PROC_CREATEFAIL",
-            fmt::format("failed to create probe at 0x{}: nothing tells where instructions begin there", name)};
+            fmt::format("failed to create probe at 0x{}: it is not known where instructions begin there", name)};
   const uint64_t inside = file_address - function->address;
   if (decode_function(code()->bytes(offset - inside, function->size)).at(inside) == nullptr)
     return {"D_PROC_ALIGN", fmt::format("offset 0x{} is not aligned on an instruction", name)};

@@ -95,7 +95,7 @@ class ProfileProvider : public Provider {
     Discovery result;
     result.tag = "D_PDESC_ZERO";
     result.reason = fmt::format(
-        "probe '{}' is no rate or interval of at least 200 us (write tick-5000hz, profile-997, tick-10ms, tick-1s, tick-2min)",
+        "probe '{}' is not a rate or interval of at least 200 us (write tick-5000hz, profile-997, tick-10ms, tick-1s, tick-2min)",
         name);
     return result;
   }

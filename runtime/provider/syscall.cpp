@@ -140,9 +140,9 @@ class SyscallProvider : public Provider {
     Discovery result;
     result.tag = "D_PDESC_ZERO";
     if (!glob_match(description.name, "entry") && !glob_match(description.name, "return")) {
-      result.reason = fmt::format("'{}' is no probe of a system call: they are entry and return", description.name);
+      result.reason = fmt::format("'{}' is not a probe of a system call: these are entry and return", description.name);
     } else if (!is_glob(description.function)) {
-      result.reason = fmt::format("'{}' is no system call of Linux on x86-64", description.function);
+      result.reason = fmt::format("'{}' is not a system call of Linux on x86-64", description.function);
       std::vector<std::string_view> names;
       for (const SystemCall& call : kSystemCalls) names.push_back(call.name);
       result.similar = similar_names(description.function, names);

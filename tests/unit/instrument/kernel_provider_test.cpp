@@ -112,7 +112,7 @@ TEST(SyscallProvider, SaysWhatIsNoCallAndWhatIsNear) {
   Catalog catalog;
   auto provider = make_syscall_provider();
   Discovery nothing = provider->discover({"syscall", "", "raed", "entry"}, catalog);
-  EXPECT_THAT(nothing.reason, HasSubstr("'raed' is no system call"));
+  EXPECT_THAT(nothing.reason, HasSubstr("'raed' is not a system call"));
   EXPECT_THAT(nothing.similar, testing::Contains("read"));
   EXPECT_THAT(provider->discover({"syscall", "", "read", "enter"}, catalog).reason, HasSubstr("entry and return"));
   EXPECT_EQ(provider->discover({"", "", "strlen", "entry"}, catalog).reason, "");

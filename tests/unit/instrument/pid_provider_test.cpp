@@ -134,7 +134,7 @@ TEST_F(PidProvider, AnAddressNeedsNoFunction) {
   found({self(), "", "-", fmt::format("{:x}", address + 1)});
   EXPECT_EQ(discovery_.tag, "D_PROC_ALIGN");
   found({self(), "", "-", "1"});
-  EXPECT_EQ(discovery_.reason, "address 0x1 is no code of module 'a.out'");
+  EXPECT_EQ(discovery_.reason, "address 0x1 is not in the code of module 'a.out'");
   found({self(), "", "-", "entry"});
   EXPECT_EQ(discovery_.reason, "only individual addresses may be specified with the '-' function");
 }
@@ -189,9 +189,9 @@ TEST_F(PidProvider, AnIndirectFunctionOfNoProcessIsRefused) {
   provider_ = make_pid_provider([](int32_t) { return std::vector{unmapped_program("/proc/self/exe")}; });
   EXPECT_THAT(found({self(), "a.out", "ppt_indirect", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
-  EXPECT_EQ(discovery_.reason,
-            "'ppt_indirect' in module 'exe' is an indirect function: which of its variants is called is known of a running "
-            "process only");
+  EXPECT_EQ(
+      discovery_.reason,
+      "'ppt_indirect' in module 'exe' is an indirect function: only a running process tells which of its variants it calls");
 }
 
 TEST_F(PidProvider, SaysWhatItDidNotFind) {
