@@ -86,7 +86,7 @@ Status Enabling::Draft::add_aggregations(const dif::Program& program) {
     live.words = aggregation_words(desc.function, desc.parameters);
     live.number = static_cast<uint32_t>(enabling.aggregations_.size() + aggregations.size());
     if (live.function == nullptr || live.words == 0)
-      return Error{fmt::format("@{} has no function or one with impossible parameters", desc.name)};
+      return Error{fmt::format("@{} has no function, or one with invalid parameters", desc.name)};
     aggregations.push_back(std::move(live));
   }
   return {};

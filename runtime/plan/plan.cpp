@@ -104,7 +104,7 @@ Status check_arguments(const dif::ActDesc& desc) {
 Status check_key(const dif::RecDesc& arg, const dif::DataType& declared) {
   if (arg.made_by != dif::Action::expression) return {};
   const dif::DataType& type = arg.difo.result;
-  if (type.kind == dif::TypeKind::none) return Error{"it aggregates what is no value"};
+  if (type.kind == dif::TypeKind::none) return Error{"it aggregates something that is not a value"};
   if (type.kind != declared.kind || type.size != declared.size)
     return Error{"its keys have other types than those of its aggregation"};
   return {};
@@ -124,7 +124,7 @@ Status check_aggregating(const dif::ActDesc& desc, const dif::AggregationDesc& a
     if (Status sound = check_key(desc.args[i], aggregation.keys[i]); !sound) return sound;
   for (size_t i = desc.key_count; i < desc.args.size(); i++) {
     const dif::DataType& type = desc.args[i].difo.result;
-    if (type.kind == dif::TypeKind::none || type.by_ref()) return Error{"it aggregates what is no value"};
+    if (type.kind == dif::TypeKind::none || type.by_ref()) return Error{"it aggregates something that is not a value"};
   }
   return {};
 }

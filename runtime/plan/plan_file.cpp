@@ -54,7 +54,7 @@ std::string to_bytes(const EcbPlan& plan) {
 }
 
 Result<EcbPlan> plan_from_bytes(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return Error{"it is no plan of dvm"};
+  if (!bytes.starts_with(kMagic)) return Error{"it is not a plan of dvm"};
   bytes.remove_prefix(kMagic.size());
   if (bytes.size() < 2 * sizeof(uint32_t) + sizeof(uint64_t)) return Error{"it is cut short"};
   const auto version = get<uint32_t>(bytes), clause = get<uint32_t>(bytes);

@@ -100,7 +100,7 @@ Drops Handle::Impl::drops() {
 Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
   if (!config.is_replay && probing.is_destructive()) pacer.hurry();
   probing.learn_processes();
-  if (enabling.chills_others()) consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
+  if (enabling.chills_others()) consumer.notice("chill() delays dvm, not the thread that fired, which has already continued");
   Status status;
   if (!config.is_replay && config.options[dif::Option::followfork] > 0) status = late.follow_forks();
   if (status) status = probing.turn_on(enabled_probes(enabling, config.options, !accounts()), refused);

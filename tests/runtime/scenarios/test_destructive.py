@@ -64,7 +64,7 @@ class Destructive(PrivilegedTest):
 
     def test_chill_says_whom_it_delays(self):
         result = dvm("run", "-q", "-w", "-n", "pid$target:looper:main:entry { chill(1); }", "-c", program("looper") + " 1")
-        self.assertIn("chill() makes dvm wait", result.stderr)
+        self.assertIn("chill() delays dvm", result.stderr)
         self.assertNotIn("chill()", dvm("run", "-q", "-w", "-n", "BEGIN { chill(1); exit(0); }").stderr)
 
     def test_without_w_nothing_is_stopped(self):
