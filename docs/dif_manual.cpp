@@ -31,7 +31,7 @@ Made from the tables in `vm/dif` by `dif_manual`; change a row there, not a line
 An instruction is a word of 32 bits, the opcode in its top byte. There are eight registers of 64 bits; `%r0` reads as zero and is never
 written. Constants lie in the integer and string tables of the DIFO and are named by index. Branches go forward only, so each
 instruction runs at most once. Keys and arguments are pushed on a tuple stack of {} entries. Addresses are checked when they are used:
-what lies outside scratch, variables, tables and captured memory is a fault, never a crash.
+an access outside of scratch, variables, tables and captured memory is a fault, never a crash.
 )";
 
 constexpr std::string_view kFields[] = {"r1", "r2", "rd", "index", "label"};
@@ -51,7 +51,7 @@ std::string written(const FormatInfo& row) {
 void print_formats() {
   fmt::print(
       "\n## Formats\n\nFrom the top, a word is the opcode, r1, r2 and rd of 8 bits each; index is r1 and r2 together, label all "
-      "three.\nWhat a format does not name is 0.\n\n| format | written |\n|---|---|\n");
+      "three.\nFields that a format does not name are 0.\n\n| format | written |\n|---|---|\n");
   for (const FormatInfo& row : kFormats) fmt::print("| {} | `{}` |\n", row.name, written(row));
 }
 
