@@ -141,7 +141,7 @@ struct Binary : ExprOf<ExprKind::Binary> {
 };
 struct Assign : ExprOf<ExprKind::Assign> {
   using ExprOf::ExprOf;
-  Op op = Op::assign;  // assign, or the operator of += and kin
+  Op op = Op::assign;  // assign, or the operator of += and the like
   ExprPtr target, value;
 };
 struct Conditional : ExprOf<ExprKind::Conditional> {

@@ -145,7 +145,7 @@ bool Lexer::begins_declaration(const Token& t) const {
   return next == '*' || next == '_' || std::isalpha(static_cast<unsigned char>(next));
 }
 
-// "module`struct" and kin; any other may name a type or a symbol, which the grammar tells by what surrounds it.
+// "module`struct" and the like; any other may name a type or a symbol, which the grammar tells by what surrounds it.
 size_t Lexer::scoped_type(std::string_view text) {
   const std::string_view name = text.substr(text.rfind('`') + 1);
   return name == "struct" ? SCOPED_STRUCT : name == "union" ? SCOPED_UNION : name == "enum" ? SCOPED_ENUM : SCOPED_NAME;

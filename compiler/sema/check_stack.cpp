@@ -1,4 +1,4 @@
-// stack(), ustack(), usym() and kin: actions that are also keys of aggregations. Tests: tests/golden/sema (err.D_STACK_*,
+// stack(), ustack(), usym() and others: actions that are also keys of aggregations. Tests: tests/golden/sema (err.D_STACK_*,
 // err.D_USTACK_*, tst.kept_stack.d).
 #include <fmt/format.h>
 

@@ -64,7 +64,7 @@ std::string_view part_of_mount(std::string_view line, bool wants_type) noexcept 
   return word(line);
 }
 
-// Files that no mount of the process leads to: sockets, pipes and kin.
+// Files that no mount of the process leads to: sockets, pipes and the like.
 std::string_view special_file_system(std::string_view path) noexcept {
   if (path.starts_with("socket:")) return "sockfs";
   if (path.starts_with("pipe:")) return "pipefs";

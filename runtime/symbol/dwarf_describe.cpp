@@ -58,7 +58,7 @@ DescribedAs kind_of(int tag) {
     case DW_TAG_restrict_type:
     case DW_TAG_atomic_type:
       return DescribedAs::qualified;
-    case DW_TAG_unspecified_type:  // decltype(nullptr) and kin
+    case DW_TAG_unspecified_type:  // decltype(nullptr) and the like
       return DescribedAs::void_;
     default:
       return DescribedAs::unknown;
