@@ -279,8 +279,9 @@ class DifoReader {
     } else if (size.kind == KnownValue::Kind::limited) {
       need.size = static_cast<uint32_t>(std::min<uint64_t>(size.number, is_string ? most : kMostBytes));
       need.sized_by = size.word;
-    } else if (size.is_word() && size.number == 0) {
+    } else if (size.is_word() && size.number <= UINT8_MAX) {
       need.sized_by = size.word;
+      need.more = static_cast<uint8_t>(size.number);
     } else {
       return;
     }

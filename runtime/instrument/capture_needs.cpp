@@ -107,7 +107,7 @@ MemoryNeed MemoryNeed::of_file(const Word& base, int64_t offset) {
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
   if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
-  if (sized_by && sized_by != other.sized_by) return false;
+  if (sized_by && (sized_by != other.sized_by || more != other.more)) return false;
   if (is_string || sized_by || is_file) return offset == other.offset && size >= other.size;
   const uint64_t ahead = static_cast<uint64_t>(other.offset) - static_cast<uint64_t>(offset);
   return offset <= other.offset && ahead <= size && other.size <= size - ahead;

@@ -55,6 +55,7 @@ struct MemoryNeed {
   uint32_t size = 0;                  // the most bytes; of a string with its NUL
   std::optional<Word> sized_by = {};  // and no more than this word says
   bool is_file = false;
+  uint8_t more = 0;  // bytes that are wanted beyond those that the word says
 
   static MemoryNeed of_file(const Word& base, int64_t offset);
   // The need that captures a word in memory.

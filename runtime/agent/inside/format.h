@@ -300,7 +300,8 @@ struct RecordStep {
   enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, frames, slot, answer };
   Kind kind = Kind::constant;
   uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
-  uint8_t size = 8, shift = 0;             // of saved, memory: bytes, and position of the lowest bit
+  // Of saved, memory: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by` says.
+  uint8_t size = 8, shift = 0;
   uint8_t is_signed = 0, is_string = 0;
   uint32_t at = 0;  // offset in the record
   // For a slot: offset in the record of the word from which its address is computed; for a chain: the bytes of the stack.

@@ -64,7 +64,7 @@ struct ThreadFiring {
   const uint64_t to = firing.record + step.at;
   const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
   const bool is_unreadable = firing.workspace != nullptr && firing.workspace->unreadable == from;  // it was so just now
-  const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) : step.most;
+  const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) + step.size : step.most;
   const uint64_t most = wanted < step.most ? wanted : step.most;
   uint64_t length = kAbsent;
   if (from >= kPage && !is_unreadable)

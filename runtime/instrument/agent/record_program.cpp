@@ -83,6 +83,7 @@ class Steps {
     step.is_string = slot.need.is_string;
     step.from = slot.base;
     step.by = slot.sized_by;
+    step.size = slot.need.more;
     step.most = slot.need.size;
     step.value = slot.need.offset;
   }

@@ -220,6 +220,7 @@ class CaptureProgram : RecordEmitter {
     const auto most = static_cast<int32_t>(slot.need.size);
     if (!slot.sized_by) return mov(r2, most);
     load(r8, r7, at16(slot.sized_by));
+    if (slot.need.more) plus(r8, slot.need.more);
     const Label fits = jump_if(BPF_JLE, r8, most);
     if (is_larger_elsewhere(slot) && !slot.need.is_string)
       to_larger_.push_back(jump());

@@ -35,7 +35,7 @@ int32_t error_of(uint64_t code) {
 // The most bytes that this record's slot can hold.
 uint64_t room_of(const MemorySlot& slot, std::span<const std::byte> record) {
   const uint64_t most = slot.need.size;
-  return slot.sized_by ? std::min(most, word_at(record, slot.sized_by)) : most;
+  return slot.sized_by ? std::min(most, word_at(record, slot.sized_by) + slot.need.more) : most;
 }
 
 // A string that filled its slot may have been cut: its last byte, a NUL in either case, is left off, so that only a string that

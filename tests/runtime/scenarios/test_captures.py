@@ -40,6 +40,16 @@ class Captures(dvmtest.PrivilegedTest):
         self.assertLessEqual({257, 1000, 4095, 4096}, right)
         self.assertEqual(notices, f"dvm: {LATE.format(5 * ROUNDS)}\n")  # 4097 to 100,000
 
+    def test_copies_of_a_size_that_only_the_firing_knows_and_a_byte_more(self):
+        """Scripts make room for a NUL: copyin(arg0, arg1 + 1)."""
+        text = ("pid$target::filled:entry /arg1 < 4096/ { this->copy = (char *)copyin(arg0, arg1 + 1); this->copy[arg1] = 0; "
+                "@[arg1, this->copy[0] == arg2 && this->copy[arg1 - 1] == arg2] = count(); }")
+        for backend in ("uprobe", "agent"):
+            with self.subTest(backend=backend):
+                rows, notices = self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=8k", "-x", "backend=" + backend)
+                self.assertEqual(notices, "")
+                self.assertEqual({(size, is_right) for size, is_right, _ in rows}, {("257", "1"), ("1000", "1"), ("4095", "1")})
+
     def test_strings_at_an_address_that_a_clause_before_kept(self):
         for kept in ("this->key", "self->key"):
             with self.subTest(kept=kept):

@@ -237,7 +237,7 @@ TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
   // arg1 + 1 bytes
   EXPECT_TRUE(memory({get(BuiltIn::arg0, 1), push(1), get(BuiltIn::arg1, 2), set(0, 3), op(Opcode::add, 2, 3, 2), push(2),
                       call(Subroutine::copyin, 1), ret(1)},
-                     {1})
+                     {256})
                   .empty());
   EXPECT_TRUE(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {0x10}).empty());
   EXPECT_TRUE(
@@ -267,6 +267,21 @@ TEST(Capture, ASizeMayBeAnArgument) {
   };
   EXPECT_EQ(copy(Subroutine::copyin), std::vector{sized(1, false, kMostBytes, 2)});
   EXPECT_EQ(copy(Subroutine::copyinstr), std::vector{sized(1, true, kStrsize + 1, 2)});
+}
+
+// copyin(arg1, arg2 + more)
+TEST(Capture, ASizeMayBeAnArgumentAndSomeBytes) {
+  const auto copy = [](uint64_t more) {
+    return memory({get(BuiltIn::arg1, 1), push(1), get(BuiltIn::arg2, 2), set(0, 3), op(Opcode::add, 2, 3, 2), push(2),
+                   call(Subroutine::copyin, 1), ret(1)},
+                  {more});
+  };
+  MemoryNeed wanted = sized(1, false, kMostBytes, 2);
+  wanted.more = 255;
+  EXPECT_EQ(copy(255), std::vector{wanted});
+  EXPECT_FALSE(sized(1, false, kMostBytes, 2).covers(wanted));
+  EXPECT_TRUE(copy(256).empty());
+  EXPECT_TRUE(copy(~uint64_t{0}).empty());
 }
 
 // copyin(arg1, arg2 < limit ? arg2 : limit)
