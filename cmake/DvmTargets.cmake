@@ -12,7 +12,7 @@ if(DVM_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# Everything counts its branches for libFuzzer; only the targets bring its main().
+# Everything but tests counts its branches for libFuzzer; only the targets bring its main().
 if(DVM_FUZZ)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
@@ -120,7 +120,7 @@ set(DVM_ASAN_OPTIONS max_uar_stack_size_log=16)
 function(dvm_test name)
   cmake_parse_arguments(ARG "READS_ITSELF" "" "LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_compile_options(${name} PRIVATE ${DVM_COLD_CODE})
+  target_compile_options(${name} PRIVATE ${DVM_COLD_CODE} $<$<AND:$<BOOL:${DVM_FUZZ}>,$<COMPILE_LANGUAGE:CXX>>:-fno-sanitize=fuzzer-no-link>)
   dvm_precompile(${name} common_test ${DVM_USUAL_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   dvm_unite(${name})
   if(NOT ARG_READS_ITSELF)
