@@ -53,6 +53,11 @@ void join_locals(Locals& into, const Locals& from) {
   });
 }
 
+void keep_words(Locals& variables, const Locals& after) {
+  for (const auto& [variable, value] : after)
+    if (value.is_word()) variables[variable] = value;
+}
+
 void join(KnownState& into, const KnownState& from) {
   for (size_t i = 0; i < into.registers.size(); i++) into.registers[i] = join(into.registers[i], from.registers[i]);
   if (into.tuple.size() != from.tuple.size()) into.tuple.clear();  // the verifier rejects this

@@ -53,6 +53,9 @@ struct KnownState {
 // The state where two paths through the code meet.
 void join(KnownState& into, const KnownState& from);
 void join_locals(Locals& into, const Locals& from);
+// Adds what is known after a clause to the variables that the next clause may read. A predicate may keep a clause from storing,
+// so only words stay, which are no more than a hint.
+void keep_words(Locals& variables, const Locals& after);
 
 // The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants, and where
 // they make the index of an open file from its descriptor.

@@ -83,14 +83,13 @@ class ClauseNeeds {
     CaptureNeeds needs;
   };
 
-  // variables: those that are known before the first clause, and after the last one. A predicate may keep a clause from storing.
+  // variables: those that are known before the first clause, and after the last one.
   CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs, Locals& variables) {
     CaptureNeeds all;
     for (const Ecb* ecb : ecbs) {
       const Found& found = find(ecb->plan->desc, variables);
       all |= found.needs;
-      for (const auto& [variable, value] : found.after)
-        if (value.is_word()) variables[variable] = value;
+      keep_words(variables, found.after);
     }
     return all;
   }

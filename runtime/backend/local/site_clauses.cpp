@@ -219,13 +219,17 @@ void SiteClauses::find_variables_in_dvm() {
 SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   SiteClauseList made;
   made.in_dvm = of_script_;
+  known::Locals variables;  // that earlier clauses of the firing have stored
   for (const Ecb* ecb : probe.ecbs) {
+    known::Locals after = variables;
+    const CaptureNeeds needs = needs_of(ecb->plan->desc, strsize_, after);
+    keep_words(variables, after);
     SiteClause& clause = made.clauses.emplace_back();
     const InDvm reason = add(*ecb->plan, clause);
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
     if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();
-    clause.record = record_of(*ecb, probe);
-    clause.fault = fault_of(*ecb);
+    clause.record = record_of(*ecb, probe, needs);
+    clause.fault = fault_of(*ecb, needs);
     made.may_record &= !clause.needs_dvm || clause.record;
     const std::vector<uint16_t> globals = globals_of(*ecb->plan);
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
@@ -245,11 +249,11 @@ std::vector<uint16_t> SiteClauses::globals_of(const EcbPlan& plan) const {
 }
 
 // Nothing: what it does to variables cannot be told from the rest, or dvm may find another value in a global by then.
-std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const ProbeEcbs& probe) const {
+std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const {
   const EcbPlan& plan = *ecb.plan;
   IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
   if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
-  ClauseRecordPlan made{ecb.epid, needs_of(plan.desc, strsize_)};
+  ClauseRecordPlan made{ecb.epid, needs};
   made.ends_run = ends_run(plan);
   if (!changing_values(plan, is_kept).empty()) {
     if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records) || !globals_of(plan).empty()) return {};
@@ -261,9 +265,9 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
 }
 
 // Nothing: dvm may find another value in a global by then.
-std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb) const {
+std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb, const CaptureNeeds& needs) const {
   if (!globals_of(*ecb.plan).empty()) return {};
-  ClauseRecordPlan made{ecb.epid, needs_of(ecb.plan->desc, strsize_)};
+  ClauseRecordPlan made{ecb.epid, needs};
   // dvm does not come to the assignment of a string behind the fault.
   add_variables(
       *ecb.plan,

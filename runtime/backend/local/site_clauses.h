@@ -43,8 +43,8 @@ class SiteClauses {
   std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
   bool are_shared(const ProbeEcbs& probe) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
-  std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe) const;
-  std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb) const;
+  std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const;
+  std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb, const CaptureNeeds& needs) const;
 
   const Enabling& enabling_;
   uint32_t strsize_;

@@ -88,6 +88,12 @@ class InThread(AgentTest):
             with self.subTest(script):
                 self.compare(script, [script, "-x", "backend=uprobe"], way="(agent, in the traced thread but for some clauses)")
 
+    def test_a_pointer_of_an_earlier_clause_is_followed_at_the_firing(self):
+        script = 'pid$target:looper:func:entry { this->p = (char *)arg0; } pid$target:looper:func:entry { printf("%s\\n", stringof(this->p)); }'
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("looper") + " 5")
+        self.assertEqual(result.stdout.count("hello DTrace\n"), 5, result.stderr)
+        self.assertNotIn("after their firing", result.stderr)
+
     def test_false_predicates_leave_no_record(self):
         """A clause that needs dvm has the same results as with a record of each firing."""
         for body in ('% /arg0 == 42/ { printf("%%d %%d\\n", arg0, arg1 != 0); }', "% /arg0 < 3/ { trace(arg0); } % /arg0 >= 9999/ { @[arg0] = count(); trace(arg0); }",
