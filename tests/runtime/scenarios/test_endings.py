@@ -1,10 +1,13 @@
 """Every way in which tracing ends: END fires, what was recorded is printed, and the exit status says what happened."""
 
+import fcntl
 import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -18,6 +21,15 @@ ALL = "begun\nend\n\n                7\n"
 def start(*args, **kwargs):
     return subprocess.Popen([DVM, "run", "-q", "-x", "switchrate=10ms", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, env=ENV, **kwargs)
+
+
+def wait_until_full(pipe):
+    """Until a tracer that prints rows of 8 KiB cannot write another one. Nobody reads the pipe meanwhile."""
+    capacity, deadline = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ), time.monotonic() + 60
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder) <= capacity - 8192:
+        if time.monotonic() > deadline:
+            raise TimeoutError("the pipe is not full")
+        time.sleep(0.01)
 
 
 class Endings(unittest.TestCase):
@@ -81,7 +93,7 @@ class Endings(unittest.TestCase):
     def test_interrupt_while_the_reader_is_slow(self):
         """A signal loses no output that waits to be written."""
         tracer = start("-n", 'BEGIN { i = 0; } tick-1ms { printf("%8191d\\n", i++); } END { printf("end %d\\n", i); }', bufsize=0)
-        time.sleep(0.5)  # long enough to fill the pipe
+        wait_until_full(tracer.stdout)
         tracer.send_signal(signal.SIGINT)
         output, errors = tracer.communicate(timeout=30)
         self.assertEqual((errors, tracer.returncode), ("", 0))
@@ -92,7 +104,7 @@ class Endings(unittest.TestCase):
     def test_second_interrupt(self):
         """With nobody reading, the first one waits for the output and the second ends dvm."""
         tracer = start("-n", 'tick-1ms { printf("%8191d\\n", 1); }')
-        time.sleep(0.5)
+        wait_until_full(tracer.stdout)
         tracer.send_signal(signal.SIGINT)
         time.sleep(0.2)
         self.assertIsNone(tracer.poll())
