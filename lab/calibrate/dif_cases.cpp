@@ -160,9 +160,10 @@ const PlaceCase kPlaceCases[] = {
 };
 
 DifCase place_case(vm::StringPlace place) {
-  PlaceCase how{place, "ldgs execname, %r3\n"};
-  for (const PlaceCase& one : kPlaceCases)
-    if (one.place == place) how = one;
+  const PlaceCase built_in{place, "ldgs execname, %r3\n"};
+  const PlaceCase* listed =
+      std::find_if(std::begin(kPlaceCases), std::end(kPlaceCases), [&](const PlaceCase& one) { return one.place == place; });
+  const PlaceCase& how = listed == std::end(kPlaceCases) ? built_in : *listed;
   return {.row = row_of(place),
           .setup = (how.store ? declare(*how.store, "string") : "") + "sets \"{s}\", %r1\n" + how.made,
           .body = "flushts\npushtr string, %r0, %r3\n",
