@@ -42,17 +42,15 @@ bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
 }
 
 user_regs_struct made_again(user_regs_struct registers) {
-  registers.rax = registers.orig_rax;
-  registers.rip -= kSyscallBytes;
-  registers.orig_rax = UINT64_MAX;
+  registers.rax = static_cast<uint64_t>(-kRestartNoHandler);
   return registers;
 }
 
-void make_call_again(pid_t tid, int signal) {
+void make_call_again(pid_t tid, int signal, StopAt where) {
   if (signal != 0 && !ignores(tid, signal)) return;
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0 || !is_ended_by_stop(tid, tid, registers)) return;
-  registers = made_again(registers);
+  registers = where == StopAt::call_end ? resumed(made_again(registers)) : made_again(registers);
   ptrace(PTRACE_SETREGS, tid, 0, &registers);
 }
 

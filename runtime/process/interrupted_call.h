@@ -7,15 +7,20 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include <cstdint>
+
 namespace dvm::runtime {
 
 // The stop has ended the call of the thread, rather than a signal.
 bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers);
-// The registers with which the thread makes that call again.
+// The registers with which the kernel makes that call again, or ends it with EINTR if a handler runs first. The kernel reads them
+// so only after a stop in which it handles signals, not after one at the end of a system call.
 user_regs_struct made_again(user_regs_struct registers);
+
+enum class StopAt : uint8_t { signals, call_end };
 // Both, for a thread that the caller has stopped. signal: one that it is about to take, if any. A call that a signal has ended is
 // made again only if the program ignores the signal.
-void make_call_again(pid_t tid, int signal = 0);
+void make_call_again(pid_t tid, int signal = 0, StopAt where = StopAt::signals);
 
 // The registers with which a stopped thread makes a call again that the kernel would restart.
 user_regs_struct resumed(user_regs_struct registers);

@@ -112,7 +112,8 @@ void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& k
     const bool is_last = comes_to_no_stop(tid);
     if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
       const int signal = keep(*stop);
-      if (signal != 0 || stop->is_call || is_interrupt(*stop)) make_call_again(tid, signal);
+      if (signal != 0 || stop->is_call || is_interrupt(*stop))
+        make_call_again(tid, signal, stop->is_call ? StopAt::call_end : StopAt::signals);
       ptrace(PTRACE_DETACH, tid, 0, signal);
       return;
     }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -102,6 +103,67 @@ TEST(StoppedProcess, CallsOfStragglersAreNotInterrupted) {
       ASSERT_EQ(status_field(task, "TracerPid:"), "0");
     }
   EXPECT_EQ(child.shared().interrupted, 0);
+}
+
+volatile sig_atomic_t g_is_told = 0;
+
+// A process that waits in a system call until a signal handler has run. Its calls are not restarted after handlers.
+class WaitsForSignal {
+ public:
+  explicit WaitsForSignal(void (*wait)()) : pid_(fork()) {
+    if (pid_ == 0) {
+      struct sigaction action {};
+      action.sa_handler = [](int) { g_is_told = 1; };
+      sigaction(SIGUSR1, &action, nullptr);
+      while (g_is_told == 0) wait();
+      _exit(0);
+    }
+    for (int i = 0; i < 10'000 && !is_waiting(); i++) usleep(1000);
+  }
+  ~WaitsForSignal() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  WaitsForSignal(const WaitsForSignal&) = delete;
+  WaitsForSignal& operator=(const WaitsForSignal&) = delete;
+
+  pid_t pid() const { return pid_; }
+  bool ends() const {  // within some seconds
+    siginfo_t info{};
+    for (int i = 0; i < 5000 && info.si_pid == 0; i++) {
+      waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+      usleep(1000);
+    }
+    return info.si_pid == pid_;
+  }
+
+ private:
+  bool is_waiting() const {
+    std::string call;
+    std::ifstream("/proc/" + std::to_string(pid_) + "/syscall") >> call;
+    return call == "232" || call == "34";
+  }
+
+  pid_t pid_;
+};
+
+void wait_for_event() {
+  static const int poll = epoll_create1(0);
+  epoll_event event{};
+  epoll_wait(poll, &event, 1, -1);
+}
+void wait_for_any_signal() { pause(); }
+
+TEST(StoppedProcess, ASignalThatComesMeanwhileEndsTheCall) {
+  for (const auto wait : {wait_for_event, wait_for_any_signal}) {
+    const WaitsForSignal child(wait);
+    {
+      const auto stopped = StoppedProcess::stop(child.pid());
+      ASSERT_TRUE(stopped) << stopped.error().message;
+      kill(child.pid(), SIGUSR1);
+    }
+    EXPECT_TRUE(child.ends());
+  }
 }
 
 TEST(StoppedProcess, LetsAllGoButOneThatWaits) {
