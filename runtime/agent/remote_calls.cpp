@@ -148,10 +148,9 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
                          const std::function<bool()>& at_wait) {
   if (process.threads().empty()) return Error{"the process has ended"};
-  const HeldThread& thread = process.threads().front();
-  const auto mask = signal_mask(thread.tid);
+  const user_regs_struct before_calls = process.threads().front().registers, back = resumed(before_calls);
+  const auto mask = signal_mask(process.threads().front().tid);
   if (!mask) return Error{"the process has ended"};
-  const user_regs_struct back = resumed(thread.registers);
   const size_t size = make_remote_code(calls, kHighest, back, *mask).bytes.size();
   const auto room = find_remote_room(process.pid(), memory, size);
   if (!room) return Error{"no executable file of the process has room for the code that starts the agent"};
@@ -162,10 +161,10 @@ Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std
   user_regs_struct begin = back;
   begin.rip = *room + kRemoteEntry;
   begin.orig_rax = UINT64_MAX;
-  const RemoteRun run{begin, back, *mask, {*room, *room + code.bytes.size()}, code.last_wait};
+  const RemoteRun run{begin, before_calls, *mask, {*room, *room + code.bytes.size()}, code.last_wait};
   const bool is_through = process.run_through(run, at_wait);
   const user_regs_struct& now = process.threads().front().registers;  // at_wait() may have added threads
-  if (now.rip == back.rip && now.rsp == back.rsp) memory.write(*room, before);
+  if (now.rip == before_calls.rip && now.rsp == before_calls.rsp) memory.write(*room, before);
   if (!is_through) return Error{"no thread of the process could run the code that starts the agent"};
   return {};
 }

@@ -25,8 +25,8 @@ struct HeldThread {
 
 // A way through code that a process was given (remote_calls.h).
 struct RemoteRun {
-  user_regs_struct begin{}, back{};
-  uint64_t mask = 0;  // of signals, that belongs to `back`
+  user_regs_struct begin{}, back{};  // back: as they were, with which the kernel restarts a system call
+  uint64_t mask = 0;                 // of signals, that belongs to `back`
   AddressRange code;
   uint64_t last_wait = 0;
 };
