@@ -86,8 +86,12 @@ const Type* argument_type(const Specifiers& spec, Session& s) {
 
 const Type* named_type(const Specifiers& spec, Session& s) {
   if (spec.name.starts_with('$')) return argument_type(spec, s);
-  if (!is_of_target(spec))
-    if (const Type* named = s.types.find(spec.name)) return named;
+  const Type* named = is_of_target(spec) ? nullptr : s.types.find(spec.name);
+  if (named && s.types.is_of_illumos(spec.name) && !spec.is_scoped && !s.in_library) {
+    const Result<const Type*> of_program = s.target.find("", "", spec.name);
+    return of_program ? *of_program : named;
+  }
+  if (named) return named;
   std::string reason;
   return target_type(spec, "", reason, s);
 }

@@ -95,9 +95,13 @@ constexpr StandardTypedef kCustomary[] = {
     {"daddr_t", "int"},
     {"wchar_t", "int"},
     {"wint_t", "unsigned int"},
+};
+
+// Of illumos. A program may have other types of these names.
+constexpr StandardTypedef kOfIllumos[] = {
     {"offset_t", "long long"},
     {"u_offset_t", "unsigned long long"},
-    {"diskaddr_t", "long long"},
+    {"diskaddr_t", "unsigned long long"},
     {"len_t", "unsigned long long"},
     {"pgcnt_t", "unsigned long"},
     {"spgcnt_t", "long"},
@@ -108,7 +112,7 @@ constexpr StandardTypedef kCustomary[] = {
     {"sysid_t", "short"},
     {"use_t", "unsigned char"},
     {"unchar", "unsigned char"},
-    {"lwpid_t", "int"},
+    {"lwpid_t", "unsigned int"},
     {"ctid_t", "int"},
     {"datalink_id_t", "unsigned int"},
     {"thread_t", "unsigned int"},
@@ -130,10 +134,11 @@ constexpr StandardTypedef kCustomary[] = {
 };
 
 constexpr auto kStandardNames = [] {
-  std::array<std::string_view, std::size(kReserved) + std::size(kCustomary)> names;
+  std::array<std::string_view, std::size(kReserved) + std::size(kCustomary) + std::size(kOfIllumos)> names;
   size_t n = 0;
   for (const StandardTypedef& t : kReserved) names[n++] = t.name;
   for (const StandardTypedef& t : kCustomary) names[n++] = t.name;
+  for (const StandardTypedef& t : kOfIllumos) names[n++] = t.name;
   return names;
 }();
 
@@ -174,7 +179,9 @@ TypeTable::TypeTable() {
   names_["void *"] = pointer_to(basic("void"));
   for (const StandardTypedef& t : kReserved) add_typedef(std::string(t.name), basic(t.of));
   for (const StandardTypedef& t : kCustomary) add_typedef(std::string(t.name), basic(t.of));
+  for (const StandardTypedef& t : kOfIllumos) add_typedef(std::string(t.name), basic(t.of));
   for (const StandardTypedef& t : kCustomary) customary_.emplace(t.name);
+  for (const StandardTypedef& t : kOfIllumos) customary_.emplace(t.name), of_illumos_.emplace(t.name);
 }
 
 void TypeTable::add_basic(std::string_view name, TypeClass cls, unsigned size, bool is_signed) {
@@ -255,6 +262,7 @@ const Type* TypeTable::qualified(const Type* type, const std::string& qualifiers
 
 void TypeTable::add_typedef(const std::string& name, const Type* type) {
   customary_.erase(name);
+  of_illumos_.erase(name);
   names_[name] = make_alias(name, type);
 }
 

@@ -36,6 +36,8 @@ class TypeTable {
   void make_replaceable(const std::string& name) { customary_.insert(name); }
   // A standard typedef that a script may define differently, because it is not one of D's own.
   bool is_replaceable(std::string_view name) const { return customary_.contains(name); }
+  // A standard typedef of illumos, which another one of the traced program replaces.
+  bool is_of_illumos(std::string_view name) const { return of_illumos_.contains(name); }
   // Sets sizeof (string), for types that are made later.
   void set_string_size(uint64_t size) { string_->size = size; }
 
@@ -68,7 +70,7 @@ class TypeTable {
   std::map<std::string, Type*, std::less<>> tags_;
   std::map<const Type*, const Type*> pointers_;
   std::map<std::pair<const Type*, uint64_t>, const Type*> arrays_;
-  std::set<std::string, std::less<>> customary_;
+  std::set<std::string, std::less<>> customary_, of_illumos_;
   std::map<std::string, const Type*, std::less<>> functions_;  // by name
   std::map<std::pair<const Type*, std::string>, const Type*> qualified_;
   std::map<uint64_t, const Type*> stacks_;  // by frames

@@ -3,7 +3,7 @@
 //
 //   struct node { long value; char *name; struct node *next; char tag[8]; enum color color; unsigned low : 3;
 //                 struct opaque *hidden; struct { short x, y; }; };
-//   enum color { RED, GREEN = 7 };            typedef struct node node_t;
+//   enum color { RED, GREEN = 7 };            typedef struct node node_t, index_t;
 //   int counter;  struct node first;  int table[4];  and bare, without a type. Only here: int color[4], as a type is called
 //   visit(struct node *, int, double, char)   returns struct node *;   find(char *, enum color);   lost has no debug information
 
@@ -35,6 +35,7 @@ class FakeProgram final : public TypeCatalog {
     add(kOpaquePointer, DescribedAs::pointer, "", 8, false).target = kOpaque;
     add(kPlace, DescribedAs::structure, "", 4, false);
     add(kAlias, DescribedAs::alias, "node_t", 0, false).target = kNode;
+    add(kIndex, DescribedAs::alias, "index_t", 0, false).target = kNode;  // illumos has another type of this name
     add(kTable, DescribedAs::array, "", 0, false).target = kInt;
     types_[kTable].counts = {4};
   }
@@ -126,6 +127,7 @@ class FakeProgram final : public TypeCatalog {
     kOpaquePointer,
     kPlace,
     kAlias,
+    kIndex,
     kTable
   };
 

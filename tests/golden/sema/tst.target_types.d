@@ -20,5 +20,6 @@ pid1:a.out:visit:entry
 	size = sizeof (struct node) + offsetof(struct node, y) + sizeof (struct color);
 	text = stringof(args[0]->name);
 	sizes = sizeof (`table) + sizeof (a.out`table[2]) + sizeof (`counter);
+	indexed = ((index_t *)arg0)->value;
 }
 pid1:a.out:visit:return { word = args[0]; result = args[1]->value; }
