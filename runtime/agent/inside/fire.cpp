@@ -287,6 +287,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
 [[gnu::noinline]] bool run_assignment(const Context& context, const ThreadFiring& firing, Workspace& workspace,
                                       const TextAssignment& text) {
   if (text.count != 0) return assign_text(context, workspace, text.variable, text.words, text.count), true;
+  if (text.from.kind == KeyKind::text && workspace.variables[text.from.variable] == 0)  // NULL
+    return workspace.variables[text.variable] = 0, true;
   uint64_t* words = workspace.arena->key;
   const uint64_t address = text.from.code != 0 ? evaluate(text.from.code, firing.saved, workspace) : 0;
   if (workspace.failed != 0) return false;

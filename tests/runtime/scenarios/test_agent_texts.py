@@ -24,6 +24,8 @@ class Texts(AgentTest):
         "ENTRY /arg1 == 4/ { self->text = copyinstr(arg0); } ENTRY /arg1 == 5/ { self->text = \"constant\"; } ENTRY /arg1 == 6/ { self->text = NULL; } "
         "ENTRY /arg1 == 7/ { self->text = probefunc; } ENTRY /arg1 == 8/ { self->text = execname; } ENTRY { @[self->text] = count(); }",
         "ENTRY { self->n = arg1; self->a = copyinstr(arg0); } ENTRY { self->b = self->a; } ENTRY { self->a = copyinstr(arg0 + 2); } ENTRY { @[self->a, self->b] = max(self->n); self->n = 0; }",
+        "self string a; self string b; ENTRY { self->b = self->a; } ENTRY { @[self->b != NULL, arg1] = count(); } "
+        "ENTRY /arg1 == 4/ { self->a = copyinstr(arg0); } ENTRY /arg1 == 6/ { self->a = NULL; }",
         "self string s; ENTRY { self->s = \"a long constant, longer than a small strsize\"; } ENTRY { @[self->s] = count(); self->s = \"short\"; } ENTRY { @again[self->s] = count(); }",
     ]
 
