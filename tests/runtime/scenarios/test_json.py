@@ -69,7 +69,8 @@ class Json(unittest.TestCase):
         checked = 0
         for script in sorted(dvmtest.HERE.glob("*/tst.*.d")):
             given = run_scripts.settings(script)
-            text = script.read_text(errors="replace")
+            source = script.with_name(given.get("script", script.name))
+            text = source.read_text(errors="replace")
             needed = given.get("program")
             if "replay" in given or (given.get("needs") == "uprobes" and privilege) or "system(" in text:
                 continue
@@ -77,7 +78,7 @@ class Json(unittest.TestCase):
                 continue
             with self.subTest(script=script.name):
                 args = shlex.split(given.get("run", "").replace("{programs}", dvmtest.PROGRAMS))
-                result = dvmtest.dvm("run", "--json", "-s", script.name, *args, cwd=script.parent)
+                result = dvmtest.dvm("run", "--json", "-s", source.name, *args, cwd=script.parent)
                 own = [line for line in result.stdout.splitlines() if line.startswith('{"type":')]
                 self.assertTrue(own, result.stderr)
                 for line in own:

@@ -383,7 +383,7 @@ TEST_F(Recording, OtherFilesAreNamedAsSuch) {
   overwrite("#!/usr/bin/dvm\n");
   EXPECT_THAT(open_error(), HasSubstr("byte 0: this is not a recording of dvm"));
   overwrite("");
-  EXPECT_THAT(open_error(), HasSubstr("no recording"));
+  EXPECT_THAT(open_error(), HasSubstr("not a recording"));
   path_ = folder_ + "/none";
   EXPECT_THAT(open_error(), HasSubstr("No such file"));
   path_ = folder_;

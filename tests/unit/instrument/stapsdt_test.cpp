@@ -107,7 +107,7 @@ TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
   EXPECT_THAT(argument("8@sym(%rax)").problem, HasSubstr("a symbol and a register"));
   EXPECT_THAT(argument("8@8(%rip)").problem, HasSubstr("relative to"));
   EXPECT_THAT(argument("8@(%eax)").problem, HasSubstr("64-bit registers"));
-  EXPECT_THAT(argument("8@(%rax,%rbx,3)").problem, HasSubstr("scaled"));
+  EXPECT_THAT(argument("8@(%rax,%rbx,3)").problem, HasSubstr("its scale is not"));
   EXPECT_THAT(argument("8@(%rax,%rbx,8,1)").problem, HasSubstr("three parts"));
   EXPECT_THAT(argument("8@$").problem, HasSubstr("constant"));
   EXPECT_THAT(argument("8@$5x").problem, HasSubstr("constant"));
