@@ -129,8 +129,10 @@ Status Probing::extend(uint32_t last_id) {
   const std::vector<EnabledProbe> all = enabled_probes(enabling_, config_.options, config_.cost == vm::CostPolicy::none);
   Status status = turn_on(std::span(all).subspan(probes), refused);
   if (!refused.empty())
-    consumer_.notice(fmt::format("{} probes of files that were mapped late are left out, {} of {} and others: {}", refused.size(),
-                                 refused[0].probe->function, refused[0].probe->module, refused[0].reason));
+    consumer_.notice(fmt::format("{} of files that were mapped late {} left out, {} of {}{}: {}",
+                                 refused.size() == 1 ? "1 probe" : fmt::format("{} probes", refused.size()),
+                                 refused.size() == 1 ? "is" : "are", refused[0].probe->function, refused[0].probe->module,
+                                 refused.size() == 1 ? "" : " and others", refused[0].reason));
   return status;
 }
 

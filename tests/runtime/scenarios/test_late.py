@@ -75,7 +75,7 @@ class Late(dvmtest.PrivilegedTest):
         for options in ([], ["-x", "followfork"]):
             result = dvm("run", "-q", "-x", "backend=uprobe", *options, "-Z", "-n", "pid$target:strings_static:main:entry { }", "-c", f"env {program('strings_static')}")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertRegex(result.stderr, r"^dvm: process \d+ has executed a program (that its dynamic linker does not report|and ended before)")
+            self.assertRegex(result.stderr, r"(?m)^dvm: process \d+ has executed a program (that its dynamic linker does not report|and ended before)")
 
     def test_a_program_that_another_thread_executes(self):
         """Uprobes of one process end with its first thread."""
