@@ -1,4 +1,4 @@
-// Tested by tests/unit/instrument/semaphores_test.cpp and tests/runtime/scenarios/test_agent_semaphores.py.
+// Tested by tests/unit/instrument/process_semaphores_test.cpp and tests/runtime/scenarios/test_agent_semaphores.py.
 
 #include "runtime/agent/semaphores.h"
 
@@ -63,15 +63,17 @@ void lower_from_outside(const AgentMemory& memory, uint64_t table) {
   }
 }
 
-// Marks what is to be lowered. False: nothing is.
+// Marks what is to be lowered. False: nothing is. A killed dvm may have marked others, whose files are mapped no more.
 bool want_lowered(const StoppedProcess& process, const AgentMemory& memory, uint64_t table, const std::vector<Semaphore>& all,
                   std::span<const uint64_t> jumps) {
   const auto mappings = mappings_of(process.pid());
   bool any = false;
   for (size_t i = 0; mappings && i < all.size(); i++) {
+    if (!is_raised(all[i])) continue;
+    const bool is_there = has_jump(memory, all[i]) && semaphore_refusal(*mappings, all[i].counter).empty();
+    if (!is_there && all[i].state == SemaphoreState::wanted) set_state(memory, table, i, SemaphoreState::off);
     const bool is_asked = jumps.empty() || std::binary_search(jumps.begin(), jumps.end(), all[i].jump);
-    if (!is_asked || !is_raised(all[i]) || !has_jump(memory, all[i])) continue;
-    if (semaphore_refusal(*mappings, all[i].counter).empty()) any |= set_state(memory, table, i, SemaphoreState::wanted);
+    if (is_asked && is_there) any |= set_state(memory, table, i, SemaphoreState::wanted);
   }
   return any;
 }

@@ -1,0 +1,78 @@
+// Semaphores in a process are raised and lowered only where that is right.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <optional>
+
+#include "runtime/agent/semaphores.h"
+#include "tests/unit/instrument/threaded_child.h"
+
+namespace dvm::runtime {
+namespace {
+
+using inside::Semaphore;
+using inside::SemaphoreState;
+
+constexpr size_t kPage = 4096;
+constexpr uint32_t kDistance = 0x04030201;
+constexpr uint16_t kCount = 5;
+
+// A child inherits a table, a page with counters, and a page with a jump.
+class ProcessSemaphores : public testing::Test {
+ protected:
+  void SetUp() override {
+    void* memory = mmap(nullptr, 2 * kPage + inside::kSemaphoreBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    counters_ = static_cast<uint16_t*>(memory);
+    jump_ = static_cast<unsigned char*>(memory) + kPage;
+    table_ = reinterpret_cast<inside::Semaphores*>(jump_ + kPage);
+    counters_[0] = counters_[1] = kCount;
+    jump_[0] = 0xe9;
+    std::memcpy(jump_ + 1, &kDistance, sizeof kDistance);
+  }
+  void TearDown() override { munmap(counters_, 2 * kPage + inside::kSemaphoreBytes); }
+
+  void add(size_t counter, uint32_t distance, SemaphoreState state) {
+    table_->all[table_->count++] = {reinterpret_cast<uint64_t>(&counters_[counter]), reinterpret_cast<uint64_t>(jump_), distance,
+                                    state, sizeof distance};
+  }
+  void start() {
+    child_.emplace();
+    auto memory = AgentMemory::open(child_->pid());
+    ASSERT_TRUE(memory);
+    memory_.emplace(*std::move(memory));
+  }
+  void lower() {
+    auto stopped = StoppedProcess::stop(child_->pid());
+    ASSERT_TRUE(stopped);
+    EXPECT_TRUE(lower_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_)));
+  }
+  template <class T>
+  T now(const T& inherited) const {
+    T value{};
+    EXPECT_TRUE(memory_->read_object(reinterpret_cast<uint64_t>(&inherited), value));
+    return value;
+  }
+
+  uint16_t* counters_ = nullptr;
+  unsigned char* jump_ = nullptr;
+  inside::Semaphores* table_ = nullptr;
+  std::optional<test::ThreadedChild> child_;
+  std::optional<AgentMemory> memory_;
+};
+
+TEST_F(ProcessSemaphores, ThatAKilledTracerWasToLowerAreLeftAloneWithoutTheirJumps) {
+  add(0, kDistance, SemaphoreState::raised);
+  add(1, kDistance + 1, SemaphoreState::wanted);
+  start();
+  lower();
+  EXPECT_EQ(now(counters_[0]), kCount - 1);
+  EXPECT_EQ(now(counters_[1]), kCount);
+  EXPECT_EQ(now(table_->all[1]).state, SemaphoreState::off);
+  EXPECT_TRUE(child_->runs_on());
+}
+
+}  // namespace
+}  // namespace dvm::runtime
