@@ -19,6 +19,7 @@ namespace {
 using inside::Semaphore;
 using inside::SemaphoreState;
 
+constexpr const char* kRestricted = "its system calls are restricted, so no thread of it can raise its semaphore";
 constexpr uint64_t kEntriesAt = offsetof(inside::Semaphores, all);
 
 uint64_t entry_at(uint64_t table, size_t number) { return table + kEntriesAt + number * sizeof(Semaphore); }
@@ -137,7 +138,8 @@ std::vector<uint64_t> raise_semaphores(StoppedProcess& process, const AgentMemor
   std::vector<JumpedSite> chosen;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), has_semaphore);
   if (chosen.empty()) return {};
-  const auto left = add_raised(process, memory, table, entries_for(chosen));
+  const auto left = restricts_calls(process) ? Result<std::vector<Semaphore>>(Error{kRestricted})
+                                             : add_raised(process, memory, table, entries_for(chosen));
   std::vector<uint64_t> lost;
   for (const JumpedSite& one : chosen)
     if (!left || std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))

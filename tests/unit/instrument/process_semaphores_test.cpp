@@ -1,10 +1,16 @@
 // Semaphores in a process are raised and lowered only where that is right.
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include <cstring>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "runtime/agent/semaphores.h"
 #include "tests/unit/instrument/threaded_child.h"
@@ -18,6 +24,16 @@ using inside::SemaphoreState;
 constexpr size_t kPage = 4096;
 constexpr uint32_t kDistance = 0x04030201;
 constexpr uint16_t kCount = 5;
+
+bool restricts = false;  // in a child that is forked now
+
+void restrict_calls() {
+  sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter{1, allow};
+  if (!restricts) return;
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
 
 // A child inherits a table, a page with counters, and a page with a jump.
 class ProcessSemaphores : public testing::Test {
@@ -49,6 +65,20 @@ class ProcessSemaphores : public testing::Test {
     ASSERT_TRUE(stopped);
     EXPECT_TRUE(lower_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_)));
   }
+  // Returns why it is refused; empty: it is raised.
+  std::string raise(size_t counter) {
+    AgentSite site;
+    site.window_address = reinterpret_cast<uint64_t>(jump_);
+    site.semaphores = {reinterpret_cast<uint64_t>(&counters_[counter])};
+    SitePatch jump;
+    jump.patch.address = site.window_address;
+    std::memcpy(jump.patch.after, jump_, jump.patch.length);
+    auto stopped = StoppedProcess::stop(child_->pid());
+    const JumpedSite jumped{&site, &jump};
+    const auto lost = raise_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_), std::span(&jumped, 1));
+    EXPECT_EQ(lost.empty(), site.refusal.empty());
+    return site.refusal;
+  }
   template <class T>
   T now(const T& inherited) const {
     T value{};
@@ -72,6 +102,15 @@ TEST_F(ProcessSemaphores, ThatAKilledTracerWasToLowerAreLeftAloneWithoutTheirJum
   EXPECT_EQ(now(counters_[1]), kCount);
   EXPECT_EQ(now(table_->all[1]).state, SemaphoreState::off);
   EXPECT_TRUE(child_->runs_on());
+}
+
+TEST_F(ProcessSemaphores, OfOneThatRestrictsItsSystemCallsAreNotRaised) {
+  pthread_atfork(nullptr, nullptr, restrict_calls);
+  restricts = true;
+  start();
+  restricts = false;
+  EXPECT_NE(raise(0).find("restricted"), std::string::npos);
+  EXPECT_EQ(now(counters_[0]), kCount);
 }
 
 }  // namespace
