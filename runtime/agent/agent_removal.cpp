@@ -24,7 +24,10 @@ Status AgentProcess::disable(Mappings mappings) {
   if (!is_on_ && (own_.count == 0 || mappings == Mappings::keep)) return {};
   const auto detached = unstopped(context_.pid, [&] {
     auto done = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, tracer_pid(), mappings);
-    if (context_.follows != 0 || has_semaphores_) detach_forked(tracer_pid());
+    if (context_.follows != 0)
+      detach_forked(tracer_pid());
+    else if (has_semaphores_)
+      detach_forked(tracer_pid(), context_.pid);
     return done;
   });
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();

@@ -296,15 +296,29 @@ std::vector<pid_t> processes_of(pid_t tracer) {
   return found;
 }
 
+namespace {
+
+// Its memory has the agent of the parent.
+bool is_forked_from(pid_t parent, pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  const std::vector<FoundAgent> agents = find_agents(pid, memory);
+  return pid != parent && std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& one) {
+           return one.header.tracer == tracer && one.header.pid == parent;
+         });
+}
+
+}  // namespace
+
 // One that is not stopped yet may fork meanwhile: until none is new.
-void detach_forked(pid_t tracer) {
+void detach_forked(pid_t tracer, pid_t parent) {
   std::set<pid_t> done;
   for (bool any = true; any;) {
     any = false;
     for (const pid_t pid : processes_of(tracer)) {
       if (!done.insert(pid).second) continue;
       any = true;
-      if (const auto memory = AgentMemory::open(pid)) (void)detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer);
+      const auto memory = AgentMemory::open(pid);
+      if (memory && (parent == 0 || is_forked_from(parent, pid, *memory, tracer)))
+        (void)detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer);
     }
   }
 }

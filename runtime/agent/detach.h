@@ -51,7 +51,7 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
 bool has_lanes_of(pid_t pid, pid_t tracer);
 // The processes in which the lanes of the tracer are mapped: those that it traces, and their forked children.
 std::vector<pid_t> processes_of(pid_t tracer);
-// Takes the agents of that tracer off all of them.
-void detach_forked(pid_t tracer);
+// Takes the agents of that tracer off all of them. parent: only off the processes that were forked from it, directly or not.
+void detach_forked(pid_t tracer, pid_t parent = 0);
 
 }  // namespace dvm::runtime

@@ -29,16 +29,21 @@ class SemaphoreTest(AgentTest):
         if not os.path.exists(self.program):
             dvmtest.skip_or_fail(self, "<sys/sdt.h> is not installed (systemtap-sdt-dev)")
         self.prepare()
-        self.target = subprocess.Popen([*self.prefix, self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.addCleanup(self.target.communicate)
-        self.assertEqual(self.target.stdout.readline(), "ready\n")
+        self.target = self.start_program()
 
     def prepare(self):
         pass
 
-    def ask(self, command="count"):
-        self.target.stdin.write(command + "\n")
-        return int(self.target.stdout.readline())
+    def start_program(self):
+        target = subprocess.Popen([*self.prefix, self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def ask(self, command="count", target=None):
+        target = target or self.target
+        target.stdin.write(command + "\n")
+        return int(target.stdout.readline())
 
     def trace(self, text=BOTH, *options, backend="agent"):
         options = ["-x", f"backend={backend}", *options, "-p", str(self.target.pid)]
@@ -171,6 +176,18 @@ class Unprivileged(SemaphoreTest):
         self.assertTrue(dvmtest.eventually(lambda: self.ask() == 2))
         self.end(tracer)
         self.assertEqual(self.ask(), 0)
+
+    def test_stay_up_in_other_processes_when_a_program_executes_another(self):
+        other = self.start_program()
+        turns = ", ".join(f"counted{pid}:a.out::turn" for pid in (self.target.pid, other.pid))
+        tracer = self.trace(turns + " { @ = count(); }", "-p", str(other.pid))
+        self.assertEqual((self.ask(), self.ask(target=other)), (2, 2))
+        other.stdin.write("exec\n")
+        self.assertEqual(other.stdout.readline(), "ready\n")
+        self.assertTrue(dvmtest.eventually(lambda: self.ask(target=other) == 2))
+        self.assertEqual(self.ask(), 2)
+        self.end(tracer)
+        self.assertEqual((self.ask(), self.ask(target=other)), (0, 0))
 
     def test_at_their_limit_are_left_alone(self):
         self.assertEqual(self.ask(f"set {MOST - 1}"), MOST - 1)
