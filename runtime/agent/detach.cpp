@@ -64,8 +64,9 @@ bool restore(const AgentMemory& memory, CodePages& code, const inside::Patch& pa
 
 // Another tool's uprobe has replaced the first byte, or has put the file's byte back at its end. The kernel knows nothing of the
 // jump: behind the instruction of the file, the thread would go on among the bytes of the jump. No debugger is there, since the
-// process has been stopped.
+// process has been stopped. The one byte of a short jump's distance does not tell a jump from other code.
 bool is_half_replaced(CodePages& code, const inside::Patch& patch) {
+  if (patch.length < 1 + sizeof(int32_t)) return false;
   constexpr std::byte kTrap{0xcc};
   const bool is_begun = code.holds(patch.address, bytes_before(patch).first(1)) || code.holds(patch.address, {&kTrap, 1});
   return is_begun && code.holds(patch.address + 1, bytes_after(patch).subspan(1));

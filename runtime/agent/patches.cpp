@@ -21,7 +21,7 @@ inside::Patch jump_at(uint64_t address, std::span<const unsigned char> before, u
   return patch;
 }
 
-constexpr uint8_t kJump = 0xe9, kShortJump = 0xeb;
+constexpr uint8_t kJump = 0xe9;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ SitePatch make_patch(const AgentSite& site, uint64_t stub) {
     if (site.watch == inside::Watch::unwind) made.patch.kind = inside::PatchKind::unwinder;
     return made;
   }
-  SitePatch made{jump_at<int8_t>(site.window_address, site.window, kShortJump, site.relay),
+  SitePatch made{jump_at<int8_t>(site.window_address, site.window, inside::kShortJump, site.relay),
                  jump_at<int32_t>(site.relay, site.padding, kJump, stub)};
   made.relay->kind = inside::PatchKind::relay;
   return made;

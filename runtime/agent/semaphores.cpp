@@ -40,10 +40,13 @@ bool set_state(const AgentMemory& memory, uint64_t table, size_t number, Semapho
 bool is_raised(const Semaphore& one) { return one.state == SemaphoreState::raised || one.state == SemaphoreState::wanted; }
 bool is_changing(const Semaphore& one) { return one.state == SemaphoreState::raising || one.state == SemaphoreState::lowering; }
 
-// Its jump lies in the code, maybe with another opcode that a breakpoint has put there.
+// Its jump lies in the code, maybe with another opcode that a breakpoint has put there. A distance of one byte does not tell a
+// jump from other code.
 bool has_jump(const AgentMemory& memory, const Semaphore& one) {
+  uint8_t opcode = 0;
   uint32_t distance = 0;
   const auto bytes = std::as_writable_bytes(std::span(&distance, 1));
+  if (one.distance_bytes == 1 && (!memory.read_object(one.jump, opcode) || opcode != inside::kShortJump)) return false;
   return memory.read(one.jump + 1, bytes.first(std::min<uint64_t>(one.distance_bytes, bytes.size()))) && distance == one.distance;
 }
 
@@ -120,6 +123,19 @@ Result<std::vector<Semaphore>> add_raised(StoppedProcess& process, const AgentMe
   return all;
 }
 
+// The program has run since these were planned. Returns those that are not raised.
+Result<std::vector<Semaphore>> raise_all(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
+                                         std::span<const JumpedSite> sites) {
+  if (restricts_calls(process)) return Error{kRestricted};
+  const auto mappings = mappings_of(process.pid());
+  if (!mappings) return mappings.error();
+  const std::vector<Semaphore> added = entries_for(sites);
+  for (const Semaphore& one : added)
+    if (const std::string_view refusal = semaphore_refusal(*mappings, one.counter); !refusal.empty())
+      return Error{std::string(refusal)};
+  return add_raised(process, memory, table, added);
+}
+
 bool is_for(const Semaphore& one, const JumpedSite& site) { return one.jump == site.patch->patch.address; }
 
 }  // namespace
@@ -138,8 +154,7 @@ std::vector<uint64_t> raise_semaphores(StoppedProcess& process, const AgentMemor
   std::vector<JumpedSite> chosen;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), has_semaphore);
   if (chosen.empty()) return {};
-  const auto left = restricts_calls(process) ? Result<std::vector<Semaphore>>(Error{kRestricted})
-                                             : add_raised(process, memory, table, entries_for(chosen));
+  const auto left = raise_all(process, memory, table, chosen);
   std::vector<uint64_t> lost;
   for (const JumpedSite& one : chosen)
     if (!left || std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))

@@ -390,6 +390,7 @@ struct Semaphore {
   SemaphoreState state = SemaphoreState::off;
   uint64_t distance_bytes = 0;
 };
+inline constexpr uint8_t kShortJump = 0xeb;  // has a distance of one byte
 inline constexpr uint64_t kSemaphoreBytes = 64 * 4096;
 inline constexpr uint64_t kMostSemaphores = kSemaphoreBytes / sizeof(Semaphore) - 1;
 struct Semaphores {

@@ -10,6 +10,9 @@ namespace dvm::runtime::inside {
 
 // As Semaphore::distance says. Its file may be mapped no more.
 [[gnu::always_inline]] inline bool has_jump(int32_t pid, const Semaphore& one) {
+  uint8_t opcode = kShortJump;
+  if (one.distance_bytes == 1 && read_memory(pid, one.jump, reinterpret_cast<uint64_t>(&opcode), 1) != 1) return false;
+  if (opcode != kShortJump) return false;
   uint32_t distance = 0;
   const uint64_t bytes = one.distance_bytes < sizeof distance ? one.distance_bytes : sizeof distance;
   const bool is_read = read_memory(pid, one.jump + 1, reinterpret_cast<uint64_t>(&distance), bytes) == bytes;
@@ -26,17 +29,19 @@ namespace dvm::runtime::inside {
   call(kWriteProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
 }
 
-// Lowers those that dvm has raised. The child has one thread, and no probes are on in it.
+// Lowers those that dvm has raised. The child has one thread, and no probes are on in it. dvm may lower them meanwhile.
 DVM_RARELY inline void lower_copied_semaphores(const Context& context) {
   constexpr long kGetPid = 39;
   auto& table = *reinterpret_cast<Semaphores*>(semaphores_at(context.armed));
   const auto pid = static_cast<int32_t>(call(kGetPid));
   for (uint64_t i = 0; i < table.count && i < kMostSemaphores; i++) {
     Semaphore& one = table.all[i];
-    const bool is_up = one.state == SemaphoreState::raised || one.state == SemaphoreState::wanted;
+    SemaphoreState state = one.state;
+    const bool is_up = state == SemaphoreState::raised || state == SemaphoreState::wanted;
     if (!is_up || !has_jump(pid, one)) continue;
-    one.state = SemaphoreState::off;
-    lower(pid, one.counter);
+    const bool is_taken =
+        __atomic_compare_exchange_n(&one.state, &state, SemaphoreState::off, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    if (is_taken) lower(pid, one.counter);
   }
 }
 
