@@ -39,8 +39,8 @@ DVM_RARELY inline void lower_copied_semaphores(const Context& context) {
     SemaphoreState state = one.state;
     const bool is_up = state == SemaphoreState::raised || state == SemaphoreState::wanted;
     if (!is_up || !has_jump(pid, one)) continue;
-    const bool is_taken =
-        __atomic_compare_exchange_n(&one.state, &state, SemaphoreState::off, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    SemaphoreState off = SemaphoreState::off;
+    const bool is_taken = __atomic_compare_exchange(&one.state, &state, &off, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
     if (is_taken) lower(pid, one.counter);
   }
 }
