@@ -43,11 +43,11 @@ bool is_group_stop(int status) { return is_event(status, PTRACE_EVENT_STOP) && W
 class Unblocked {
  public:
   explicit Unblocked(pid_t tid) : tid_(tid) {
-    is_blocked_ = ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_) == 0 && (mask_ & kBit) != 0;
+    is_blocked_ = read() && (mask_ & kBit) != 0;
     if (is_blocked_) set(mask_ & ~kBit);
   }
   ~Unblocked() {
-    if (is_blocked_) set(mask_);
+    if (is_blocked_ && read()) set(mask_ | kBit);  // the program may have changed the rest
   }
   Unblocked(const Unblocked&) = delete;
   Unblocked& operator=(const Unblocked&) = delete;
@@ -55,6 +55,7 @@ class Unblocked {
  private:
   static constexpr uint64_t kBit = uint64_t{1} << (SIGURG - 1);
 
+  bool read() { return ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_) == 0; }
   void set(uint64_t mask) const { ptrace(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask); }
 
   pid_t tid_;
@@ -105,16 +106,25 @@ class Execing {
   bool run_to(uint64_t address) {
     const Unblocked unblocked(tid_);
     const DebugRegister there = DebugRegister::set(tid_, address);
-    user_regs_struct registers{};
     while (there && go_on(PTRACE_CONT) && !is_group_stop(status_))
-      if (signal() == SIGURG && ptrace(PTRACE_GETREGS, tid_, 0, &registers) == 0 && registers.rip == address)
-        return status_ = 0, true;  // the signal is not for the program
-    return false;
+      if (takes_trap(address)) return true;
+    return is_traced_ && stands() && takes_trap(address);  // its mask is set back while it stands still
   }
 
  private:
   // A signal that it is about to take.
   int signal() const { return status_ >> 16 == 0 && !is_call(status_) ? WSTOPSIG(status_) : 0; }
+
+  // The signal of the debug register, which is not for the program.
+  bool takes_trap(uint64_t address) {
+    user_regs_struct registers{};
+    if (signal() != SIGURG || ptrace(PTRACE_GETREGS, tid_, 0, &registers) != 0 || registers.rip != address) return false;
+    status_ = 0;
+    return true;
+  }
+
+  // It stands still, or does so when it is asked to.
+  bool stands() { return is_stopped_ || (ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0 && next(kStopsWithin)); }
 
   bool go_on(__ptrace_request how, uint64_t within = kWithin) {
     is_stopped_ = false;
@@ -153,7 +163,7 @@ class Execing {
 
   void leave() {
     if (!is_traced_) return;
-    if (!is_stopped_ && (ptrace(PTRACE_INTERRUPT, tid_, 0, 0) != 0 || !next(kStopsWithin))) return release_later(tid_);
+    if (!stands()) return release_later(tid_);
     if (is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_)) make_call_again(tid_);
     ptrace(PTRACE_DETACH, tid_, 0, signal());
   }

@@ -102,6 +102,12 @@ class Wrappers(unittest.TestCase):
         result = self.run_python("pid$target:libc.so.6:malloc:entry { @ = count(); }", BLOCKED, "/bin/grep", "SigBlk", "/proc/self/status")
         self.assertIn("SigBlk:\t0000000000400000\n", result.stdout)
 
+    def test_signals_that_constructors_block_stay_blocked(self):
+        shutil.copy(program("libmasking_library.so"), self.folder)
+        result = self.run_python("pid$target:libc.so.6:malloc:entry { @ = count(); }", BLOCKED, "/usr/bin/env", "LD_PRELOAD=./libmasking_library.so", "/bin/grep",
+                                 "SigBlk", "/proc/self/status")
+        self.assertIn("SigBlk:\t0000000000400800\n", result.stdout)
+
     def test_signal_handlers_run_before_it_executes_the_program(self):
         result = self.run_python(COUNT, STORM)
         self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
