@@ -127,6 +127,7 @@ class Execing {
   bool stands() { return is_stopped_ || (ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0 && next(kStopsWithin)); }
 
   bool go_on(__ptrace_request how, uint64_t within = kWithin) {
+    if (signal() != 0) make_call_again(tid_, signal());
     is_stopped_ = false;
     return ptrace(how, tid_, 0, signal()) == 0 && next(within);
   }
@@ -164,7 +165,9 @@ class Execing {
   void leave() {
     if (!is_traced_) return;
     if (!stands()) return release_later(tid_);
-    if (is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_)) make_call_again(tid_);
+    const bool is_asked = is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_);
+    if (is_asked || is_call(status_) || signal() != 0)
+      make_call_again(tid_, signal(), is_call(status_) ? StopAt::call_end : StopAt::signals);
     ptrace(PTRACE_DETACH, tid_, 0, signal());
   }
 

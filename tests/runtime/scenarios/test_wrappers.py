@@ -30,6 +30,14 @@ if os.fork() == 0:
     while True: os.kill(me, signal.SIGWINCH); time.sleep(0.0001)
   except OSError: os._exit(0)
 os.execv("./looper", ["looper", "300"])"""
+IGNORED = """import os, signal, time
+me = os.getpid()
+if os.fork() == 0:
+  end = time.monotonic() + 1
+  try:
+    while time.monotonic() < end: os.kill(me, signal.SIGWINCH); time.sleep(0.001)
+  finally: os._exit(0)
+os.execve("./looper", ["looper", "300"], {"LD_PRELOAD": "./libwaiting_library.so"})"""
 ENDLESS = """import os, time
 end = time.monotonic() + 20
 while time.monotonic() < end:
@@ -110,6 +118,12 @@ class Wrappers(unittest.TestCase):
 
     def test_signal_handlers_run_before_it_executes_the_program(self):
         result = self.run_python(COUNT, STORM)
+        self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
+
+    def test_ignored_signals_end_no_call_of_a_constructor(self):
+        shutil.copy(program("libwaiting_library.so"), self.folder)
+        result = self.run_python(COUNT, IGNORED)
+        self.assertNotIn("interrupted", result.stdout)
         self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
 
     def test_tries_without_end_do_not_hold_dvm(self):
