@@ -82,8 +82,17 @@ void add_hold(CodeWriter& code, uint64_t address) {
 
 RemoteCall set_mask(uint64_t mask_address) { return {kSetMask, {kSetMaskHow, mask_address, 0, kMaskBytes, 0, 0}}; }
 
-// A system call changes only these and its result; %rbx keeps the first one.
+// The comparisons of a hold change them. The overflow flag is set if 1 becomes 0x80.
+void restore_flags(CodeWriter& code, uint64_t flags) {
+  constexpr uint64_t kOfSahf = 0xd5, kAlwaysSet = 2, kOverflow = 11;  // sign, zero, adjust, parity and carry
+  code.load(GeneralRegister::rax, ((flags & kOfSahf) | kAlwaysSet) << 8 | (flags >> kOverflow & 1));
+  code.add({0x04, 0x7f});  // add $0x7f, %al
+  code.add({0x9e});        // sahf
+}
+
+// A system call changes only these registers and its result; %rbx keeps the first one.
 void restore(CodeWriter& code, const user_regs_struct& back) {
+  restore_flags(code, back.eflags);
   code.load(GeneralRegister::rax, back.rax);
   code.load(GeneralRegister::rbx, back.rbx);
   code.load(GeneralRegister::rcx, back.rcx);

@@ -403,6 +403,7 @@ TEST(RemoteHold, EndsWhenItIsReleased) {
   EXPECT_EQ(child.shared().turns, turns);
   EXPECT_TRUE(release_inside(child.pid(), *hold));
   EXPECT_TRUE(child.runs_on());
+  EXPECT_EQ(child.shared().lost_flags, 0);
 }
 
 TEST(RemoteHold, EndsWithItsTracer) {
@@ -413,6 +414,7 @@ TEST(RemoteHold, EndsWithItsTracer) {
   ASSERT_EQ(waitpid(tracer, &status, 0), tracer);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(child.runs_on());
+  EXPECT_EQ(child.shared().lost_flags, 0);
 }
 
 TEST(RemoteCode, SaysWhereItEnds) {

@@ -13,6 +13,7 @@ inline constexpr uint64_t kOnStack = 0x5eed'0123'4567;  // a word that a thread 
 struct Shared {
   std::atomic<uint64_t> turns{0};        // of a thread that always runs
   std::atomic<uint64_t> interrupted{0};  // calls of epoll_wait() that have ended although no signal came
+  std::atomic<uint64_t> lost_flags{0};   // of the thread that runs: how often its carry flag was not what it had set
   std::atomic<bool> has_begun{false};
 };
 
