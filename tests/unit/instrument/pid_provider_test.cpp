@@ -91,7 +91,7 @@ TEST_F(PidProvider, FindsAFunctionWhereItIs) {
 TEST_F(PidProvider, NameFieldChoosesEntryReturnOrBoth) {
   EXPECT_THAT(found({self(), "a.out", "ppt_other", "return"}), ElementsAre("ppt_other:return"));
   EXPECT_TRUE(site({self(), "a.out", "ppt_other", "return"}).is_return);
-  EXPECT_THAT(found({self(), "a.out", "ppt_function", "e*"}), ElementsAre("ppt_function:entry"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_function", "en*"}), ElementsAre("ppt_function:entry"));
 }
 
 TEST_F(PidProvider, InstructionsHaveTheirOffsetsForNames) {
