@@ -52,7 +52,7 @@ class Texts(AgentTest):
 
     def test_what_dvm_must_see_runs_there(self):
         for body, options in [("ENTRY { self->text = strjoin(probefunc, execname); } ENTRY { @[self->text] = count(); }", ()),
-                              ("ENTRY { self->text = copyinstr(arg0); } ENTRY { printf(\"%s\", self->text); }", ()),
+                              ("ENTRY { self->text = copyinstr(arg0); } ENTRY { printf(\"%s\\n\", self->text); }", ()),
                               ("ENTRY { self->text = copyinstr(arg0); } ENTRY { @[strlen(self->text)] = count(); }", ()),
                               ("ENTRY { self->a = copyinstr(arg0); self->b = copyinstr(arg0 + 1); } ENTRY { @[self->a, self->b] = count(); }", ()),
                               ("ENTRY { self->text = copyinstr(arg0); } ENTRY { @[self->text] = count(); }", ("-x", "strsize=1k"))]:
