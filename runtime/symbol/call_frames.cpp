@@ -6,6 +6,7 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -18,7 +19,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kRules = 1024;  // that are kept; a power of two
+constexpr size_t kSets = 128;       // of kept rules, by the address modulo this
+constexpr size_t kRulesInASet = 8;  // the latest first
 
 struct FreeFrame {
   void operator()(Dwarf_Frame* frame) const { std::free(frame); }
@@ -155,7 +157,7 @@ struct CallFrames::File {
   std::optional<bool> keeps_frame_pointers;
 };
 
-CallFrames::CallFrames(std::unique_ptr<File> file) : file_(std::move(file)), rules_(kRules) {}
+CallFrames::CallFrames(std::unique_ptr<File> file) : file_(std::move(file)), rules_(kSets * kRulesInASet) {}
 CallFrames::~CallFrames() = default;
 
 std::unique_ptr<CallFrames> CallFrames::open(const std::string& path) {
@@ -170,9 +172,17 @@ std::optional<uint64_t> CallFrames::address_of(uint64_t offset) const {
 }
 
 const FrameRule& CallFrames::at(uint64_t address) {
-  FrameRule& rule = rules_[address % kRules];
-  if (address >= rule.begin && address < rule.end) return rule;
-  rule = FrameRule{.begin = address, .end = address + 1, .places = {}};
+  const auto set = std::span(rules_).subspan(address % kSets * kRulesInASet, kRulesInASet);
+  const auto known = std::find_if(set.begin(), set.end(), [&](const FrameRule& rule) {  //
+    return address >= rule.begin && address < rule.end;
+  });
+  if (known != set.end()) return *known;
+  std::move_backward(set.begin(), set.end() - 1, set.end());
+  return set.front() = look_up(address);
+}
+
+FrameRule CallFrames::look_up(uint64_t address) const {
+  FrameRule rule{.begin = address, .end = address + 1, .places = {}};
   Dwarf_Frame* found = nullptr;
   if (dwarf_cfi_addrframe(file_->cfi, address, &found) != 0) return rule;
   const std::unique_ptr<Dwarf_Frame, FreeFrame> frame(found);

@@ -51,9 +51,10 @@ class CallFrames {
  private:
   struct File;
   explicit CallFrames(std::unique_ptr<File> file);
+  FrameRule look_up(uint64_t address) const;
 
   std::unique_ptr<File> file_;
-  std::vector<FrameRule> rules_;  // by address, the latest
+  std::vector<FrameRule> rules_;  // in sets of equal size, by address
 };
 
 }  // namespace dvm::runtime

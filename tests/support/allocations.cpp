@@ -25,6 +25,7 @@ uint64_t dvm::test::allocations() noexcept { return count; }
 #endif
 
 #if DVM_OWN_MALLOC
+#pragma GCC visibility push(default)  // to libraries, whose allocations count, too
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -34,6 +35,7 @@ void* malloc(std::size_t size) { return count++, __libc_malloc(size); }
 void* calloc(std::size_t number, std::size_t size) { return count++, __libc_calloc(number, size); }
 void* realloc(void* old, std::size_t size) { return count++, __libc_realloc(old, size); }
 }
+#pragma GCC visibility pop
 #endif
 
 void* operator new(std::size_t size) {

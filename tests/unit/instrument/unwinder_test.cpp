@@ -227,6 +227,18 @@ TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
   EXPECT_EQ(frames[1], here);
 }
 
+// So that a stack does not depend on where its functions lie.
+TEST(CallFrames, KeepTheRulesOfAddressesThatAreFarApart) {
+  const auto frames = CallFrames::open("/proc/self/exe");
+  std::vector<uint64_t> known;
+  for (uint64_t offset = 0; known.size() < 6 && offset < 1 << 24; offset += 4096)
+    if (const auto address = frames->address_of(offset); address && frames->at(*address).is_known) known.push_back(*address);
+  ASSERT_EQ(known.size(), 6u);
+  const uint64_t before = dvm::test::allocations();
+  for (const uint64_t address : known) EXPECT_TRUE(frames->at(address).is_known);
+  EXPECT_EQ(dvm::test::allocations(), before);
+}
+
 TEST(CallFrames, TellWhetherFunctionsKeepFramePointers) {
   EXPECT_TRUE(CallFrames::open(kPrograms + "stacks")->keeps_frame_pointers());
   EXPECT_FALSE(CallFrames::open(kPrograms + "stacks_bare")->keeps_frame_pointers());
