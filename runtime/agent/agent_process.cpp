@@ -386,6 +386,7 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
   };
   refuse_changed(sites, memory_, kept_unwinders(context_.pid, memory_));
   refuse_raising(sites, groups, context_, memory_, data_);
+  refuse_unraisable(stopped, sites);
   drop_refused();
   std::vector<AddressRange> windows;
   for (const Waiting& one : waiting) windows.push_back(one.site().range());
@@ -402,7 +403,7 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
       const size_t group = groups.of(one.site());
       return busy.contains(group) || others.contains(group);
     });
-    if (place_jumps(stopped, std::span(first, waiting.end()))) waiting.erase(first, waiting.end());
+    if (place_jumps(stopped, std::span(first, waiting.end()), groups)) waiting.erase(first, waiting.end());
   };
   place_all_but(raising);
   for (const Area& area : areas)
@@ -413,7 +414,7 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
 }
 
 // False: a thread has ended meanwhile, and the process with it.
-bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen) {
+bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen, SiteGroups& groups) {
   std::vector<SitePatch> patches;
   uint64_t raised = raised_;
   for (const Waiting& one : chosen) {
@@ -423,26 +424,21 @@ bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting>
   }
   note_raised(raised);
   const std::set<uint64_t> failed = write_jumps(memory_, patches);
+  std::vector<JumpedSite> jumped;
   for (const Waiting& one : chosen) {
     AgentSite& site = one.site();
     if (failed.contains(site.window_address)) site.refusal = "its code cannot be written";
+    jumped.push_back({&site, &one.area->patches[one.index]});
   }
-  raise_semaphores_of(stopped, chosen);
+  raise_semaphores(stopped, memory_, semaphores_at(), jumped);
+  groups.refuse_together();
+  take_refused_off(stopped, jumped);
   for (const Waiting& one : chosen) {
     AgentSite& site = one.site();
     is_on_ |= site.refusal.empty();
     if (site.refusal.empty()) note_watch(stopped, site);
   }
   return true;
-}
-
-// Sites of which a semaphore cannot be raised are refused.
-void AgentProcess::raise_semaphores_of(StoppedProcess& stopped, std::span<const Waiting> chosen) {
-  std::vector<JumpedSite> jumped;
-  for (const Waiting& one : chosen)
-    if (one.site().refusal.empty()) jumped.push_back({&one.site(), &one.area->patches[one.index]});
-  const std::vector<uint64_t> lost = raise_semaphores(stopped, memory_, semaphores_at(), jumped);
-  if (!lost.empty()) take_jumps_off(context_.pid, memory_, tracer_pid(), lost);
 }
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.

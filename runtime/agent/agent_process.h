@@ -33,6 +33,7 @@
 #include "runtime/agent/memory.h"
 #include "runtime/agent/order_memory.h"
 #include "runtime/agent/remote_calls.h"
+#include "runtime/agent/semaphores.h"
 #include "runtime/agent/site_groups.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/code/displaced.h"
@@ -94,8 +95,8 @@ class AgentProcess {
   struct Waiting;
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
-  bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen);
-  void raise_semaphores_of(StoppedProcess& stopped, std::span<const Waiting> chosen);
+  bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen, SiteGroups& groups);
+  void take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();

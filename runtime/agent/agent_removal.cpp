@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <algorithm>
+
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/semaphores.h"
@@ -18,6 +20,17 @@ Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
     return {};
   });
+}
+
+// All threads stand still, and none is changing a semaphore of this table. Where another way takes over, no jump may stay.
+void AgentProcess::take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites) {
+  std::vector<uint64_t> refused;
+  for (const JumpedSite& one : sites)
+    if (!one.site->refusal.empty()) refused.push_back(one.site->window_address);
+  if (refused.empty()) return;
+  std::sort(refused.begin(), refused.end());
+  (void)lower_semaphores(stopped, memory_, semaphores_at(), refused);
+  take_jumps_off(context_.pid, memory_, tracer_pid(), refused);
 }
 
 Status AgentProcess::disable(Mappings mappings) {

@@ -82,7 +82,7 @@ bool want_lowered(const StoppedProcess& process, const AgentMemory& memory, uint
   return any;
 }
 
-bool has_semaphore(const JumpedSite& one) { return !one.site->semaphores.empty(); }
+bool may_raise(const AgentSite* site) { return site->refusal.empty() && !site->semaphores.empty(); }
 
 // Those whose files are mapped no more have no use.
 uint64_t used_entries(const AgentMemory& memory, uint64_t table) {
@@ -123,19 +123,6 @@ Result<std::vector<Semaphore>> add_raised(StoppedProcess& process, const AgentMe
   return all;
 }
 
-// The program has run since these were planned. Returns those that are not raised.
-Result<std::vector<Semaphore>> raise_all(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
-                                         std::span<const JumpedSite> sites) {
-  if (restricts_calls(process)) return Error{kRestricted};
-  const auto mappings = mappings_of(process.pid());
-  if (!mappings) return mappings.error();
-  const std::vector<Semaphore> added = entries_for(sites);
-  for (const Semaphore& one : added)
-    if (const std::string_view refusal = semaphore_refusal(*mappings, one.counter); !refusal.empty())
-      return Error{std::string(refusal)};
-  return add_raised(process, memory, table, added);
-}
-
 bool is_for(const Semaphore& one, const JumpedSite& site) { return one.jump == site.patch->patch.address; }
 
 }  // namespace
@@ -149,22 +136,31 @@ std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, u
   return {};
 }
 
-std::vector<uint64_t> raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
-                                       std::span<const JumpedSite> sites) {
+void refuse_unraisable(const StoppedProcess& process, std::span<AgentSite* const> sites) {
+  std::vector<AgentSite*> chosen;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), may_raise);
+  if (chosen.empty()) return;
+  const bool is_restricted = restricts_calls(process);
+  const auto mappings = mappings_of(process.pid());
+  for (AgentSite* site : chosen) {
+    if (!mappings) site->refusal = mappings.error().message;
+    if (is_restricted) site->refusal = kRestricted;
+    for (const uint64_t counter : site->semaphores)
+      if (site->refusal.empty()) site->refusal = semaphore_refusal(*mappings, counter);
+  }
+}
+
+void raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const JumpedSite> sites) {
   std::vector<JumpedSite> chosen;
-  std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), has_semaphore);
-  if (chosen.empty()) return {};
-  const auto left = raise_all(process, memory, table, chosen);
-  std::vector<uint64_t> lost;
-  for (const JumpedSite& one : chosen)
-    if (!left || std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))
-      lost.push_back(one.patch->patch.address);
-  std::sort(lost.begin(), lost.end());
-  if (lost.empty() || !lower_semaphores(process, memory, table, lost)) return {};
-  for (const JumpedSite& one : chosen)
-    if (std::binary_search(lost.begin(), lost.end(), one.patch->patch.address))
-      one.site->refusal = left ? "its semaphore has been raised too often" : left.error().message;
-  return lost;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(chosen), [](const JumpedSite& one) { return may_raise(one.site); });
+  if (chosen.empty()) return;
+  const auto left = add_raised(process, memory, table, entries_for(chosen));
+  for (const JumpedSite& one : chosen) {
+    if (!left)
+      one.site->refusal = left.error().message;
+    else if (std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))
+      one.site->refusal = "its semaphore has been raised too often";
+  }
 }
 
 Status lower_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64_t table, std::span<const uint64_t> jumps) {

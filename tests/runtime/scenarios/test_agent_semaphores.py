@@ -195,6 +195,15 @@ class Unprivileged(SemaphoreTest):
         self.assertIn("its semaphore has been raised too often", result.stderr)
         self.assertEqual(self.ask(), MOST - 1)
 
+    def test_at_their_limit_refuse_the_other_probes_of_their_functions(self):
+        """No jump stays where another way takes over."""
+        self.assertEqual(self.ask(f"set {MOST}"), MOST)
+        tracer = self.trace("counted$target:a.out:first_turn:turn, pid$target:a.out:first_turn:return { @ = count(); }")
+        for _ in range(3):
+            self.assertEqual(self.ask(), MOST)
+        self.end(tracer)
+        self.assertEqual(tracer.stdout.read().split(), ["3"])
+
 
 class Children(SemaphoreTest):
     def test_a_forked_child_has_none_raised(self):

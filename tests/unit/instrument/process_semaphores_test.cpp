@@ -65,20 +65,28 @@ class ProcessSemaphores : public testing::Test {
     ASSERT_TRUE(stopped);
     EXPECT_TRUE(lower_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_)));
   }
-  // Returns why it is refused; empty: it is raised.
-  std::string raise(size_t counter) {
-    AgentSite site;
-    site.window_address = reinterpret_cast<uint64_t>(jump_);
-    site.semaphores = {reinterpret_cast<uint64_t>(&counters_[counter])};
+  // Returns why they are refused; empty: it is raised.
+  std::vector<std::string> raise(std::initializer_list<uint64_t> counters) {
+    std::vector<AgentSite> sites;
+    for (const uint64_t counter : counters) {
+      AgentSite& site = sites.emplace_back();
+      site.window_address = reinterpret_cast<uint64_t>(jump_);
+      site.semaphores = {counter};
+    }
     SitePatch jump;
-    jump.patch.address = site.window_address;
+    jump.patch.address = reinterpret_cast<uint64_t>(jump_);
     std::memcpy(jump.patch.after, jump_, jump.patch.length);
+    std::vector<AgentSite*> asked;
+    std::vector<JumpedSite> jumped;
+    for (AgentSite& site : sites) asked.push_back(&site), jumped.push_back({&site, &jump});
     auto stopped = StoppedProcess::stop(child_->pid());
-    const JumpedSite jumped{&site, &jump};
-    const auto lost = raise_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_), std::span(&jumped, 1));
-    EXPECT_EQ(lost.empty(), site.refusal.empty());
-    return site.refusal;
+    refuse_unraisable(*stopped, asked);
+    raise_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_), jumped);
+    std::vector<std::string> refusals;
+    for (const AgentSite& site : sites) refusals.push_back(site.refusal);
+    return refusals;
   }
+  uint64_t at(size_t counter) const { return reinterpret_cast<uint64_t>(&counters_[counter]); }
   template <class T>
   T now(const T& inherited) const {
     T value{};
@@ -109,8 +117,15 @@ TEST_F(ProcessSemaphores, OfOneThatRestrictsItsSystemCallsAreNotRaised) {
   restricts = true;
   start();
   restricts = false;
-  EXPECT_NE(raise(0).find("restricted"), std::string::npos);
+  EXPECT_NE(raise({at(0)}).at(0).find("restricted"), std::string::npos);
   EXPECT_EQ(now(counters_[0]), kCount);
+}
+
+TEST_F(ProcessSemaphores, AreRaisedBesideOneThatIsUnfit) {
+  start();
+  EXPECT_EQ(raise({at(0), at(1) + 1}), (std::vector<std::string>{"", "its semaphore lies at an odd address"}));
+  EXPECT_EQ(now(counters_[0]), kCount + 1);
+  EXPECT_EQ(now(counters_[1]), kCount);
 }
 
 }  // namespace
