@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <set>
 #include <string>
 
 #include "runtime/agent/inside/format.h"
@@ -92,6 +93,15 @@ uint64_t used_entries(const AgentMemory& memory, uint64_t table) {
   return used;
 }
 
+// Entries of an earlier jump at the same place have no use. A short jump is the same again, so they would be lowered with it.
+void forget_earlier(const AgentMemory& memory, uint64_t table, std::span<const Semaphore> added) {
+  std::set<uint64_t> jumps;
+  for (const Semaphore& one : added) jumps.insert(one.jump);
+  const std::vector<Semaphore> all = entries_of(memory, table);
+  for (size_t i = 0; i < all.size(); i++)
+    if (is_raised(all[i]) && jumps.contains(all[i].jump)) set_state(memory, table, i, SemaphoreState::off);
+}
+
 std::vector<Semaphore> entries_for(std::span<const JumpedSite> sites) {
   std::vector<Semaphore> made;
   for (const JumpedSite& one : sites) {
@@ -107,6 +117,7 @@ std::vector<Semaphore> entries_for(std::span<const JumpedSite> sites) {
 // Writes them into the table and raises them. Returns those that are not raised.
 Result<std::vector<Semaphore>> add_raised(StoppedProcess& process, const AgentMemory& memory, uint64_t table,
                                           std::span<const Semaphore> added) {
+  forget_earlier(memory, table, added);
   const uint64_t used = used_entries(memory, table), count = used + added.size();
   if (count > inside::kMostSemaphores) return Error{"the process has too many semaphores"};
   const uint64_t begin = entry_at(table, used), end = entry_at(table, count);

@@ -128,5 +128,15 @@ TEST_F(ProcessSemaphores, AreRaisedBesideOneThatIsUnfit) {
   EXPECT_EQ(now(counters_[1]), kCount);
 }
 
+// As after dlclose() and dlopen(): the same short jump to a relay is placed again.
+TEST_F(ProcessSemaphores, OfAJumpThatIsPlacedAgainAreLoweredOnce) {
+  add(0, kDistance, SemaphoreState::raised);
+  start();
+  EXPECT_EQ(raise({at(0)}), std::vector<std::string>{""});
+  EXPECT_EQ(now(counters_[0]), kCount + 1);
+  lower();
+  EXPECT_EQ(now(counters_[0]), kCount);
+}
+
 }  // namespace
 }  // namespace dvm::runtime
