@@ -261,8 +261,12 @@ void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, co
 }
 
 void add_setting_options(CLI::App& command, ScriptOptions& options) {
-  command.add_option("-x", options.settings, "Set a run-time option (dvm compile --options lists them)")
+  // Each when it is parsed, like those of add_setting(): the last one on the command line wins.
+  const auto set = [&options](const std::string& setting) { options.settings.push_back(setting); };
+  command.add_option_function<std::string>("-x", set, "Set a run-time option (dvm compile --options lists them)")
       ->type_name("NAME[=VALUE]")
+      ->trigger_on_parse()
+      ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
   command.add_flag("-Z", options.zero_matches, "Allow probe descriptions that match no probes");

@@ -154,6 +154,9 @@ class Command(unittest.TestCase):
     def test_b_is_the_size_of_the_buffer(self):
         self.assertIn("Enabling exceeds size of buffer", run("-b", "8", "-n", 'BEGIN { trace("x"); exit(0); }').stderr)
         self.assertIn("bufsize", run("-b", "eight", "-n", "BEGIN { exit(0); }").stderr)
+        for options in ["-b", "8", "-x", "strsize=100"], ["-x", "bufsize=64k", "-b", "8"]:
+            self.assertIn("Enabling exceeds size of buffer", run(*options, "-n", 'BEGIN { trace("x"); exit(0); }').stderr)
+        self.assertEqual(run("-q", "-b", "8", "-x", "bufsize=64k", "-n", 'BEGIN { trace("x"); exit(0); }').returncode, 0)
         self.assertEqual(run("-q", "-b", "64k", "-n", "BEGIN { exit(0); }").returncode, 0)
 
     def test_options_name_what_flags_do(self):
