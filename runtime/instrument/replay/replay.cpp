@@ -58,8 +58,9 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     for (uint64_t i = 0; i < kReplayBatch && goes_on_ && !finished_; i++) {
       if (Status read = read_next(); !read) return read.error();
       if (finished_ || (may_fire() && !sink.has_buffers(next_.cpu))) break;
-      has_next_ = false;
       if (!timers_.empty() && next_.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, next_);
+      if (!goes_on_) break;  // the next poll fires what is left before this event
+      has_next_ = false;
       if (enabled_[next_.probe_id]) fired++, fire_next(sink);
       moment_ = {next_.timestamp + 1, next_.walltimestamp + 1};
     }
@@ -116,8 +117,8 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     return {};
   }
 
-  // All deadlines up to the event, the earliest first. A gap of too many periods is jumped: the times of a recording may be
-  // anything.
+  // All deadlines up to the event, the earliest first, unless the sink asks for the poll to end. A gap of too many periods is
+  // jumped: the times of a recording may be anything.
   uint64_t fire_timers(EventSink& sink, const vm::Firing& event) {
     uint64_t fired = 0;
     for (ReplayTimer& timer : timers_) {
@@ -128,7 +129,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     for (;; fired++) {
       auto next = std::min_element(timers_.begin(), timers_.end(),
                                    [](const ReplayTimer& a, const ReplayTimer& b) { return a.deadline < b.deadline; });
-      if (next->deadline > event.timestamp) return fired;
+      if (next->deadline > event.timestamp || !goes_on_) return fired;
       vm::Firing firing;
       firing.probe_id = next->probe_id;
       firing.timestamp = next->deadline;
@@ -138,6 +139,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
       next->deadline += next->period;
       gaps_.note(firing, next->needs, false, false);
       goes_on_ &= sink.fire(firing);
+      moment_ = {firing.timestamp + 1, firing.walltimestamp + 1};
     }
   }
 

@@ -175,6 +175,19 @@ TEST_F(Replay, TimersThatWereNotRecordedFollowTheRecordedTime) {
                                        std::pair(20U, 1300U), std::pair(21U, 1300U), std::pair(5U, 1300U)));
 }
 
+// The buffers are emptied between two polls, so the ticks of a long gap have room.
+TEST_F(Replay, APollEndsAmongTheTicksOfAGap) {
+  auto replay = recorded({1000, 1500});
+  Probe five = entry(5), fast = tick(20, 100);
+  ASSERT_TRUE(replay->enable(std::vector<EnabledProbe>{{&five, {}}, {&fast, {}}}, refused_));
+  sink_.stop_at = 2;
+  EXPECT_EQ(*replay->poll(sink_), 2U);
+  EXPECT_EQ(replay->abilities().replays->moment()->timestamp, 1201U);
+  EXPECT_EQ(*replay->poll(sink_), 4U);
+  EXPECT_THAT(sink_.times, ElementsAre(std::pair(20U, 1100U), std::pair(20U, 1200U), std::pair(20U, 1300U), std::pair(20U, 1400U),
+                                       std::pair(20U, 1500U), std::pair(5U, 1500U)));
+}
+
 TEST_F(Replay, WildTimesDoNotMakeItEndless) {
   auto replay = recorded({1, UINT64_MAX, INT64_MAX, 5, INT64_MAX - 1, UINT64_MAX});
   Probe fast = tick(20, 200'000), slow = tick(21, INT64_MAX);
