@@ -1,13 +1,10 @@
-// Demangles by the C++ runtime, and Rust's names by libiberty. Covered by tests/unit/instrument/elf_test.cpp.
+// Demangles by libiberty. Covered by tests/unit/instrument/elf_test.cpp.
 
 #include "runtime/symbol/demangle.h"
 
-#include <cxxabi.h>
 #include <libiberty/demangle.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
 namespace dvm::runtime {
 namespace {
@@ -24,8 +21,7 @@ size_t last_group(std::string_view text) {
 
 struct TooLong {};
 
-// A name of Rust's newer form may refer to its own parts, and so mean a text of any length: the demangler is left when it is too
-// long.
+// A name may refer to its own parts, and so mean a text of any length: the demangler is left when it is too long.
 void append(const char* part, size_t size, void* to) {
   constexpr size_t kLongest = 1 << 16;
   auto& text = *static_cast<std::string*>(to);
@@ -33,19 +29,24 @@ void append(const char* part, size_t size, void* to) {
   text.append(part, size);
 }
 
-// The older form looks like a C++ name and ends with a hash, which is left off.
-std::string demangle_rust(const std::string& name) {
+// Empty: it is no such name, or means too much. The callback is passed to the demangler, with the address of the text.
+template <class Demangle>
+std::string demangled(const Demangle& demangle) {
   std::string text;
   try {
-    return rust_demangle_callback(name.c_str(), DMGL_NO_OPTS, append, &text) != 0 ? text : "";
+    return demangle(append, &text) != 0 ? text : "";
   } catch (const TooLong&) {
     return "";
   }
 }
 
+// The older form looks like a C++ name and ends with a hash, which is left off.
+std::string demangle_rust(const std::string& name) {
+  return demangled([&](auto callback, void* to) { return rust_demangle_callback(name.c_str(), DMGL_NO_OPTS, callback, to); });
+}
+
 std::string demangle_cplusplus(const std::string& name, int options) {
-  const std::unique_ptr<char, decltype(&std::free)> text(cplus_demangle_v3(name.c_str(), options | DMGL_RET_DROP), &std::free);
-  return text ? text.get() : "";
+  return demangled([&](auto callback, void* to) { return cplus_demangle_v3_callback(name.c_str(), options, callback, to); });
 }
 
 }  // namespace
@@ -59,11 +60,8 @@ std::string demangle_without_arguments(std::string_view name) {
   if ((!name.starts_with("_Z") && !name.starts_with("_R")) || name.size() > kLongest) return "";
   const std::string mangled(name);
   if (std::string rust = demangle_rust(mangled); !rust.empty()) return rust;
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  if (text == nullptr || status != 0) return "";
-  std::string_view whole = text.get();
-  return std::string(whole.substr(0, last_group(whole)));
+  const std::string whole = demangle_cplusplus(mangled, DMGL_PARAMS | DMGL_TYPES);
+  return whole.substr(0, last_group(whole));
 }
 
 std::vector<std::string> demangled_names(std::string_view name, bool with_arguments) {
@@ -74,8 +72,8 @@ std::vector<std::string> demangled_names(std::string_view name, bool with_argume
     if (!other.empty() && std::find(names.begin(), names.end(), other) == names.end()) names.push_back(std::move(other));
   };
   if (!name.starts_with("_Z")) return names;
-  if (names.front().find('<') != std::string::npos) add(demangle_cplusplus(mangled, DMGL_NO_OPTS));
-  if (with_arguments) add(demangle_cplusplus(mangled, DMGL_PARAMS | DMGL_ANSI));
+  if (names.front().find('<') != std::string::npos) add(demangle_cplusplus(mangled, DMGL_RET_DROP));
+  if (with_arguments) add(demangle_cplusplus(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP));
   return names;
 }
 

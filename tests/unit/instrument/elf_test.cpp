@@ -154,6 +154,19 @@ TEST(Demangle, LeavesArgumentsOff) {
   EXPECT_EQ(demangle_without_arguments("_Z" + std::string(100'000, 'P')), "");
 }
 
+// Each argument has the type of the one before twice, so the text is 2^40 times as long as the first.
+TEST(Demangle, LeavesOutWhatMeansTooMuch) {
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string name = "_Z1f1AIiiE";
+  for (unsigned i = 0; i < 40; i++) {
+    const std::string before = (i < 36 ? "S" : "S1") + std::string(1, kDigits[i % 36]) + "_";
+    name += "S_I" + before + before + "E";
+  }
+  EXPECT_EQ(demangle_without_arguments(name), "");
+  EXPECT_EQ(demangled_names(name, true), std::vector<std::string>());
+  EXPECT_EQ(demangled_names("_Z1f1AIiiES_IS0_S0_E", true).back(), "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+}
+
 TEST(Demangle, NamesAFunctionInSeveralWays) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(demangled_names("_ZN1a1bEi", false), Names{"a::b"});
