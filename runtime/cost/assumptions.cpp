@@ -72,22 +72,18 @@ namespace {
 bool is_end(dif::Action kind) { return kind == dif::Action::commit || kind == dif::Action::discard; }
 
 bool calls_speculation(const dif::Difo& difo) {
-  return std::any_of(difo.text.begin(), difo.text.end(), [](const dif::Instruction in) {
+  return std::ranges::any_of(difo.text, [](const dif::Instruction in) {
     return has_format(in, dif::Format::call) && in.index() == static_cast<unsigned>(dif::Subroutine::speculation);
   });
 }
 
 bool begins(const dif::EcbDesc& clause) {
-  return std::any_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
-    return std::any_of(action.args.begin(), action.args.end(),
-                       [](const dif::RecDesc& value) { return calls_speculation(value.difo); });
+  return std::ranges::any_of(clause.actions, [](const dif::ActDesc& action) {
+    return std::ranges::any_of(action.args, calls_speculation, &dif::RecDesc::difo);
   });
 }
 
-bool ends(const dif::EcbDesc& clause) {
-  return std::any_of(clause.actions.begin(), clause.actions.end(),
-                     [](const dif::ActDesc& action) { return is_end(action.kind); });
-}
+bool ends(const dif::EcbDesc& clause) { return std::ranges::any_of(clause.actions, is_end, &dif::ActDesc::kind); }
 
 class SpeculationFlow {
  public:
@@ -143,8 +139,7 @@ class SpeculationFlow {
 }  // namespace
 
 bool speculates(const dif::EcbDesc& clause) {
-  return std::any_of(clause.actions.begin(), clause.actions.end(),
-                     [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
+  return std::ranges::find(clause.actions, dif::Action::speculate, &dif::ActDesc::kind) != clause.actions.end();
 }
 
 double committed_share(std::span<const dif::Program* const> programs, const PredictOptions& options) {
@@ -152,10 +147,8 @@ double committed_share(std::span<const dif::Program* const> programs, const Pred
 }
 
 double committed_share(const dif::EcbDesc& clause, double of_all) {
-  const auto speculate = std::find_if(clause.actions.begin(), clause.actions.end(),
-                                      [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
-  return std::any_of(speculate, clause.actions.end(), [](const dif::ActDesc& action) { return is_end(action.kind); }) ? 0
-                                                                                                                      : of_all;
+  const auto speculate = std::ranges::find(clause.actions, dif::Action::speculate, &dif::ActDesc::kind);
+  return std::ranges::any_of(speculate, clause.actions.end(), is_end, &dif::ActDesc::kind) ? 0 : of_all;
 }
 
 }  // namespace dvm::runtime

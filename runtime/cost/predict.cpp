@@ -80,17 +80,16 @@ bool is_all(const dif::ActDesc& action, const dif::RecDesc& value, IsDifo is) {
 // Whether the machine code of its body is plain, or light, as runtime/probe/body.cpp has it.
 bool is_all(const dif::EcbDesc& clause, IsDifo is) {
   if (clause.predicate && !is(clause.predicate->difo)) return false;
-  return std::all_of(clause.actions.begin(), clause.actions.end(), [is](const dif::ActDesc& action) {
-    return is_in_body(action.kind) && std::all_of(action.args.begin(), action.args.end(),
-                                                  [&](const dif::RecDesc& value) { return is_all(action, value, is); });
+  return std::ranges::all_of(clause.actions, [is](const dif::ActDesc& action) {
+    const auto is_so = [&](const dif::RecDesc& value) { return is_all(action, value, is); };
+    return is_in_body(action.kind) && std::ranges::all_of(action.args, is_so);
   });
 }
 
 // Whether a firing starts the machine for it, as the ECB loop has it. A light clause that is alone on its probe does not.
 bool starts_machine(const dif::EcbDesc& clause, EngineId engine, bool is_alone) {
   if (engine == EngineId::llvm) return !is_all(clause, is_alone ? vm::is_light : vm::is_plain);
-  return clause.predicate || std::any_of(clause.actions.begin(), clause.actions.end(),
-                                         [](const dif::ActDesc& action) { return !action.args.empty(); });
+  return clause.predicate || std::ranges::any_of(clause.actions, [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
 // Whether its machine code tests the predicate before anything is prepared for it.
@@ -195,7 +194,7 @@ class Predicting {
   ProbePrediction& probe_of(const dif::ProbeDesc& description) {
     const std::string text = text_of(description);
     auto& probes = prediction_.probes;
-    const auto found = std::find_if(probes.begin(), probes.end(), [&](const auto& probe) { return probe.description == text; });
+    const auto found = std::ranges::find(probes, text, &ProbePrediction::description);
     if (found != probes.end()) return *found;
     ProbePrediction made;
     made.description = text;

@@ -191,12 +191,11 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
 }
 
 bool take_stacks(std::span<const dif::Program* const> programs) {
-  const auto is_stack = [](const dif::RecDesc& value) { return value.made_by == dif::Action::ustack; };
-  const auto takes = [&](const dif::ActDesc& action) { return std::any_of(action.args.begin(), action.args.end(), is_stack); };
-  const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
-  return std::any_of(clauses.begin(), clauses.end(), [&](const dif::EcbDesc* clause) {
-    return std::any_of(clause->actions.begin(), clause->actions.end(), takes);
-  });
+  const auto takes = [](const dif::ActDesc& action) {
+    return std::ranges::find(action.args, dif::Action::ustack, &dif::RecDesc::made_by) != action.args.end();
+  };
+  return std::ranges::any_of(clauses_of(programs),
+                             [&](const dif::EcbDesc* clause) { return std::ranges::any_of(clause->actions, takes); });
 }
 
 MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs) {
