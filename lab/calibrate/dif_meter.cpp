@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
+#include <utility>
 
 #include "common/clock.h"
 #include "dvm/dif/text.h"
@@ -28,11 +28,11 @@ constexpr unsigned kTranslatedCopies = 32;  // at most: LLVM takes milliseconds 
 class CaseHost final : public vm::Host {
  public:
   bool read(uint64_t, std::span<std::byte> to) noexcept override {
-    std::fill(to.begin(), to.end(), std::byte{'a'});
+    std::ranges::fill(to, std::byte{'a'});
     return true;
   }
   std::ptrdiff_t read_string(uint64_t, std::span<char> to) noexcept override {
-    std::fill(to.begin(), to.end(), 'a');
+    std::ranges::fill(to, 'a');
     return static_cast<std::ptrdiff_t>(to.size());
   }
   bool write(uint64_t, std::span<const std::byte>) noexcept override { return true; }
@@ -167,56 +167,38 @@ vm::Price price(const DifCase& one, Bench& bench) {
 }
 
 // The price of a case without its other rows, whose own prices may need others in turn.
-class Parting {
- public:
-  explicit Parting(const std::vector<DifCase>& cases) : cases_(cases) {}
-  void set(Row row, const vm::Price& price) { whole_[row] = price; }
-
-  vm::Price own(const DifCase& one) const {
-    vm::Price left = whole_.at(one.row);
-    for (const Row row : one.only_base) add(left, row, 1);
-    for (const Row row : one.only_body) add(left, row, -1);
-    left.m = std::max(left.m, 0.0);
-    return left;
-  }
-  size_t size() const { return whole_.size(); }
-
- private:
-  void add(vm::Price& to, Row row, double sign) const {
-    const auto of_row = [&](const DifCase& one) { return one.row == row; };
-    const auto found = std::find_if(cases_.begin(), cases_.end(), of_row);
-    if (found == cases_.end()) return;
-    const vm::Price price = own(*found);
-    to.m += sign * price.m;
-    to.spread += price.spread;
-  }
-
-  const std::vector<DifCase>& cases_;
-  std::map<Row, vm::Price> whole_;
-};
+vm::Price own_price(const DifCase& one, const std::vector<DifCase>& cases, const DifPrices& whole) {
+  vm::Price left = whole.at(one.row);
+  for (const auto& [others, sign] : {std::pair(&one.only_base, 1), {&one.only_body, -1}})
+    for (const Row row : *others) {
+      const auto other = std::ranges::find(cases, row, &DifCase::row);
+      if (other == cases.end()) continue;
+      const vm::Price price = own_price(*other, cases, whole);
+      left.m += sign * price.m, left.spread += price.spread;
+    }
+  left.m = std::max(left.m, 0.0);
+  return left;
+}
 
 }  // namespace
 
-Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
-  Parting parting(cases);
+Result<DifPrices> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
+  DifPrices whole, own;
   for (const DifCase& one : cases) {
-    const Status found = caught([&] { parting.set(one.row, price(one, bench)); });
+    const Status found = caught([&] { whole[one.row] = price(one, bench); });
     if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
-    bench.progress(parting.size(), cases.size());
+    bench.progress(whole.size(), cases.size());
   }
-  std::vector<MeasuredRow> rows;
-  for (const DifCase& one : cases) rows.push_back({one.row, parting.own(one)});
-  return rows;
+  for (const DifCase& one : cases) own[one.row] = own_price(one, cases, whole);
+  return own;
 }
 
 namespace {
 
 // The case of the row, and those of the rows that are subtracted from it.
 void find_cases(Row row, const std::vector<DifCase>& all, std::vector<DifCase>& found) {
-  const auto of_row = [&](const DifCase& one) { return one.row == row; };
-  if (std::any_of(found.begin(), found.end(), of_row)) return;
-  const auto own = std::find_if(all.begin(), all.end(), of_row);
-  if (own == all.end()) return;
+  const auto own = std::ranges::find(all, row, &DifCase::row);
+  if (own == all.end() || std::ranges::find(found, row, &DifCase::row) != found.end()) return;
   found.push_back(*own);
   for (const auto* others : {&own->only_base, &own->only_body})
     for (const Row other : *others) find_cases(other, all, found);
@@ -232,10 +214,8 @@ std::vector<DifCase> cases_of(std::optional<Row> only) {
 std::vector<Row> dif_case_rows() { return rows_of(dif_cases()); }
 
 void measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const std::vector<DifCase> cases = cases_of(only);
-  const auto rows = or_throw(measure_dif(cases, bench));
-  for (const MeasuredRow& row : rows)
-    if (!only || row.row == *only) profile.set(row.row.in(bench.execution), row.price);
+  for (const auto& [row, price] : or_throw(measure_dif(cases_of(only), bench)))
+    if (!only || row == *only) profile.set(row.in(bench.execution), price);
 }
 
 }  // namespace

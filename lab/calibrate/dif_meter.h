@@ -10,7 +10,7 @@
 // In texts {i} is the number of the copy, {s} a string with the letters that the size asks for, {n} its bytes. The clock is
 // coarser than most rows, so a text is run many times between two readings, in turn with its base.
 
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,11 +41,8 @@ std::string case_text(const DifCase& one, const std::string& part, unsigned copi
 // Address of the captured memory that cases read: a string of `letters` letters.
 inline constexpr unsigned long kCaptured = 0x1000;
 
-struct MeasuredRow {
-  runtime::Row row;
-  vm::Price price;
-};
-// In the order of the cases. An error names the case that does not run.
-Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, Bench& bench);
+using DifPrices = std::map<runtime::Row, vm::Price>;
+// An error names the case that does not run.
+Result<DifPrices> measure_dif(const std::vector<DifCase>& cases, Bench& bench);
 
 }  // namespace dvm::lab
