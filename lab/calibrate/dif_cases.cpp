@@ -25,10 +25,6 @@ constexpr unsigned kFew = 16;  // copies of what takes scratch: all together mus
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
 #define SCRATCH "setx 512, %r3\nallocs %r3, %r4\n"  // 8-aligned, at %r4
 
-DifCase flat(Row row, std::string_view setup, std::string body, std::string base = {}) {
-  return {row, std::string(setup), std::move(body), std::move(base)};
-}
-
 // A variable of one scope: scl or arr, glb, tls or loc.
 std::string declare(Opcode opcode, std::string_view type) {
   static constexpr std::string_view kScopes[] = {"glb", "tls", "loc"};
@@ -38,10 +34,9 @@ std::string declare(Opcode opcode, std::string_view type) {
 
 // The opcode that stores to the variables that another one loads or stores.
 const dif::OpcodeInfo& store_of(const dif::OpcodeInfo& opcode) {
-  const auto stores = [&](const dif::OpcodeInfo& row) {
+  return *std::ranges::find_if(dif::kOpcodes, [&](const dif::OpcodeInfo& row) {
     return row.format == dif::Format::stv && row.scope == opcode.scope && row.tuple == opcode.tuple;
-  };
-  return *std::find_if(dif::kOpcodes.begin(), dif::kOpcodes.end(), stores);
+  });
 }
 
 bool is_dynamic(const dif::OpcodeInfo& store) { return store.scope == dif::Scope::thread || vm::takes_key(store.opcode); }
@@ -56,7 +51,7 @@ DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
   const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", store, value); };
-  DifCase made = flat(row_of(opcode.opcode), stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  DifCase made{row_of(opcode.opcode), stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n")};
   if (keyed) made.only_body = {"tuple/integer"_row};
   if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
   if (!is_load && is_dynamic(opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
@@ -66,19 +61,19 @@ DifCase variable_case(const dif::OpcodeInfo& opcode) {
 DifCase reference_case(const dif::OpcodeInfo& opcode) {
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + "sets \"{s}\", %r1\n";
-  DifCase made = flat(variant_of(opcode.opcode), setup, fmt::format("{} %r1, v\n", opcode.mnemonic));
+  DifCase made{
+      .row = variant_of(opcode.opcode), .setup = setup, .body = fmt::format("{} %r1, v\n", opcode.mnemonic), .by_size = true};
   if (keyed) made.only_body = {"tuple/integer"_row};
-  made.by_size = true;
   return made;
 }
 
 // The ret of a DIFO that only loads a variable.
 DifCase alone_case(const dif::OpcodeInfo& opcode) {
-  DifCase made = flat(variant_of(opcode.opcode), "ldgs arg0, %r1\n", "");
-  made.only_body = {"variable/arg0"_row};
-  made.copies = 0;
-  made.end = "ret %r1\n";
-  return made;
+  return {.row = variant_of(opcode.opcode),
+          .setup = "ldgs arg0, %r1\n",
+          .only_body = {"variable/arg0"_row},
+          .copies = 0,
+          .end = "ret %r1\n"};
 }
 
 // How opcodes of a format run. {}: the mnemonic.
@@ -140,7 +135,7 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   FormatCase how{opcode.format, "", "{}\n"};
   for (const FormatCase& one : kFormats)
     if (one.format == opcode.format) how = one;
-  DifCase made = flat(row_of(opcode.opcode), how.setup, fmt::format(fmt::runtime(how.body), opcode.mnemonic), how.base);
+  DifCase made{row_of(opcode.opcode), std::string(how.setup), fmt::format(fmt::runtime(how.body), opcode.mnemonic), how.base};
   if (opcode.mnemonic.starts_with("uld")) made.setup = fmt::format("setx {}, %r4\n", kCaptured);  // of the process
   return made;
 }
@@ -161,8 +156,7 @@ const PlaceCase kPlaceCases[] = {
 
 DifCase place_case(vm::StringPlace place) {
   const PlaceCase built_in{place, "ldgs execname, %r3\n"};
-  const PlaceCase* listed =
-      std::find_if(std::begin(kPlaceCases), std::end(kPlaceCases), [&](const PlaceCase& one) { return one.place == place; });
+  const auto listed = std::ranges::find(kPlaceCases, place, &PlaceCase::place);
   const PlaceCase& how = listed == std::end(kPlaceCases) ? built_in : *listed;
   return {.row = row_of(place),
           .setup = (how.store ? declare(*how.store, "string") : "") + "sets \"{s}\", %r1\n" + how.made,
@@ -209,30 +203,34 @@ Arguments arguments_of(const dif::SubroutineInfo& subroutine) {
   return arguments;
 }
 
-// DIF that makes an argument in this register.
-std::string setup_of(const std::string& argument, unsigned number) {
-  static const std::map<std::string, std::string> made = {
-      {"string", "ldgs execname"}, {"text", "sets \"{s}\""},  {"other", "sets \"zz\""},
-      {"digits", "sets \"{d}\""},  {"key", "sets \"b\""},     {"object", "sets \"{\\\"a\\\": \\\"{s}\\\", \\\"b\\\": 1}\""},
-      {"size", "setx {n}"},        {"captured", "setx 4096"},
-  };
-  if (argument == "scratch") return fmt::format("setx 512, %r{0}\nallocs %r{0}, %r{0}\n", number);
-  if (const auto found = made.find(argument); found != made.end()) return fmt::format("{}, %r{}\n", found->second, number);
-  return fmt::format("setx {}, %r{}\n", argument, number);
-}
-
-bool is_text(const std::string& argument) {
-  return argument == "string" || argument == "other" || argument == "digits" || argument == "key" || argument == "object";
-}
+// The DIF of an argument in register {0}, and whether it is pushed as a string. Others are numbers.
+struct ArgumentDif {
+  std::string_view argument;
+  const char* made;
+  bool is_text = false;
+};
+constexpr ArgumentDif kArguments[] = {
+    {"string", "ldgs execname, %r{0}\n", true},
+    {"text", "sets \"{{s}}\", %r{0}\n"},
+    {"other", "sets \"zz\", %r{0}\n", true},
+    {"digits", "sets \"{{d}}\", %r{0}\n", true},
+    {"key", "sets \"b\", %r{0}\n", true},
+    {"object", "sets \"{{\\\"a\\\": \\\"{{s}}\\\", \\\"b\\\": 1}}\", %r{0}\n", true},
+    {"size", "setx {{n}}, %r{0}\n"},
+    {"captured", "setx 4096, %r{0}\n"},
+    {"scratch", "setx 512, %r{0}\nallocs %r{0}, %r{0}\n"},
+};
 
 DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
   DifCase made{row_of(subroutine.id)};
   std::string pushes;
   unsigned number = 1;
   for (const std::string& argument : arguments_of(subroutine)) {
-    made.setup += setup_of(argument, number);
-    pushes += fmt::format(fmt::runtime(is_text(argument) ? "pushtr string, %r0, %r{}\n" : "pushtv %r{}\n"), number);
-    number++;
+    const ArgumentDif of_number{argument, "setx {1}, %r{0}\n"};
+    const auto listed = std::ranges::find(kArguments, argument, &ArgumentDif::argument);
+    const ArgumentDif& how = listed == std::end(kArguments) ? of_number : *listed;
+    made.setup += fmt::format(fmt::runtime(how.made), number, argument);
+    pushes += fmt::format(fmt::runtime(how.is_text ? "pushtr string, %r0, %r{}\n" : "pushtv %r{}\n"), number++);
   }
   made.body = pushes + fmt::format("call {}, %r7\n", subroutine.name);
   made.base = pushes + "flushts\n";
@@ -247,11 +245,6 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
   return made;
 }
 
-bool is_measured(Row row) {
-  const std::vector<Uncalibrated> without = uncalibrated_rows();
-  return std::none_of(without.begin(), without.end(), [&](const Uncalibrated& one) { return one.row == row; });
-}
-
 }  // namespace
 
 std::vector<Uncalibrated> uncalibrated_rows() {
@@ -264,8 +257,9 @@ std::vector<Uncalibrated> uncalibrated_rows() {
 
 std::vector<DifCase> dif_cases() {
   std::vector<DifCase> cases;
-  const auto add = [&cases](DifCase made) {
-    if (is_measured(made.row)) cases.push_back(std::move(made));
+  const std::vector<Uncalibrated> without = uncalibrated_rows();
+  const auto add = [&](DifCase made) {
+    if (std::ranges::find(without, made.row, &Uncalibrated::row) == without.end()) cases.push_back(std::move(made));
   };
   const auto is_row = [](Row row) { return has_row(price_rows(), row); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
