@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <span>
 
 namespace dvm::runtime {
 namespace {
@@ -28,7 +28,7 @@ constexpr struct {
 // Nothing: none has the name.
 template <class Id, class Names>
 std::optional<Id> find(const Names& names, std::string_view name) {
-  const auto found = std::find(std::begin(names), std::end(names), name);
+  const auto found = std::ranges::find(names, name);
   return found == std::end(names) ? std::nullopt : std::optional(static_cast<Id>(found - std::begin(names)));
 }
 
@@ -36,7 +36,7 @@ std::optional<Id> find(const Names& names, std::string_view name) {
 enum class RowAxis { none, engine, backend, clause };
 
 bool is_one_of(std::string_view folder, std::initializer_list<std::string_view> all) {
-  return std::find(all.begin(), all.end(), folder) != all.end();
+  return std::ranges::find(all, folder) != all.end();
 }
 
 // "tuple/few" and so on are of the tables that DIF uses.
@@ -94,34 +94,15 @@ vm::RowName Row::in(const Execution& execution) const {
   return usual.in(is_by_engine ? engine_folder(execution.engine) : backend_folder(execution.backend));
 }
 
-std::optional<Row> find_row(std::string_view name) {
-  static const std::map<std::string, Row, std::less<>> all = [] {
-    std::map<std::string, Row, std::less<>> found;
-    for (size_t i = 0; i < rows::kCount; i++)
-      if (const Row row(i); !row.folder().empty()) found.emplace(row.name(), row);
-    return found;
-  }();
-  const auto found = all.find(name);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
-}
-
 Row row_of(dif::Action action) {
   const dif::AggregationInfo* function = dif::find_aggregation(action);
   return function ? row_of(*function) : row_of(*dif::find_action(action));
 }
 
 Row row_of(const vm::DifRow& row) {
-  switch (row.table) {
-    case vm::DifRow::Table::opcode:
-      return row_of(static_cast<dif::Opcode>(row.at));
-    case vm::DifRow::Table::variant:
-      return variant_of(static_cast<dif::Opcode>(row.at));
-    case vm::DifRow::Table::variable:
-      return row_of(dif::kBuiltIns[row.at]);
-    case vm::DifRow::Table::subroutine:
-      break;
-  }
-  return row_of(static_cast<dif::Subroutine>(row.at));
+  // By the table; the first opcode has the number 1.
+  static constexpr size_t kFirst[] = {rows::kOpcode - 1, rows::kVariant - 1, rows::kVariable, rows::kSubroutine};
+  return Row(kFirst[static_cast<size_t>(row.table)] + row.at);
 }
 
 std::optional<Row> consumer_step_of(const dif::ActionInfo& action) {

@@ -1,10 +1,6 @@
 #pragma once
-// The rows that a profile may price: an enumeration of all rows of all tables. A row's name is its path in a profile:
-//
-//   opcode/NAME  variable/NAME  subroutine/NAME  string/PLACE  tuple/KIND     DIF (dvm/vm/profile.h, operands.h)
-//   action/NAME  aggregation/NAME                                             vm/dif/actions.def, aggregations.def
-//   source/NAME/STAGE  capture/NAME  consumer/STEP                            sources.def, flow_stages.def, captures.def,
-//   consumer_steps.def record/  key/  prepare/  ring/  resume/  rested/  account/  agent/        rows.def
+// The rows that a profile may price: an enumeration of all rows of all tables. A row's name is its path in a profile, such as
+// opcode/add or source/pid/trigger; docs/cost-model.md lists the tables.
 //
 // In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made from a row of its table. The
 // engine and backend that do the work (places.def) are not part of a row; Execution has them.
@@ -13,7 +9,6 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,7 +83,7 @@ struct RowText {
   constexpr bool is(std::string_view path) const {
     const size_t slash = folder.size(), behind = slash + 1 + name.size();
     const size_t stage = folder == "source" ? 1 : 0;
-    return path.size() == behind + stage + end.size() && path.substr(0, slash) == folder && path[slash] == '/' &&
+    return slash > 0 && path.size() == behind + stage + end.size() && path.substr(0, slash) == folder && path[slash] == '/' &&
            path.substr(slash + 1, name.size()) == name && (stage == 0 || path[behind] == '/') &&
            path.substr(behind + stage) == end;
   }
@@ -157,13 +152,16 @@ class Row {
   uint16_t number_;
 };
 
-consteval Row operator""_row(const char* text, size_t size) {
+// Nothing: there is no such row.
+constexpr std::optional<Row> find_row(std::string_view name) {
   for (size_t i = 0; i < rows::kCount; i++)
-    if (rows::kTexts[i].is({text, size})) return Row(i);
-  throw "there is no such row";
+    if (rows::kTexts[i].is(name)) return Row(i);
+  return std::nullopt;
 }
-// Looks up a name at run time. Nothing: there is no such row.
-std::optional<Row> find_row(std::string_view name);
+consteval Row operator""_row(const char* text, size_t size) {
+  const std::optional<Row> row = find_row({text, size});
+  return row ? *row : throw "there is no such row";
+}
 
 constexpr Row row_of(dif::Opcode opcode) { return Row(rows::kOpcode + static_cast<size_t>(opcode) - 1); }
 constexpr Row variant_of(dif::Opcode opcode) { return Row(rows::kVariant + static_cast<size_t>(opcode) - 1); }
