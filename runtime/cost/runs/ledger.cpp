@@ -2,8 +2,6 @@
 
 #include "runtime/cost/runs/ledger.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -40,9 +38,12 @@ class LedgerPricing {
     prices_.miss(name);
   }
 
-  // Adds the extra cost of finding several keys instead of a single one: of aggregations, of variables.
-  void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, kKeyRows, found, keys); }
-  void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, kTupleRows, found, keys); }
+  // Adds the extra cost of finding several keys instead of a single one.
+  void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
+    if (found == 0 || keys <= 1) return;
+    if (native_ < 1) to.clocks += (1 - native_) * found * table_times(prices_, rows).among(keys);
+    if (native_ > 0) to.clocks += native_ * found * table_times(native_prices_, rows).among(keys);
+  }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
   std::set<std::string> missing() const {
@@ -53,11 +54,6 @@ class LedgerPricing {
 
  private:
   static Execution native_execution(const vm::Profile& profile) { return {EngineId::llvm, execution_of(profile).backend}; }
-  void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
-    if (found == 0 || keys <= 1) return;
-    if (native_ < 1) to.clocks += (1 - native_) * found * table_times(prices_, rows).among(keys);
-    if (native_ > 0) to.clocks += native_ * found * table_times(native_prices_, rows).among(keys);
-  }
 
   Prices prices_, native_prices_;
   double native_ = 0;
@@ -100,15 +96,21 @@ std::string action_name(const std::string& name) {
   return find_row(aggregating) ? aggregating : "action/" + name;
 }
 
+// The tally of a stage, or of a step of the consumer.
+vm::Tally tally_of(const std::vector<std::pair<std::string, vm::Tally>>& tallies, std::string_view name) {
+  for (const auto& [one, tally] : tallies)
+    if (one == name) return tally;
+  return {};
+}
+
 // Of several keys each is waited for, more the more there are: as many as a table had when it was read, on the average.
 void add_many_keys(LedgerPricing& pricing, vm::Cost& to, const Account& account) {
-  const auto build = std::find_if(account.consumer.begin(), account.consumer.end(),
-                                  [](const auto& step) { return step.first == "aggregation_build"; });
-  if (build == account.consumer.end() || build->second.units == 0) return;
+  const vm::Tally build = tally_of(account.consumer, "aggregation_build");
+  if (build.units == 0) return;
   uint64_t found = 0;
   for (const EcbAccount& ecb : account.ecbs) found += ecb.keyed;
-  const double keys = static_cast<double>(build->second.units) / static_cast<double>(build->second.count);
-  pricing.add_among_keys(to, static_cast<double>(found), keys);
+  pricing.add_among(to, kKeyRows, static_cast<double>(found),
+                    static_cast<double>(build.units) / static_cast<double>(build.count));
 }
 
 // The same of variables with keys, as many as there are at the end. One that a firing stores to was often looked up by it, and is
@@ -119,7 +121,7 @@ void add_many_tuples(LedgerPricing& pricing, vm::Cost& to, const Account& accoun
     for (const dif::OpcodeInfo& row : dif::kOpcodes)
       if (row.format == dif::Format::stv && row.tuple == dif::TupleUse::key)
         stored += ecb.counts.opcodes[static_cast<size_t>(row.opcode)].count;
-  pricing.add_among_tuples(to, static_cast<double>(stored), static_cast<double>(account.live_dynamic));
+  pricing.add_among(to, kTupleRows, static_cast<double>(stored), static_cast<double>(account.live_dynamic));
 }
 
 // Firings in which one of these clauses ran its actions: of the clauses of a probe, those of the one that did so most often.
@@ -130,12 +132,6 @@ uint64_t firings_with(const Account& account, bool (*counts)(const EcbAccount&))
   uint64_t firings = 0;
   for (const auto& [probe, hits] : of_probes) firings += hits;
   return firings;
-}
-
-uint64_t stage_count(const Account& account, std::string_view name) {
-  for (const auto& [stage, tally] : account.stages)
-    if (stage == name) return tally.count;
-  return 0;
 }
 
 // Clauses with DIF, of all firings, that came behind another one.
@@ -159,7 +155,7 @@ vm::Cost price_preparation(LedgerPricing& pricing, const Account& account) {
   pricing.run_natively(0);
   pricing.add(cost, "prepare/machine"_row, account.events);  // the shorter way to machine code is one without an account
   pricing.run_natively(native_share(account.ecbs));
-  const uint64_t started = stage_count(account, "prepare");
+  const uint64_t started = tally_of(account.stages, "prepare").count;
   pricing.add(cost, "prepare/dif"_row, started);
   pricing.add(cost, "prepare/clause"_row, further_clauses(account, started));
   if (account.locals > 0) pricing.add(cost, "prepare/locals"_row, started, account.locals * started);
@@ -204,10 +200,10 @@ void add_values(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
 
 vm::Cost price_consumer(LedgerPricing& pricing, const Account& account, bool is_quiet) {
   vm::Cost cost;
-  const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
+  const uint64_t switches = tally_of(account.stages, "snapshot_records").count;
   pricing.add(cost, "consumer/status_snapshot"_row, switches);
   pricing.add(cost, "consumer/buffer_snapshot"_row, switches);
-  pricing.add(cost, "consumer/aggregation_snapshot"_row, takes);
+  pricing.add(cost, "consumer/aggregation_snapshot"_row, tally_of(account.stages, "snapshot_aggregations").count);
   for (const EcbAccount& ecb : account.ecbs)
     if (ecb.records != 0) add_records(pricing, cost, ecb, is_quiet);
   for (const auto& [step, tally] : account.consumer) pricing.add_named(cost, "consumer/" + step, tally);
