@@ -34,26 +34,21 @@ void make_shares(std::span<const dif::Program* const> programs, PredictOptions& 
   for (auto& [description, rate] : options.rates) rate = sum > 0 ? rate / sum : 0;
 }
 
-// Bytes of all probes in the ring.
-double ring_bytes(const Prediction& prediction) {
-  double bytes = 0;
-  for (const ProbePrediction& probe : prediction.probes) bytes += probe.rate * probe.ring_bytes;
-  return bytes;
-}
+// Of all probes together.
+struct ProbeSums {
+  double ring_bytes = 0;
+  double agent_clocks = 0;  // what an agent takes in the threads, which is the user's time
+  double clauses = 0;
+};
 
-// What an agent takes in the threads, which is the user's time.
-double agent_clocks(const Prediction& prediction) {
-  double clocks = 0;
-  for (const ProbePrediction& probe : prediction.probes)
-    if (probe.agent && probe.agent->way.share == 1) clocks += probe.rate * probe.thread.clocks;
-  return clocks;
-}
-
-// Clauses of a poll that finds firings of all probes.
-double clauses_of(const Prediction& prediction) {
-  size_t clauses = 0;
-  for (const ProbePrediction& probe : prediction.probes) clauses += probe.clauses.size();
-  return static_cast<double>(clauses);
+ProbeSums sums_of(const Prediction& prediction) {
+  ProbeSums sums;
+  for (const ProbePrediction& probe : prediction.probes) {
+    sums.ring_bytes += probe.rate * probe.ring_bytes;
+    if (probe.agent && probe.agent->way.share == 1) sums.agent_clocks += probe.rate * probe.thread.clocks;
+    sums.clauses += static_cast<double>(probe.clauses.size());
+  }
+  return sums;
 }
 
 double key_bytes(const dif::AggregationDesc& aggregation, double string) {
@@ -134,13 +129,13 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   FiringModel model;
   for (const EngineChange& change : engine_changes(prediction, profile.clock_hz))  // rates add up to 1: a second is a firing
     model.translated_after = std::max(model.translated_after, change.seconds.value_or(0));
-  const double by_agent = agent_clocks(prediction);
+  const ProbeSums sums = sums_of(prediction);
   const Total& total = prediction.total;
-  model.thread_ns = (is_in_thread ? total.probes().clocks : total.probes_system.clocks + by_agent) * ns;
-  if (!is_in_thread) model.dvm_ns = (total.probes_user.clocks - prediction.waiting.clocks - by_agent) * ns;
+  model.thread_ns = (is_in_thread ? total.probes().clocks : total.probes_system.clocks + sums.agent_clocks) * ns;
+  if (!is_in_thread) model.dvm_ns = (total.probes_user.clocks - prediction.waiting.clocks - sums.agent_clocks) * ns;
   model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
-  if (!is_in_thread) model.ring_bytes = ring_bytes(prediction);
+  if (!is_in_thread) model.ring_bytes = sums.ring_bytes;
   model.dynamic = dynamic_uses(programs, options);
   bool aggregates = false;
   for (const dif::Program* program : programs)
@@ -150,8 +145,8 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (aggregates) model.read_keys_ns = prices.of("consumer/aggregation_snapshot"_row).clocks * ns;
   if (const vm::Price* build = prices.find("consumer/aggregation_build"_row)) model.key_ns = build->n * ns;
   if (is_in_thread) return model;
-  model.look_ns = look_cost(prices, clauses_of(prediction)).clocks * ns;
-  model.shared_look_ns = look_cost(prices, clauses_of(prediction), true).clocks * ns;
+  model.look_ns = look_cost(prices, sums.clauses).clocks * ns;  // of a poll that finds firings of all probes
+  model.shared_look_ns = look_cost(prices, sums.clauses, true).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;
