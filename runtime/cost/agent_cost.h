@@ -1,14 +1,5 @@
 #pragma once
-// The cost of a firing by an agent:
-//
-//   site     In the thread: stub + gates + lane + sum over the clauses of (predicate + Prob * actions).
-//            A clause with a record of its own costs Prob * (record + captures) in the thread,
-//            and Prob * (reading the record + preparation + actions) in dvm.
-//   record   In the thread: stub + gates + P * (lane + record + captures).
-//            In dvm: P * (reading the record + preparation) + sum over the clauses of (predicate + Prob * actions).
-//
-// Gates are predicates that are evaluated before anything else. If all of them are false, the firing ends. P is the probability
-// that one of them is true; without gates it is 1. A clause that runs at the site evaluates its gate once more.
+// The cost of a firing by an agent: equations (9) and (10) of docs/cost-model.md, which says what gates and P are.
 
 #include <span>
 #include <vector>
