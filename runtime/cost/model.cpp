@@ -151,8 +151,6 @@ vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
 }
 
-CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) { return capture_cost(prices, prices, needs); }
-
 CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs) {
   CaptureCost cost;
   const auto add_if = [&](bool is_needed, Row row) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "dvm/dif/program.h"
 #include "runtime/cost/prices.h"
@@ -36,8 +35,6 @@ inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, co
 struct CaptureCost {
   vm::Cost thread, dvm;
 };
-CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
-// The same, with separate prices for the traced thread and for dvm.
 CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs);
 // Bytes of a record in a lane, padded; strings have `string` bytes.
 double record_bytes(const RecordLayouts& layouts, double string);

@@ -246,7 +246,7 @@ class Predicting {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
       needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
       if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
-      const CaptureCost cost = capture_cost(prices_, needs);
+      const CaptureCost cost = capture_cost(prices_, prices_, needs);
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
       probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);

@@ -442,10 +442,10 @@ TEST(Prediction, WhatIsCapturedIsPricedByItsSize) {
   CaptureNeeds needs;
   needs.args = 0b101;
   needs.add({Word(0), true, 0, 256, {}});
-  EXPECT_DOUBLE_EQ(capture_cost(prices, needs).thread.clocks, 2 * 6 + 40 + 20 * 0.25);
+  EXPECT_DOUBLE_EQ(capture_cost(prices, prices, needs).thread.clocks, 2 * 6 + 40 + 20 * 0.25);
   EXPECT_TRUE(prices.missing().empty());
   needs.time = true;
-  capture_cost(prices, needs);
+  capture_cost(prices, prices, needs);
   EXPECT_EQ(prices.missing(), std::set<std::string>{"capture/time"});
 }
 
