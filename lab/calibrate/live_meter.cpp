@@ -46,8 +46,10 @@ struct LiveSource {
   const char* probe = kEntry;
   const char* stamp = nullptr;  // the argument that the probe has of the call
   bool is_only_child = false;   // others fire it too, and are left out by a predicate
+  bool is_shared = false;       // it shares the trap of calibrated:::entry
 };
 
+// Timers come last.
 constexpr LiveSource kLive[] = {
     {PricedSource::pid, StubKind::stepped, kEntry, "arg0"},
     {PricedSource::pid_emulated, StubKind::emulated, kEntry, "arg0"},
@@ -58,15 +60,12 @@ constexpr LiveSource kLive[] = {
     {PricedSource::syscall, StubKind::system_call, "syscall::getppid:entry", "arg0", true},
     {PricedSource::sched, StubKind::signal, "proc:::signal-send", nullptr, true},
     {PricedSource::sdt, StubKind::signal, "sdt:::signal_generate", nullptr, true},
+    {PricedSource::pid_shared, StubKind::emulated, "calibrated:::again", nullptr, false, true},
+    {PricedSource::pid_return_shared, StubKind::emulated, kReturn, nullptr, false, true},
     {PricedSource::profile, StubKind::loop, "profile-4999hz", nullptr, true},
+    {PricedSource::tick, StubKind::loop, "tick-5000hz"},
 };
-
-// A probe that shares the trap of calibrated:::entry.
-struct SharedSource {
-  PricedSource source;
-  const char* probe;
-};
-constexpr SharedSource kShared[] = {{PricedSource::pid_shared, "calibrated:::again"}, {PricedSource::pid_return_shared, kReturn}};
+constexpr size_t kTimers = 2;  // of them
 
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
 
@@ -169,8 +168,8 @@ class SourceMeter {
 };
 
 // The extra cost of the probe if the entry is probed as well.
-void measure_shared(const SharedSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
-  const StubCalls calls{StubKind::emulated, bench.calls};
+void measure_shared(const LiveSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
+  const StubCalls calls{source.stub, bench.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
   const LiveFigures one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
@@ -181,8 +180,6 @@ void measure_shared(const SharedSource& source, LoopingChild& child, Bench& benc
   const vm::Price others{one.handled.median + known.m, 0, one.handled.deviation() + known.spread};
   set_stage(profile, source.source, FlowStage::handler, remainder_of(both.handled, others));
 }
-
-constexpr const char* kTickScript = "tick-5000hz { @ = count(); }";
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
 double sample_tick(const dif::Program& program, uint64_t firings) {
@@ -212,68 +209,55 @@ double sample_tick(const dif::Program& program, uint64_t firings) {
   return time.usual();
 }
 
-void measure_tick(Bench& bench, vm::Profile& profile) {
+void measure_tick(const LiveSource& source, Bench& bench, vm::Profile& profile) {
   constexpr uint64_t kCalls = 15;  // of other sources, for each firing
-  const dif::Program program = or_throw(bench.compile(kTickScript));
+  const std::string script = fmt::format("{} {{ @ = count(); }}", source.probe);
+  const dif::Program program = or_throw(bench.compile(script));
   std::vector<double> samples;
   for (unsigned i = 0; i < bench.samples; i++) samples.push_back(sample_tick(program, bench.calls / kCalls));
   const noise::Middle firing = bench.book.settle_middle("tick", noise::quiet_middle(samples));
-  const vm::Price known = known_firings(kTickScript, bench, profile);
-  profile.set("source/tick/handler"_row, times(remainder_of(firing, known), clocks_of_ns(profile)));
+  set_stage(profile, source.source, FlowStage::handler, remainder_of(firing, known_firings(script, bench, profile)));
 }
 
-// The rows of one source.
-std::vector<Row> rows_of(PricedSource name) {
-  std::vector<Row> rows = {row_of(name, FlowStage::handler)};
-  if (name != PricedSource::tick) rows.push_back(row_of(name, FlowStage::trigger));
-  for (const LiveSource& source : kLive) {
-    if (name != source.source) continue;
-    rows.push_back(row_of(name, FlowStage::capture));
-    if (source.stamp != nullptr) rows.push_back(row_of(name, FlowStage::resume));
-  }
+std::vector<Row> rows_of(const LiveSource& one) {
+  std::vector<Row> rows = {row_of(one.source, FlowStage::handler)};
+  if (one.source == PricedSource::tick) return rows;
+  rows.push_back(row_of(one.source, FlowStage::trigger));
+  if (!one.is_shared) rows.push_back(row_of(one.source, FlowStage::capture));
+  if (one.stamp != nullptr) rows.push_back(row_of(one.source, FlowStage::resume));
   return rows;
 }
 
-void measure_source(PricedSource name, Bench& bench, vm::Profile& profile) {
-  if (name == PricedSource::tick) return measure_tick(bench, profile);
+void measure_source(const LiveSource& source, Bench& bench, vm::Profile& profile) {
+  if (source.source == PricedSource::tick) return measure_tick(source, bench, profile);
   LoopingChild child = or_throw(start_looping_child());
-  for (const SharedSource& source : kShared)
-    if (name == source.source) return measure_shared(source, child, bench, profile);
-  for (const LiveSource& source : kLive)
-    if (name == source.source) return SourceMeter(source, child, bench).measure(profile);
+  source.is_shared ? measure_shared(source, child, bench, profile) : SourceMeter(source, child, bench).measure(profile);
 }
 
-bool is_timer(PricedSource source) { return source == PricedSource::profile || source == PricedSource::tick; }
-
-// Timers, or all others.
-std::vector<PricedSource> live_sources(bool are_timers) {
-  std::vector<PricedSource> sources;
-  for (const LiveSource& one : kLive) sources.push_back(one.source);
-  for (const SharedSource& one : kShared) sources.push_back(one.source);
-  sources.push_back(PricedSource::tick);
-  std::erase_if(sources, [&](PricedSource source) { return is_timer(source) != are_timers; });
-  return sources;
+template <bool kAreTimers>
+std::span<const LiveSource> live_sources() {
+  return kAreTimers ? std::span(kLive).last(kTimers) : std::span(kLive).first(std::size(kLive) - kTimers);
 }
 
-template <bool kTimers>
+template <bool kAreTimers>
 std::vector<Row> source_rows() {
   std::vector<Row> rows;
-  for (const PricedSource source : live_sources(kTimers))
+  for (const LiveSource& source : live_sources<kAreTimers>())
     for (const Row row : rows_of(source)) rows.push_back(row);
   return rows;
 }
 
 // A source that is not available here does not prevent others from being measured.
-template <bool kTimers>
+template <bool kAreTimers>
 void measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const std::vector<PricedSource> sources = live_sources(kTimers);
+  const auto sources = live_sources<kAreTimers>();
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
-    const std::vector<Row> rows = rows_of(sources[i]);
-    if (only && std::find(rows.begin(), rows.end(), *only) == rows.end()) continue;
+    if (only && !has_row(rows_of(sources[i]), *only)) continue;
     const Status measured = caught([&] { measure_source(sources[i], bench, profile); });
     if (only) return or_throw(measured);
-    if (!measured) bench.warn(fmt::format("the source {} was not measured: {}", name_of(sources[i]), measured.error().message));
+    if (!measured)
+      bench.warn(fmt::format("the source {} was not measured: {}", name_of(sources[i].source), measured.error().message));
   }
 }
 
