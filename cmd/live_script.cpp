@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 
 #include "cmd/firing_source.h"
 #include "cmd/libraries.h"
@@ -88,14 +89,13 @@ Result<ExperimentBasis> prepare_experiments(const std::string& profile) {
   return ExperimentBasis{*std::move(prices), *std::move(workload)};
 }
 
-Result<std::unique_ptr<lab::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
-                                                        int32_t pid) {
+Result<std::unique_ptr<lab::TracedProgram>> open_traced(std::string_view text, std::string_view settings, int32_t pid) {
   ScriptOptions script;
-  script.programs.push_back({GivenProgram::Form::name, text});
+  script.programs.push_back({GivenProgram::Form::name, std::string(text)});
   script.pids = {pid};
   script.settings.assign(std::begin(kRates), std::end(kRates));
-  for (const std::string& setting : settings)
-    if (!setting.empty()) script.settings.push_back(setting);
+  std::istringstream words{std::string(settings)};
+  for (std::string word; words >> word;) script.settings.push_back(word);
   const Result<dif::Options> options = run_time_options(script);
   if (!options) return options.error();
   const Result<std::vector<compiler::Source>> sources = read_sources(script, *options);

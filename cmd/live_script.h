@@ -24,7 +24,6 @@ struct ExperimentBasis {
 Result<ExperimentBasis> prepare_experiments(const std::string& profile);
 
 // The program of an experiment, for a process: a lab::OpenTraced.
-Result<std::unique_ptr<lab::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
-                                                        pid_t pid);
+Result<std::unique_ptr<lab::TracedProgram>> open_traced(std::string_view text, std::string_view settings, pid_t pid);
 
 }  // namespace dvm::cmd

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <numeric>
-#include <sstream>
 
 #include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
@@ -46,11 +44,6 @@ constexpr LiveRow kRows[] = {
 // Jobs of some milliseconds: more firings would fill the ring, or take long.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream words{std::string(text)};
-  return {std::istream_iterator<std::string>(words), {}};
-}
-
 // CPU time of one round, in ns.
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
 double mean(const std::vector<double>& of) {
@@ -70,14 +63,13 @@ bool LiveResult::is_within() const {
 }
 
 std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown) {
-  const auto is_asked_for = [](const LiveRow& row, const std::string& name) { return row.name == name || row.group == name; };
-  for (const std::string& name : names)
-    if (std::none_of(std::begin(kRows), std::end(kRows), [&](const LiveRow& row) { return is_asked_for(row, name); }))
-      unknown = name;
+  std::set<std::string_view> all;
+  for (const LiveRow& row : kRows) all.insert({row.name, row.group});
   std::vector<const LiveRow*> found;
   for (const LiveRow& row : kRows)
-    if (names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_asked_for(row, name); }))
-      found.push_back(&row);
+    if (names.empty() || std::ranges::count(names, row.name) + std::ranges::count(names, row.group) > 0) found.push_back(&row);
+  for (const std::string& name : names)
+    if (!all.contains(name)) unknown = name;
   return found;
 }
 
@@ -154,7 +146,7 @@ class RowMeasurement {
     const double busy = busy_time();
     const JobTimes untraced = child_->run(job_);
     pair.untraced = {untraced, 0, busy_time() - busy, 0, 1};
-    const auto program = or_throw(how_.open(std::string(row_.program), words_of(row_.setting), child_->pid()));
+    const auto program = or_throw(how_.open(row_.program, row_.setting, child_->pid()));
     const bool is_first = !result_.predicted;
     SourcesOfProbes sources = is_first ? find_sources_of(*program) : SourcesOfProbes();
     std::vector<Refused> refused;

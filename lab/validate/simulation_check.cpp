@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/workload_naps.h"
@@ -54,13 +53,6 @@ constexpr unsigned kVotes = 2;           // equal results that decide whether a 
 
 // It measures when tracing ends, since a buffer is full.
 bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
-
-std::vector<std::string> settings_of(const SimulationPoint& point) {
-  std::vector<std::string> all;
-  std::istringstream text{std::string(point.settings)};
-  for (std::string one; text >> one;) all.push_back(one);
-  return all;
-}
 
 Job job_of(const SimulationPoint& point, double rate, double seconds) {
   return {"paced", static_cast<long>(rate), 0, static_cast<long>(1000 * seconds), point.threads, point.keys};
@@ -123,7 +115,7 @@ class PointCheck {
 
   // A program whose probes are on.
   std::unique_ptr<TracedProgram> start() const {
-    auto program = or_throw(open_(std::string(point_.program), settings_of(point_), child_.pid()));
+    auto program = or_throw(open_(point_.program, point_.settings, child_.pid()));
     std::vector<Refused> refused;
     or_throw(program->handle().go(refused));
     if (!refused.empty()) throw Error{refused.front().reason};

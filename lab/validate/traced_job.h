@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,9 +55,9 @@ class TracedProgram {
   virtual std::vector<const dif::Program*> programs() const = 0;
 };
 
-// Makes one. settings: as for -x.
-using OpenTraced = std::function<Result<std::unique_ptr<TracedProgram>>(const std::string& text,
-                                                                        const std::vector<std::string>& settings, int32_t pid)>;
+// Makes one. settings: words, as for -x.
+using OpenTraced =
+    std::function<Result<std::unique_ptr<TracedProgram>>(std::string_view text, std::string_view settings, int32_t pid)>;
 
 struct TracedJob {
   JobTimes times;
