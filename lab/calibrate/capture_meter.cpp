@@ -18,7 +18,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "lab/calibrate/live_run.h"
 #include "lab/calibrate/script_meter.h"
@@ -44,6 +43,8 @@ struct Size {
   double things = 0;         // that the row is priced by
 };
 
+using Sizes = std::array<std::optional<Size>, 2>;
+
 enum class Fires : uint8_t { function, system_call, acting };  // acting: a function, and dvm acts on the process
 
 struct CaptureCase {
@@ -52,7 +53,7 @@ struct CaptureCase {
   // {0}: the size's things, {1}: the parent of the process, {2}: a signal that it ignores, {3}: the signal that ends a stop, {4}:
   // a text of so many letters
   const char* actions;
-  std::array<std::optional<Size>, 2> sizes;
+  Sizes sizes = {Size{}, {}};
   Fires fires = Fires::function;
   unsigned uses = 1;  // of the row; where dvm acts, the actions are repeated as often
   const char* setup = "";
@@ -65,38 +66,29 @@ constexpr Size of_stack(uint32_t depth) { return {0, depth, 0, frames_at(depth)}
 constexpr Size of_unwound(uint32_t depth) { return {0, depth, kLargeCopy, frames_at(depth)}; }
 constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
 
-constexpr const char* kCounted = "@ = count(); ";
+constexpr const char *kByStack = "@[ustack()] = count();", *kCounted = "@ = count(); ",
+                     *kCopied = "@ = count(); this->copied = copyin(arg0, {0});";
+constexpr Sizes kOne = {Size{}, {}}, kBytes = {of_bytes(8), of_bytes(kLong)};
 // Two sizes of what has frames lie in the same stack.
+constexpr Sizes kStacks = {of_stack(kShallow), of_stack(kDeep)};
 const CaptureCase kCases[] = {
-    {"capture/time"_row, false, "@ = sum(timestamp);", {Size{}, {}}},
-    {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);", {Size{}, {}}},
-    {"capture/thread"_row, false, "@ = sum(tid);", {Size{}, {}}},
-    {"capture/name"_row, false, "@[execname] = count();", {Size{}, {}}},
-    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}, Fires::function, 4},
-    {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {0}));", {of_bytes(8), of_bytes(kLong)}},
+    {"capture/time"_row, false, "@ = sum(timestamp);"},
+    {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);"},
+    {"capture/thread"_row, false, "@ = sum(tid);"},
+    {"capture/name"_row, false, "@[execname] = count();"},
+    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", kOne, Fires::function, 4},
+    {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {0}));", kBytes},
     {"capture/string"_row, false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
-    {"capture/stack"_row, false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
-    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", {Size{}, {}}, Fires::system_call},
-    {"action/ustack"_row, true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
-    {"capture/stack_bytes"_row, false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
-    {"capture/unwind"_row, true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
-    {"action/raise"_row, true, "raise({2});", {Size{}, {}}, Fires::acting, 4, kCounted},
-    {"action/stop"_row, true, "stop(); raise({3});", {Size{}, {}}, Fires::acting, 1, kCounted},
-    {"subroutine/progenyof"_row, true, "this->is_child = progenyof({1});", {Size{}, {}}, Fires::acting, 16, kCounted},
-    {"subroutine/copyout"_row,
-     true,
-     "copyout(this->copied, arg0, {0});",
-     {of_bytes(8), of_bytes(kLong)},
-     Fires::acting,
-     4,
-     "@ = count(); this->copied = copyin(arg0, {0});"},
-    {"subroutine/copyoutstr"_row,
-     true,
-     "copyoutstr(\"{4}\", arg0, {0});",
-     {of_bytes(8), of_bytes(kLong)},
-     Fires::acting,
-     4,
-     kCounted},
+    {"capture/stack"_row, false, kByStack, kStacks},
+    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", kOne, Fires::system_call},
+    {"action/ustack"_row, true, kByStack, kStacks},
+    {"capture/stack_bytes"_row, false, kByStack, {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
+    {"capture/unwind"_row, true, kByStack, {of_unwound(kShallow), of_unwound(kDeep)}},
+    {"action/raise"_row, true, "raise({2});", kOne, Fires::acting, 4, kCounted},
+    {"action/stop"_row, true, "stop(); raise({3});", kOne, Fires::acting, 1, kCounted},
+    {"subroutine/progenyof"_row, true, "this->is_child = progenyof({1});", kOne, Fires::acting, 16, kCounted},
+    {"subroutine/copyout"_row, true, "copyout(this->copied, arg0, {0});", kBytes, Fires::acting, 4, kCopied},
+    {"subroutine/copyoutstr"_row, true, "copyoutstr(\"{4}\", arg0, {0});", kBytes, Fires::acting, 4, kCounted},
 };
 
 std::string clause_of(const CaptureCase& one, const Size& size) {
@@ -155,10 +147,10 @@ class CaptureMeter {
   // Ns that the profile does not predict.
   vm::Price remainder(const CaptureCase& one, const Size& size) {
     const Measured with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
-    const auto side = [&](const Measured& all) { return one.is_in_dvm ? all.figures.handled : all.figures.thread; };
-    const auto said = [&](const Measured& all) { return one.is_in_dvm ? all.predicted.dvm : all.predicted.thread; };
-    vm::Price price = difference(side(with), side(without));
-    price.m = std::max(price.m - (said(with) - said(without)), 0.0);
+    vm::Price price = one.is_in_dvm ? difference(with.figures.handled, without.figures.handled)
+                                    : difference(with.figures.thread, without.figures.thread);
+    const FiringSides said = with.predicted, less = without.predicted;
+    price.m = std::max(price.m - (one.is_in_dvm ? said.dvm - less.dvm : said.thread - less.thread), 0.0);
     return price;
   }
 
