@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <optional>
 
 #include "lab/calibrate/live_run.h"
@@ -144,8 +143,6 @@ void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, clocks_of_ns(profile)));
 }
 
-std::vector<Row> rest_rows() { return rows_of(kCases); }
-
 void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   for (const RestedCase& one : kCases)
     if (!only || *only == one.row) measure(one, bench, profile);
@@ -162,8 +159,6 @@ void spread(const LoopingChild& first, const LoopingChild& second) {
   sched_setaffinity(first.pid(), sizeof own, &own);
   sched_setaffinity(second.pid(), sizeof other, &other);
 }
-
-std::vector<Row> ring_rows() { return {"ring/shared"_row}; }
 
 void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
@@ -186,7 +181,7 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 }  // namespace
 
 extern const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
-extern const Meter kRestMeter = {"rests", "firings after idle time were", rest_rows, measure_rests};
-extern const Meter kRingMeter = {"ring", "the ring was", ring_rows, measure_ring};
+extern const Meter kRestMeter = {"rests", "firings after idle time were", [] { return rows_of(kCases); }, measure_rests};
+extern const Meter kRingMeter = {"ring", "the ring was", [] { return std::vector{"ring/shared"_row}; }, measure_ring};
 
 }  // namespace dvm::lab
