@@ -1,16 +1,9 @@
 #pragma once
 // Detects a busy neighbour on the SMT sibling. On a rented machine nothing else shows it: no process, no load, no stolen time.
 // While the neighbour is awake each thread has half of the core's look-ahead, and work takes up to twice as long. Two independent
-// chains of multiplications are timed, too far apart for half a look-ahead to overlap them:
-//
-//   instructions apart   idle sibling   busy sibling     cycles of both, there and back; Intel Xeon (Emerald Rapids)
-//                  150   113            140 and more
-//                  300   148, 149       240 to 400
-//
-// Processors look ahead over 224 to 512 instructions, so for each of them one of the two distances lies within that and beyond
-// its half. The cycles with an idle sibling depend on the processor but are constant: a reading counts by its distance from the
-// lowest one. Pieces of 50 us of replayed firings between two quiet readings took what the quickest took within 5 % (94 % of
-// 7000), others 25 to 80 % longer. x86-64.
+// chains of multiplications are timed, too far apart for half a look-ahead to overlap them: 150 and 300 instructions. Processors
+// look ahead over 224 to 512, so for each of them one of the two distances lies within that and beyond its half. The cycles with
+// an idle sibling depend on the processor but are constant: a reading counts by its distance from the lowest one. x86-64.
 
 #include <x86intrin.h>
 
