@@ -1,13 +1,6 @@
 #pragma once
 // dvm cost validate: measures the rows of live_rows.def on a live process, untraced and traced in turn, and predicts them from a
-// profile.
-//
-// - call    ns a round at full speed: the CPU time of traced rounds less that of untraced ones, and dvm's       beside (4)
-// - share   % of a CPU at the traced rate, of the same: traced share - untraced share * traced / untraced rate  beside (7), (8)
-// - timer   % of a CPU: interrupts by timers, and dvm's share                                                   beside (7), (8)
-// - plain   clocks a round, less those of the baseline                                                          no prediction
-//
-// Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated (quietest). The
+// profile. Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated (quietest). The
 // slower half of the workload's samples is left out. Of dvm's samples none is: waking up takes another time each time.
 
 #include <optional>
@@ -23,11 +16,12 @@
 
 namespace dvm::lab {
 
+// What is measured, and the equations that predict it.
 enum class Measure : uint8_t {
-  share,
-  timer,
-  call,
-  plain,
+  share,   // % of a CPU at the traced rate: traced share - untraced share * traced / untraced rate; (7), (8)
+  timer,   // % of a CPU: interrupts by timers, and dvm's share; (7), (8)
+  call,    // ns a round at full speed: the CPU time of traced rounds less that of untraced ones, and dvm's; (4)
+  plain,   // clocks a round, less those of the baseline; no prediction
   peer,    // ns a round, traced by bpftrace
   absent,  // not here: `program` says why
 };
