@@ -1,16 +1,7 @@
 #pragma once
 // The ledger: the counts of a run, priced by a profile. This is equation (4) with the counts of a whole run instead of those of
 // one firing, and the steps of the consumer. Rows of an ECB have the prices of the engine that ran it. Under option engine=auto,
-// both engines' prices are used, in proportion to their firings.
-//
-//   part          counts                                                   rows
-//   source        events, bytes, pieces of memory, firings                 source/replay, capture/recorded
-//   preparation   machine states, ECBs                                     prepare
-//   DIF           instructions, variables, subroutines, bytes              opcode, variable, subroutine
-//   actions       aggregating functions and other actions                  aggregation, action
-//   values kept   values in records and keys, bytes; keys merged           record, key
-//   consumer      snapshots, copied bytes, records, steps                  consumer
-//   counting      clauses, evaluations, steps                              account
+// both engines' prices are used, in proportion to their firings. price_account() lists the parts.
 
 #include <string>
 #include <vector>
