@@ -12,7 +12,6 @@
 
 #include "lab/calibrate/agent_cases.h"
 #include "lab/calibrate/live_run.h"
-#include "lab/calibrate/made_up_run.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
 
@@ -175,7 +174,7 @@ class AgentMeter {
     how.sizes.frames = frames_of({.depth = traced.size.depth});
     how.stack_bytes = static_cast<uint32_t>(std::stoul(traced.size.stack_bytes));
     dif::Options options;
-    for (const auto& [name, value] : settings(traced)) set_options(options, {{name, value}});
+    set_options(options, settings(traced));
     how.agent = or_throw(find_agent_ways(programs, options, {}, how));
     const Prediction prediction = predict(programs, profile_, how);
     if (prediction.probes.empty() || !prediction.probes.front().agent) throw Error{"its script has no probe of a process"};
@@ -184,8 +183,8 @@ class AgentMeter {
     return {agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
   }
 
-  static std::vector<std::pair<const char*, const char*>> settings(const Traced& traced) {
-    std::vector<std::pair<const char*, const char*>> all = {{"ringsize", kRingSize}, {"ustackunwind", traced.size.stack_bytes}};
+  static Settings settings(const Traced& traced) {
+    Settings all = {{"ringsize", kRingSize}, {"ustackunwind", traced.size.stack_bytes}};
     if (traced.follows) all.emplace_back("followfork", "");
     return all;
   }

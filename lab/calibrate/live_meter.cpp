@@ -24,7 +24,6 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/live_run.h"
-#include "lab/calibrate/made_up_run.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/model.h"
 #include "runtime/instrument/timer.h"

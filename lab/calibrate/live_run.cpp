@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "common/clock.h"
-#include "lab/calibrate/made_up_run.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
@@ -56,7 +55,7 @@ void LiveRun::start(const dif::Program& program) {
   HandleConfig config;
   config.out = nowhere_.get(), config.err = messages_.get();
   set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}});
-  for (const auto& [name, value] : case_.settings) set_options(config.options, {{name, value}});
+  set_options(config.options, case_.settings);
   handle_ = std::make_unique<Handle>(config);
   auto instrument = make_instrument(case_, config.options);
   if (FollowsProcesses* forks = instrument->abilities().follows; forks != nullptr && config.options[dif::Option::followfork] > 0)

@@ -5,11 +5,11 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/looping_child.h"
+#include "lab/calibrate/made_up_run.h"
 #include "lab/calibrate/meter.h"
 
 namespace dvm::lab {
@@ -22,8 +22,8 @@ double cpus();
 struct LiveCase {
   StubCalls calls;
   std::string script;
-  std::vector<std::pair<const char*, const char*>> settings = {};  // options
-  bool is_counted_only = false;                                    // the kernel counts the firings; no clause ever runs
+  Settings settings = {};        // options
+  bool is_counted_only = false;  // the kernel counts the firings; no clause ever runs
   // What makes the probes fire; in_thread: dvm's part does not matter.
   enum class By : uint8_t { uprobe, agent, agent_in_thread };
   By by = By::uprobe;

@@ -97,7 +97,7 @@ std::shared_ptr<const MadeUpRecording> MadeUpRecording::of(const RunSettings& se
   return known;
 }
 
-void set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
+void set_options(dif::Options& options, const Settings& settings) {
   for (const auto& [name, value] : settings)
     if (!options.set(name, value)) throw Error{fmt::format("option {} cannot be set", name)};
 }

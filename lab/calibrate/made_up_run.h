@@ -4,10 +4,10 @@
 
 #include <cstdio>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/or_throw.h"
 #include "dvm/dif/option.h"
@@ -73,8 +73,9 @@ class MadeUpRun {
   std::unique_ptr<runtime::Handle> handle_;
 };
 
+using Settings = std::vector<std::pair<const char*, const char*>>;  // options and their values
 // Throws an Error if one cannot be set.
-void set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings);
+void set_options(dif::Options& options, const Settings& settings);
 
 // CPU time of a firing, in ns: of the probe side, and of the consumer, which reads half-full buffers and once more at the end.
 struct ScriptSample {
