@@ -79,6 +79,20 @@ class TypedArguments {
   std::vector<std::vector<dif::ArgumentDesc>> signatures_;
 };
 
+ExprPtr cast_to(ExprPtr value, const Type* type) {
+  auto cast = std::make_unique<Cast>(value->where);
+  cast->operand = std::move(value);
+  cast->type = type;
+  cast->is_user = is_pointer(type);
+  return cast;
+}
+
+// A register as the type. Of a _Bool the program sets the lowest byte only.
+ExprPtr register_as(ExprContext& c, ExprPtr word, const Type* type) {
+  if (resolve(*type).is_bool) word = cast_to(std::move(word), c.types.basic("unsigned char"));
+  return cast_to(std::move(word), type);
+}
+
 // A member, or the whole, out of the word that it lies in.
 ExprPtr argument_word(ExprContext& c, const dif::ArgumentPart& part, uint64_t offset, const Type* type, Location where) {
   auto word = std::make_unique<Identifier>(where);
@@ -94,11 +108,7 @@ ExprPtr argument_word(ExprContext& c, const dif::ArgumentPart& part, uint64_t of
     shifted->left = std::move(value), shifted->right = make_integer(where, shift, c.types.basic("int"));
     value = std::move(shifted);
   }
-  auto cast = std::make_unique<Cast>(where);
-  cast->operand = std::move(value);
-  cast->type = type;
-  cast->is_user = is_pointer(type);
-  return cast;
+  return register_as(c, std::move(value), type);
 }
 
 // A value at an offset of an argument that lies in several words; null: it lies in none.
@@ -171,11 +181,7 @@ ExprPtr typed_argument(ExprContext& c, Index& e) {
     return object;
   }
   if (argument->is_word) return word;
-  auto cast = std::make_unique<Cast>(e.where);
-  cast->operand = std::move(word);
-  cast->type = type;
-  cast->is_user = is_pointer(type);
-  return cast;
+  return register_as(c, std::move(word), type);
 }
 
 }  // namespace dvm::compiler
