@@ -111,7 +111,10 @@ class Classifier {
   void add_elements(const dif::TypeDesc& array, uint64_t offset, Passing& to, unsigned depth) {
     const Dwarf_Die* element = strip(array.target);
     const uint64_t size = element == nullptr ? 0 : describe(*element, table_).size;
-    for (uint64_t at = 0; at < 16 && size > 0; at += size) add(array.target, offset + at, to, depth + 1);
+    if (size == 0) return;
+    uint64_t end = size;  // of those elements that can lie in registers
+    for (const uint64_t count : array.counts) end = std::min<uint64_t>(end * std::min<uint64_t>(count, 16), 16);
+    for (uint64_t at = 0; at < end; at += size) add(array.target, offset + at, to, depth + 1);
   }
 
   DieTable& table_;
@@ -157,7 +160,10 @@ class Places {
     argument.arg = kRegisters + static_cast<unsigned>(std::min<uint64_t>(stack_, 1 << 20));
     argument.is_in_memory = passing.by_address;
     stack_ += (passing.size + 7) / 8;
-    if (!passing.is_integer()) argument.problem = "it is a structure that is passed on the stack";
+    if (!passing.is_integer())
+      argument.problem = "it is a structure that is passed on the stack";
+    else if (passing.is_structure)
+      argument.parts = {{0, passing.size, argument.arg, 0}};
   }
 
   unsigned registers_ = 0;
@@ -289,6 +295,8 @@ std::vector<dif::ArgumentDesc> return_arguments(const Dwarf_Die& function, DieTa
     result.problem = "it is returned in a vector register, as floating-point values are";
   else if (!result.is_in_memory && !passing.is_integer())
     result.problem = "it is returned in several registers";
+  else if (!result.is_in_memory && passing.is_structure)
+    result.parts = {{0, passing.size, result.arg, 0}};
   list.push_back(std::move(result));
   return list;
 }

@@ -5,7 +5,26 @@
 
 KEPT int answer(bool yes) { return yes ? 1 : 0; }
 
+struct letters {
+  char first[3];
+  char last;
+};
+
+KEPT int spell(struct letters letters, int next) { return letters.last + next; }
+
+struct point {
+  int x;
+  short y;
+};
+
+KEPT struct point point_at(int x) { return (struct point){x, -3}; }
+
+KEPT int on_stack(int a, int b, int c, int d, int e, int f, struct point point) { return a + b + c + d + e + f + point.x; }
+
 int main(void) {
   int (*pass_register)(unsigned long) = (int (*)(unsigned long))answer;
-  return pass_register(0xff00) + pass_register(0xff01) != 1;
+  int sum = pass_register(0xff00) + pass_register(0xff01);
+  sum += spell((struct letters){"ab", 'c'}, 44);
+  sum += on_stack(1, 2, 3, 4, 5, 6, point_at(8));
+  return sum != 1 + 'c' + 44 + 21 + 8;
 }

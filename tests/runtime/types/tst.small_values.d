@@ -8,3 +8,18 @@ pid$target:values:answer:entry
 {
 	printf("answer %d %s\n", args[0], args[0] ? "yes" : "no");
 }
+
+pid$target:values:spell:entry
+{
+	printf("spell %c %d\n", args[0].last, args[1]);
+}
+
+pid$target:values:point_at:return
+{
+	printf("point at %d %d\n", args[1].x, args[1].y);
+}
+
+pid$target:values:on_stack:entry
+{
+	printf("on stack %d %d\n", args[6].x, args[6].y);
+}
