@@ -24,6 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
+constexpr size_t kDeepest = 6;  // objects around a figure of a price
 
 // "FILE:LINE:COLUMN: REASON", the line, and a caret below the column.
 Error error_at(std::string_view text, const std::string& file, size_t byte, const std::string& reason) {
@@ -68,19 +69,6 @@ void visit_names(std::string_view text, Visit visit) {
   }
 }
 
-// The place in a valid text of the value that names lead to ("prices/opcode/add/m"), or of the innermost one that exists.
-size_t place_of(std::string_view text, std::string_view names) {
-  size_t place = 0, found = 0;
-  visit_names(text, [&](const NamePlace& name) {
-    const size_t slash = std::min(names.find('/'), names.size());
-    if (names.empty() || name.depth != found + 1) return;
-    if (text.substr(name.begin + 1, name.end - name.begin - 1) != names.substr(0, slash)) return;
-    place = name.value;
-    names.remove_prefix(std::min(slash + 1, names.size())), found++;
-  });
-  return place;
-}
-
 // Rows that only earlier versions measured.
 bool is_dropped(std::string_view row) {
   constexpr std::string_view kDropped[] = {"key/first", "key/far",       "tuple/first",
@@ -104,18 +92,16 @@ class Parsing {
   }
 
   vm::Profile profile() {
-    check_names();
+    find_names();
     check_version();
-    read("", "name", profile_.name), read("", "machine", profile_.machine);
-    if (read("", "clock_hz", profile_.clock_hz); profile_.clock_hz == 0) throw missing("clock_hz", " or 0");
-    read("", "core_speed", profile_.core_speed);
-    if (read("", "disturbed", profile_.disturbed); profile_.disturbed > 1)
+    read("name", profile_.name), read("machine", profile_.machine);
+    if (read("clock_hz", profile_.clock_hz); profile_.clock_hz == 0) throw missing("clock_hz", " or 0");
+    read("core_speed", profile_.core_speed);
+    if (read("disturbed", profile_.disturbed); profile_.disturbed > 1)
       throw wrong("disturbed", fmt::format("is {}: it is a part, at most 1", profile_.disturbed));
-    if (has_object("quiet_core"))
-      read("quiet_core/", "near", profile_.quiet_core.near), read("quiet_core/", "far", profile_.quiet_core.far);
+    read("quiet_core/near", profile_.quiet_core.near), read("quiet_core/far", profile_.quiet_core.far);
     vm::Machine& machine = profile_.made_on;
-    if (has_object("made_on"))
-      read("made_on/", "cpu", machine.cpu), read("made_on/", "kernel", machine.kernel), read("made_on/", "dvm", machine.version);
+    read("made_on/cpu", machine.cpu), read("made_on/kernel", machine.kernel), read("made_on/dvm", machine.version);
     if (!root_.contains("prices")) throw missing("prices");
     read_prices(root_["prices"], "prices");
     return std::move(profile_);
@@ -123,55 +109,60 @@ class Parsing {
 
  private:
   Error wrong(const std::string& path, const std::string& reason) const {
-    return error_at(text_, file_, place_of(text_, path), path + " " + reason);
+    return error_at(text_, file_, place_of(path), path + " " + reason);
   }
   Error missing(const std::string& path, const char* more = "") const {
     return {fmt::format("{}: \"{}\" is missing{}", file_, path, more)};
   }
 
   // An object has each name once, however it is written ("add" is "\u0061dd", too): JSON readers would keep the last one.
-  void check_names() const {
+  void find_names() {
     std::map<std::pair<size_t, std::string>, size_t> places;  // by object and name
     std::vector<std::string> path;                            // of the next name; a list has no name
     visit_names(text_, [&](const NamePlace& name) {
       path.resize(name.depth - 1);
       path.push_back(Json::parse(text_.substr(name.begin, name.end + 1 - name.begin)).get<std::string>());
+      const auto names = [&] { return fmt::format("{}", fmt::join(path, "/")); };
+      if (path.size() <= kDeepest) values_.emplace(names(), name.value);
       const auto [first, is_new] = places.emplace(std::pair(name.object, path.back()), name.begin);
       if (is_new) return;
       const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
-      throw error_at(text_, file_, name.begin, fmt::format("{} is there twice: already in line {}", fmt::join(path, "/"), line));
+      throw error_at(text_, file_, name.begin, fmt::format("{} is there twice: already in line {}", names(), line));
     });
+  }
+
+  // The place of the value that names lead to ("prices/opcode/add/m"), or of the innermost one that exists.
+  size_t place_of(const std::string& names) const {
+    if (const auto found = values_.find(names); found != values_.end()) return found->second;
+    const size_t slash = names.rfind('/');
+    return slash == std::string::npos ? 0 : place_of(names.substr(0, slash));
   }
 
   void check_version() const {
     const auto version = root_.is_object() ? root_.find("dvm_profile") : root_.end();
     if (version == root_.end()) throw Error{fmt::format("{}: it is not a profile: \"dvm_profile\" is missing", file_)};
     if (!version->is_number_integer() || version->get<int64_t>() != kVersion)
-      throw error_at(text_, file_, place_of(text_, "dvm_profile"),
+      throw error_at(text_, file_, place_of("dvm_profile"),
                      fmt::format("its version is {}, this dvm reads version {}", version->dump(), kVersion));
   }
 
-  bool has_object(const char* name) const {
-    const auto found = root_.find(name);
-    if (found != root_.end() && !found->is_object()) throw wrong(name, "is not an object");
-    return found != root_.end();
+  // Null: it is missing. What is_needed may only be missing together with the object around it.
+  const Json* find(const std::string& path, bool is_needed) const {
+    const Json::json_pointer place("/" + path), around = place.parent_pointer();
+    if (!root_.contains(around)) return nullptr;
+    if (!root_.at(around).is_object()) throw wrong(around.to_string().substr(1), "is not an object");
+    if (root_.contains(place)) return &root_.at(place);
+    if (is_needed) throw missing(path);
+    return nullptr;
   }
-
-  // The member of the root, or of the object that `folder` names.
-  const Json* member(const std::string& folder, const char* name) const {
-    const Json& object = folder.empty() ? root_ : root_[folder.substr(0, folder.size() - 1)];
-    const auto found = object.find(name);
-    return found == object.end() ? nullptr : &*found;
-  }
-  void read(const std::string& folder, const char* name, std::string& into) const {
-    const Json* found = member(folder, name);
-    if (!found) throw missing(folder + name);
-    if (!found->is_string()) throw wrong(folder + name, "is not a text");
-    into = found->get<std::string>();
+  void read(const std::string& path, std::string& into) const {
+    const Json* found = find(path, true);
+    if (found && !found->is_string()) throw wrong(path, "is not a text");
+    if (found) into = found->get<std::string>();
   }
   // A missing number leaves what is there.
-  void read(const std::string& folder, const char* name, double& into) const {
-    if (const Json* found = member(folder, name)) into = number(*found, folder + name);
+  void read(const std::string& path, double& into) const {
+    if (const Json* found = find(path, false)) into = number(*found, path);
   }
   double number(const Json& json, const std::string& path, double least = 0) const {
     if (!json.is_number()) throw wrong(path, "is not a number");
@@ -182,7 +173,7 @@ class Parsing {
 
   // path: "prices", or a folder or row in it.
   void read_prices(const Json& folder, const std::string& path) {
-    if (std::count(path.begin(), path.end(), '/') > 4) throw wrong(path, "lies too deep");
+    if (std::ranges::count(path, '/') > 4) throw wrong(path, "lies too deep");
     if (!folder.is_object()) throw wrong(path, "is not an object");
     if (folder.contains("m")) return read_price(folder, path);
     for (const auto& [name, inner] : folder.items()) read_prices(inner, path + "/" + name);
@@ -207,15 +198,9 @@ class Parsing {
   std::vector<std::string>& warnings_;
   const Json root_;
   std::unordered_set<std::string> known_;
+  std::map<std::string, size_t> values_;  // where they begin, by the names that lead to them
   vm::Profile profile_;
 };
-
-Json& folder_of(Json& prices, std::string_view row) {
-  Json* folder = &prices;
-  for (size_t slash; (slash = row.find('/')) != std::string_view::npos; row.remove_prefix(slash + 1))
-    folder = &(*folder)[std::string(row.substr(0, slash))];
-  return (*folder)[std::string(row)];
-}
 
 }  // namespace
 
@@ -253,7 +238,7 @@ std::string profile_text(const vm::Profile& profile) {
   Json& prices = root["prices"] = Json::object();
   for (const std::string& row : price_names())
     if (const vm::Price* price = profile.find(vm::RowName::of_table(row)))
-      folder_of(prices, row) = {{"m", price->m}, {"n", price->n}, {"spread", price->spread}};
+      prices[Json::json_pointer("/" + row)] = {{"m", price->m}, {"n", price->n}, {"spread", price->spread}};
   return root.dump(1) + "\n";
 }
 
