@@ -43,7 +43,7 @@ struct Size {
   double things = 0;         // that the row is priced by
 };
 
-using Sizes = std::array<std::optional<Size>, 2>;
+using CaseSizes = std::array<std::optional<Size>, 2>;
 
 enum class Fires : uint8_t { function, system_call, acting };  // acting: a function, and dvm acts on the process
 
@@ -53,7 +53,7 @@ struct CaptureCase {
   // {0}: the size's things, {1}: the parent of the process, {2}: a signal that it ignores, {3}: the signal that ends a stop, {4}:
   // a text of so many letters
   const char* actions;
-  Sizes sizes = {Size{}, {}};
+  CaseSizes sizes = {Size{}, {}};
   Fires fires = Fires::function;
   unsigned uses = 1;  // of the row; where dvm acts, the actions are repeated as often
   const char* setup = "";
@@ -68,9 +68,9 @@ constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast
 
 constexpr const char *kByStack = "@[ustack()] = count();", *kCounted = "@ = count(); ",
                      *kCopied = "@ = count(); this->copied = copyin(arg0, {0});";
-constexpr Sizes kOne = {Size{}, {}}, kBytes = {of_bytes(8), of_bytes(kLong)};
+constexpr CaseSizes kOne = {Size{}, {}}, kBytes = {of_bytes(8), of_bytes(kLong)};
 // Two sizes of what has frames lie in the same stack.
-constexpr Sizes kStacks = {of_stack(kShallow), of_stack(kDeep)};
+constexpr CaseSizes kStacks = {of_stack(kShallow), of_stack(kDeep)};
 const CaptureCase kCases[] = {
     {"capture/time"_row, false, "@ = sum(timestamp);"},
     {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);"},
