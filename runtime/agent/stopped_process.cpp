@@ -105,8 +105,13 @@ StoppedProcess::~StoppedProcess() {
   for (const HeldThread& thread : threads_) let_go(thread);
 }
 
-void StoppedProcess::let_go(const HeldThread& thread) {
-  if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) release_later(thread.tid);
+void StoppedProcess::let_go(const HeldThread& thread) const {
+  if (thread.was_held) return;
+  if (thread.blocked && only_call_blocks_signals(pid_, thread.tid, *thread.blocked)) {
+    const user_regs_struct before_call = resumed(thread.registers);
+    ptrace(PTRACE_SETREGS, thread.tid, 0, &before_call);
+  }
+  if (ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) release_later(thread.tid);
 }
 
 void StoppedProcess::prefer_waiting() {
@@ -204,6 +209,7 @@ bool StoppedProcess::set_back(HeldThread& thread, const RemoteRun& run) {
 // between the two calls, dvm leaves a thread that sets its mask at the end of the code.
 bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
   constexpr uint64_t kAll = UINT64_MAX;
+  if (!thread.blocked) thread.blocked = blocked_signals(pid_, thread.tid);
   return set_registers(thread, run.begin) && ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof kAll, &kAll) == 0;
 }
 

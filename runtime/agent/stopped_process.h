@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct HeldThread {
   pid_t tid = 0;
   user_regs_struct registers{};
   bool was_held = false;  // dvm traced it before, and it stood still
+  // The signals that it blocked before it was led through code. A call may have a mask of its own, which that has ended.
+  std::optional<uint64_t> blocked{};
 };
 
 // A way through code that a process was given (remote_calls.h).
@@ -62,7 +65,7 @@ class StoppedProcess {
  private:
   StoppedProcess(pid_t pid, bool joins) : pid_(pid), joins_(joins) {}
   static Result<StoppedProcess> stop(pid_t pid, bool joins);
-  static void let_go(const HeldThread& thread);
+  void let_go(const HeldThread& thread) const;
   Status ask_all();
   Status ask(pid_t tid);
   Result<bool> await(HeldThread& thread, uint64_t deadline);

@@ -21,10 +21,9 @@ uint64_t signals(pid_t pid, pid_t tid, std::string_view name) {
   return std::strtoull(status_field(pid, tid, name).c_str(), nullptr, 16);
 }
 
-bool has_signal(pid_t pid, pid_t tid) {
-  const uint64_t pending = signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:");
-  return (pending & ~signals(pid, tid, "SigBlk:")) != 0;
-}
+uint64_t pending_signals(pid_t pid, pid_t tid) { return signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:"); }
+
+bool has_signal(pid_t pid, pid_t tid) { return (pending_signals(pid, tid) & ~blocked_signals(pid, tid)) != 0; }
 
 constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
 
@@ -35,6 +34,13 @@ bool ignores(pid_t tid, int signal) {
 }
 
 }  // namespace
+
+uint64_t blocked_signals(pid_t pid, pid_t tid) { return signals(pid, tid, "SigBlk:"); }
+
+bool only_call_blocks_signals(pid_t pid, pid_t tid, uint64_t mask_of_call) {
+  const uint64_t pending = pending_signals(pid, tid);
+  return (pending & ~mask_of_call) == 0 && (pending & ~blocked_signals(pid, tid)) != 0;
+}
 
 bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers) {
   const bool is_interrupted = static_cast<int64_t>(registers.rax) == -EINTR && static_cast<int64_t>(registers.orig_rax) >= 0;

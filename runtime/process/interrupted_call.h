@@ -17,6 +17,12 @@ bool is_ended_by_stop(pid_t pid, pid_t tid, const user_regs_struct& registers);
 // so only after a stop in which it handles signals, not after one at the end of a system call.
 user_regs_struct made_again(user_regs_struct registers);
 
+// The signals that a thread blocks now: in ppoll(), sigsuspend() and others, those of the call's own mask.
+uint64_t blocked_signals(pid_t pid, pid_t tid);
+// Signals wait for the thread, and all are blocked by the mask of the call that it was in. They would end a call that is made
+// again with another mask.
+bool only_call_blocks_signals(pid_t pid, pid_t tid, uint64_t mask_of_call);
+
 enum class StopAt : uint8_t { signals, call_end };
 // Both, for a thread that the caller has stopped. signal: one that it is about to take, if any. A call that a signal has ended is
 // made again only if the program ignores the signal.

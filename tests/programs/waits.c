@@ -1,5 +1,6 @@
 // Threads that wait in different system calls, which end only if they are told of something. Prints "ready" once all wait. After
-// a line of input it prints each call that has ended, with the error and how often, and then "over".
+// a line of input it prints each call that has ended, with the error and how often, and then "over". With the name of a call in
+// the command line, only the first thread waits, in this call, with a signal mask of the call's own that blocks SIGUSR1.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,32 @@ static long by_events(int fd) {
   return syscall(SYS_io_getevents, context, 1, 1, &event, NULL);
 }
 
+static sigset_t first_signal(void) {
+  sigset_t set;
+  sigemptyset(&set), sigaddset(&set, SIGUSR1);
+  return set;
+}
+static long by_masked_suspend(int fd) {
+  const sigset_t own = first_signal();
+  return (void)fd, sigsuspend(&own);
+}
+static long by_masked_ppoll(int fd) {
+  const sigset_t own = first_signal();
+  return ppoll(&(struct pollfd){fd, POLLIN, 0}, 1, NULL, &own);
+}
+static long by_masked_select(int fd) {
+  const sigset_t own = first_signal();
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(fd, &set);
+  return pselect(fd + 1, &set, NULL, NULL, NULL, &own);
+}
+static long by_masked_epoll(int fd) {
+  const sigset_t own = first_signal();
+  struct epoll_event event;
+  return (void)fd, epoll_pwait(epoll_create1(0), &event, 1, -1, &own);
+}
+
 static int silent_pipe(void) {
   int ends[2];
   return pipe(ends) == 0 ? ends[0] : -1;
@@ -160,7 +187,41 @@ static int child_with_locks(int file) {
   _exit(0);
 }
 
-int main(void) {
+static void answer(const struct waiting* all, int count) {
+  char line[8];
+  while (fgets(line, sizeof line, stdin)) {
+    for (int i = 0; i < count; i++)
+      if (all[i].ended != 0) printf("%s %s %d\n", all[i].name, strerrorname_np(all[i].error), all[i].ended);
+    printf("over\n");
+    fflush(stdout);
+  }
+}
+
+static void* answer_for(void* one) {
+  answer(one, 1);
+  _exit(0);
+}
+
+static void handle(int number) { (void)number; }
+
+static void wait_in_first_thread(const char* name) {
+  struct waiting all[] = {
+      {"sigsuspend", by_masked_suspend, 0, 0, 0},
+      {"ppoll", by_masked_ppoll, silent_pipe(), 0, 0},
+      {"pselect", by_masked_select, silent_pipe(), 0, 0},
+      {"epoll_pwait", by_masked_epoll, 0, 0, 0},
+  };
+  struct waiting* one = all;
+  while (strcmp(one->name, name) != 0) one++;
+  signal(SIGUSR1, handle), signal(SIGUSR2, handle);
+  pthread_create(&(pthread_t){0}, NULL, answer_for, one);
+  printf("ready\n");
+  fflush(stdout);
+  wait_in(one);
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) wait_in_first_thread(argv[1]);
   char name[] = "/tmp/waits-XXXXXX";
   const int file = mkstemp(name);
   unlink(name);
@@ -203,13 +264,7 @@ int main(void) {
   usleep(300000);
   printf("ready\n");
   fflush(stdout);
-  char line[8];
-  while (fgets(line, sizeof line, stdin)) {
-    for (int i = 0; i < kCount; i++)
-      if (all[i].ended != 0) printf("%s %s %d\n", all[i].name, strerrorname_np(all[i].error), all[i].ended);
-    printf("over\n");
-    fflush(stdout);
-  }
+  answer(all, kCount);
   semctl(semaphores, 0, IPC_RMID), msgctl(messages, IPC_RMID, NULL);
   _exit(0);
 }

@@ -23,7 +23,10 @@ class Waits(AgentTest):
 
     def setUp(self):
         super().setUp()
-        self.target = subprocess.Popen([program("waits")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.start()
+
+    def start(self, *call):
+        self.target = subprocess.Popen([program("waits"), *call], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.addCleanup(self.target.communicate)
         self.assertEqual(self.target.stdout.readline(), "ready\n")
 
@@ -61,6 +64,21 @@ class Waits(AgentTest):
         tracer.send_signal(signal.SIGINT)
         tracer.communicate()
         self.assertEqual(self.ended(), [])
+
+    def test_none_ends_by_signals_that_it_blocks(self):
+        """The thread itself does not block them. It is the one that makes the agent's system calls."""
+        libc = ctypes.CDLL(None)
+        for call in ("sigsuspend", "ppoll", "pselect", "epoll_pwait"):
+            with self.subTest(call):
+                self.start(call)
+                tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", self.SCRIPT, "-p", str(self.target.pid)], env=ENV)
+                while tracer.poll() is None:
+                    libc.tgkill(self.target.pid, self.target.pid, signal.SIGUSR1)
+                    time.sleep(0.001)
+                self.assertEqual(tracer.returncode, 0)
+                self.assertEqual(self.ended(), [])
+                libc.tgkill(self.target.pid, self.target.pid, signal.SIGUSR2)
+                self.assertTrue(dvmtest.eventually(lambda: self.ended() == [[call, "EINTR", "1"]]))
 
     def test_of_a_killed_tracer(self):
         chance = random.Random(3)
