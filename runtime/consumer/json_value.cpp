@@ -111,7 +111,7 @@ class TypedJson {
   }
   static Json floating(Bytes bytes) { return bytes.size() <= sizeof(double) ? finite(floating_value(bytes)) : Json(nullptr); }
   static Json enumeration(const dif::LayoutNode& node, Bytes bytes) {
-    const auto number = static_cast<int32_t>(integer_at(node, bytes));
+    const int64_t number = enumeration_at(node, bytes);
     const std::string name = enumerator_name(node, number);
     return name.empty() ? Json(number) : Json(name);
   }

@@ -70,7 +70,7 @@ class TypedText {
     const dif::LayoutNode& node = layout_[index];
     switch (node.kind) {
       case LayoutKind::character:
-        return append_character(out_, bytes.empty() ? '\0' : static_cast<char>(bytes[0]));
+        return append_character(out_, static_cast<char>(integer_at(node, bytes)));
       case LayoutKind::floating:
         return append_float(out_, bytes);
       case LayoutKind::string:
@@ -100,9 +100,9 @@ class TypedText {
   }
 
   void enumeration(const dif::LayoutNode& node, Bytes bytes) {
-    const auto number = static_cast<int32_t>(integer_at(node, bytes));
+    const int64_t number = enumeration_at(node, bytes);
     const std::string name = enumerator_name(node, number);
-    name.empty() ? append(out_, "%d", number) : static_cast<void>(out_ += name);
+    name.empty() ? append(out_, "%lld", static_cast<long long>(number)) : static_cast<void>(out_ += name);
   }
 
   // Brackets mark an array that is a member.
@@ -154,6 +154,16 @@ uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> byte
   std::memcpy(&value, bytes.data(), std::min(sizeof(value), bytes.size()));
   if (node.bits == 0) return value;
   return value >> node.shift & (node.bits >= 64 ? UINT64_MAX : (uint64_t{1} << node.bits) - 1);
+}
+
+// Enumerations of four bytes are an int, as in C.
+int64_t enumeration_at(const dif::LayoutNode& node, std::span<const std::byte> bytes) {
+  const uint64_t value = integer_at(node, bytes);
+  if (node.bits == 0 && node.size == sizeof(int32_t)) return static_cast<int32_t>(value);
+  const uint64_t width = node.bits != 0 ? node.bits : 8 * node.size;
+  if (!node.is_signed || width == 0 || width >= 64) return static_cast<int64_t>(value);
+  const uint64_t sign = uint64_t{1} << (width - 1);
+  return static_cast<int64_t>((value ^ sign) - sign);
 }
 
 // Compared as the enumeration holds them: with or without a sign.

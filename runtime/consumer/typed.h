@@ -25,6 +25,8 @@ void append_typed(std::string& out, const dif::ValueLayout& layout, std::span<co
 
 // The integer of a node. bytes: those at its offset.
 uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);
+// The number of an enumeration.
+int64_t enumeration_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);
 // The name of an enumerator, or empty.
 std::string enumerator_name(const dif::LayoutNode& node, int64_t value);
 // The index after the last node inside of the one at `index`.

@@ -21,10 +21,21 @@ KEPT struct point point_at(int x) { return (struct point){x, -3}; }
 
 KEPT int on_stack(int a, int b, int c, int d, int e, int f, struct point point) { return a + b + c + d + e + f + point.x; }
 
+enum wide { NONE, HIGH = 0x100000000 };
+
+struct record {
+  enum wide wide;
+  unsigned char before : 4;
+  signed char small : 3;
+};
+
+KEPT int take(struct record* record) { return record->small; }
+
 int main(void) {
   int (*pass_register)(unsigned long) = (int (*)(unsigned long))answer;
   int sum = pass_register(0xff00) + pass_register(0xff01);
   sum += spell((struct letters){"ab", 'c'}, 44);
   sum += on_stack(1, 2, 3, 4, 5, 6, point_at(8));
-  return sum != 1 + 'c' + 44 + 21 + 8;
+  sum += take(&(struct record){HIGH, 15, -2});
+  return sum != 1 + 'c' + 44 + 21 + 8 - 2;
 }

@@ -23,3 +23,9 @@ pid$target:values:on_stack:entry
 {
 	printf("on stack %d %d\n", args[6].x, args[6].y);
 }
+
+pid$target:values:take:entry
+{
+	print(*args[0]);
+	print(args[0]->small);
+}
