@@ -46,7 +46,6 @@ class MadeUpProbes {
     if (is_new) at->second = make(description, at->first);
     return &at->second;
   }
-  const std::map<std::string, Probe>& all() const { return probes_; }
 
  private:
   Probe make(const dif::ProbeDesc& description, const std::string& text) const {
@@ -55,12 +54,9 @@ class MadeUpProbes {
     probe.function = description.function, probe.name = description.name;
     if (!is_in_process(description)) return probe;
     const auto known = matched_.find(text);
-    const bool has_site =
-        known != matched_.end() && !known->second.empty() && std::holds_alternative<UprobeSite>(known->second.front()->site);
-    if (has_site)
-      probe.site = known->second.front()->site;
-    else
-      probe.site = made_up_site(description);
+    const auto* site =
+        known == matched_.end() || known->second.empty() ? nullptr : std::get_if<UprobeSite>(&known->second.front()->site);
+    probe.site = site ? *site : made_up_site(description);
     return probe;
   }
 
@@ -94,11 +90,10 @@ Row stub_of(const dif::ProbeDesc& description, const UprobeSite& site) {
 }
 
 bool uses(const dif::Difo& difo, dif::Scope scope) {
-  return std::any_of(difo.variables.begin(), difo.variables.end(), [&](const dif::Variable& one) { return one.scope == scope; });
+  return std::ranges::find(difo.variables, scope, &dif::Variable::scope) != difo.variables.end();
 }
 bool reads_time(const dif::Difo& difo) {
-  return std::any_of(difo.text.begin(), difo.text.end(),
-                     [](dif::Instruction in) { return dif::built_in_of(in) == static_cast<unsigned>(dif::BuiltIn::timestamp); });
+  return std::ranges::find(difo.text, static_cast<unsigned>(dif::BuiltIn::timestamp), dif::built_in_of) != difo.text.end();
 }
 
 // The rows of a clause in the traced thread.
@@ -119,13 +114,11 @@ class ClauseUses {
 
  private:
   void add_actions(const SiteClause& clause) {
-    for (const auto& action : clause.actions) {
-      const auto* value = std::get_if<SiteValue>(&action);
-      if (value != nullptr)
+    for (const auto& action : clause.actions)
+      if (const auto* value = std::get_if<SiteValue>(&action))
         add(*value, made_.actions);
       else
         add(std::get<SiteAggregation>(action));
-    }
   }
   void add(const SiteValue& value, std::vector<RowUse>& to) {
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
@@ -216,8 +209,7 @@ class WayFinder {
   bool follows_frame_pointers(const dif::ProbeDesc& description) const {
     if (options_[dif::Option::ustackunwind] >= 0) return options_[dif::Option::ustackunwind] == 0;
     const auto known = how_.sources.find(text_of(description));
-    return known != how_.sources.end() &&
-           std::none_of(known->second.begin(), known->second.end(), [](const SourceShare& share) { return share.copies_stack; });
+    return known != how_.sources.end() && std::ranges::none_of(known->second, &SourceShare::copies_stack);
   }
 
   AgentWay way_of(const Planned& one, const Foreseen& foreseen) {
@@ -244,8 +236,7 @@ class WayFinder {
 
   SiteUses uses_of(const Planned& one, const Foreseen& foreseen, size_t number) const {
     const SiteClause& clause = one.clauses.clauses[number];
-    const auto& records = foreseen.records;
-    const bool has_record = std::find(records.begin(), records.end(), number) != records.end();
+    const bool has_record = std::ranges::find(foreseen.records, number) != foreseen.records.end();
     SiteUses uses = ClauseUses(*one.probe.probe, how_.sizes).of(clause, has_record);
     if (!has_record) return uses;
     uses.record = left_record(one.probe, clause.record->needs);
