@@ -145,23 +145,16 @@ vm::Price price_with(const vm::Price& m, const vm::Price& more, unsigned uses) {
   return by_size(m, 0, times(more, 1.0 / uses), 1);
 }
 
-// The costs without and with an existing variable.
-vm::Price price_of_found(const DifCase& one, Bench& bench) {
-  DifCase other = one;
-  other.setup = one.setup_without;
-  return price_with(measure(other, kShort, bench, " not there"), measure(one, kShort, bench), 1);
-}
-
-// The costs if the variable stays, and if it is created or deleted.
-vm::Price price_of_change(const DifCase& one, Bench& bench) {
-  DifCase other = one;
-  other.body = one.body_of_change;
-  return price_with(measure(one, kShort, bench), measure(other, kShort, bench, " changing"), 2);
-}
-
 vm::Price price(const DifCase& one, Bench& bench) {
-  if (!one.setup_without.empty()) return price_of_found(one, bench);
-  if (!one.body_of_change.empty()) return price_of_change(one, bench);
+  DifCase other = one;
+  if (!one.setup_without.empty()) {
+    other.setup = one.setup_without;
+    return price_with(measure(other, kShort, bench, " not there"), measure(one, kShort, bench), 1);
+  }
+  if (!one.body_of_change.empty()) {
+    other.body = one.body_of_change;
+    return price_with(measure(one, kShort, bench), measure(other, kShort, bench, " changing"), 2);
+  }
   const vm::Price few = measure(one, kShort, bench);
   return one.by_size ? by_size(few, kShort + 1, measure(one, kLong, bench), kLong - kShort) : few;
 }
