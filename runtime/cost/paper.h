@@ -2,7 +2,7 @@
 // The paper's experiments (its table 7), predicted with its own parameters. A loop of read(2) or of a user function fires a probe
 // some 50,000 times a second; its clause counts. Shares are per cent of one CPU.
 
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -21,8 +21,6 @@ struct Experiment {
   double untraced, untraced_rate;  // share and rate when not traced; rate 0: the machine is idle
   double published_prediction, published_measurement;
 };
-
-const std::vector<Experiment>& paper_experiments();
 
 struct ExperimentResult {
   const Experiment* experiment;
