@@ -77,9 +77,7 @@ std::vector<DynamicUse> dynamic_uses(std::span<const dif::Program* const> progra
   return all;
 }
 
-bool have_keys(std::span<const DynamicUse> uses) {
-  return std::any_of(uses.begin(), uses.end(), [](const DynamicUse& use) { return use.has_keys; });
-}
+bool have_keys(std::span<const DynamicUse> uses) { return std::ranges::any_of(uses, &DynamicUse::has_keys); }
 
 double most_live(std::span<const DynamicUse> uses, double dynvarsize, double threads) {
   const bool of_keys = have_keys(uses);
@@ -90,9 +88,8 @@ double most_live(std::span<const DynamicUse> uses, double dynvarsize, double thr
 }
 
 double keyed_actions(const dif::EcbDesc& clause) {
-  return static_cast<double>(std::count_if(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
-    return dif::find_aggregation(action.kind) != nullptr && action.key_count > 0;
-  }));
+  const auto is_keyed = [](const dif::ActDesc& action) { return dif::find_aggregation(action.kind) && action.key_count > 0; };
+  return static_cast<double>(std::ranges::count_if(clause.actions, is_keyed));
 }
 
 TableTimes table_times(Prices& prices, const TableRows& rows) {
