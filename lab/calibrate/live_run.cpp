@@ -43,8 +43,6 @@ std::string path_of(pid_t pid, LiveCase::By by) {
   return fmt::format("/proc/{}/exe", pid);
 }
 
-double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
 }  // namespace
 
 LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
@@ -81,7 +79,7 @@ LiveSample LiveRun::sample(size_t callers) {
   const auto firings = static_cast<double>(handle_->account().events - events);
   return {thread,
           {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
-          firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+          firings / cpus() / static_cast<double>(read_clock(CLOCK_MONOTONIC) - wall) * 1e9};
 }
 
 noise::QuietSample LiveRun::thread(const StubCalls& calls) {
@@ -222,11 +220,6 @@ class Drains {
 // Relative difference of two attachments of the same script to the same calls.
 constexpr double kAttachment = 0.01;
 
-noise::Middle of_an_attachment(noise::Middle found) {
-  found.distance = std::max(found.distance, kAttachment * found.median);
-  return found;
-}
-
 // The time of an interrupt varies, as that of waking up does.
 noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const StubCalls& calls,
                            const noise::QuietSamples& samples) {
@@ -263,7 +256,8 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
       for (AggregatedKey& key : run.handle().aggregated(aggregation.id))
         if (figures.buckets.empty()) figures.buckets = std::move(key.state);
   }
-  figures.thread = of_an_attachment(settle_calls(bench.book, of_thread, one.calls, thread));
+  figures.thread = settle_calls(bench.book, of_thread, one.calls, thread);
+  figures.thread.distance = std::max(figures.thread.distance, kAttachment * figures.thread.median);
   figures.rate = noise::middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
   if (is_loop) figures.handled = bench.book.settle_middle(series + " looked", looked.middle(), looked.is_quiet());
