@@ -39,26 +39,22 @@ vm::Firing made_up_firing(const std::string& execname) {
   return firing;
 }
 
-// From kPointer on, one after the other.
-std::vector<uint64_t> made_up_stack(unsigned frames) {
+// Names the functions of a stack, from kPointer on, one after the other. That of kPointer has a name without a stack, too.
+std::vector<uint64_t> make_stack(UserSymbols& symbols, unsigned frames) {
   std::vector<uint64_t> stack;
-  for (unsigned i = 0; i < frames; i++) stack.push_back(kPointer + i * kFunction);
-  return stack;
-}
-
-void name_functions(UserSymbols& symbols, unsigned frames) {
   for (unsigned i = 0; i < std::max(frames, 1u); i++) {
-    const uint64_t address = kPointer + i * kFunction;
+    const uint64_t address = stack.emplace_back(kPointer + i * kFunction);
     symbols.use_recorded(kProcess, address, {"libmadeup.so.1", fmt::format("made_up_function_{}", i), address - 8, kPointer - 8});
   }
+  stack.resize(frames);
+  return stack;
 }
 
 Status write(RecordingWriter& writer, const RunSettings& settings) {
   writer.add_probe({.id = kProbe, .provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, kProcess}});
   const std::string execname(kExecnameBytes - 1, 'x'), text(settings.memory, 'a');
   const vm::CapturedMemory captured{kPointer, std::as_bytes(std::span(text.c_str(), text.size() + 1)), true};
-  const std::vector<uint64_t> stack = made_up_stack(settings.frames);
-  name_functions(*writer.symbols(), settings.frames);
+  const std::vector<uint64_t> stack = make_stack(*writer.symbols(), settings.frames);
   vm::Firing firing = made_up_firing(execname);
   firing.stack = stack;
   if (settings.memory != 0) firing.memory = std::span(&captured, 1);
@@ -130,9 +126,7 @@ std::unique_ptr<MadeUpRun> MadeUpRun::make(const dif::Program& program, const Ru
   run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
   run->handle_->add_instrument(make_replay_instrument(std::move(reader)));
   or_throw(run->handle_->enable(program));
-  const std::vector<EnabledProbe> probes = run->handle_->enabled();
-  const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
-  if (std::none_of(probes.begin(), probes.end(), is_made_up))
+  if (std::ranges::none_of(run->handle_->enabled(), [](const EnabledProbe& one) { return one.probe->provider == "replay"; }))
     throw Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
   if (settings.engine != EngineId{})
     if (const std::string problem = vm::kEngines[static_cast<size_t>(settings.engine)].problem(); !problem.empty())
