@@ -172,7 +172,8 @@ Status sample_scripts(const ValidateCommand& given, std::vector<lab::ProgramVali
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
-  const Result<runtime::Execution> execution = execution_on(*runtime::find_engine(given.engine), *profile);
+  const auto engine = given.engine == "llvm" ? runtime::EngineId::llvm : runtime::EngineId::interp;
+  const Result<runtime::Execution> execution = execution_on(engine, *profile);
   if (!execution) return fail("{}", execution.error().message);
   lab::measure_as(*profile);
   std::vector<lab::ProgramValidation> scripts;

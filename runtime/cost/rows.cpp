@@ -7,22 +7,20 @@
 #include <algorithm>
 #include <span>
 
+#include "dvm/vm/engine.h"
+
 namespace dvm::runtime {
 namespace {
 
-constexpr std::string_view kEngineFolders[] = {
-#define DVM_ENGINE(name, text) #name,
-#define DVM_BACKEND(name, in_thread, text)
-#include "runtime/cost/places.def"
-};
+static_assert(std::size(vm::kEngines) == 2 && vm::kEngines[static_cast<size_t>(EngineId::llvm)].name == "llvm");
+
 constexpr bool yes = true, no = false;
 constexpr struct {
   std::string_view folder;
   bool is_in_thread;
 } kBackends[] = {
-#define DVM_ENGINE(name, text)
 #define DVM_BACKEND(name, in_thread, text) {#name, in_thread},
-#include "runtime/cost/places.def"
+#include "runtime/cost/backends.def"
 };
 
 // Nothing: none has the name.
@@ -49,8 +47,7 @@ RowAxis axis_of(std::string_view folder) {
 // The folders in which a file may have the row, besides the default.
 std::vector<std::string_view> folders_of(RowAxis axis) {
   std::vector<std::string_view> folders;
-  if (axis == RowAxis::engine || axis == RowAxis::clause)
-    folders.assign(std::begin(kEngineFolders) + 1, std::end(kEngineFolders));
+  if (axis == RowAxis::engine || axis == RowAxis::clause) folders.push_back(engine_folder(EngineId::llvm));
   if (axis == RowAxis::backend || axis == RowAxis::clause)
     for (const auto& backend : std::span(kBackends).subspan(1)) folders.push_back(backend.folder);
   return folders;
@@ -71,12 +68,10 @@ std::vector<Row> all_rows() {
 
 }  // namespace
 
-std::optional<EngineId> find_engine(std::string_view name) { return find<EngineId>(kEngineFolders, name); }
-
 std::optional<PricedSource> find_source(std::string_view name) { return find<PricedSource>(kSources, name); }
 
 std::string_view engine_folder(EngineId engine) {
-  return engine == EngineId{} ? std::string_view() : kEngineFolders[static_cast<size_t>(engine)];
+  return engine == EngineId{} ? std::string_view() : vm::kEngines[static_cast<size_t>(engine)].name;
 }
 
 bool Execution::is_in_thread() const { return kBackends[static_cast<size_t>(backend)].is_in_thread; }

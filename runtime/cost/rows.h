@@ -3,7 +3,7 @@
 // opcode/add or source/pid/trigger; docs/cost-model.md lists the tables.
 //
 // In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made from a row of its table. The
-// engine and backend that do the work (places.def) are not part of a row; Execution has them.
+// engine and backend that do the work are not part of a row; Execution has them.
 
 #include <array>
 #include <compare>
@@ -50,15 +50,10 @@ inline constexpr std::array kCaptures = {
 #include "runtime/cost/captures.def"
 };
 
-enum class EngineId : uint8_t {
-#define DVM_ENGINE(name, text) name,
-#define DVM_BACKEND(name, in_thread, text)
-#include "runtime/cost/places.def"
-};
+enum class EngineId : uint8_t { interp, llvm };  // in the order of vm::kEngines
 enum class BackendId : uint8_t {
-#define DVM_ENGINE(name, text)
 #define DVM_BACKEND(name, in_thread, text) name,
-#include "runtime/cost/places.def"
+#include "runtime/cost/backends.def"
 };
 
 // The engine and the backend of a clause.
@@ -73,8 +68,6 @@ inline constexpr Execution kInAgent = {EngineId::interp, BackendId::agent};
 
 // The folder of an engine's prices; empty: the default engine.
 std::string_view engine_folder(EngineId engine);
-// Nothing: no engine has the name.
-std::optional<EngineId> find_engine(std::string_view name);
 
 struct RowText {
   std::string_view folder, name;
