@@ -24,6 +24,7 @@ BEGIN = (
     ("A variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
     ("A variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
     ("What `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
+    ("`cleanpath(", "printf(\"%s %s %s\", cleanpath(\"/a/b/../\"), cleanpath(\"a/..\"), cleanpath(\"a/../b\"));", "/a . b"),
     ("The value of `curcpu`", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
     ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
     ("`trace()` prints every string", "trace(\"a\\001b\");", "a\001b"),
