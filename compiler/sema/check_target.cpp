@@ -38,6 +38,10 @@ ExprPtr check(ExprContext& c, External& e) {
     fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: {}", spell(e), data.error().message), std::move(hints));
     return nullptr;
   }
+  if (data->address == 0 && !c.is_unevaluated) {
+    fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: there is no process, so it has no address", spell(e)));
+    return nullptr;
+  }
   e.type = data->has_type ? c.session.target.import(data->type) : c.types.basic("void");
   e.address = data->address;
   e.is_lvalue = e.is_user = true;

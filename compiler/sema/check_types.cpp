@@ -110,7 +110,9 @@ const Type* type_of_program(ExprContext& c, const Expr& operand) {
 
 ExprPtr check(ExprContext& c, SizeofValue& e) {
   if (const Type* t = type_of_program(c, *e.operand)) return make_integer(e.where, resolve(*t).size, c.types.basic("size_t"));
+  const bool is_unevaluated = std::exchange(c.is_unevaluated, true);
   check(c, e.operand);
+  c.is_unevaluated = is_unevaluated;
   const auto* member = as<Member>(e.operand.get());
   if (is_error(e.operand->type))
     fail(c, e);

@@ -20,6 +20,7 @@ struct ExprContext {
   Symbols& symbols;  // the scope
   TypeTable& types;
   std::string_view assigned;            // the plain global name that the assignment around the expression writes
+  bool is_unevaluated = false;          // in the operand of sizeof, which needs no address
   const Call* nested_action = nullptr;  // the last action or aggregating function inside the expression, where none belongs
 };
 

@@ -171,10 +171,9 @@ Result<dif::DataDesc> TargetTypes::find_data(std::string_view pattern, std::stri
     if (symbol == nullptr) continue;
     if (symbol->is_thread_local) return Error{fmt::format("{} is thread-local: each thread has its own", name)};
     const std::optional<uint64_t> bias = elf->bias(module->object.address, module->object.offset);
-    if (module->object.address == 0 || !bias) return Error{"there is no process, so it has no address"};
     dif::DataDesc data;
     data.module = module->object.name;
-    data.address = symbol->address + *bias;
+    if (module->object.address != 0 && bias) data.address = symbol->address + *bias;
     add_type(*module, symbol->name, symbol->address, data);
     return data;
   }

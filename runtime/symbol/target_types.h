@@ -22,7 +22,7 @@ namespace dvm::runtime {
 class TargetTypes {
  public:
   // Adds files that a process has mapped. Each is taken once, and programs come first. Files of a recording have no address (0),
-  // so their data have none.
+  // so the address of their data is 0.
   void add(std::vector<MappedObject> objects);
 
   // Sets why a process could not be examined, for errors when no file is known.

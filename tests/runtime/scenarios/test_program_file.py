@@ -131,6 +131,7 @@ class Types(Folder):
         self.compile("-c", command, *script)
         result = dvm("compile", "-c", command, "-n", "BEGIN { trace(`counter); }")
         self.assertIn("failed to resolve `counter: there is no process, so it has no address", result.stderr)
+        self.assertIn("setx", self.listing("-c", command, "-n", "BEGIN { trace(sizeof (`counter)); trace(sizeof (`counter + 1)); }"))
         result = dvm("compile", "-c", "nosuchprogram", *script)
         self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to execute nosuchprogram: No such file or directory\n"))
 

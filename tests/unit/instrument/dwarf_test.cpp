@@ -304,7 +304,7 @@ TEST(TargetTypesTest, AsksTheProgramFirst) {
 TEST(TargetTypesTest, AddressesOfData) {
   TargetTypes unmapped;
   unmapped.add({mapped("types", true)});
-  EXPECT_EQ(unmapped.find_data("", "counter").error().message, "there is no process, so it has no address");
+  EXPECT_EQ(unmapped.find_data("", "counter")->address, 0U);
   TargetTypes types;
   types.add({mapped("types", true, 0x555555555000)});
   auto counter = types.find_data("a.out", "counter");
