@@ -68,11 +68,7 @@ class HandleCatalog final : public compiler::ProbeCatalog {
 
   compiler::ProbeMatches match(const dif::ProbeDesc& description) override { return match_probes(handle_, description); }
 
-  std::optional<dif::ProbeDesc> find(uint64_t id) override {
-    const runtime::Probe* probe = id <= UINT32_MAX ? handle_.catalog().find(static_cast<uint32_t>(id)) : nullptr;
-    if (probe == nullptr) return {};
-    return dif::ProbeDesc{probe->provider, probe->module, probe->function, probe->name};
-  }
+  std::optional<dif::ProbeDesc> find(uint64_t id) override { return find_probe(handle_, id); }
 
  private:
   runtime::Handle& handle_;
@@ -405,6 +401,14 @@ Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, con
   return how;
 }
 
+std::optional<dif::ProbeDesc> find_probe(runtime::Handle& handle, uint64_t id) {
+  if (id > UINT32_MAX) return {};
+  (void)handle.discover(dif::ProbeDesc{"dtrace", "", "", ""});  // a recording has only the other ones
+  const runtime::Probe* probe = handle.catalog().find(static_cast<uint32_t>(id));
+  if (probe == nullptr) return {};
+  return dif::ProbeDesc{probe->provider, probe->module, probe->function, probe->name};
+}
+
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
                                                       const CompileAgainst& against, dif::Options& options) {
   Result<compiler::CompileOptions> how = compile_options(given, against, options);
@@ -413,6 +417,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
     return {};
   }
   std::optional<HandleCatalog> catalog;
+  how->catalog = against.numbers;
   if (against.handle != nullptr) how->catalog = &catalog.emplace(*against.handle);
   compiler::CompileResult result = compiler::compile(sources, *how);
   show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);

@@ -95,6 +95,9 @@ std::map<std::string, std::string> macro_values(pid_t target);
 // Replaces $target in a description that was compiled without its value. Fails if the description has it and target is 0.
 Status set_target(dif::ProbeDesc& description, pid_t target);
 
+// The probe with a number, as dvm list prints it.
+std::optional<dif::ProbeDesc> find_probe(runtime::Handle& handle, uint64_t id);
+
 // Everything that a program is compiled against.
 struct CompileAgainst {
   // Descriptions are matched with its probes. Null: they are not matched.
@@ -105,6 +108,7 @@ struct CompileAgainst {
   bool keep_target = false, refuse_target = false;
   // Takes the providers that the sources declare.
   std::vector<compiler::ProviderDesc>* declared = nullptr;
+  compiler::ProbeCatalog* numbers = nullptr;  // without a handle: finds probes by number, and matches every description
 };
 
 // Fails if a D library cannot be read.

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "cmd/firing_source.h"
 #include "cmd/target_catalog.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/runs/agent_ways.h"
@@ -44,6 +45,19 @@ Result<Target> find_target(const ScriptOptions& script) {
   return Target{kNotRunning, objects_of};
 }
 
+// Descriptions are matched when the program is enabled; numbers are those of the probes of this machine.
+class NumberedProbes final : public compiler::ProbeCatalog {
+ public:
+  compiler::ProbeMatches match(const dif::ProbeDesc&) override { return {1, "", "", {}}; }
+
+  std::optional<dif::ProbeDesc> find(uint64_t id) override {
+    runtime::Handle handle({});
+    for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));
+    number_probes(handle);
+    return find_probe(handle, id);
+  }
+};
+
 }  // namespace
 
 Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
@@ -56,8 +70,10 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
   handle.add_provider(runtime::make_absent_provider());
   TargetCatalog types(handle, target->pid, target->objects_of);
   const bool is_running = target->is_running();
-  return compile_sources(sources, script,
-                         {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running, keep_target}, options);
+  NumberedProbes numbers;
+  return compile_sources(
+      sources, script,
+      {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running, keep_target, nullptr, &numbers}, options);
 }
 
 Status find_sources(const Programs& programs, const ScriptOptions& script, const dif::Options& options, bool by_agent,

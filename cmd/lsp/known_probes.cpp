@@ -30,9 +30,7 @@ compiler::ProbeMatches KnownProbes::match(const dif::ProbeDesc& description) {
 
 std::optional<dif::ProbeDesc> KnownProbes::find(uint64_t id) {
   if (!std::exchange(has_numbers_, true)) number_probes(handle_);
-  const runtime::Probe* probe = id <= UINT32_MAX ? handle_.catalog().find(static_cast<uint32_t>(id)) : nullptr;
-  if (probe == nullptr) return {};
-  return dif::ProbeDesc{probe->provider, probe->module, probe->function, probe->name};
+  return find_probe(handle_, id);
 }
 
 }  // namespace dvm::cmd::lsp

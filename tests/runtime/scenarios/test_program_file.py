@@ -77,6 +77,15 @@ class Programs(Folder):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(result.stdout.startswith("\nDIFO 0x1 returns D type (integer) (size 4)\nOFF OPCODE      INSTRUCTION\n"))
 
+    def test_probes_have_the_numbers_of_the_list(self):
+        listed = dvm("list", "-n", "syscall::write:entry").stdout.splitlines()
+        number = listed[-1].split()[0]
+        self.compile("-n", f"1,{number} {{ trace(id); }}")
+        rows = dvm("exec", "-l", self.path).stdout.splitlines()[1:]
+        self.assertEqual([row.split() for row in rows], [["1", "dtrace", "BEGIN"], [number, "syscall", "write", "entry"]])
+        result = dvm("compile", "-n", "4000000000 { }")
+        self.assertIn("invalid probe identifier 4000000000: Unknown probe identifier", result.stderr)
+
     def test_the_checked_tree_has_types(self):
         result = dvm("compile", "--emit-ast", "-n", "BEGIN { trace(pid + 1ul); }")
         self.assertEqual(result.stdout, "clause :::BEGIN\n  action trace\n    Binary +: unsigned long\n"

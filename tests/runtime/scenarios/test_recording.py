@@ -36,6 +36,10 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r" 1000\n")
         self.assertIn("looper", result.stdout)
 
+    def test_probes_of_dtrace_have_their_numbers(self):
+        result = dvm("replay", "-q", self.path, "-n", "1,2 { trace(id); }")
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, "12"), result.stderr)
+
     def test_firings_of_probes_beside_timers_are_recorded(self):
         path = os.path.join(self.folder.name, "beside.dvm")
         text = ('int n; tick-1s { n++; } pid$target:looper:func:entry { @ = count(); printf("%s\\n", copyinstr(arg0)); } '
