@@ -107,6 +107,7 @@ bool is_signed_enumeration(const Dwarf_Die& die) {
   Dwarf_Die underlying;
   if (dwarf_attr_integrate(mutable_die(die), DW_AT_type, &attribute) != nullptr &&
       dwarf_formref_die(&attribute, &underlying) != nullptr) {
+    dwarf_peel_type(&underlying, &underlying);  // a typedef, as in enum : int8_t
     const auto encoding = number(underlying, DW_AT_encoding);
     return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
   }

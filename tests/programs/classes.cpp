@@ -40,6 +40,8 @@ int Cat::feed(const Named& keeper, Diet with, bool gladly) {
 }
 
 namespace aquarium {
+typedef signed char small_t;
+enum class Level : small_t { low = -3 };
 enum Depth { shallow = 7, deep };
 struct Named {
   int tank = 12;
@@ -49,6 +51,7 @@ struct Fish : Named {
   int fins = 6;
 };
 Fish nemo;
+Level level = Level::low;
 
 template <class Guest, int places>
 struct Pool {

@@ -13,6 +13,7 @@ pid$target:classes:zoo??Cat??feed:entry
 	printf("%d %d %d; ", sizeof (struct `zoo::Named), sizeof (struct classes`zoo::aquarium::Named), sizeof (struct Fish));
 	printf("%d %d\n", ((struct `zoo::aquarium::Named *)&`zoo::aquarium::nemo)->tank, `zoo::aquarium::deep);
 	print(args[0]->initials);
+	printf("level %d\n", `zoo::aquarium::level);
 	printf("%d %d\n", ((struct `zoo::aquarium::Pool<zoo::aquarium::Fish, 2> *)&`_ZN3zoo8aquarium4poolE)->guests[1].fins,
 	    sizeof (struct `zoo::aquarium::Pool<zoo::aquarium::Fish, 2>::Gate));
 }
