@@ -68,9 +68,12 @@ DescribedAs kind_of(int tag) {
 void describe_base(const Dwarf_Die& die, dif::TypeDesc& desc) {
   switch (number(die, DW_AT_encoding).value_or(0)) {
     case DW_ATE_float:
-    case DW_ATE_complex_float:
-    case DW_ATE_decimal_float:
       desc.as = DescribedAs::floating;
+      break;
+    case DW_ATE_complex_float:
+    case DW_ATE_imaginary_float:
+    case DW_ATE_decimal_float:
+      desc.as = DescribedAs::unknown;
       break;
     case DW_ATE_signed_char:
     case DW_ATE_unsigned_char:

@@ -101,11 +101,24 @@ class Classifier {
         to.is_wide |= desc.size > 8;
         return merge(offset < 8 ? to.low : to.high, desc.size > 8 ? Class::memory : Class::vector);
       case DescribedAs::unknown:
+        if (is_floating(*die)) return add_floating(desc.size, offset, to);
         if (desc.size == 16) merge(to.high, Class::integer);  // __int128
         [[fallthrough]];
       default:
         return merge(offset < 8 ? to.low : to.high, Class::integer);
     }
+  }
+
+  // Complex and decimal numbers. Those of up to 16 bytes travel in vector registers.
+  static bool is_floating(const Dwarf_Die& die) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word encoding = 0;
+    return dwarf_attr(const_cast<Dwarf_Die*>(&die), DW_AT_encoding, &attribute) != nullptr &&
+           dwarf_formudata(&attribute, &encoding) == 0 && (encoding == DW_ATE_complex_float || encoding == DW_ATE_decimal_float);
+  }
+  static void add_floating(uint64_t size, uint64_t offset, Passing& to) {
+    merge(offset < 8 ? to.low : to.high, size > 16 ? Class::memory : Class::vector);
+    if (size == 16 && offset == 0) merge(to.high, Class::vector);
   }
 
   void add_elements(const dif::TypeDesc& array, uint64_t offset, Passing& to, unsigned depth) {

@@ -31,11 +31,16 @@ struct record {
 
 KEPT int take(struct record* record) { return record->small; }
 
+float _Complex amplitude = 2.0F;
+
+KEPT int wave(float _Complex given, int next) { return (int)__real__ given + next; }
+
 int main(void) {
   int (*pass_register)(unsigned long) = (int (*)(unsigned long))answer;
   int sum = pass_register(0xff00) + pass_register(0xff01);
   sum += spell((struct letters){"ab", 'c'}, 44);
   sum += on_stack(1, 2, 3, 4, 5, 6, point_at(8));
   sum += take(&(struct record){HIGH, 15, -2});
-  return sum != 1 + 'c' + 44 + 21 + 8 - 2;
+  sum += wave(amplitude, 55);
+  return sum != 1 + 'c' + 44 + 21 + 8 - 2 + 57;
 }

@@ -29,3 +29,9 @@ pid$target:values:take:entry
 	print(*args[0]);
 	print(args[0]->small);
 }
+
+pid$target:values:wave:entry
+{
+	printf("%d %d\n", args[1], sizeof (a.out`amplitude));
+	print(a.out`amplitude);
+}
