@@ -90,6 +90,24 @@ struct MemoryCall {
   return is_own(context, call.a, call.b) || ((call.d & kFixedMove) != 0 && is_own(context, call.e, call.c));
 }
 
+[[gnu::always_inline]] inline bool overlaps(const MemoryRange& one, uint64_t begin, uint64_t bytes) {
+  return begin < one.end && one.begin < begin + bytes;
+}
+
+// Whether a call may take away memory that code in threads loads from because it lasts, or make it unreadable.
+[[gnu::noinline]] inline bool takes_lasting(const Context& context, const MemoryCall& call) {
+  constexpr uint64_t kRead = 1, kFixedMap = 0x10, kAnonymous = 0x20, kPoison = 100;  // the guards are behind it
+  const bool is_readable = (call.c & kRead) != 0;
+  const bool maps = call.number == kMmap && (call.d & kFixedMap) != 0 && !(is_readable && (call.d & kAnonymous) != 0);
+  const bool protects = call.number == kMprotect && !is_readable, guards = call.number == kMadvise && call.c >= kPoison;
+  if (!maps && !protects && !guards && call.number != kMunmap && call.number != kMremap) return false;
+  const auto& lasting = *reinterpret_cast<const LastingMemory*>(context.lasting);
+  const auto* ranges = reinterpret_cast<const MemoryRange*>(&lasting + 1);
+  bool is_one = overlaps(lasting.stack, call.a, call.b);
+  for (uint64_t i = 0; i < lasting.ranges; i++) is_one |= overlaps(ranges[i], call.a, call.b);
+  return is_one;
+}
+
 // Whether a call may take away what instructions under jumps do with memory of their files.
 [[gnu::noinline]] inline bool touches_data(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3, kPoison = 100;  // the guards are behind it
@@ -173,10 +191,11 @@ template <class Ask, class IsDone>
 // Before the function does it.
 [[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
-  if (takes_memory(site.context, memory_call(watch, saved)) || forbids_clock(watch, saved))
+  const MemoryCall memory = memory_call(watch, saved);
+  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved))
     return wait_for_all_code(site.context, header, site.jump);
   const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
-  const uint64_t signal = touches_data(site.context, memory_call(watch, saved)) ? kFileDataSignal : handled;
+  const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;
   if (signal != 0 && (load(header.unraised) & signal) == 0) return wait_for_signal(site.context, header, site.jump, signal);
   if (watch == Watch::exec) return wait_for_tracer(site.context, page, header);
   if (restricts_calls(watch, saved)) {

@@ -75,7 +75,19 @@ class Unmapped(Hostile):
         self.assertEqual(target.returncode, 0)
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
-        self.assertIn(f"process {target.pid}: its probes were taken off, because it unmapped memory", err)
+        self.assertIn(f"process {target.pid}: its probes were taken off, because it unmapped or protected memory", err)
+
+    def test_before_a_string_that_lasted_is_withdrawn(self):
+        for way, text in ("stack", "on the stack"), ("literal", "a constant"), ("removed", "a constant"):
+            with self.subTest(way):
+                target = self.start(way, name="withdrawn")
+                tracer = dvmtest.start_tracer(self, "pid$target:withdrawn:func:entry { @[copyinstr(arg0)] = count(); }",
+                                              "-x", "backend=agent", "-p", str(target.pid))
+                out, _ = target.communicate("\n", timeout=PATIENCE)
+                self.assertEqual((out, target.returncode), ("calls 2000\n", 0))
+                out, err = tracer.communicate(timeout=PATIENCE)
+                self.assertEqual(out.split(), [*text.split(), "1000"])
+                self.assertIn("its probes were taken off, because it unmapped or protected memory", err)
 
     def test_a_system_call_of_its_own_is_not_seen_but_told_of(self):
         target = self.start("own")
