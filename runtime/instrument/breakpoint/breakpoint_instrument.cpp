@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/agent/detach.h"
 #include "runtime/instrument/breakpoint/breakpoint.h"
 #include "runtime/instrument/breakpoint/calls.h"
 #include "runtime/instrument/breakpoint/plan.h"
@@ -103,9 +105,13 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
   void disable() override {
     uint64_t in_flight = 0;
+    std::set<pid_t> with_agents;  // which stop them next
+    for (const auto& [pid, process] : processes_)
+      if (has_lanes_of(pid, getpid())) with_agents.insert(pid);
     for (auto& [tid, thread] : threads_) forget_registers(thread);
     for (auto& [tid, thread] : threads_)
-      let_go(tid, pace_of(tid), [&](const ThreadStop& stop) { return is_hit(stop) ? (in_flight++, 0) : signal_of(stop); });
+      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid),
+             [&](const ThreadStop& stop) { return is_hit(stop) ? (in_flight++, 0) : signal_of(stop); });
     threads_.clear();
     processes_.clear();
     waiting_.clear();

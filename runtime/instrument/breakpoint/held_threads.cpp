@@ -104,8 +104,8 @@ std::optional<ThreadStop> step(pid_t tid) {
   }
 }
 
-void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& keep) {
-  if (pace == Pace::run && status_field(tid, "State:").starts_with('S')) return;
+void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep) {
+  if (may_stay && pace == Pace::run && status_field(tid, "State:").starts_with('S')) return;
   if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
   const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {

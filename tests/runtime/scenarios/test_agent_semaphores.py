@@ -203,6 +203,7 @@ class Unprivileged(SemaphoreTest):
             self.assertEqual(self.ask(), MOST)
         self.end(tracer)
         self.assertEqual(tracer.stdout.read().split(), ["3"])
+        self.assertNotIn("keeps its probes", tracer.stderr.read())
 
 
 class Children(SemaphoreTest):
