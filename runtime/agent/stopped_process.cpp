@@ -106,7 +106,7 @@ StoppedProcess::~StoppedProcess() {
 }
 
 void StoppedProcess::let_go(const HeldThread& thread) const {
-  if (thread.was_held) return;
+  if (thread.was_held || thread.is_lent) return;
   if (thread.blocked && only_call_blocks_signals(pid_, thread.tid, *thread.blocked)) {
     const user_regs_struct before_call = resumed(thread.registers);
     ptrace(PTRACE_SETREGS, thread.tid, 0, &before_call);
@@ -163,17 +163,29 @@ Status StoppedProcess::ask(pid_t tid) {
   HeldThread thread{.tid = tid};
   if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
     if (errno == ESRCH || is_over(pid_, tid)) return {};
-    thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;  // a program that dvm has started
-    if (!thread.was_held) return refusal(hold_problem(tid));
+    thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;       // a program that dvm has started
+    thread.is_lent = !thread.was_held && ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0;  // breakpoints trace it
+    if (!thread.was_held && !thread.is_lent) return refusal(hold_problem(tid));
   }
   threads_.push_back(thread);
-  if (!thread.was_held) ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+  if (!thread.was_held && !thread.is_lent) ptrace(PTRACE_INTERRUPT, tid, 0, 0);
   return {};
+}
+
+// Whatever stops it, which nobody handles as long as this process is held. False: it has ended.
+Result<bool> StoppedProcess::await_lent(HeldThread& thread, uint64_t deadline) {
+  for (siginfo_t info{};; usleep(kPause)) {
+    const int failed = waitid(P_PID, static_cast<id_t>(thread.tid), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL);
+    if (failed != 0 && errno != EINTR) return false;
+    if (failed == 0 && info.si_pid == thread.tid) return read_registers(thread);
+    if (read_clock(CLOCK_MONOTONIC) > deadline) return refusal(fmt::format("its thread {} does not stop", thread.tid));
+  }
 }
 
 // False: it has ended.
 Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (thread.was_held) return true;
+  if (thread.is_lent) return await_lent(thread, deadline + kRunsWithin);
   Came came = wait_for(thread.tid, deadline);
   if (came == Came::nothing && state_of(pid_, thread.tid) != kUninterruptible)
     came = wait_for(thread.tid, deadline + kRunsWithin);
@@ -209,6 +221,7 @@ bool StoppedProcess::set_back(HeldThread& thread, const RemoteRun& run) {
 // between the two calls, dvm leaves a thread that sets its mask at the end of the code.
 bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
   constexpr uint64_t kAll = UINT64_MAX;
+  if (thread.is_lent) return false;  // its stop may be that of a signal or a breakpoint
   if (!thread.blocked) thread.blocked = blocked_signals(pid_, thread.tid);
   return set_registers(thread, run.begin) && ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof kAll, &kAll) == 0;
 }

@@ -22,6 +22,7 @@ struct HeldThread {
   pid_t tid = 0;
   user_regs_struct registers{};
   bool was_held = false;  // dvm traced it before, and it stood still
+  bool is_lent = false;   // dvm traced it before, and it ran: the stop stays for the code that traces it
   // The signals that it blocked before it was led through code. A call may have a mask of its own, which that has ended.
   std::optional<uint64_t> blocked{};
 };
@@ -69,6 +70,7 @@ class StoppedProcess {
   Status ask_all();
   Status ask(pid_t tid);
   Result<bool> await(HeldThread& thread, uint64_t deadline);
+  Result<bool> await_lent(HeldThread& thread, uint64_t deadline);
   Error refusal(std::string_view why) const;
   static bool read_registers(HeldThread& thread);
   bool repair(HeldThread& thread);

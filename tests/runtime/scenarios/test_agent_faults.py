@@ -1,5 +1,7 @@
 """Programs that recover from faults of probed instructions: their handlers see the original addresses."""
 
+import os
+import shutil
 import signal
 import subprocess
 import unittest
@@ -7,6 +9,7 @@ import unittest
 import dvmtest
 from dvmtest import DVM, ENV, program
 from scenarios.test_agent import AgentTest
+from scenarios.test_agent_semaphores import AS_NOBODY
 
 PATIENCE = 60  # seconds: a loaded machine is slow, not wrong
 WAYS = {"fetch": "fetch", "barrier": "store", "divide": "divide", "leap": "leap"}  # and the function that faults
@@ -14,9 +17,15 @@ RIGHT = "right 1000, faults 1000\n"
 REASON = "an instruction in its first five bytes may fault, and the process handles such faults"
 
 
-class Recovering(AgentTest):
+class FaultTest(AgentTest):
+    prefix = ()
+
+    def setUp(self):
+        super().setUp()
+        self.dvm, self.program = DVM, program("faulting")
+
     def start(self, *arguments):
-        target = subprocess.Popen([program("faulting"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        target = subprocess.Popen([*self.prefix, self.program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "ready\n")
@@ -24,7 +33,7 @@ class Recovering(AgentTest):
 
     def trace(self, target, text, *options):
         text = 'BEGIN { printf("live\\n"); } ' + text
-        tracer = subprocess.Popen([DVM, "run", "-v", "-x", "backend=agent", *options, "-n", text, "-p", str(target.pid)], stdout=subprocess.PIPE,
+        tracer = subprocess.Popen([*self.prefix, self.dvm, "run", "-v", "-x", "backend=agent", *options, "-n", text, "-p", str(target.pid)], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, env=ENV)
         self.addCleanup(tracer.communicate)
         self.addCleanup(tracer.kill)
@@ -39,6 +48,8 @@ class Recovering(AgentTest):
         self.assertEqual((out, target.returncode), (RIGHT, 0))
         return tracer.communicate(timeout=PATIENCE)
 
+
+class Recovering(FaultTest):
     def test_a_handler_that_is_there(self):
         for way, function in WAYS.items():
             with self.subTest(way):
@@ -99,6 +110,26 @@ class Recovering(AgentTest):
         tracer = self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }")
         tracer.send_signal(signal.SIGKILL)
         self.finish(target, tracer)
+
+
+@unittest.skipIf(os.geteuid() != 0, "it becomes another user")
+class BesideBreakpoints(FaultTest):
+    """Without BPF, breakpoints take over: dvm traces the threads by ptrace from then on."""
+
+    prefix = AS_NOBODY
+
+    def setUp(self):
+        super().setUp()
+        folder = dvmtest.own_folder(self)
+        folder.chmod(0o755)
+        self.dvm, self.program = shutil.copy(DVM, folder), shutil.copy(self.program, folder)
+
+    def test_a_second_handler(self):
+        target = self.start("divide", "second")
+        tracer = self.trace(target, "pid$target:faulting:fetch:entry, pid$target:faulting:divide:entry { @[probefunc] = count(); }")
+        out, err = self.finish(target, tracer)
+        self.assertRegex(out, r"divide +1000\n")
+        self.assertNotIn("keeps its probes", err)
 
 
 if __name__ == "__main__":
