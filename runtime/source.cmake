@@ -151,6 +151,7 @@ endif()
 dvm_library(instrument_agent
   instrument/agent/agent_instrument.cpp
   instrument/agent/agent_planner.cpp
+  instrument/agent/agent_steps.cpp
   instrument/agent/agent_target.cpp
   instrument/agent/agent_watches.cpp
   instrument/agent/arena_reader.cpp

@@ -1,0 +1,64 @@
+// The steps of clauses in the threads of a process. Covered by tests/runtime/scenarios/test_agent_in_thread.py.
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/instrument/agent/agent_planner.h"
+#include "runtime/instrument/agent/clause_code.h"
+
+namespace dvm::runtime {
+
+// Stacks of its probe are to be found by these, as by a uprobe. The files of the process are looked at only if that matters.
+bool AgentPlanner::follows_frame_pointers(const Candidate& candidate) {
+  const CaptureNeeds& needs = candidate.enabled->needs;
+  if (needs.frames <= 1 || needs.stack_bytes != kWhereNeeded) return needs.stack_bytes == 0;
+  return delivery_.unwinder().keeps_frame_pointers(candidate.site->pid);
+}
+
+// None: dvm runs its clauses.
+ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
+  if (candidate.enabled->clauses.empty()) return {.in_dvm = candidate.enabled->in_dvm};
+  const SiteShape shape = shape_at(candidate);
+  ClausePlace place{shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_};
+  place.by_frame_pointers = follows_frame_pointers(candidate);
+  place.globals = candidate.enabled->globals;
+  ClauseSteps made =
+      make_steps(candidate.enabled->clauses, place, [&](KnownClause clause) { return number_of(std::move(clause)); });
+  if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;
+  return made;
+}
+
+bool AgentPlanner::ends_run(const EnabledProbe& enabled) {
+  return std::any_of(enabled.clauses.begin(), enabled.clauses.end(),
+                     [](const SiteClause& clause) { return clause.record && clause.record->ends_run; });
+}
+
+// In the order of the candidates. Clauses that use thread-local variables are on one side in each process.
+std::vector<ClauseSteps> AgentPlanner::all_steps() {
+  std::vector<ClauseSteps> all;
+  for (const Candidate& one : candidates_) {
+    ends_run_ |= ends_run(*one.enabled);
+    if (one.tail == inside::Tail::leaves) {
+      all.emplace_back();
+      continue;
+    }
+    all.push_back(one.refusal.empty() ? steps_of(one) : ClauseSteps());
+    if (one.enabled->has_thread_variables && !all.back().are_in_thread()) keep_variables(one.site->pid);
+  }
+  for (size_t i = 0; i < all.size(); i++)
+    if (candidates_[i].enabled->has_thread_variables && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
+      all[i] = {.in_dvm = reason_to_share()};
+  return all;
+}
+
+// One with a constant key is mostly that of its probe alone.
+uint32_t AgentPlanner::number_of(KnownClause clause) {
+  const bool is_own = std::any_of(clause.keys.begin(), clause.keys.end(),
+                                  [](const KeyPart& part) { return part.kind == KeyPart::Kind::constant; });
+  const auto known = is_own ? clauses_.end() : std::find(clauses_.begin(), clauses_.end(), clause);
+  const auto number = static_cast<uint32_t>(known - clauses_.begin());
+  if (known == clauses_.end()) clauses_.push_back(std::move(clause));
+  return number;
+}
+
+}  // namespace dvm::runtime
