@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "dvm/vm/set_global.h"
 #include "vm/state/state.h"
 
 namespace dvm::vm {
@@ -36,6 +37,10 @@ void VariableState::share_strings(std::string_view table) {
 uint64_t VariableState::global(uint16_t id) const noexcept {
   const VariableSlot* slot = impl_->globals.find(id);
   return slot == nullptr ? 0 : slot->value;
+}
+
+void set_global(VariableState& variables, uint16_t id, uint64_t value) noexcept {
+  if (VariableSlot* slot = variables.impl().globals.find(id)) slot->value = slot->converted(value);
 }
 
 uint64_t VariableState::dynamic_drops() const { return impl_->dynamic.drops(); }
