@@ -130,6 +130,22 @@ class Merges {
   ~Merges() = default;
 };
 
+// A global variable, and what clauses have added to it where they fired.
+struct GlobalChange {
+  uint16_t id = 0;
+  uint64_t added = 0;
+};
+
+// Runs clauses that change global variables where their probes fire.
+class ChangesGlobals {
+ public:
+  // Sets what clauses have added to these variables. False: nothing since the last call that returned true.
+  virtual bool take_changes(std::span<GlobalChange> globals) = 0;
+
+ protected:
+  ~ChangesGlobals() = default;
+};
+
 struct LostProbe;
 
 // Places probes in the memory of a process, which may unmap it or execute another program.
@@ -154,6 +170,7 @@ struct Abilities {
   Aggregates* aggregates = nullptr;
   Merges* merges = nullptr;
   LosesProbes* loses = nullptr;
+  ChangesGlobals* globals = nullptr;
 };
 
 }  // namespace dvm::runtime

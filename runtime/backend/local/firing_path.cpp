@@ -45,6 +45,7 @@ void FiringPath::begin_poll(MonotonicTime now) {
   ends_poll_ = false;
   part_ends_ = firings_ + kFiringsOfAPart;
   if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
+  if (context_.variables) globals_.take_changes(*context_.variables);
 }
 
 inline void FiringPath::prepare(vm::Firing& firing) noexcept {
@@ -77,6 +78,7 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (is_before_begin(firing.timestamp, begun_)) return true;
   const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
   if (probe == nullptr) return true;
+  if (std::holds_alternative<TimerSite>(probe->probe->site)) globals_.take_changes(*context_.variables);
   deliver(*probe, firing);
   if (!globals_.empty()) tell_globals();
   return count();
@@ -128,6 +130,7 @@ void FiringPath::fire_begin(const std::optional<Moment>& moment) {
 void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {
   for (const ProbeEcbs& probe : enabling_.probes()) {
     if (!is_own(*probe.probe, name)) continue;
+    globals_.take_changes(*context_.variables);
     vm::Firing firing = own_firing();
     if (only_cpu_ >= 0) firing.cpu = static_cast<int32_t>(only_cpu_);
     if (moment) firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;

@@ -289,6 +289,13 @@ void Instruments::set_global(uint16_t id, uint64_t value) const {
     if (Aggregates* aggregates = one.instrument->abilities().aggregates) aggregates->set_global(id, value);
 }
 
+bool Instruments::take_changes(std::span<GlobalChange> globals) const {
+  return std::any_of(all_.begin(), all_.end(), [&](const ListedInstrument& one) {
+    ChangesGlobals* its = one.instrument->abilities().globals;
+    return its != nullptr && its->take_changes(globals);
+  });
+}
+
 void Instruments::take_addresses(const Aggregates::VisitAddress& visit) const {
   for (Instrument* instrument : active_)
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->take_addresses(visit);

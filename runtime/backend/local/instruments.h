@@ -62,6 +62,7 @@ class Instruments final : public FollowsProcesses,
   void visit(const Visit& each) const override;
   void begin();  // call after BEGIN has fired
   void set_global(uint16_t id, uint64_t value) const;
+  bool take_changes(std::span<GlobalChange> globals) const;  // like ChangesGlobals
   void take_addresses(const Aggregates::VisitAddress& visit) const;
   void clear() noexcept override {}
   bool empty() const noexcept override;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <utility>
 
 #include "vm/state/state.h"
@@ -13,9 +14,9 @@ namespace {
 
 using Told = std::vector<std::pair<uint16_t, uint64_t>>;
 
-class NotingInstrument final : public Instrument, public Aggregates, AggregationSource {
+class NotingInstrument final : public Instrument, public Aggregates, public ChangesGlobals, AggregationSource {
  public:
-  explicit NotingInstrument(Told& told) : told_(told) {}
+  explicit NotingInstrument(Told& told, const std::optional<uint64_t>& added) : told_(told), added_(added) {}
   std::string_view name() const override { return "noting"; }
   std::string_view refusal(const Probe&) const override { return ""; }
   Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
@@ -23,11 +24,15 @@ class NotingInstrument final : public Instrument, public Aggregates, Aggregation
   Pacing pacing() const override { return {}; }
   uint64_t drops() const override { return 0; }
   void disable() override {}
-  Abilities abilities() override { return {.aggregates = this}; }
+  Abilities abilities() override { return {.aggregates = this, .globals = this}; }
 
   AggregationSource& aggregations() override { return *this; }
   void begin() override {}
   void set_global(uint16_t id, uint64_t value) override { told_.emplace_back(id, value); }
+  bool take_changes(std::span<GlobalChange> globals) override {
+    for (GlobalChange& one : globals) one.added = added_.value_or(0);
+    return added_.has_value();
+  }
   void take_addresses(const VisitAddress&) override {}
 
   void visit(const Visit&) const override {}
@@ -37,6 +42,7 @@ class NotingInstrument final : public Instrument, public Aggregates, Aggregation
 
  private:
   Told& told_;
+  const std::optional<uint64_t>& added_;
 };
 
 TEST(SharedGlobals, AreToldWhenTheyChange) {
@@ -48,7 +54,8 @@ TEST(SharedGlobals, AreToldWhenTheyChange) {
   const auto set = [&](uint16_t id, uint64_t value) { variables.impl().globals.find(id)->value = value; };
   Told told;
   Instruments instruments(false);
-  instruments.add(std::make_unique<NotingInstrument>(told), "");
+  const std::optional<uint64_t> added;
+  instruments.add(std::make_unique<NotingInstrument>(told, added), "");
   SharedGlobals globals(instruments);
   set(kA, 4), set(kB, 5);
   globals.update(variables);
@@ -61,6 +68,34 @@ TEST(SharedGlobals, AreToldWhenTheyChange) {
   globals.update(variables);
   globals.update(variables);
   EXPECT_EQ(std::exchange(told, {}), (Told{{kA, 6}}));
+}
+
+TEST(SharedGlobals, AreTheSumOfTwoWords) {
+  constexpr uint16_t kNarrow = dif::kFirstUserVariable;
+  const dif::DataType type{dif::TypeKind::integer, true, false, 1, "char"};
+  const dif::Variable declared[] = {{"n", kNarrow, dif::Scope::global, dif::VariableKind::scalar, true, true, type}};
+  vm::VariableState variables(declared, {});
+  vm::set_global(variables, kNarrow, 5);
+  Told told;
+  std::optional<uint64_t> added;
+  Instruments instruments(false);
+  instruments.add(std::make_unique<NotingInstrument>(told, added), "");
+  SharedGlobals globals(instruments);
+  globals.add(std::vector{kNarrow}, variables);
+  EXPECT_EQ(std::exchange(told, {}), (Told{{kNarrow, 5}}));
+  globals.take_changes(variables);  // no clause has run there
+  EXPECT_EQ(variables.global(kNarrow), 5U);
+  added = 200;
+  globals.take_changes(variables);
+  EXPECT_EQ(static_cast<int64_t>(variables.global(kNarrow)), -51);
+  globals.update(variables);  // that was no change of dvm
+  EXPECT_EQ(std::exchange(told, {}), Told());
+  vm::set_global(variables, kNarrow, 0);
+  added = 202;  // meanwhile
+  globals.update(variables);
+  EXPECT_EQ(std::exchange(told, {}), (Told{{kNarrow, 56}}));
+  globals.take_changes(variables);
+  EXPECT_EQ(variables.global(kNarrow), 2U);
 }
 
 }  // namespace
