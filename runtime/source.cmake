@@ -161,6 +161,7 @@ dvm_library(instrument_agent
   instrument/agent/division_code.cpp
   instrument/agent/fault_sites.cpp
   instrument/agent/foresee.cpp
+  instrument/agent/global_code.cpp
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
   instrument/agent/semaphore_finder.cpp

@@ -172,10 +172,12 @@ struct SiteKey {
   uint32_t variable = 0;   // of a text: number of the variable
 };
 
-// Global variables of the script, by number, as 64-bit integers. dvm writes them, threads only read them.
+// Global variables of the script, by number, as 64-bit integers. A variable that threads change is the sum of two words, so that
+// dvm and the threads may change it at the same time.
 inline constexpr uint32_t kMostGlobals = 512;
 struct Globals {
-  uint64_t values[kMostGlobals]{};
+  uint64_t values[kMostGlobals]{};   // dvm writes these, threads only read them
+  uint64_t changes[kMostGlobals]{};  // threads write these
 };
 
 // Offsets in the data mapping: of the first arena, ThreadVariables, TailCalls and ThreadTexts, and of Globals. Also its size.
@@ -214,6 +216,9 @@ struct Workspace {
   uint64_t head;       // of the ring, while a record is written
   TailCalls* tails;    // of the lane
   uint64_t side;       // number of the arena
+
+  uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
+  uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
 };
 
 // Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.

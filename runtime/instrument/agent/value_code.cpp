@@ -16,6 +16,7 @@
 #include "dvm/dif/variable_of.h"
 #include "runtime/agent/target_check.h"
 #include "runtime/instrument/agent/division_code.h"
+#include "runtime/instrument/agent/global_code.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/agent/value_writer.h"
 
@@ -195,7 +196,7 @@ class ValueCoder {
     if (!is_load) return store(in);
     if (!writes(in.rd())) return false;
     const unsigned to = kRegisters[in.rd()];
-    return row.scope == dif::Scope::global ? load_variable(in.index(), to) : access_own(in, kLoad, to);
+    return row.scope == dif::Scope::global ? load_variable(in, to) : access_own(in, kLoad, to);
   }
 
   bool refuse(InDvm reason) {
@@ -307,8 +308,9 @@ class ValueCoder {
     code_.raw(int32_t{0});
   }
 
-  bool load_variable(unsigned id, unsigned to) {
+  bool load_variable(Instruction in, unsigned to) {
     using dif::BuiltIn;
+    const unsigned id = in.index();
     const auto first = static_cast<unsigned>(BuiltIn::arg0);
     if (id >= first && id < first + kArguments) return load_argument(id - first, to);
     if (id == static_cast<unsigned>(BuiltIn::pid) && place_.follows)
@@ -324,18 +326,10 @@ class ValueCoder {
     else if (id < dif::kFirstUserVariable)
       return refuse(InDvm::built_in);
     else
-      return load_global(id, to);
+      return load_global(in, to);
     return true;
   }
-  bool load_global(unsigned id, unsigned to) {
-    const unsigned number = id - dif::kFirstUserVariable;
-    const auto& known = place_.globals;
-    if (number >= inside::kMostGlobals || std::find(known.begin(), known.end(), id) == known.end()) return refuse(InDvm::global);
-    change(0);
-    made_.globals.push_back(static_cast<uint32_t>(code_.load_word(kRcx, number * sizeof(uint64_t))));
-    code_.access(kLoad, to, kRcx, 0);
-    return true;
-  }
+  bool load_global(Instruction in, unsigned to) { return globals_.load(in, to) || refuse(InDvm::global); }
 
   void access_workspace(unsigned opcode, unsigned reg, size_t offset) {
     made_.has_workspace = true;
@@ -404,6 +398,7 @@ class ValueCoder {
   const ClausePlace& place_;
   ValueWriter code_;
   MachineCode made_{{}, 0, 1U << saved::rax, false};
+  GlobalCode globals_{difo_, place_, code_, made_};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
   std::array<std::optional<uint64_t>, kRegisters.size()> known_{};  // constants in registers

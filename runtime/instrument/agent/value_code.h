@@ -1,8 +1,8 @@
 #pragma once
 // Translates DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). The DIF of simple clauses
 // consists of arithmetic, comparisons, constants, pid, tid, timestamp and cpu. It reads arguments in registers, scalar
-// thread-local and clause-local variables, and globals that only dvm writes. Code that divides by 0 sets Workspace::failed. For
-// any other DIF there is no code, and dvm runs the clause.
+// thread-local and clause-local variables, and globals. Code that divides by 0 sets Workspace::failed. For any other DIF there is
+// no code, and dvm runs the clause.
 //
 // The registers of the machine code are:
 //   %rdi                         The saved registers, words of struct pt_regs.
@@ -10,26 +10,11 @@
 //   %rdx, %r8, %r9, %r10, %r11   Registers %r1 to %r5 of DIF.
 //   %rax, %rcx                   Temporaries. At the end, %rax is the value.
 
-#include <cstdint>
-#include <optional>
-#include <span>
-
 #include "runtime/agent/agent_process.h"
+#include "runtime/instrument/agent/clause_place.h"
 #include "runtime/instrument/in_dvm.h"
-#include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
-
-// The clause and probe for which the code is made.
-struct ClausePlace {
-  const SiteShape& shape;
-  std::optional<uint32_t> exit;  // of a return: the value of arg0
-  int32_t pid = 0;
-  const Probe* probe = nullptr;
-  bool follows = false;                 // children fire too, so the pid is not constant
-  bool by_frame_pointers = false;       // stacks are found by these
-  std::span<const uint16_t> globals{};  // variables that dvm keeps for threads
-};
 
 // The code of one DIFO, which must be verified. The value is widened to the type.
 struct ValueMachineCode {

@@ -1,0 +1,32 @@
+#pragma once
+// Where a clause runs, for the makers of its code.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "dvm/dif/variable.h"
+#include "runtime/instrument/uprobe/site_shape.h"
+
+namespace dvm::runtime {
+
+struct Probe;
+
+// The clause and probe for which the code is made.
+struct ClausePlace {
+  const SiteShape& shape;
+  std::optional<uint32_t> exit;  // of a return: the value of arg0
+  int32_t pid = 0;
+  const Probe* probe = nullptr;
+  bool follows = false;                 // children fire too, so the pid is not constant
+  bool by_frame_pointers = false;       // stacks are found by these
+  std::span<const uint16_t> globals{};  // variables that dvm keeps for threads
+  std::span<const uint16_t> kept{};     // global variables that threads change
+
+  bool keeps(const dif::Variable& one) const {
+    return one.scope == dif::Scope::global && std::find(kept.begin(), kept.end(), one.id) != kept.end();
+  }
+};
+
+}  // namespace dvm::runtime
