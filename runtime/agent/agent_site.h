@@ -24,6 +24,7 @@ struct MachineCode {
   bool may_fail = false;       // it may set Workspace::failed
   // Numbers of instructions that read and write thread-local variables.
   uint32_t variable_loads = 0, variable_stores = 0;
+  uint32_t global_stores = 0;  // of instructions that change global variables
   // Offsets in `bytes` of words that are offsets in inside::Globals. place_globals() turns these into addresses.
   std::vector<uint32_t> globals{};
 

@@ -38,7 +38,8 @@ std::span<const AgentStep> steps_behind_gate(std::span<const AgentFirer> firers)
 }
 
 bool has_effect(const AgentStep& step) {
-  return step.step.kind == Kind::aggregate || is_clause_record(step) || step.code.variable_stores != 0;
+  return step.step.kind == Kind::aggregate || is_clause_record(step) || step.code.variable_stores != 0 ||
+         step.code.global_stores != 0;
 }
 
 // may_leave: agent_enter can begin the firing anew.

@@ -3,6 +3,7 @@
 #include "runtime/instrument/agent/global_code.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dvm/dif/variable.h"
 #include "dvm/dif/variable_of.h"
@@ -14,6 +15,8 @@ namespace {
 using dif::Instruction;
 
 unsigned global_number(unsigned id) { return id - unsigned{dif::kFirstUserVariable}; }
+bool is_store(Instruction in) { return dif::has_format(in, dif::Format::stv); }
+bool is_global(Instruction in) { return dif::info(in.opcode()).scope == dif::Scope::global; }
 
 }  // namespace
 
@@ -23,6 +26,28 @@ const dif::Variable* GlobalCode::kept(Instruction in) const {
   if (variable == nullptr || !place_.keeps(*variable) || global_number(variable->id) >= inside::kMostGlobals) return nullptr;
   const bool is_integer = variable->kind == dif::VariableKind::scalar && variable->type.kind == dif::TypeKind::integer;
   return is_integer ? variable : nullptr;
+}
+
+bool GlobalCode::is_read_before(const Instruction& change) const {
+  return std::any_of(difo_.text.data(), &change, [&](Instruction in) {
+    return dif::has_format(in, dif::Format::ldv) && is_global(in) && in.index() == change.index();
+  });
+}
+
+// No other variable may be changed before, which would change again.
+bool GlobalCode::begin() {
+  const auto first = std::find_if(difo_.text.begin(), difo_.text.end(), is_store);
+  const auto change = std::find_if(first, difo_.text.end(), [](Instruction in) { return is_store(in) && is_global(in); });
+  if (change == difo_.text.end()) return true;
+  if (std::any_of(change + 1, difo_.text.end(), [](Instruction in) { return is_store(in) && is_global(in); })) return false;
+  if (kept(*change) == nullptr || !is_read_before(*change)) return true;
+  changed_ = change->index();
+  begin_ = code_.bytes.size();
+  access(kLoad, kRax, GlobalWord::of_threads, global_number(*changed_));
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, changes));
+  access(kLoad, kRax, GlobalWord::of_dvm, global_number(*changed_));
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, aside));
+  return first == change;
 }
 
 bool GlobalCode::load(Instruction in, unsigned to) {
@@ -37,9 +62,43 @@ bool GlobalCode::load(Instruction in, unsigned to) {
 // The code is then no gate, since dvm may have changed the variable when it looks.
 void GlobalCode::load(const dif::Variable& variable, unsigned to) {
   made_.has_workspace = true;
-  access(kLoad, to, GlobalWord::of_threads, global_number(variable.id));
-  access(kAddTo, to, GlobalWord::of_dvm, global_number(variable.id));
+  if (changed_ == variable.id) {
+    access_workspace(kLoad, to, offsetof(inside::Workspace, changes));
+    access_workspace(kAddTo, to, offsetof(inside::Workspace, aside));
+  } else {
+    access(kLoad, to, GlobalWord::of_threads, global_number(variable.id));
+    access(kAddTo, to, GlobalWord::of_dvm, global_number(variable.id));
+  }
   code_.widen(variable.type.size, variable.type.is_signed, to, to);
+}
+
+bool GlobalCode::change(Instruction in, unsigned value) {
+  const dif::Variable* variable = kept(in);
+  if (variable == nullptr) return false;
+  made_.has_workspace = true;
+  made_.global_stores++;
+  code_.widen(variable->type.size, variable->type.is_signed, value, kRax);
+  if (std::exchange(changed_, std::nullopt)) {  // what follows reads the new value
+    access_workspace(kSubtractFrom, kRax, offsetof(inside::Workspace, aside));
+    exchange(global_number(variable->id));
+  } else {
+    access(kSubtractFrom, kRax, GlobalWord::of_dvm, global_number(variable->id));
+    access(kStore, kRax, GlobalWord::of_threads, global_number(variable->id));
+  }
+  return true;
+}
+
+// Stores %rax, unless the word is another one than at the beginning.
+void GlobalCode::exchange(unsigned number) {
+  made_.changes |= 1U << saved::rdx;
+  access_workspace(kStore, kRdx, offsetof(inside::Workspace, aside));
+  code_.move(kRax, kRdx);
+  access_workspace(kLoad, kRax, offsetof(inside::Workspace, changes));
+  point_to(GlobalWord::of_threads, number);
+  code_.add({0xf0, 0x48, 0x0f, 0xb1, 0x11});  // lock cmpxchg %rdx, (%rcx)
+  access_workspace(kLoad, kRdx, offsetof(inside::Workspace, aside));
+  code_.add({0x0f, 0x85});  // jne
+  code_.raw(static_cast<int32_t>(begin_ - (code_.bytes.size() + sizeof(int32_t))));
 }
 
 void GlobalCode::point_to(GlobalWord word, unsigned number) {
@@ -50,6 +109,11 @@ void GlobalCode::point_to(GlobalWord word, unsigned number) {
 void GlobalCode::access(unsigned opcode, unsigned reg, GlobalWord word, unsigned number) {
   point_to(word, number);
   code_.access(opcode, reg, kRcx, 0);
+}
+
+void GlobalCode::access_workspace(unsigned opcode, unsigned reg, size_t offset) {
+  made_.has_workspace = true;
+  code_.access(opcode, reg, kRsi, offset);
 }
 
 }  // namespace dvm::runtime

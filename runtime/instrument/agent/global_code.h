@@ -1,9 +1,11 @@
 #pragma once
-// Machine code of values (value_code.h) that read global variables.
+// Machine code of values (value_code.h) that read and change global variables.
 //
-// A variable that threads change is the sum of two words of inside::Globals.
+// A variable that threads change is the sum of two words of inside::Globals. A DIFO changes at most one, by a locked
+// instruction: from the value that it has read. If another thread has changed it meanwhile, all code of the DIFO runs again.
 
 #include <cstddef>
+#include <optional>
 
 #include "dvm/dif/difo.h"
 #include "runtime/agent/agent_site.h"
@@ -18,23 +20,32 @@ class GlobalCode {
   GlobalCode(const dif::Difo& difo, const ClausePlace& place, ValueWriter& code, MachineCode& made)
       : difo_(difo), place_(place), code_(code), made_(made) {}
 
+  // Before all code of the DIFO.
+  bool begin();
   bool load(dif::Instruction in, unsigned to);
+  // To the value in a register.
+  bool change(dif::Instruction in, unsigned value);
 
  private:
-  static constexpr unsigned kRcx = ValueWriter::kRcx;
-  static constexpr unsigned kLoad = ValueWriter::kLoad;
-  static constexpr unsigned kAddTo = 0x03;  // a register
+  static constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRdx = ValueWriter::kRdx, kRsi = 6;
+  static constexpr unsigned kLoad = ValueWriter::kLoad, kStore = ValueWriter::kStore;
+  static constexpr unsigned kAddTo = 0x03, kSubtractFrom = 0x2b;  // a register
   enum class GlobalWord : size_t { of_dvm = offsetof(inside::Globals, values), of_threads = offsetof(inside::Globals, changes) };
 
   const dif::Variable* kept(dif::Instruction in) const;
+  bool is_read_before(const dif::Instruction& change) const;
   void point_to(GlobalWord word, unsigned number);
   void access(unsigned opcode, unsigned reg, GlobalWord word, unsigned number);
+  void access_workspace(unsigned opcode, unsigned reg, size_t offset);
   void load(const dif::Variable& variable, unsigned to);
+  void exchange(unsigned number);
 
   const dif::Difo& difo_;
   const ClausePlace& place_;
   ValueWriter& code_;
   MachineCode& made_;
+  std::optional<unsigned> changed_;  // the variable that the code changes from its value, until it has
+  size_t begin_ = 0;                 // from where it does this again
 };
 
 }  // namespace dvm::runtime

@@ -71,6 +71,7 @@ class ValueCoder {
     for (const Instruction in : difo_.text)
       if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
     find_live();
+    if (!globals_.begin()) return {{}, InDvm::global};
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target_[pc]) flags_ = Flags::none, known_.fill({});
       starts_[pc] = code_.bytes.size();
@@ -192,8 +193,7 @@ class ValueCoder {
     const dif::OpcodeInfo& row = dif::info(in.opcode());
     const bool is_load = row.format == dif::Format::ldv;
     if (row.tuple != dif::TupleUse::none || row.format == dif::Format::lda) return false;
-    if (row.scope == dif::Scope::global && !is_load) return refuse(InDvm::global);
-    if (!is_load) return store(in);
+    if (!is_load) return row.scope == dif::Scope::global ? change_global(in) : store(in);
     if (!writes(in.rd())) return false;
     const unsigned to = kRegisters[in.rd()];
     return row.scope == dif::Scope::global ? load_variable(in, to) : access_own(in, kLoad, to);
@@ -330,6 +330,10 @@ class ValueCoder {
     return true;
   }
   bool load_global(Instruction in, unsigned to) { return globals_.load(in, to) || refuse(InDvm::global); }
+  bool change_global(Instruction in) {
+    const unsigned value = is_register(in.rd()) ? source(in.rd(), kRax) : kRax;
+    return (is_register(in.rd()) && globals_.change(in, value)) || refuse(InDvm::global);
+  }
 
   void access_workspace(unsigned opcode, unsigned reg, size_t offset) {
     made_.has_workspace = true;

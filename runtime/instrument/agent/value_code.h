@@ -4,6 +4,9 @@
 // thread-local and clause-local variables, and globals. Code that divides by 0 sets Workspace::failed. For any other DIF there is
 // no code, and dvm runs the clause.
 //
+// A DIFO changes at most one global, by a locked instruction: from the value that it has read. If another thread has changed it
+// meanwhile, the code runs again.
+//
 // The registers of the machine code are:
 //   %rdi                         The saved registers, words of struct pt_regs.
 //   %rsi                         The inside::Workspace.

@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -399,6 +401,42 @@ TEST(ClauseCode, ReadsGlobalsThatDvmKeeps) {
   }
   EXPECT_EQ(code_for(kFirst + 1).in_dvm, InDvm::global);
   EXPECT_EQ(code_for(kFirst + inside::kMostGlobals).in_dvm, InDvm::global);
+}
+
+// n = n + arg0
+dif::Difo sum_of(unsigned id) {
+  dif::Difo difo{{Instruction::indexed(Opcode::ldgs, id, 1), load(BuiltIn::arg0, 2), op(Opcode::add, 1, 2, 1),
+                  Instruction::indexed(Opcode::stgs, id, 1), op(Opcode::ret, 0, 0, 1)},
+                 {},
+                 "",
+                 {},
+                 kWord};
+  difo.variables.push_back({"n", static_cast<uint16_t>(id), dif::Scope::global, dif::VariableKind::scalar, true, true, kWord});
+  return difo;
+}
+
+TEST(ClauseCode, AddsToGlobalsInSeveralThreads) {
+  constexpr std::array<uint16_t, 1> kKept = {dif::kFirstUserVariable + 2};
+  MachineCode code = make_value_code(sum_of(kKept[0]), kWord, {SiteKind::entry, {}, kPid, nullptr, false, false, {}, kKept}).code;
+  ASSERT_FALSE(code.empty());
+  EXPECT_TRUE(code.has_workspace);  // so it is no gate
+  EXPECT_EQ(code.global_stores, 1U);
+  inside::Globals globals;
+  globals.values[2] = 1000;
+  code.place_globals(reinterpret_cast<uint64_t>(&globals));
+  const Code runs(code.bytes);
+  const auto add = [&] {
+    std::array<uint64_t, inside::kSavedWords> saved{};
+    saved[saved::rdi] = 3;
+    for (int i = 0; i < 300000; i++) runs.run(saved);
+  };
+  std::thread other(add);
+  const std::atomic_ref of_dvm(globals.values[2]);
+  for (int i = 0; i < 100000; i++) of_dvm.store(of_dvm.load() - 5);  // dvm changes its word meanwhile
+  add();
+  other.join();
+  EXPECT_EQ(globals.values[2], 1000 - uint64_t{500000});
+  EXPECT_EQ(globals.changes[2], 1800000U);
 }
 
 TEST(ClauseCode, ReadsPartsOfRegisters) {
