@@ -30,7 +30,7 @@ dif::DataType integer(uint32_t size) { return {dif::TypeKind::integer, true, fal
 
 class RandomDif {
  public:
-  explicit RandomDif(unsigned seed) : random_(seed) {}
+  explicit RandomDif(unsigned seed, bool changes_globals = false) : changes_globals_(changes_globals), random_(seed) {}
 
   unsigned below(size_t n) { return static_cast<unsigned>(random_() % n); }
   uint64_t word() { return below(2) != 0 ? kConstants[below(std::size(kConstants))] : random_() >> below(64); }
@@ -57,6 +57,8 @@ class RandomDif {
       text.push_back(Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(dif::BuiltIn::arg0) + below(4), rd));
     } else if (what == 2) {
       text.push_back(Instruction::indexed(Opcode::ldgs, below(2) != 0 ? kWide : kNarrow, rd));
+    } else if (changes_globals_ && what == 4) {
+      text.push_back(Instruction::indexed(Opcode::stgs, below(2) != 0 ? kWide : kNarrow, rd));
     } else if (what == 3) {
       text.push_back(Instruction::indexed(Opcode::setx, below(std::size(kConstants)), rd));
     } else if (what == 4) {
@@ -69,6 +71,7 @@ class RandomDif {
     }
   }
 
+  bool changes_globals_;
   std::mt19937_64 random_;
 };
 
@@ -80,6 +83,7 @@ struct Given {
 struct Outcome {
   uint64_t value = 0;
   bool is_fault = false;
+  uint64_t wide = 0, narrow = 0;  // behind it
 };
 
 Outcome interpret(const dif::Difo& difo, const Given& given) {
@@ -96,7 +100,7 @@ Outcome interpret(const dif::Difo& difo, const Given& given) {
   std::copy(given.args.begin(), given.args.end(), firing.args.begin());
   state.begin_firing(firing, host);
   const uint64_t value = prepared->run(state);
-  return {value, state.fault().id != dif::Fault::none};
+  return {value, state.fault().id != dif::Fault::none, variables.global(kWide), variables.global(kNarrow)};
 }
 
 class Page {
@@ -105,9 +109,11 @@ class Page {
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
   ~Page() { munmap(memory_, kBytes); }
-  Outcome run(MachineCode code, const Given& given) {
+  // changes: how much of the globals threads have added.
+  Outcome run(MachineCode code, const Given& given, uint64_t changes = 0) {
     inside::Globals globals;
-    globals.values[0] = given.wide, globals.values[1] = given.narrow;
+    globals.values[0] = given.wide - changes, globals.values[1] = given.narrow - changes;
+    globals.changes[0] = globals.changes[1] = changes;
     code.place_globals(reinterpret_cast<uint64_t>(&globals));
     EXPECT_LE(code.bytes.size(), kBytes);
     std::memcpy(memory_, code.bytes.data(), std::min(code.bytes.size(), kBytes));
@@ -116,7 +122,8 @@ class Page {
     words[saved::rdx] = given.args[2], words[saved::rcx] = given.args[3];
     inside::Workspace workspace{};
     const uint64_t value = reinterpret_cast<uint64_t (*)(const uint64_t*, inside::Workspace*)>(memory_)(words.data(), &workspace);
-    return {value, workspace.failed != 0};
+    const auto narrow = static_cast<int8_t>(globals.values[1] + globals.changes[1]);
+    return {value, workspace.failed != 0, globals.values[0] + globals.changes[0], static_cast<uint64_t>(int64_t{narrow})};
   }
 
  private:
@@ -146,6 +153,31 @@ TEST(RandomValues, AreThoseOfTheInterpreter) {
   }
   EXPECT_GT(made, 250U);
   EXPECT_GT(faults, 25U);
+}
+
+TEST(RandomValues, ChangeGlobalsAsTheInterpreterDoes) {
+  constexpr uint16_t kGlobals[] = {kWide, kNarrow};
+  RandomDif random(28, true);
+  Page page;
+  unsigned made = 0, changed = 0;
+  for (int i = 0; i < 3000; i++) {
+    const dif::Difo difo = random.make();
+    const MachineCode code =
+        make_value_code(difo, integer(8), {SiteKind::entry, {}, 1, nullptr, false, false, {}, kGlobals}).code;
+    if (code.empty()) continue;  // it changes several, too
+    made++;
+    const Given given{{random.word(), random.word(), random.word(), random.word()},
+                      random.word(),
+                      static_cast<uint64_t>(int64_t{static_cast<int8_t>(random.word())})};
+    const Outcome here = page.run(code, given, random.word()), there = interpret(difo, given);
+    if (there.is_fault) continue;
+    changed += there.wide != given.wide || there.narrow != given.narrow;
+    ASSERT_EQ(here.value, there.value) << i;
+    ASSERT_EQ(here.wide, there.wide) << i;
+    ASSERT_EQ(here.narrow, there.narrow) << i;
+  }
+  EXPECT_GT(made, 500U);
+  EXPECT_GT(changed, 100U);
 }
 
 }  // namespace
