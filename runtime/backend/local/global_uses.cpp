@@ -53,4 +53,12 @@ bool only_adds(const dif::Difo& difo, uint16_t id) {
   return std::none_of(load + 1, store - 1, [&](Instruction in) { return touches(in, load->rd()); });
 }
 
+unsigned global_accesses(const dif::Difo& difo, uint16_t id) {
+  const auto& text = difo.text;
+  const auto store = std::find_if(text.begin(), text.end(), stores_of(id));
+  const auto loads = std::count_if(store, text.end(), loads_of(id)), stores = std::count_if(store, text.end(), stores_of(id));
+  if (store == text.end()) return static_cast<unsigned>(std::count_if(text.begin(), text.end(), loads_of(id)));
+  return static_cast<unsigned>(loads + stores);
+}
+
 }  // namespace dvm::runtime

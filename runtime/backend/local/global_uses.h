@@ -14,4 +14,7 @@ bool stores_global(const dif::Difo& difo, uint16_t id);
 // order of such changes does not matter.
 bool only_adds(const dif::Difo& difo, uint16_t id);
 
+// How often the DIFO looks at the variable or changes it, at most. A change from the value that was read is a single one.
+unsigned global_accesses(const dif::Difo& difo, uint16_t id);
+
 }  // namespace dvm::runtime

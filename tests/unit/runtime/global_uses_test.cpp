@@ -29,6 +29,7 @@ bool adds(Text text, unsigned stored) {
   text.push_back(ret(0));
   return only_adds(difo_of(std::move(text)), kId);
 }
+unsigned accesses(Text text) { return global_accesses(difo_of(std::move(text)), kId); }
 
 TEST(GlobalUses, Additions) {
   EXPECT_TRUE(adds({load(1), argument(2), op(Opcode::add, 1, 2, 1)}, 1));
@@ -60,6 +61,17 @@ TEST(GlobalUses, AdditionsWhoseValueIsUsed) {
   EXPECT_FALSE(only_adds(with({ret(1)}), kId));
   EXPECT_FALSE(only_adds(with({Instruction::indexed(Opcode::stts, kId, 1), ret(0)}), kId));
   EXPECT_FALSE(only_adds(difo_of({load(1), ret(1)}), kId));
+}
+
+TEST(GlobalUses, Accesses) {
+  EXPECT_EQ(accesses({argument(1), ret(1)}), 0U);
+  EXPECT_EQ(accesses({load(1), load(2), op(Opcode::add, 1, 2, 1), ret(1)}), 2U);
+  EXPECT_EQ(accesses({load(1), load(2), op(Opcode::add, 1, 2, 1), store(1), ret(1)}), 1U);  // a change from one value
+  EXPECT_EQ(accesses({argument(1), store(1), load(1), ret(1)}), 2U);
+  EXPECT_EQ(accesses({load(1), store(1), store(1), ret(1)}), 2U);
+  const Instruction other = Instruction::indexed(Opcode::ldgs, kId + 1, 1);
+  EXPECT_EQ(accesses({other, ret(1)}), 0U);
+  EXPECT_FALSE(loads_global(difo_of({other, ret(1)}), kId));
 }
 
 }  // namespace
