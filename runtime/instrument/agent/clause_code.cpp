@@ -61,6 +61,17 @@ std::optional<uint8_t> value_number(const dif::Variable& variable) {
   return static_cast<uint8_t>(number + (is_local ? inside::kMostVariables : 0));
 }
 
+using SiteAction = std::variant<SiteValue, SiteAggregation>;
+
+template <class Visit>
+void visit_values(const SiteAction& action, const Visit& visit) {
+  if (const auto* value = std::get_if<SiteValue>(&action)) return value->frames == 0 ? void(visit(*value)) : void();
+  const auto& its = std::get<SiteAggregation>(action);
+  for (const SiteValue& key : its.keys)
+    if (key.frames == 0) visit(key);
+  if (its.value) visit(*its.value);
+}
+
 // Its functions return false for what cannot run in the thread.
 class StepMaker {
  public:
@@ -89,7 +100,7 @@ class StepMaker {
   bool add_actions(const SiteClause& clause, size_t number) {
     const size_t begin = made.steps.size();
     const bool had_effect = has_effect_, could_fail = may_fail_;
-    faults_ = Faults(clause);
+    faults_ = Faults(clause, uses_kept(clause));
     const auto add_one = [this](const auto& action) {
       const auto* value = std::get_if<SiteValue>(&action);
       return value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action));
@@ -124,6 +135,7 @@ class StepMaker {
   // Behind the record, which has the variables as they were, the thread changes them.
   bool add_record(const SiteClause& clause, size_t number) {
     if (!clause.record) return false;
+    if (uses_kept(clause)) return refuse(InDvm::global);
     faults_ = {};
     AgentClauseRecord record{.clause = number, .record = {}};
     record.record.ends_run = clause.record->ends_run;
@@ -151,6 +163,20 @@ class StepMaker {
   }
 
   // dvm could not run clauses with variables of the thread instead, if a key cannot be read, nor end the run at once.
+  // It uses global variables of which dvm does not know the values.
+  bool uses_kept(const SiteValue& value) const {
+    const auto& its = value.difo->variables;
+    return std::any_of(its.begin(), its.end(), [this](const auto& one) { return place_.keeps(one); });
+  }
+  bool uses_kept(const SiteAction& action) const {
+    bool does = false;
+    visit_values(action, [&](const SiteValue& value) { does |= uses_kept(value); });
+    return does;
+  }
+  bool uses_kept(const SiteClause& clause) const {
+    const auto does = [this](const auto& one) { return uses_kept(one); };
+    return (clause.predicate && uses_kept(*clause.predicate)) || std::any_of(clause.actions.begin(), clause.actions.end(), does);
+  }
   bool is_allowed() { return !may_fail_ || (!has_thread_variables_ && !ends_run_) || refuse(InDvm::fault); }
 
   bool make(const SiteValue& value, MachineCode& code) {
@@ -172,7 +198,7 @@ class StepMaker {
     for (const dif::Variable& variable : difo.variables) note_variable(variable);
   }
   void note_variable(const dif::Variable& variable) {
-    has_thread_variables_ |= variable.scope == dif::Scope::thread;
+    has_thread_variables_ |= variable.scope == dif::Scope::thread || place_.keeps(variable);
     const unsigned number = variable.id - dif::kFirstUserVariable;
     if (variable.scope == dif::Scope::clause && number < inside::kMostLocals)
       made.locals = std::max(made.locals, static_cast<uint16_t>(number + 1));
@@ -248,7 +274,7 @@ class StepMaker {
   // Steps of a clause that may fail. dvm then runs the clause again, from its predicate on, up to the same fault.
   struct Faults {
     Faults() = default;
-    explicit Faults(const SiteClause& clause) : has_record(clause.fault.has_value()) {
+    Faults(const SiteClause& clause, bool uses_kept) : has_record(clause.fault && !uses_kept) {
       if (clause.predicate) note(*clause.predicate->difo);
     }
     bool can_fail() const { return has_record && !has_effect; }
@@ -288,8 +314,9 @@ bool is_gate(const SiteClause& clause) {
   });
 }
 
-// A record, unless all predicates are false. No steps: not all can be told in the thread.
-std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const ClausePlace& place) {
+// A record, unless all predicates are false. No steps: not all can be told in the thread. dvm then changes all globals.
+std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, ClausePlace place) {
+  place.kept = {};
   std::vector<AgentStep> steps;
   for (const SiteClause& clause : clauses) {
     if (!is_gate(clause)) return {};
@@ -303,6 +330,29 @@ std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const Cla
 }
 
 }  // namespace
+
+void ChangedGlobals::note(std::span<const SiteClause> clauses, std::span<const uint16_t> globals) {
+  const auto note = [&](const SiteValue& value) {
+    for (const Instruction in : value.difo->text)
+      if (const dif::Variable* its = dif::stored_variable(*value.difo, in); its != nullptr && its->scope == dif::Scope::global)
+        if (std::find(globals.begin(), globals.end(), its->id) != globals.end()) all_.insert(its->id);
+  };
+  for (const SiteClause& clause : clauses) {
+    if (clause.predicate) note(*clause.predicate);
+    for (const auto& action : clause.actions) visit_values(action, note);
+  }
+}
+
+bool ChangedGlobals::are_kept(std::span<const uint16_t> globals) const {
+  return std::any_of(globals.begin(), globals.end(),
+                     [this](uint16_t id) { return std::find(kept_.begin(), kept_.end(), id) != kept_.end(); });
+}
+
+std::vector<uint16_t> ChangedGlobals::only_read(std::span<const uint16_t> globals) const {
+  std::vector<uint16_t> made;
+  std::copy_if(globals.begin(), globals.end(), std::back_inserter(made), [this](uint16_t id) { return !all_.contains(id); });
+  return made;
+}
 
 ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
   InDvm in_dvm = InDvm::nothing;

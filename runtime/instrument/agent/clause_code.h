@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -29,5 +30,20 @@ struct ClauseSteps {
 // effect, so that dvm can run the clauses instead.
 using NumberOf = std::function<uint32_t(KnownClause clause)>;
 ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of);
+
+// Of global variables that clauses use, those that some of them change. The threads keep these, or else dvm does.
+class ChangedGlobals {
+ public:
+  void note(std::span<const SiteClause> clauses, std::span<const uint16_t> globals);
+  void keep_in_threads() { kept_ = {all_.begin(), all_.end()}; }
+  void keep_in_dvm() { kept_.clear(); }
+  const std::vector<uint16_t>& kept() const { return kept_; }
+  bool are_kept(std::span<const uint16_t> globals) const;                    // some of them are
+  std::vector<uint16_t> only_read(std::span<const uint16_t> globals) const;  // those that no clause changes
+
+ private:
+  std::set<uint16_t> all_;
+  std::vector<uint16_t> kept_;
+};
 
 }  // namespace dvm::runtime
