@@ -51,6 +51,7 @@ class AgentInstrument final : public Instrument,
                               public FollowsProcesses,
                               public TellsNotes,
                               public Aggregates,
+                              public ChangesGlobals,
                               public Merges,
                               public WatchesLoads,
                               public LosesProbes {
@@ -117,7 +118,7 @@ class AgentInstrument final : public Instrument,
 
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
   Abilities abilities() override {
-    return {.follows = this, .watches = this, .notes = this, .aggregates = this, .merges = this, .loses = this};
+    return {.follows = this, .watches = this, .notes = this, .aggregates = this, .merges = this, .loses = this, .globals = this};
   }
   AggregationSource& aggregations() override { return aggregations_; }
   void begin() override {
@@ -128,6 +129,7 @@ class AgentInstrument final : public Instrument,
     }
   }
   void set_global(uint16_t id, uint64_t value) override { globals_.set(id, value, processes_); }
+  bool take_changes(std::span<GlobalChange> all) override { return planner_.changes_globals() && globals_.take(all, processes_); }
   void take_addresses(const VisitAddress& visit) override {
     addresses_.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
   }
@@ -257,7 +259,7 @@ class AgentInstrument final : public Instrument,
   // Another instrument will make the probe fire.
   void keep_variables(const EnabledProbe& enabled) {
     const pid_t pid = std::get<UprobeSite>(enabled.probe->site).pid;
-    if (!enabled.has_thread_variables || planner_.has_variables(pid)) return;
+    if (!planner_.shares(enabled) || planner_.has_variables(pid)) return;
     planner_.keep_variables(pid);
     if (AgentTarget* target = live_target(processes_, pid)) place_variables(pid, *target);
   }
@@ -301,7 +303,7 @@ class AgentInstrument final : public Instrument,
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
       if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].probes, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
-        if (sites[i].refusal.empty()) (*process)->placed.add(*one, sites[i].window_address, files);
+        if (sites[i].refusal.empty()) (*process)->place(*one, sites[i].window_address, files);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     (*process)->note_jumps();
@@ -329,13 +331,14 @@ class AgentInstrument final : public Instrument,
   }
 
   // The first line of the clock, if a clause reads it, and globals.
-  BeginData begin_data(const AgentTarget& process, const std::vector<AgentSite>& sites) {
+  BeginData begin_data(AgentTarget& process, const std::vector<AgentSite>& sites) {
     uses_time_ |= std::any_of(sites.begin(), sites.end(),
                               [](const AgentSite& site) { return has_step(site, inside::ClauseStep::Kind::time); });
-    if (!uses_time_) return {{}, globals_.all()};
+    const inside::Globals& globals = globals_.begin(process, processes_);
+    if (!uses_time_) return {{}, globals};
     const inside::ClockLine line = clock_.line();
     if (process.agent.data_file() >= 0) publish(line, process.agent.data_file());
-    return {line, globals_.all()};
+    return {line, globals};
   }
 
   void note_variables(pid_t pid, AgentTarget& process, const AgentSite& site, const std::vector<const Probe*>& probes) {
@@ -349,10 +352,10 @@ class AgentInstrument final : public Instrument,
   // Once it is known where the clauses of a process that use thread-local variables run: all in its threads, or none.
   void place_variables(pid_t pid, AgentTarget& process) {
     if (process.with_variables.empty()) return;
-    const bool are_in_dvm = planner_.has_variables(pid), may_wait = !are_in_dvm && planner_.ends_run();
-    if (may_wait && (!has_begun_ || process.has_variables)) return;  // a firing before BEGIN must not end the run
-    process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
-    if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm) notes_.push_back(emptied_text(pid));
+    const bool are_in_dvm = planner_.has_variables(pid), may_wait = !are_in_dvm && planner_.waits_for_begin();
+    if (may_wait && (!has_begun_ || process.has_variables)) return;
+    if (process.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread))
+      notes_.push_back(emptied_text(pid));
     if (are_in_dvm)
       for (const Probe* probe : process.with_variables) places_.leave_to_dvm(probe, planner_.reason_to_share());
   }
@@ -381,6 +384,7 @@ class AgentInstrument final : public Instrument,
     for (auto& [pid, process] : processes_)
       if (process->lanes) gone_.free_lanes(pid, *process->lanes);
     if (losses_.by_uprobes() || follows_) return;  // what they do then depends on earlier programs, too
+    if (planner_.changes_globals()) globals_.read(processes_);
     left_.free(processes_, !aggregations_.is_empty, gone_);
     aggregations_.are_many = LeftPrograms::are_many(processes_);
   }

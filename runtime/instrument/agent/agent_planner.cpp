@@ -433,7 +433,7 @@ Status AgentPlanner::add(const Candidate& candidate, ClauseSteps& steps, AgentPl
   for (AgentStep& step : steps.steps)
     if (is_any_record(step))
       if (Status added = add_record(candidate, step); !added) return added;
-  firer.has_variables = steps.are_in_thread() && candidate.enabled->has_thread_variables;
+  firer.has_variables = steps.are_in_thread() && shares(*candidate.enabled);
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;
   to.site.firers.push_back(std::move(firer));

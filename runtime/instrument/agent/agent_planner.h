@@ -61,8 +61,13 @@ class AgentPlanner {
   // Thread-local variables of a process are kept in dvm as soon as a clause that uses some runs there.
   bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
   void keep_variables(pid_t pid) { has_variables_.insert(pid); }
+  // Clauses of the probe use such variables, or global variables that threads change.
+  bool shares(const EnabledProbe& probe) const { return probe.has_thread_variables || globals_.are_kept(probe.globals); }
   // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
   bool ends_run() const { return ends_run_; }
+  // A firing before BEGIN must not end the run, nor change global variables.
+  bool waits_for_begin() const { return ends_run_ || changes_globals(); }
+  bool changes_globals() const { return !globals_.kept().empty(); }
   InDvm reason_to_share() const { return ends_run_ ? InDvm::exits : InDvm::shared; }
 
  private:
@@ -127,6 +132,7 @@ class AgentPlanner {
   bool follows_frame_pointers(const Candidate& candidate);
   ClauseSteps steps_of(const Candidate& candidate);
   static bool ends_run(const EnabledProbe& enabled);
+  std::vector<ClauseSteps> made_steps();
   std::vector<ClauseSteps> all_steps();
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
@@ -154,6 +160,8 @@ class AgentPlanner {
   std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
   std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
   bool ends_run_ = false;
+  ChangedGlobals globals_;
+  bool has_placed_ = false;  // then it is known which of these the threads keep
 };
 
 }  // namespace dvm::runtime

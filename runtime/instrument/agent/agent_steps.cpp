@@ -21,7 +21,9 @@ ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
   const SiteShape shape = shape_at(candidate);
   ClausePlace place{shape, candidate.exit, candidate.site->pid, candidate.enabled->probe, follows_};
   place.by_frame_pointers = follows_frame_pointers(candidate);
-  place.globals = candidate.enabled->globals;
+  const std::vector<uint16_t> globals = globals_.only_read(candidate.enabled->globals);
+  place.globals = globals;
+  place.kept = globals_.kept();
   ClauseSteps made =
       make_steps(candidate.enabled->clauses, place, [&](KnownClause clause) { return number_of(std::move(clause)); });
   if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;
@@ -33,20 +35,33 @@ bool AgentPlanner::ends_run(const EnabledProbe& enabled) {
                      [](const SiteClause& clause) { return clause.record && clause.record->ends_run; });
 }
 
-// In the order of the candidates. Clauses that use thread-local variables are on one side in each process.
-std::vector<ClauseSteps> AgentPlanner::all_steps() {
+// In the order of the candidates. Empty where a jump leaves the function.
+std::vector<ClauseSteps> AgentPlanner::made_steps() {
   std::vector<ClauseSteps> all;
-  for (const Candidate& one : candidates_) {
-    ends_run_ |= ends_run(*one.enabled);
-    if (one.tail == inside::Tail::leaves) {
-      all.emplace_back();
-      continue;
+  for (const Candidate& one : candidates_)
+    all.push_back(one.refusal.empty() && one.tail != inside::Tail::leaves ? steps_of(one) : ClauseSteps());
+  return all;
+}
+
+// Clauses that use thread-local variables are on one side in each process, and so are those that use globals which threads
+// change.
+std::vector<ClauseSteps> AgentPlanner::all_steps() {
+  for (const Candidate& one : candidates_) globals_.note(one.enabled->clauses, one.enabled->globals);
+  if (!has_placed_) globals_.keep_in_threads();
+  std::vector<ClauseSteps> all = made_steps();
+  const auto is_in_dvm = [&](size_t i) { return candidates_[i].tail != inside::Tail::leaves && !all[i].are_in_thread(); };
+  for (size_t i = 0; i < all.size(); i++)
+    if (!has_placed_ && globals_.are_kept(candidates_[i].enabled->globals) && is_in_dvm(i)) {
+      globals_.keep_in_dvm();
+      all = made_steps();
     }
-    all.push_back(one.refusal.empty() ? steps_of(one) : ClauseSteps());
-    if (one.enabled->has_thread_variables && !all.back().are_in_thread()) keep_variables(one.site->pid);
+  has_placed_ = true;
+  for (size_t i = 0; i < all.size(); i++) {
+    ends_run_ |= ends_run(*candidates_[i].enabled);
+    if (shares(*candidates_[i].enabled) && is_in_dvm(i)) keep_variables(candidates_[i].site->pid);
   }
   for (size_t i = 0; i < all.size(); i++)
-    if (candidates_[i].enabled->has_thread_variables && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
+    if (shares(*candidates_[i].enabled) && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
       all[i] = {.in_dvm = reason_to_share()};
   return all;
 }

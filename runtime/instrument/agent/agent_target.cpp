@@ -131,6 +131,17 @@ std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
   return probes;
 }
 
+void AgentTarget::place(const EnabledProbe& probe, uint64_t address, FileKeys& files) {
+  placed.add(probe, address, files);
+  has_thread_variables |= probe.has_thread_variables;
+}
+
+bool AgentTarget::place_variables(inside::VariablesIn where) {
+  agent.place_variables(where);
+  const bool were_here = std::exchange(has_variables, where == inside::VariablesIn::thread);
+  return were_here && !has_variables && has_thread_variables;
+}
+
 void AgentTarget::expect_records(const AgentSite& site) {
   for (const AgentFirer& firer : site.firers) {
     for (const uint64_t cookie : {firer.cookie, firer.larger_cookie})

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,8 @@
 
 namespace dvm::runtime {
 
+using GlobalWords = std::array<uint64_t, inside::kMostGlobals>;
+
 struct AgentTarget {
   explicit AgentTarget(AgentProcess its) : agent(std::move(its)) {}
 
@@ -30,6 +33,10 @@ struct AgentTarget {
   void read(StackCheck check);
   bool has_cookie(uint64_t cookie);
   void expect_records(const AgentSite& site);
+  // Notes that a jump of the probe is on.
+  void place(const EnabledProbe& probe, uint64_t address, FileKeys& files);
+  // Says where the clauses with variables run. True: this empties thread-local variables.
+  bool place_variables(inside::VariablesIn where);
   // It has ended by a fault of this program, with jumps in its code.
   bool has_crashed();
   // The memory that the agent was mapped into is gone: the process has executed another program, or has ended.
@@ -60,6 +67,8 @@ struct AgentTarget {
   std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
   std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
   bool has_variables = false;                  // they do
+  bool has_thread_variables = false;           // and these are not only global variables
+  GlobalWords changes{};                       // of global variables, as they were read last
 };
 
 // Whether a clause at the site has such a step, or a stack as a key.

@@ -19,12 +19,14 @@ SiteShape shape_at(const ForeseenProbe& one) {
   return site_of(one).is_return ? exit_shape_of(site_of(one)) : shape_of(site_of(one));
 }
 
-ClauseSteps steps_of(const ForeseenProbe& one, bool follows) {
+ClauseSteps steps_of(const ForeseenProbe& one, bool follows, const ChangedGlobals& changed) {
   const SiteShape shape = shape_at(one);
   ClausePlace place{shape, {}, site_of(one).pid, one.probe, follows};
   if (site_of(one).is_return) place.exit = 0;
   place.by_frame_pointers = one.by_frame_pointers;
-  place.globals = one.globals;
+  const std::vector<uint16_t> globals = changed.only_read(one.globals);
+  place.globals = globals;
+  place.kept = changed.kept();
   ClauseSteps steps = make_steps(one.clauses, place, [](const KnownClause&) { return 0U; });
   if (steps.in_dvm == InDvm::nothing) steps.in_dvm = one.in_dvm;
   return steps;
@@ -39,9 +41,9 @@ void add_programs(CaptureNeeds needs, const SiteShape& shape, Record& to) {
   if (layouts.larger) to.larger_program = make_record_program(*layouts.larger);
 }
 
-AgentFirer firer_of(const ForeseenProbe& one, ClauseSteps steps) {
+AgentFirer firer_of(const ForeseenProbe& one, ClauseSteps steps, bool shares_globals) {
   AgentFirer firer;
-  firer.has_variables = steps.are_in_thread() && one.has_thread_variables;
+  firer.has_variables = steps.are_in_thread() && (one.has_thread_variables || shares_globals);
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;
   add_programs(one.needs, shape_at(one), firer);
@@ -57,11 +59,11 @@ std::vector<size_t> records_of(const AgentFirer& firer) {
   return clauses;
 }
 
-Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
+Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows, bool shares_globals) {
   Foreseen made;
   made.is_at_site = steps.are_in_thread();
   const InDvm reason = steps.in_dvm;
-  const AgentFirer firer = firer_of(one, std::move(steps));
+  const AgentFirer firer = firer_of(one, std::move(steps), shares_globals);
   made.records = records_of(firer);
   if (!made.is_at_site || !made.records.empty()) made.in_dvm = reason;
   made.is_common = follows || !can_run_all({&firer, 1});
@@ -72,18 +74,27 @@ Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows) {
 
 }  // namespace
 
-// Clauses that use thread-local variables are on one side.
+// Clauses that use thread-local variables are on one side, and so are those that use globals which threads may change.
 std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing) {
   std::vector<ClauseSteps> steps;
-  bool are_shared = false;
-  for (const ForeseenProbe& one : probes) {
-    steps.push_back(steps_of(one, follows));
-    are_shared |= one.has_thread_variables && !steps.back().are_in_thread();
+  ChangedGlobals globals;
+  for (const ForeseenProbe& one : probes) globals.note(one.clauses, one.globals);
+  globals.keep_in_threads();
+  for (bool are_all_here = false; !are_all_here;) {
+    are_all_here = true;
+    steps.clear();
+    for (const ForeseenProbe& one : probes) {
+      steps.push_back(steps_of(one, follows, globals));
+      are_all_here &= !globals.are_kept(one.globals) || steps.back().are_in_thread();
+    }
+    if (!are_all_here) globals.keep_in_dvm();
   }
+  bool are_shared = false;
+  for (size_t i = 0; i < probes.size(); i++) are_shared |= probes[i].has_thread_variables && !steps[i].are_in_thread();
   std::vector<Foreseen> all;
   for (size_t i = 0; i < probes.size(); i++) {
     if (are_shared && probes[i].has_thread_variables && steps[i].are_in_thread()) steps[i] = {.in_dvm = sharing};
-    all.push_back(foreseen(probes[i], std::move(steps[i]), follows));
+    all.push_back(foreseen(probes[i], std::move(steps[i]), follows, globals.are_kept(probes[i].globals)));
   }
   return all;
 }
