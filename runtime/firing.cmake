@@ -30,6 +30,7 @@ dvm_library(backend_local
   backend/local/fire_memory.cpp
   backend/local/firing_path.cpp
   backend/local/global_uses.cpp
+  backend/local/globals_of_threads.cpp
   backend/local/instruments.cpp
   backend/local/live.cpp
   backend/local/local_backend.cpp
