@@ -137,7 +137,7 @@ class Threads(unittest.TestCase):
     """New threads take over lanes of threads that have ended, whether dvm has polled in between or not."""
 
     def trace(self, count, at_once):
-        script = "pid$target:hostile:work:entry { @ = count(); @t[tid] = count(); } pid$target:hostile:take:entry { n++; @n = count(); } END { trunc(@t); }"
+        script = "pid$target:hostile:work:entry { @ = count(); @t[tid] = count(); } pid$target:hostile:take:entry { n[0]++; @n = count(); } END { trunc(@t); }"
         return dvmtest.dvm("run", "-q", "-x", "backend=agent", "-x", "aggsize=16m", "-n", script, "-c", f"{program('hostile')} threads {count} {at_once}")
 
     def test_nothing_is_lost_however_many_come_and_go(self):
@@ -158,7 +158,7 @@ class Forks(unittest.TestCase):
     SCRIPTS = {
         "in the thread": "pid$target:hostile:take:entry { @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); @m[arg0 & 1, tid != 0] = max(arg0); }",
         "with variables": "pid$target:hostile:take:entry { self->n++; @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); @m[arg0] = max(self->n); }",
-        "of records": "pid$target:hostile:take:entry { n++; @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); }",
+        "of records": "pid$target:hostile:take:entry { n[0]++; @ = count(); @k[arg0] = sum(1); @s[ustack(2)] = count(); }",
     }
     PRINTED = ' END { printa("all %@d\\n", @); printa("key %@d\\n", @k); printa("stack %@d\\n", @s); }'
 

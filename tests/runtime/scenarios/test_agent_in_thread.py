@@ -97,12 +97,12 @@ class InThread(AgentTest):
     def test_false_predicates_leave_no_record(self):
         """A clause that needs dvm has the same results as with a record of each firing."""
         for body in ('% /arg0 == 42/ { printf("%%d %%d\\n", arg0, arg1 != 0); }', "% /arg0 < 3/ { trace(arg0); } % /arg0 >= 9999/ { @[arg0] = count(); trace(arg0); }",
-                     "% /(char)arg0 << 62/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n++; trace(n); }"):
+                     "% /(char)arg0 << 62/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n[0]++; trace(n[0]); }"):
             script = body.replace("%%", "@@").replace("% ", self.DEEP + "entry ").replace("@@", "%")
             with self.subTest(script):
                 run = ["run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", "-c", program("returns"), "-n"]
                 here = dvmtest.dvm(*run, script)
-                there = dvmtest.dvm(*run, script + self.DEEP + "entry { never_read++; }")
+                there = dvmtest.dvm(*run, script + self.DEEP + "entry { never_read[0]++; }")
                 self.assertIn("(agent, predicates in the traced thread)", here.stderr)
                 self.assertNotIn("(agent, ", there.stderr)
                 self.assertEqual(here.stdout, there.stdout)

@@ -47,7 +47,7 @@ class Stacks(AgentTest):
         if reason := dvmtest.missing_privilege():
             dvmtest.skip_or_fail(self, reason)
         for probe, predicate in (("entry", "arg0 < 20"), ("return", "arg1 < 20")):
-            for body in ("{ ustack(); }", "{ ustack(3); }", "{ n++; @[ustack()] = count(); }", "{ n++; @[ustack(4)] = count(); }"):
+            for body in ("{ ustack(); }", "{ ustack(3); }", "{ n[0]++; @[ustack()] = count(); }", "{ n[0]++; @[ustack(4)] = count(); }"):
                 with self.subTest(body, probe=probe):
                     here, there = (self.run_by(backend, f"/{predicate}/ {body}", probe=probe) for backend in ("agent", "uprobe"))
                     self.assertNotIn(IN_THREAD, here.stderr)
@@ -63,7 +63,7 @@ class Stacks(AgentTest):
                 self.assertEqual((result.stderr, self.counts(result)), ("", [3] * 5))
 
     def test_no_frame_pointer_does_harm_to_records(self):
-        for body in ("{ n++; @[ustack()] = count(); }", "{ n++; @[ustack(3)] = count(); }"):
+        for body in ("{ n[0]++; @[ustack()] = count(); }", "{ n[0]++; @[ustack(3)] = count(); }"):
             result = self.run_by("agent", body)
             self.assertNotIn(IN_THREAD, result.stderr)
             self.assertIn("0 faults\n", result.stdout)

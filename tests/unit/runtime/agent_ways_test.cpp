@@ -72,21 +72,21 @@ TEST(AgentWays, StacksByFramePointersAreKeys) {
 }
 
 TEST(AgentWays, RecordsCopyTheStackUnlessFramePointersLead) {
-  const AgentWay bare = way_of("{ n++; }"), led = way_of("{ n++; ustack(9); }", {{"ustackunwind", "0"}});
+  const AgentWay bare = way_of("{ n[0]++; }"), led = way_of("{ n[0]++; ustack(9); }", {{"ustackunwind", "0"}});
   EXPECT_EQ(led.stack_bytes, 0U);
   EXPECT_EQ(led.record_bytes - bare.record_bytes, 16 + 9 * 8);
-  EXPECT_EQ(way_of("{ n++; ustack(9); }", {{"ustackunwind", "1024"}}).stack_bytes, 1024U);
-  EXPECT_EQ(way_of("{ n++; ustack(9); }").stack_bytes, 4096U);
-  EXPECT_EQ(way_of("{ n++; ustack(2); }").stack_bytes, 0U);
+  EXPECT_EQ(way_of("{ n[0]++; ustack(9); }", {{"ustackunwind", "1024"}}).stack_bytes, 1024U);
+  EXPECT_EQ(way_of("{ n[0]++; ustack(9); }").stack_bytes, 4096U);
+  EXPECT_EQ(way_of("{ n[0]++; ustack(2); }").stack_bytes, 0U);
 }
 
 TEST(AgentWays, WhatDvmMustRunLeavesARecord) {
-  const AgentWay way = way_of("{ n++; }");
+  const AgentWay way = way_of("{ n[0]++; }");
   EXPECT_FALSE(way.is_at_site);
-  EXPECT_THAT(way.reason, testing::StartsWith("a clause of the probe uses a global variable"));
-  EXPECT_FALSE(way_of("/arg0 == 1/ { n++; }").is_at_site);
-  EXPECT_TRUE(way_of("/arg0 == 1/ { n++; }").is_gated);
-  EXPECT_FALSE(way_of("{ n++; }").is_common);
+  EXPECT_THAT(way.reason, testing::StartsWith("a clause of the probe divides by 0, calls a subroutine"));
+  EXPECT_FALSE(way_of("/arg0 == 1/ { n[0]++; }").is_at_site);
+  EXPECT_TRUE(way_of("/arg0 == 1/ { n[0]++; }").is_gated);
+  EXPECT_FALSE(way_of("{ n[0]++; }").is_common);
   for (const char* clause : {"{ s = copyinstr(arg0); }", "{ s = execname; }", "{ @[ustack()] = count(); n = 1; }"})
     EXPECT_TRUE(way_of(clause).is_common) << clause;
 }
@@ -121,7 +121,7 @@ TEST(AgentWays, GlobalsThatOnlyDvmWritesAreReadInTheThread) {
 
 TEST(AgentWays, ARecordHasRoomForWhatIsCaptured) {
   EXPECT_EQ(way_of("{ @ = count(); }").record_bytes, 0);
-  const double plain = way_of("{ n++; }").record_bytes, more = way_of("{ n = arg0 + arg1; }").record_bytes;
+  const double plain = way_of("{ n[0]++; }").record_bytes, more = way_of("{ n[0] = arg0 + arg1; }").record_bytes;
   EXPECT_GT(plain, 16);
   EXPECT_EQ(more, plain + 16);
   EXPECT_GE(way_of("{ @[ustack()] = count(); n = 1; }").record_bytes, 4096);
