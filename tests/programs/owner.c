@@ -1,6 +1,8 @@
 // Calls mark(n) as one user after another: after each call it sets its real user to 1000 + n and its group to 2000 + n. With an
-// argument, so many children do this one after another.
+// number as argument, so many children do this one after another; with "thread", a thread does.
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +20,22 @@ static int work(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+static void* work_in_thread(void* unused) {
+  (void)unused;
+  return work() == 0 ? NULL : "failed";
+}
+
+// The system calls change the users of one thread.
+static int work_beside_the_first_thread(void) {
+  pthread_t thread;
+  void* failure = NULL;
+  if (pthread_create(&thread, NULL, work_in_thread, NULL) != 0) return 1;
+  return pthread_join(thread, &failure) != 0 || failure != NULL;
+}
+
+int main(int argc, char** argv) {
   if (argc < 2) return work();
+  if (strcmp(argv[1], "thread") == 0) return work_beside_the_first_thread();
   for (int left = atoi(argv[1]); left > 0; left--) {
     const pid_t child = fork();
     if (child == 0) _exit(work());

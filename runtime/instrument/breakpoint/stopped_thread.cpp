@@ -108,7 +108,7 @@ class FiringWriter {
 
   void ids() noexcept {
     ProcessIds ids;
-    read_process_ids(thread_.pid, ids);
+    read_process_ids(thread_.tid, ids);  // threads may have users of their own
     if (layout_.owner) put(layout_.owner, static_cast<uint64_t>(ids.uid)), put(layout_.owner + 8, static_cast<uint64_t>(ids.gid));
     if (layout_.parent) put(layout_.parent, static_cast<uint64_t>(int64_t{ids.ppid}));
   }

@@ -1,5 +1,6 @@
 """uid, gid and ppid are those of the process at the firing, even if it changes them or ends right after it."""
 
+import itertools
 import os
 import re
 import unittest
@@ -20,9 +21,9 @@ class Owner(dvmtest.PrivilegedTest):
 
     def test_users_and_groups_are_those_of_the_firing(self):
         script = MARK + ' { printf("%d:%d:%d ", arg0, uid, gid); }'
-        for backend in ("uprobe", "agent", "breakpoint"):
-            with self.subTest(backend):
-                result = dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", program("owner"))
+        for backend, mode in itertools.product(("uprobe", "agent", "breakpoint"), ("", " thread")):
+            with self.subTest(backend + mode):
+                result = dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", program("owner") + mode)
                 self.assertEqual(result.stdout.split(), ["0:0:0", "1:1000:2000", "2:1001:2001"], result.stderr)
 
     def test_a_predicate_finds_all_firings_of_a_user(self):
