@@ -246,6 +246,8 @@ class ItemParser {
   std::vector<std::string> guesses(const Token& before, const Token& token) {
     if (before.type() == Lexer::STRING && token.type() == Lexer::STRING)
       return {"D does not join adjacent strings: strjoin() does"};
+    if (before.type() == Lexer::IDENTIFIER && file_.text().substr(token.where().begin).starts_with("::"))
+      return {fmt::format("a class of the traced program is written struct `{}::NAME", before.text())};
     const bool new_line = file_.line(before.where().begin) < file_.line(token.where().begin);
     const size_t type = before.type();
     const bool complete = type == Lexer::IDENTIFIER || type == Lexer::INTEGER || type == Lexer::STRING || type == Lexer::RPAREN ||
