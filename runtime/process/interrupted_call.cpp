@@ -21,17 +21,19 @@ uint64_t signals(pid_t pid, pid_t tid, std::string_view name) {
   return std::strtoull(status_field(pid, tid, name).c_str(), nullptr, 16);
 }
 
-uint64_t pending_signals(pid_t pid, pid_t tid) { return signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:"); }
-
-bool has_signal(pid_t pid, pid_t tid) { return (pending_signals(pid, tid) & ~blocked_signals(pid, tid)) != 0; }
-
 constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
 
-// Unless it is traced, the process does not even notice it.
-bool ignores(pid_t tid, int signal) {
+// Unless it is traced, the process does not even notice them.
+uint64_t ignored_signals(pid_t pid, pid_t tid) {
   constexpr uint64_t kByDefault = bit_of(SIGCHLD) | bit_of(SIGCONT) | bit_of(SIGURG) | bit_of(SIGWINCH);
-  return ((kByDefault | signals(tid, tid, "SigIgn:")) & ~handled_signals(tid) & bit_of(signal)) != 0;
+  return (kByDefault | signals(pid, tid, "SigIgn:")) & ~handled_signals(pid);
 }
+
+uint64_t pending_signals(pid_t pid, pid_t tid) {
+  return (signals(pid, tid, "SigPnd:") | signals(pid, tid, "ShdPnd:")) & ~ignored_signals(pid, tid);
+}
+
+bool has_signal(pid_t pid, pid_t tid) { return (pending_signals(pid, tid) & ~blocked_signals(pid, tid)) != 0; }
 
 }  // namespace
 
@@ -53,7 +55,7 @@ user_regs_struct made_again(user_regs_struct registers) {
 }
 
 void make_call_again(pid_t tid, int signal, StopAt where) {
-  if (signal != 0 && !ignores(tid, signal)) return;
+  if (signal != 0 && (ignored_signals(tid, tid) & bit_of(signal)) == 0) return;
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0 || !is_ended_by_stop(tid, tid, registers)) return;
   registers = where == StopAt::call_end ? resumed(made_again(registers)) : made_again(registers);

@@ -2,7 +2,8 @@
 // System calls in which ptrace has stopped a thread.
 //
 // The kernel ends some calls (epoll_wait, sigtimedwait, semop ...) with EINTR although no signal has come, or one that the
-// program ignores. Such a call is made again. Covered by tests/runtime/scenarios/test_agent_waits.py.
+// program ignores. Such a call is made again. Covered by tests/unit/instrument/stopped_process_test.cpp and
+// tests/runtime/scenarios/test_agent_waits.py.
 
 #include <sys/types.h>
 #include <sys/user.h>

@@ -173,6 +173,24 @@ TEST(StoppedProcess, ASignalThatComesMeanwhileEndsTheCall) {
   }
 }
 
+TEST(InterruptedCall, IsMadeAgainAlsoIfAnIgnoredSignalWaits) {
+  ThreadedChild child;
+  while (waiting(child.pid()).empty()) usleep(1000);
+  const pid_t tid = waiting(child.pid()).front();
+  ASSERT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
+  ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+  ASSERT_EQ(waitpid(tid, nullptr, __WALL), tid);
+  tgkill(child.pid(), tid, SIGWINCH);
+  make_call_again(tid);
+  ptrace(PTRACE_DETACH, tid, 0, 0);
+  const auto waits = [&] {
+    const bool is_taken = std::stoull(status_field(tid, "SigPnd:"), nullptr, 16) == 0;
+    return is_taken && status_field(tid, "State:").starts_with('S');
+  };
+  while (!waits()) usleep(1000);
+  EXPECT_EQ(child.shared().interrupted, 0);
+}
+
 TEST(StoppedProcess, LetsAllGoButOneThatWaits) {
   ThreadedChild child;
   auto stopped = StoppedProcess::stop(child.pid());
