@@ -116,6 +116,7 @@ class DifoReader {
         row->kind == dif::BuiltInKind::array ? get(in.r2()) : KnownValue::constant(id - static_cast<unsigned>(BuiltIn::arg0));
     dif::for_each_part(row->reads, [&](FiringPart part) { use(part, index); });
     if (id == static_cast<unsigned>(BuiltIn::file_number) || id == static_cast<unsigned>(BuiltIn::file_text)) use_file(index);
+    if (id == static_cast<unsigned>(BuiltIn::execargs)) needs_.command = true;
     const bool is_argument = row->reads == FiringPart::argument && index.is_constant() && index.number < kArguments;
     return is_argument ? KnownValue::of(static_cast<uint8_t>(index.number)) : KnownValue{};
   }

@@ -104,6 +104,10 @@ MemoryNeed MemoryNeed::of_file(const Word& base, int64_t offset) {
   return {.base = base, .offset = offset, .size = sizeof(CapturedFile), .is_file = true};
 }
 
+MemoryNeed MemoryNeed::of_command_line() {
+  return {.base = Word::zero(), .offset = vm::CapturedMemory::kCommandLine, .size = kMostCommandLine, .is_file = true};
+}
+
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
   if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
@@ -128,6 +132,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   owner |= other.owner;
   parent |= other.parent;
   any_file |= other.any_file;
+  command |= other.command;
   frames = std::max(frames, other.frames);
   kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "dvm/vm/host.h"
 #include "runtime/catalog/operand.h"
 
 namespace dvm::runtime {
@@ -47,7 +48,8 @@ struct Word {
   friend bool operator==(const Word&, const Word&) = default;
 };
 
-// Memory at the address base + offset; or the open file of the descriptor base + offset (captured_file.h).
+// Memory at the address base + offset; or the open file of the descriptor base + offset (captured_file.h); or, as the file
+// kCommandLine, the command line of the process (vm::CapturedMemory).
 struct MemoryNeed {
   Word base;
   bool is_string = false;
@@ -58,6 +60,8 @@ struct MemoryNeed {
   uint8_t more = 0;  // bytes that are wanted beyond those that the word says
 
   static MemoryNeed of_file(const Word& base, int64_t offset);
+  static MemoryNeed of_command_line();
+  bool is_command_line() const { return is_file && base.starts_from_zero() && offset == vm::CapturedMemory::kCommandLine; }
   // The need that captures a word in memory.
   static MemoryNeed of(const Word& word) { return {word.pointer(), false, word.offset(), 8, {}}; }
   // True if this need captures all that the other would.
@@ -77,6 +81,7 @@ struct CaptureNeeds {
   bool owner = false;     // uid and gid
   bool parent = false;    // ppid
   bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
+  bool command = false;   // execargs: captured where the kernel has an event, as such a process may end soon
 
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;         // of the user stack, at most kMostFrames

@@ -37,4 +37,7 @@ struct CapturedFile {
 };
 static_assert(sizeof(CapturedFile) % 8 == 0);
 
+// The most bytes of a captured command line; a longer one is cut.
+inline constexpr uint32_t kMostCommandLine = 512;
+
 }  // namespace dvm::runtime

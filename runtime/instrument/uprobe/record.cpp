@@ -54,7 +54,9 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
     const std::span<const std::byte> bytes = slot_bytes(slot, record);
     if (bytes.empty()) continue;
     const uint64_t address = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
-    if (slot.need.is_file)
+    if (slot.need.is_command_line())
+      memory[count++] = {vm::CapturedMemory::kCommandLine, bytes, false, true};
+    else if (slot.need.is_file)
       memory[count++] = {static_cast<uint32_t>(address), bytes, false, true};
     else
       memory[count++] = {address, bytes, slot.need.is_string};
@@ -170,6 +172,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) std::erase_if(needs.memory, [](const MemoryNeed& need) { return !need.is_file; });
   if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(0), 0));
+  if (needs.command && is_in_kernel(shape.kind) && !shape.thread.is_given()) needs.add(MemoryNeed::of_command_line());
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
   if (shape.thread.is_given()) needs.owner = needs.parent = false;

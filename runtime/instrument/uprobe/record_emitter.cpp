@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "runtime/instrument/uprobe/task_name.h"
+#include "runtime/process/captured_file.h"
 
 namespace dvm::runtime {
 namespace {
@@ -63,6 +64,28 @@ void RecordEmitter::thread() {
   kernel_operand(other.thread);
   bits_or(r1, r8);
   store(r7, at16(layout_.thread), r1);
+}
+
+// r8: where it ends. The beginning of one that is too long is captured; without it the length is kAbsent.
+void RecordEmitter::command_line(uint32_t at) {
+  store(r7, at16(at), static_cast<int32_t>(kAbsent));
+  const std::optional<CommandLinePlace> place = command_line_of_this_thread();
+  if (!place) return;
+  kernel_operand(place->end);
+  mov(r8, r1);
+  kernel_operand(place->begin);
+  minus(r8, r1);
+  mov(r3, r1);
+  mov(r2, r8);
+  const Label fits = jump_if(BPF_JLE, r2, static_cast<int32_t>(kMostCommandLine));
+  mov(r2, static_cast<int32_t>(kMostCommandLine));
+  land(fits);
+  mov(r8, r2);
+  record_address(r1, at + 8);
+  call(BPF_FUNC_probe_read_user);
+  const Label absent = jump_if(BPF_JSLT, r0, 0);
+  store(r7, at16(at), r8);
+  land(absent);
 }
 
 void RecordEmitter::kernel_name(const Operand& address) {

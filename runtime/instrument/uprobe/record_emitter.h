@@ -37,6 +37,8 @@ class RecordEmitter : protected KernelEmitter {
   void stack_bytes();
   // Of the descriptor r8; the record has room for a length and a CapturedFile there.
   void open_file(uint32_t at);
+  // Of the running thread's process; the record has room for a length and kMostCommandLine bytes there.
+  void command_line(uint32_t at);
 
   // Leaves r1 and r2 unchanged.
   void operand_address(Register to, const Operand& operand);

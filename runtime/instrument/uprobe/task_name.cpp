@@ -20,11 +20,16 @@ int16_t read_offset() {
   return 0;
 }
 
-std::optional<Operand> find_parent() {
+std::optional<Operand> find_member(std::string_view members) {
   const auto types = KernelTypes::load();
   if (!types) return std::nullopt;
-  auto found = (*types)->resolve("sched_process_exit", {Operand::handed(kThisThread), "real_parent.tgid"});
+  auto found = (*types)->resolve("sched_process_exit", {Operand::handed(kThisThread), members});
   return found ? std::optional(*found) : std::nullopt;
+}
+
+std::optional<CommandLinePlace> find_command_line() {
+  const std::optional<Operand> begin = find_member("mm.arg_start"), end = find_member("mm.arg_end");
+  return begin && end ? std::optional(CommandLinePlace{*begin, *end}) : std::nullopt;
 }
 
 }  // namespace
@@ -35,8 +40,13 @@ int16_t task_name_offset() {
 }
 
 std::optional<Operand> parent_of_this_thread() {
-  static const std::optional<Operand> parent = find_parent();
+  static const std::optional<Operand> parent = find_member("real_parent.tgid");
   return parent;
+}
+
+std::optional<CommandLinePlace> command_line_of_this_thread() {
+  static const std::optional<CommandLinePlace> place = find_command_line();
+  return place;
 }
 
 }  // namespace dvm::runtime

@@ -1,5 +1,6 @@
 #pragma once
-// Finds where the kernel keeps a thread's name and parent. Loading the name there costs a few ns; the helper of BPF costs 40.
+// Finds where the kernel keeps a thread's name, parent and command line. Loading the name there costs a few ns; the helper of BPF
+// costs 40.
 
 #include <cstdint>
 #include <optional>
@@ -13,5 +14,11 @@ int16_t task_name_offset();
 
 // The process id of the running thread's parent, in the initial namespace; nothing: the kernel does not say where that lies.
 std::optional<Operand> parent_of_this_thread();
+
+// The addresses in the running thread's process between which its command line lies; 0 if it is a thread of the kernel.
+struct CommandLinePlace {
+  Operand begin, end;
+};
+std::optional<CommandLinePlace> command_line_of_this_thread();
 
 }  // namespace dvm::runtime

@@ -18,7 +18,10 @@ struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
   bool is_string = false;  // bytes end with the NUL or at strsize
-  bool is_file = false;    // not memory, but data of the Host about an open file; the address is its descriptor
+  // Not memory, but data of the Host: about an open file, whose descriptor is the address; or, at kCommandLine, the words of the
+  // command line, a NUL after each.
+  bool is_file = false;
+  static constexpr int64_t kCommandLine = int64_t{1} << 32;  // above all descriptors
 };
 
 // The captured registers of the traced thread, in user mode.
