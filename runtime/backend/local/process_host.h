@@ -9,6 +9,7 @@
 
 #include "dvm/runtime/handle.h"
 #include "runtime/buffer/speculations.h"
+#include "runtime/process/captured_command_line.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/open_files.h"
@@ -44,6 +45,7 @@ class ProcessHost final : public vm::Host {
     is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
     files_.serve(firing, !is_replay_);
+    captured_ = firing.memory;
   }
   // Memory at this address cannot be read, though it may be readable by now. 0: all can.
   void refuse(uint64_t address) noexcept { refused_ = address; }
@@ -102,7 +104,12 @@ class ProcessHost final : public vm::Host {
     if (number == kBound) return bound_cpu(tid_);
     return number == kClock ? cpus_.clock_of(cpu_) : scheduling(tid_, number - std::size(numbers));
   }
-  std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
+  std::string_view command_line() noexcept override {
+    command_.find(captured_);
+    if (command_.is_whole()) return command_.text();
+    const std::string_view now = memory_.text(pid_, ProcessText::command_line);
+    return now.starts_with(command_.text()) ? now : command_.text();
+  }
   std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
   int64_t file_number(uint64_t number) noexcept override { return files_.number(number); }
@@ -144,6 +151,8 @@ class ProcessHost final : public vm::Host {
   RecordedReads recorded_;
   CpuTopology cpus_;
   OpenFiles files_;
+  CapturedCommandLine command_;
+  std::span<const vm::CapturedMemory> captured_;  // at the firing
   TargetSignals signals_;
   std::array<Child, kChildren> parents_{};
 };

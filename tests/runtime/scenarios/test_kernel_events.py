@@ -123,6 +123,20 @@ class SystemCalls(dvmtest.PrivilegedTest):
             other.stdin.close()
             other.wait(30)
 
+    def test_command_lines_of_short_processes_are_known(self):
+        """dvm learns of such a process when it has ended, or when it executes another program already."""
+        words = "x" * 700
+        command = f"sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true word $i; done; /bin/true {words}'"
+        script = 'proc:::exec-success /execname == "true" && ppid == $target/ { printf("%s\\n", execargs); }'
+        rows = [f"/bin/true word {n}" for n in range(1, 9)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "execs.dvm")
+            record = dvm("record", "-q", "-x", "strsize=1k", "-o", file, "-n", script, "-c", command)
+            self.assertEqual(record.stdout.splitlines()[:8], rows, record.stderr)
+            self.assertRegex(record.stdout.splitlines()[8], "^/bin/true x{490}")  # of a longer one at least the beginning
+            replay = dvm("replay", "-q", "-x", "strsize=1k", file, "-n", script.replace("&& ppid == $target", ""))
+            self.assertIn("/bin/true word 7\n", replay.stdout, replay.stderr)
+
     def test_events_are_recorded_and_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "calls.dvm")

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/instrument/uprobe/capture_program.h"
+#include "runtime/process/captured_command_line.h"
 
 namespace dvm::runtime {
 namespace {
@@ -37,6 +38,29 @@ TEST(Record, TheSmallestHoldsItsHeadAlone) {
   EXPECT_EQ(firing.cpu, 5);
   EXPECT_TRUE(firing.memory.empty());
   EXPECT_EQ(group_of(make_cookie(77, 65535)), 65535);
+}
+
+// A process of a uprobe is still there, as a rule.
+TEST(Record, ACommandLineIsThatOfAnEventOfTheKernel) {
+  CaptureNeeds needs;
+  needs.command = true;
+  EXPECT_TRUE(possible_needs(needs, SiteKind::entry).memory.empty());
+  EXPECT_EQ(possible_needs(needs, SiteKind::syscall).memory, std::vector{MemoryNeed::of_command_line()});
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::tracepoint), SiteKind::tracepoint);
+  ASSERT_EQ(layout.slots.size(), 1u);
+  std::vector<std::byte> record(layout.size);
+  put(record, layout.slots[0].at, 9);
+  put(record, layout.slots[0].at + 8, "cat\0file", 9);
+  vm::Firing firing;
+  FiringRoom room;
+  room.fit(layout);
+  decode(layout, record, room, firing);
+  CapturedCommandLine line;
+  line.find(firing.memory);
+  EXPECT_EQ(line.text(), "cat file");
+  EXPECT_TRUE(line.is_whole());
+  line.find({});
+  EXPECT_EQ(line.text(), "");
 }
 
 TEST(Record, EveryField) {
