@@ -36,6 +36,7 @@ BEGIN = (
     ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),
     ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
     ("`procsystime`", "self->start = 0; self->start = 0x100000001; trace(self->start);", "1"),
+    ("`brk.d`", "self int endds; BEGIN self->endds = 0x7f0000001000; trace(0x7f0000001000 - self->endds);", "139637976727552"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`%-08d` is", "printf(\"[%-08d][%0-8d][%08d]\", 7, 7, 7);", "[7       ][7       ][00000007]"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
