@@ -148,7 +148,8 @@ class KernelProvider : public Provider {
   // All of the provider, whatever is asked for: so the order of their ids is that of the table.
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     const std::optional<std::string_view> module = kernel_module_meant(description.module);
-    if (!glob_match(description.provider, name_) || !module || !description.function.empty()) return {};
+    if (!glob_match(description.provider, name_) || !module) return {};
+    if (!glob_match(description.function, "")) return description.provider == name_ ? without_function(description) : Discovery{};
     const std::vector<KernelProbe> rows = rows_();
     const bool is_meant = std::any_of(rows.begin(), rows.end(), [&](const KernelProbe& row) {
       return !row.events.empty() && glob_match(description.name, row.name);
@@ -165,6 +166,11 @@ class KernelProvider : public Provider {
   }
 
  private:
+  // On Solaris the function is one of its kernel.
+  Discovery without_function(const dif::ProbeDesc& description) const {
+    return {fmt::format("probes of {} have no function on Linux: {}:::{}", name_, name_, description.name), "D_PDESC_ZERO", {}};
+  }
+
   Discovery nothing_found(const dif::ProbeDesc& description, const std::vector<KernelProbe>& rows) const {
     Discovery result;
     result.tag = "D_PDESC_ZERO";

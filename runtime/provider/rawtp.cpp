@@ -2,8 +2,13 @@
 // sdt has the same. Only who names the provider gets them: to find them takes longer than to start dvm. Covered by
 // tests/unit/instrument/kernel_provider_test.cpp and tests/runtime/rawtp.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
@@ -25,15 +30,35 @@ Probe make_probe(std::string_view provider, const KernelTracepoint& tracepoint) 
                .site = TracepointSite{{std::move(event)}}};
 }
 
+struct AbsentSdt {
+  std::string_view name, tracepoint;
+};
+
+constexpr AbsentSdt kAbsentSdt[] = {
+#define DVM_ABSENT_SDT(name, tracepoint) {name, tracepoint},
+#include "runtime/provider/absent_sdt.def"
+#undef DVM_ABSENT_SDT
+};
+
+std::string absent_reason(std::string_view name) {
+  for (const AbsentSdt& row : kAbsentSdt)
+    if (row.name == name)
+      return fmt::format("Linux has no sdt:::{}; sdt:::{} shows the same, with other arguments", name, row.tracepoint);
+  return {};
+}
+
 class RawTracepoints : public Provider {
  public:
   explicit RawTracepoints(std::string_view name) : name_(name) {}
   std::string_view name() const override { return name_; }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
-    if (description.provider.empty() || !glob_match(description.provider, name_) || !description.function.empty()) return {};
+    if (description.provider.empty() || !glob_match(description.provider, name_)) return {};
     const bool is_spelled = description.provider == name_;
     Discovery result;
+    if (std::string reason = absent_reason(description.name); name_ == "sdt" && is_spelled && !reason.empty())
+      return {std::move(reason), "D_PDESC_ZERO", {}};
+    if (!glob_match(description.function, "")) return {};
     if (!load()) {
       if (is_spelled) result = {problem_, "D_PDESC_ZERO", {}};
       return result;

@@ -141,7 +141,19 @@ TEST(KernelProviders, SayWhatLinuxHasNoTracepointFor) {
   EXPECT_THAT(make_proc_provider()->discover({"proc", "", "", "exce"}, catalog).similar, testing::Contains("exec"));
   EXPECT_EQ(make_sched_provider()->discover({"", "", "", "tick"}, catalog).reason, "");
   EXPECT_THAT(make_absent_provider()->discover({"fbt", "", "vfs_read", "entry"}, catalog).reason, HasSubstr("sdt:::NAME"));
+  EXPECT_EQ(make_proc_provider()->discover({"proc", "", "proc_exit", "exit"}, catalog).reason,
+            "probes of proc have no function on Linux: proc:::exit");
+  EXPECT_THAT(make_sdt_provider()->discover({"sdt", "", "", "interrupt-start"}, catalog).reason,
+              HasSubstr("Linux has no sdt:::interrupt-start; sdt:::irq_handler_entry shows the same"));
   EXPECT_EQ(catalog.size(), 0U);
+}
+
+TEST(RawTracepoints, AreThereForEachProbeOfSdtThatLinuxLacks) {
+  if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) DVM_SKIP("/sys/kernel/btf/vmlinux cannot be read");
+  auto provider = make_sdt_provider();
+#define DVM_ABSENT_SDT(name, tracepoint) EXPECT_THAT(found(*provider, {"sdt", "", "", tracepoint}), testing::SizeIs(1)) << name;
+#include "runtime/provider/absent_sdt.def"
+#undef DVM_ABSENT_SDT
 }
 
 TEST(RawTracepoints, AreFoundOnlyByWhoNamesTheProvider) {
