@@ -38,6 +38,7 @@ TEST(AbsentProvider, SaysWhatThereIsInstead) {
   };
   EXPECT_THAT(reason("iscsi"), testing::HasSubstr("dvm has no iscsi provider, for iSCSI; use sdt:::block_rq_issue"));
   EXPECT_THAT(reason("fbt"), testing::HasSubstr("functions of the kernel"));
+  EXPECT_THAT(reason("fsinfo"), testing::HasSubstr("fds[arg0].fi_fs"));
   EXPECT_EQ(reason("sched"), "");
   EXPECT_EQ(catalog.size(), 0U);
 }
