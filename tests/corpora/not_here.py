@@ -15,6 +15,8 @@ PROOFS = (
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
     (re.compile(r"dvm has no (\w+) provider, for "), NOT_HERE),
     (re.compile(r"has no tracepoint for (\w+:::[\w-]+)"), "Linux has no tracepoint for it"),
+    (re.compile(r"Linux has no (sdt:::[\w-]+)"), "Linux has no such tracepoint"),
+    (re.compile(r"(probes of \w+ have no function) on Linux"), "it names a function of Solaris' kernel"),
     (re.compile(r"probe description (\w+?):\S* does not match"), NOT_HERE),
     (re.compile(r"index \d+ is out of range for (sched:::change-pri)"), "Linux has no tracepoint for it"),
     (re.compile(r"failed to set option '(zone)'"), "Linux has no zones"),
