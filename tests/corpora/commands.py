@@ -6,6 +6,8 @@ They call /usr/sbin/dtrace, which is there where dvm is installed as a package. 
 import re
 import shutil
 
+import stand_ins
+
 # Each: its options; PID is the process beside it, CHILD a program.
 COMMANDS = {
     "procsystime": ["-a", "-T -p PID", "-n sh", "-c ls -l /"],
@@ -63,7 +65,7 @@ def calls(path, text, pid, folder):
     """A name, such as "dtruss -f", and words for each way to call it."""
     copy = folder / f"{path.name}.copy"
     copy.write_text(re.sub(r"/usr/sbin/dtrace", str(folder / "dtrace"), text))
-    places = {"PID": str(pid), "CHILD": "/bin/ls"}
+    places = {"PID": str(pid), "CHILD": "CHILD" in COMMANDS.get(path.name, [""])[0] and stand_ins.ends(folder) or "/bin/true"}
     for options in COMMANDS.get(path.name, [""]):
         words = [places.get(word, word) for word in options.split()]
         yield f"{path.name} {options}".strip().replace("/", "%"), [shell_of(text), str(copy), *words]

@@ -41,7 +41,9 @@ PROGRAMS = {
                ["python3.11", "python3.12", "python3"], "busy.py"),
     "perl": ("sub inner { my $n = 0; $n += $_ for 1..50; $n } sub outer { inner() for 1..9; open(my $null, '<', '/dev/null') }\n"
              "while (1) { outer(); select undef, undef, undef, 0.01 }\n", ["perl"], "busy.pl"),
-    "ruby": ("class Busy; def inner; (1..50).sum; end\ndef outer; 9.times { inner }; end; end\n"
+    # Ruby 3.1 reaches the markers of methods only while it traces calls.
+    "ruby": ("TracePoint.new(:call, :return) {}.enable\n"
+             "class Busy; def inner; (1..50).sum; end\ndef outer; 9.times { inner }; end; end\n"
              "loop { Busy.new.outer; File.open('/dev/null').close; begin; raise 'no'; rescue; end\n"
              "'a' + 'b'; GC.start if rand(20) == 0; sleep 0.01 }\n", ["ruby"], "busy.rb"),
     "php": ("<?php function inner() { return array_sum(range(1, 50)); } function outer() { for ($i = 0; $i < 9; $i++) inner();\n"

@@ -150,8 +150,8 @@ EXPECTED = (
     ("hotkernel hotuser", r"^\S+\s+(?P<count>\d+)\s+(?P<percent>[\d.]+)%$"),
     ("iosnoop", r"^.*\s(?P<pid>\d+) [RW]\s+(?P<number>\d+)\s+(?P<bytes>\d+)\s"),
     ("iopattern", r"^(?:\d{4} \w+ +\d+ \S+)?\s*(?P<percent>\d+)\s+(?P<percent2>\d+)\s+(?P<count>\d+)\s+(?P<bytes>\d+)\s"),
-    ("dapptrace", r"^\s*(?:\d+/\d+:\s+)?-> \w+"),
-    ("dappprof", r"^\w+\s+(?P<count>\d+)$"),
+    ("dapptrace", r"-> (?:ends:)?inner\(0x8, "),
+    ("dappprof", r"^(?:ends +)?inner +(?P<count>\d+)$"),
 )
 
 

@@ -80,6 +80,11 @@ SERVER = "#define _GNU_SOURCE\n#include <netdb.h>\n#include <sys/socket.h>\n#inc
          "int main(void) {{ for (;;) {{ {1} usleep(10000); }} }}\n"
 
 
+# A program that ends, for commands that trace one from its start.
+ENDS = KEEP + "int inner(int n) { return n + 1; }" + KEEP + "int outer(int n) { for (int i = 0; i < 9; i++) n = inner(n); return n; }" \
+       + "int main(void) { return outer(0) != 9; }"
+
+
 def compile_c(code, program, *flags):
     """The program's path; None without a compiler."""
     source = program.with_suffix(".c")
@@ -94,6 +99,11 @@ def language(provider, dvm, folder):
     (folder / "provider.d").write_text(f"provider {provider} {{ {declaration} }};\n")
     subprocess.run([dvm, "header", "-s", folder / "provider.d", "-o", folder / "provider.h"], check=True)
     return compile_c(CALLS, folder / provider, f"-DENTRY={entry}", f"-DRETURN={left}", f"-DOTHERS={others}")
+
+
+def ends(folder):
+    """A program whose main() calls outer() once and inner() nine times."""
+    return compile_c(ENDS, pathlib.Path(folder) / "ends")
 
 
 def functions(name, folder):
