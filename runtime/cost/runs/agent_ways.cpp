@@ -18,6 +18,7 @@
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -52,6 +53,7 @@ class MadeUpProbes {
     Probe probe{.id = static_cast<uint32_t>(probes_.size())};
     probe.provider = description.provider, probe.module = description.module;
     probe.function = description.function, probe.name = description.name;
+    if (const auto timer = timer_of(description)) probe.site = *timer;
     if (!is_in_process(description)) return probe;
     const auto known = matched_.find(text);
     const auto* site =
