@@ -154,7 +154,7 @@ def assign(script):
 
 
 def count_up(script):
-    return script.rng.choice(["self->a++"] * (not script.is_storm) + ["this->x--"] + ["n++", f"n += {script.integer()}"] * (not script.is_plain))
+    return script.rng.choice(["self->a++"] * (not script.is_storm) + ["this->x--", "n++", f"n += {script.integer()}", "n--"])
 
 
 def keep_text(script):

@@ -9,6 +9,7 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/variable_of.h"
+#include "runtime/backend/local/globals_of_threads.h"
 #include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
@@ -176,9 +177,13 @@ SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
     : enabling_(enabling),
       strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))),
       of_script_(reason_of(enabling, options)),
-      ends_at_site_(ends_at_site(enabling)) {
+      ends_at_site_(ends_at_site(enabling)),
+      kept_(globals_of_threads(enabling, options)) {
   find_globals();
-  find_variables_in_dvm();
+  do {
+    in_dvm_.clear();
+    find_variables_in_dvm();
+  } while (drop_globals_of_dvm());
 }
 
 std::set<uint16_t> SiteClauses::shared_by(const ProbeEcbs& probe) const {
@@ -216,6 +221,20 @@ void SiteClauses::find_variables_in_dvm() {
   }
 }
 
+// Returns whether clauses that run in dvm use some.
+bool SiteClauses::drop_globals_of_dvm() {
+  const size_t before = kept_.size();
+  for (const ProbeEcbs& probe : enabling_.probes()) {
+    if (kept_.empty() || site_of(*probe.probe) == nullptr) continue;
+    const SiteClauseList list = clauses_of(probe);
+    for (size_t i = 0; i < list.clauses.size(); i++) {
+      if (!list.clauses[i].needs_dvm) continue;
+      for (const uint16_t id : variables_of(*probe.ecbs[i]->plan, dif::Scope::global)) kept_.erase(id);
+    }
+  }
+  return kept_.size() != before;
+}
+
 SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   SiteClauseList made;
   made.in_dvm = of_script_;
@@ -233,6 +252,8 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     made.may_record &= !clause.needs_dvm || clause.record;
     const std::vector<uint16_t> globals = globals_of(*ecb->plan);
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
+    for (const uint16_t id : variables_of(*ecb->plan, dif::Scope::global))
+      if (kept_.contains(id)) made.globals.push_back(id);
   }
   const bool shares = are_shared(probe);
   if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = in_dvm_.contains(kRunsEnd) ? InDvm::exits : InDvm::shared;

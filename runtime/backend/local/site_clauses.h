@@ -19,7 +19,7 @@ struct SiteClauseList {
   std::vector<SiteClause> clauses;
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
   bool may_record = true;         // each clause can run there, or has a record of its own
-  std::vector<uint16_t> globals;  // variables that they may read there
+  std::vector<uint16_t> globals;  // variables that they may use there
 
   // Makes all clauses run in dvm, at each firing.
   void leave_to_dvm();
@@ -38,6 +38,7 @@ class SiteClauses {
 
  private:
   void find_variables_in_dvm();
+  bool drop_globals_of_dvm();
   std::set<uint16_t> shared_by(const ProbeEcbs& probe) const;
   void find_globals();
   std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
@@ -53,6 +54,7 @@ class SiteClauses {
   bool ends_at_site_;           // a clause in a process calls exit()
   std::set<uint16_t> in_dvm_;   // thread-local variables of clauses that run in dvm
   std::set<uint16_t> globals_;  // integers that only clauses on BEGIN, END and timers write
+  std::set<uint16_t> kept_;     // integers that clauses in threads write
 };
 
 }  // namespace dvm::runtime

@@ -1,4 +1,4 @@
-"""Clauses in the traced thread that read global variables: dvm writes these, the threads read them."""
+"""Clauses in the traced thread that use global variables: dvm writes these and threads read them, or threads write them, too."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import dvmtest
 from dvmtest import program
 from scenarios.test_agent import LIBRARY, AgentTest
 
-ENTRY = "pid$target:a.out:deep:entry "  # called with 10000 to 0
+ENTRY, RETURN = "pid$target:a.out:deep:entry ", "pid$target:a.out:deep:return "  # called with 10000 to 0
 
 
 class Globals(AgentTest):
@@ -18,6 +18,7 @@ class Globals(AgentTest):
         run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, *arguments, "-x"]
         here = dvmtest.dvm(*run, "backend=agent")
         self.assertIn("(agent, in the traced thread)", here.stderr)
+        self.assertNotIn("uses a global variable", here.stderr)
         if os.geteuid() == 0:
             self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
         return here.stdout
@@ -49,26 +50,54 @@ class Globals(AgentTest):
         phases = [phase for phase, _ in pairs]
         self.assertEqual(phases, sorted(phases))
 
+    def start(self, *command):
+        target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
     def test_several_processes_read_them(self):
-        targets = []
-        for _ in range(2):
-            target = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            self.addCleanup(target.communicate)
-            self.addCleanup(target.kill)
-            self.assertEqual(target.stdout.readline(), "ready\n")
-            targets.append(target.pid)
+        targets = [self.start(program("torture"), LIBRARY).pid for _ in range(2)]
         probes = ", ".join(f"pid{pid}:torture:fibonacci:entry" for pid in targets)
         result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"tick-50ms {{ on = 1; }} {probes} /on/ {{ @[pid] = count(); }} tick-1s {{ exit(0); }}")
         self.assertIn("(agent, in the traced thread)", result.stderr)
         for pid in targets:
             self.assertRegex(result.stdout, rf"(?m)^ +{pid} +[1-9]")
 
-    def test_what_threads_write_stays_in_dvm(self):
-        for other in ("{ n = arg0; } " + ENTRY, "{ @c = count(); } pid$target:a.out:*:return { n++; } " + ENTRY, "{ printf(\"%d\", n++); } " + ENTRY):
+    def test_threads_change_them_as_dvm_does(self):
+        end = "END { printf(\"%d %d %d\\n\", n, last, c); }"
+        for body in ("ENTRY { n++; }", "ENTRY { n++; last += arg0; c -= arg0 * 3; n += arg0; } RETURN { n -= 3; }", "BEGIN { n = -7; } ENTRY { n += arg0 * 2; } RETURN { @[n & 0xff] = count(); }",
+                     "ENTRY { last = arg0; } RETURN { @[last & 7] = count(); }", "ENTRY { @[c += arg0] = count(); }", "ENTRY /n++ < 5/ { @[arg0] = count(); } RETURN /n & 1/ { @odd = count(); }",
+                     "ENTRY /arg0 & 1/ { n = n > 9000 ? 0 : n + 1; } RETURN { last = last * 5 + (int)arg1; }", "ENTRY { self->n = n++; } RETURN /self->n/ { @ = sum(self->n); self->n = 0; }",
+                     "ENTRY { n++; } tick-1h { n = last; last++; }"):
+            script = "uint64_t n; long last; char c; " + body.replace("ENTRY", ENTRY).replace("RETURN", RETURN) + end
+            with self.subTest(script):
+                self.compare(script)
+
+    def test_what_depends_on_the_order_of_all_firings_stays_in_dvm(self):
+        """Threads may fire at the same time, and the timer while they do."""
+        for body in ("ENTRY /n < 5/ { n++; }", "ENTRY /!last/ { last = arg0; }", "ENTRY { n++; @[n] = count(); }", "ENTRY { last = arg0; } ENTRY { @[last] = count(); }", "ENTRY { last = arg0; c = arg0; }",
+                     "ENTRY { n++; } RETURN { last++; } tick-1h { trace(n); trace(last); }", "ENTRY { @[n++] = count(); } tick-1h { n = 0; }", "ENTRY { n++; } profile-1h { trace(n); }",
+                     "ENTRY { @[n] = sum(n); } RETURN { n++; }"):
+            script = "uint64_t n; long last; char c; " + body.replace("ENTRY", ENTRY).replace("RETURN", RETURN) + "END { printf(\"%d %d %d\\n\", n, last, c); }"
+            with self.subTest(script):
+                run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+                here = dvmtest.dvm(*run, "backend=agent")
+                self.assertNotIn("(agent, in the traced thread)", here.stderr)
+                self.assertIn("a global variable that depends on the order of all firings", here.stderr)
+                if os.geteuid() == 0:
+                    self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
+
+    def test_what_dvm_uses_too_stays_there(self):
+        others = ["{ @c = count(); } " + RETURN + "{ printf(\"%d\", n++); } " + ENTRY, "{ n = arg0; } tick-1s { n = 0; } " + ENTRY, "{ n++; n += strlen(probefunc); } " + ENTRY, '/++n < 4/ { printf("%d", arg0); } ' + ENTRY]
+        if os.geteuid() == 0:
+            others.append("{ n++; } syscall::write:entry /pid == $target/ { n++; } " + ENTRY)
+        for other in others:
             with self.subTest(other):
                 result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"{ENTRY}{other}/n < 5/ {{ @[n] = count(); }}", "-c", program("returns"))
                 self.assertNotIn("(agent, in the traced thread)", result.stderr)
-                self.assertIn("uses a global variable that threads may change", result.stderr)
+                self.assertIn("a global variable that depends on the order of all firings", result.stderr)
 
 
 if __name__ == "__main__":

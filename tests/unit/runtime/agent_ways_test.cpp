@@ -106,17 +106,41 @@ TEST(AgentWays, ClausesThatNeverRunDoNotMatter) {
   EXPECT_NE(way_of("/arg0 == 2/" + other).reason, "");
 }
 
+bool is_at_site(const std::string& others, const std::string& clause) {
+  const std::string declared = "int limit; int phase; int n; char total; int64_t first; int64_t last; uint64_t most; ";
+  return ways_of(declared + others + " pid1:a:f:entry " + clause).at("pid1:a:f:entry").is_at_site;
+}
+
 TEST(AgentWays, GlobalsThatOnlyDvmWritesAreReadInTheThread) {
-  const auto is_at_site = [](const std::string& others, const std::string& clause) {
-    return ways_of("int limit; int phase; " + others + " pid1:a:f:entry " + clause).at("pid1:a:f:entry").is_at_site;
-  };
   const std::string clause = "/arg0 > limit/ { @[phase] = sum(arg0); }";
   EXPECT_TRUE(is_at_site("", clause));
   EXPECT_TRUE(is_at_site("BEGIN { limit = 5; } END { phase = 2; }", clause));
-  for (const char* other : {"ERROR { phase++; }", "syscall:::entry { phase++; }", "pid1:a:g:entry { phase++; }"})
+  for (const char* other :
+       {"ERROR { phase++; }", "syscall:::entry { phase++; }", "pid1:a:g:entry { phase += strlen(probefunc); }",
+        "pid1:a:g:entry { phase++; } tick-1s { phase = 0; }"})
     EXPECT_FALSE(is_at_site(other, clause)) << other;
+  for (const char* other : {"pid1:a:g:entry { phase++; }", "pid1:a:g:entry { phase *= 2; } END { trace(phase); }"})
+    EXPECT_TRUE(is_at_site(other, clause)) << other;
   EXPECT_FALSE(is_at_site("BEGIN { s = \"x\"; }", "{ @[s] = count(); }"));
   EXPECT_FALSE(is_at_site("BEGIN { a[1] = 2; }", "{ @[a[1]] = count(); }"));
+}
+
+TEST(AgentWays, GlobalsThatFiringsUseOnceAreChangedInTheThread) {
+  for (const char* clause : {"{ n++; }", "{ n++; total += arg0; }", "{ last = timestamp; }", "{ n++; last = arg0; }",
+                             "/n++ < 5/ { @ = count(); }", "{ most = arg0 > most ? arg0 : most; }", "{ @[n++] = count(); }"})
+    EXPECT_TRUE(is_at_site("END { trace(n); trace(total); trace(last); }", clause)) << clause;
+  for (const char* clause :
+       {"/n < 5/ { n++; }", "/!last/ { last = timestamp; }", "{ @[n] = sum(n); n = 1; }", "{ last = arg0; first = arg1; }"})
+    EXPECT_FALSE(is_at_site("", clause)) << clause;
+}
+
+TEST(AgentWays, TimersUseOneGlobalOfThreads) {
+  const std::string clause = "{ n++; total += arg0; }";
+  EXPECT_TRUE(is_at_site("tick-1s { trace(n); n = 0; } tick-2s { trace(total); } END { total = n; }", clause));
+  EXPECT_FALSE(is_at_site("tick-1s { trace(n); trace(total); }", clause));
+  EXPECT_FALSE(is_at_site("tick-1s { trace(n); } tick-1s { total = 0; }", clause));
+  EXPECT_FALSE(is_at_site("profile-1s { trace(n); }", clause));
+  EXPECT_FALSE(is_at_site("tick-1s { n = 0; }", "{ @[n++] = count(); }"));
 }
 
 TEST(AgentWays, ARecordHasRoomForWhatIsCaptured) {
