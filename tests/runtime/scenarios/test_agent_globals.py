@@ -89,6 +89,35 @@ class Globals(AgentTest):
                 if os.geteuid() == 0:
                     self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
 
+    def test_several_threads_change_them(self):
+        script = "long all, most; pid$target:threads:work:entry { n++; all += arg0; most = most > arg0 ? most : arg0; } END { printf(\"n %d all %d most %d\\n\", n, all, most); }"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script, "-c", program("threads") + " 8 100000")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertIn(f"n 800000 all {8 * sum(range(100000))} most 99999\n", result.stdout)
+
+    def test_children_change_them_too(self):
+        script = "pid$target:forks:work:entry, pid$target:forks:work:return { n++; } END { printf(\"%d\\n\", n); }"
+        run = ["run", "-qv", "-x", "followfork", "-n", script, "-c", program("forks") + " 3", "-x"]
+        here = dvmtest.dvm(*run, "backend=agent")
+        self.assertIn("(agent, in the traced thread)", here.stderr)
+        if os.geteuid() == 0:
+            self.assertEqual(here.stdout, dvmtest.dvm(*run, "backend=uprobe").stdout)
+
+    def test_a_timer_empties_them_meanwhile(self):
+        """No call is lost or counted twice."""
+        script = "int n; pid$target:looper:func:entry { n++; } tick-1ms { all += n; n = 0; ticks++; } END { printf(\"all %d\\n\", all + n); printf(\"ticks %d\\n\", ticks > 5); }"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script, "-c", program("looper") + " 5000000")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertIn("all 5000000\n", result.stdout)
+        self.assertIn("ticks 1\n", result.stdout)
+
+    def test_they_count_from_begin_on(self):
+        target = self.start(program("torture"), LIBRARY)
+        script = f"pid{target.pid}:torture:fibonacci:entry {{ n++; @ = count(); }} tick-50ms /n > 1000/ {{ exit(0); }} END {{ printf(\"n %d\", n); printa(\" and %@d\\n\", @); }}"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script)
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertRegex(result.stdout, r"n ([1-9]\d*) and \1\n")
+
     def test_what_dvm_uses_too_stays_there(self):
         others = ["{ @c = count(); } " + RETURN + "{ printf(\"%d\", n++); } " + ENTRY, "{ n = arg0; } tick-1s { n = 0; } " + ENTRY, "{ n++; n += strlen(probefunc); } " + ENTRY, '/++n < 4/ { printf("%d", arg0); } ' + ENTRY]
         if os.geteuid() == 0:
@@ -98,6 +127,11 @@ class Globals(AgentTest):
                 result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"{ENTRY}{other}/n < 5/ {{ @[n] = count(); }}", "-c", program("returns"))
                 self.assertNotIn("(agent, in the traced thread)", result.stderr)
                 self.assertIn("a global variable that depends on the order of all firings", result.stderr)
+
+    def test_clauses_of_threads_stay_there_if_others_need_dvm(self):
+        script = f"{ENTRY}{{ self->t = arg0; }} {RETURN}/self->t/ {{ @ = sum(self->t); self->t = 0; }} pid$target:a.out:tail:entry {{ n += strlen(probefunc); }}"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script, "-c", program("returns"))
+        self.assertEqual(result.stderr.count("(agent, in the traced thread)"), 2)
 
 
 if __name__ == "__main__":
