@@ -61,7 +61,7 @@ class Script:
         self.rng, self.is_storm = rng, is_storm
         self.variables = GLOBALS + OF_CLAUSES + OF_THREADS * (not is_storm)
         self.is_plain = rng.random() < 0.4  # such clauses may run in the traced thread
-        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (may_tick or one is not count_phase)]
+        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (is_alone or one is not change_global) and (may_tick or one is not count_phase)]
         self.aggregations = 0
         self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
@@ -85,7 +85,7 @@ class Script:
 
     def end(self):
         """What is left, in many forms."""
-        body = 'printf("%d %d %d %d %d\\n", n, g[0], g[1], g[2], g[3]); '
+        body = 'printf("%d %d %d %d %d %d %d\\n", n, m, narrow, g[0], g[1], g[2], g[3]); '
         for number in range(1, self.aggregations + 1):
             body += self.rng.choice(["", "", f"normalize(@a{number}, {self.rng.randrange(1, 9)});", f"trunc(@a{number}, {self.rng.randrange(-3, 4)});",
                                      f"printa(@a{number});", f"clear(@a{number});", f"normalize(@a{number}, 3); denormalize(@a{number});"])
@@ -157,6 +157,12 @@ def count_up(script):
     return script.rng.choice(["self->a++"] * (not script.is_storm) + ["this->x--", "n++", f"n += {script.integer()}", "n--"])
 
 
+def change_global(script):
+    """Once in a firing, so threads may do it. Then the order of firings matters."""
+    return script.rng.choice([f"m = {script.integer()}", f"m = m * 5 + {script.integer()}", f"m = m > {script.integer()} ? 0 : m + 1", f"{script.aggregation()} = sum(m)",
+                              f"{script.aggregation()} = quantize(m++)", "narrow ^= 0x55", f"{script.aggregation()} = count()", f"narrow = narrow * 3 + {script.integer()}"])
+
+
 def keep_text(script):
     return f"self->s = {script.rng.choice([script.string(), script.string(), 'NULL', '0'])}"
 
@@ -213,10 +219,10 @@ GLOBALS = ["c", "w", "l", "(l + c)"]
 OF_CLAUSES = ["this->x", "this->y", "(pid == $target)"]
 OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)", "(self->s != NULL)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
 DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
-               "char c; int w; long l; int phase;\n"
+               "int m; char narrow; char c; int w; long l; int phase;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
-              element, count_phase, keep_text]
-PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text]
+              element, count_phase, keep_text, change_global]
+PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, change_global]
 OF_PLACES = [note_time, keep_text, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
