@@ -116,6 +116,10 @@ bool step_by_return_address(CapturedStack& stack) {
   return true;
 }
 
+// True if an address has information that the byte before it lacks. No call ends there: makecontext() has put the address on the
+// stack, and nothing lies above it.
+bool begins_information(const FrameRule* of_address) { return of_address != nullptr && of_address->is_known; }
+
 // By no information on the frame.
 bool step_without_rule(CapturedStack& stack) {
   const bool has_stepped = step_by_return_address(stack);
@@ -206,6 +210,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     frames[count++] = address;
     const FrameRule* rule = rule_at(pid, known, is_exact ? address : address - 1);
     const bool is_known = rule != nullptr && rule->is_known;
+    if (!is_known && !is_exact && begins_information(rule_at(pid, known, address))) return count;
     is_exact = is_known && rule->is_signal;
     is_cut = is_known && runs_out(stack, *rule);
     if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(stack)) break;

@@ -32,6 +32,11 @@ class Stacks(dvmtest.PrivilegedTest):
         stacks = self.stacks("unwound", probe="bottom:return")
         self.assertEqual(stacks[3][:3], ["bottom", "realigned", "main"])
 
+    def test_a_context_begins_where_it_was_made(self):
+        for stack in (("-x", "ustackunwind=1k"), ("-x", "ustackunwind=16k")):
+            functions = self.stacks("frames", *stack, probe="enter_all:entry")[2]
+            self.assertEqual(functions, ["enter_all", "run_context", "__start_context"])
+
     def test_no_more_than_is_captured(self):
         whole, part = self.stacks("stacks_bare"), self.stacks("stacks_bare", "-x", "ustackunwind=1")
         result = dvm("run", "-q", "-x", "ustackunwind=1", "-n", "pid$target:stacks_bare:bottom:entry { ustack(); }", "-c", program("stacks_bare"))
