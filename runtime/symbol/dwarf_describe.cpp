@@ -180,7 +180,11 @@ dif::TypeRef type_of(const Dwarf_Die& die, DieTable& table) {
   Dwarf_Attribute attribute;
   Dwarf_Die type;
   if (dwarf_attr_integrate(mutable_die(die), DW_AT_type, &attribute) == nullptr) return 0;
-  return dwarf_formref_die(&attribute, &type) == nullptr ? 0 : table.add(type);
+  if (dwarf_formref_die(&attribute, &type) == nullptr) return 0;
+  Dwarf_Die in_type_unit;  // by -fdebug-types-section
+  const bool is_elsewhere =
+      dwarf_attr(&type, DW_AT_signature, &attribute) != nullptr && dwarf_formref_die(&attribute, &in_type_unit) != nullptr;
+  return table.add(is_elsewhere ? in_type_unit : type);
 }
 
 dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table) {
