@@ -33,8 +33,6 @@ struct LoadedIn {
   int32_t root = 0, pid = 0;
 };
 
-class HoldsThreads;
-
 // Notices files that a process maps while it is traced.
 class WatchesLoads {
  public:
@@ -42,9 +40,9 @@ class WatchesLoads {
   // True if probes that are on may be lost when a process maps files.
   virtual bool may_lose_probes() const { return false; }
   // The processes that have mapped files since the last call. They wait for settle(), at most two seconds, so that probes can be
-  // enabled before the new code runs. holders: an instrument whose held processes stay stopped; may be null.
+  // enabled before the new code runs.
   virtual std::vector<LoadedIn> take_loads() = 0;
-  virtual void settle(const HoldsThreads* holders) = 0;
+  virtual void settle() = 0;
 
  protected:
   ~WatchesLoads() = default;

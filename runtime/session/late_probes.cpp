@@ -95,7 +95,7 @@ void LateProbes::match_loads() {
   if (Status status = enable_loads(); !status && std::all_of(watched_.begin(), watched_.end(), runs_program))
     consumer_.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
   for (const auto& backend : backends_)
-    if (WatchesLoads* watches = backend->abilities().watches) watches->settle(backend->abilities().holds);
+    if (WatchesLoads* watches = backend->abilities().watches) watches->settle();
 }
 
 Status LateProbes::enable_loads() {

@@ -234,9 +234,9 @@ std::vector<LoadedIn> Instruments::take_loads() {
   return loads;
 }
 
-void Instruments::settle(const HoldsThreads*) {
+void Instruments::settle() {
   for (Instrument* instrument : active_)
-    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle(this);
+    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle();
 }
 
 bool Instruments::holds(int32_t pid) const {

@@ -52,7 +52,7 @@ class Instruments final : public FollowsProcesses,
   bool may_lose_probes() const override;
   // Probes that an instrument has lost by these loads pass to the instruments after it.
   std::vector<LoadedIn> take_loads() override;
-  void settle(const HoldsThreads*) override;
+  void settle() override;
   bool holds(int32_t pid) const override;
   bool finished() const override;
   std::optional<Moment> moment() const override;

@@ -166,7 +166,7 @@ class AgentInstrument final : public Instrument,
         losses_.wait(pid, {}, read_clock(CLOCK_MONOTONIC));  // until it has mapped its files
     return loads;
   }
-  void settle(const HoldsThreads*) override {
+  void settle() override {
     for (const pid_t pid : execs_.executed()) watch_execs(pid);
     execs_.settle({renewed_, notes_});
   }

@@ -102,7 +102,7 @@ class UprobeInstrument final : public CountingInstrument,
     return all;
   }
 
-  void settle(const HoldsThreads*) override {
+  void settle() override {
     for (const auto& watch : watches_) watch->answer();
   }
 

@@ -49,7 +49,7 @@ class ManualInstrument final : public Instrument, public Replays, public Watches
   std::vector<LoadedIn> take_loads() override {
     return std::exchange(has_loaded, false) ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
   }
-  void settle(const HoldsThreads*) override { settled++; }
+  void settle() override { settled++; }
   void disable() override {}
   Abilities abilities() override { return {.watches = this, .replays = this}; }
 };
