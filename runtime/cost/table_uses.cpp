@@ -6,6 +6,7 @@
 #include <map>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/variable_of.h"
 #include "dvm/vm/operands.h"
 
 namespace dvm::runtime {

@@ -10,6 +10,7 @@
 #include "dvm/dif/register.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
 #include "runtime/instrument/known_value.h"
 
 namespace dvm::runtime {

@@ -8,6 +8,7 @@
 #include "dvm/dif/forward_flow.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
 
 namespace dvm::vm {
 

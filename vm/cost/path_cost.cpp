@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "dvm/dif/variable_of.h"
 #include "dvm/vm/operands.h"
 
 namespace dvm::vm {

@@ -4,6 +4,7 @@
 
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
 #include "dvm/vm/operands.h"
 #include "vm/variable/getter.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dvm/dif/variable.h"
+#include "dvm/dif/variable_of.h"
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/instrument/agent/key_maker.h"
 #include "runtime/instrument/agent/text_key.h"

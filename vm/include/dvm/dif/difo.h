@@ -55,12 +55,4 @@ struct Difo {
   DataType result;
 };
 
-// The row of the user variable to which an instruction stores. Null: it does not store to one, or the DIFO does not declare it.
-inline const Variable* stored_variable(const Difo& difo, Instruction in) {
-  if (!has_format(in, Format::stv)) return nullptr;
-  for (const Variable& variable : difo.variables)
-    if (variable.scope == info(in.opcode()).scope && variable.id == in.index()) return &variable;
-  return nullptr;
-}
-
 }  // namespace dvm::dif

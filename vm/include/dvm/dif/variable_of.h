@@ -12,4 +12,9 @@ inline const Variable* variable_of(const Difo& difo, Instruction in) {
   return nullptr;
 }
 
+// The same, if the instruction stores to a user variable; else null.
+inline const Variable* stored_variable(const Difo& difo, Instruction in) {
+  return has_format(in, Format::stv) ? variable_of(difo, in) : nullptr;
+}
+
 }  // namespace dvm::dif
