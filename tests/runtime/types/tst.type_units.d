@@ -13,3 +13,8 @@ pid$target:values_units:take:entry
 {
 	printf("take %d %d\n", args[0]->small, args[0]->wide == HIGH);
 }
+
+pid$target:values_units:point_at:return
+{
+	printf("point at %d %d\n", args[1].x, args[1].y);
+}
