@@ -36,7 +36,7 @@ float _Complex amplitude = 2.0F;
 KEPT int wave(float _Complex given, int next) { return (int)__real__ given + next; }
 
 int main(void) {
-  int (*pass_register)(unsigned long) = (int (*)(unsigned long))answer;
+  int (*pass_register)(unsigned long) = (int (*)(unsigned long))(void (*)(void))answer;
   int sum = pass_register(0xff00) + pass_register(0xff01);
   sum += spell((struct letters){"ab", 'c'}, 44);
   sum += on_stack(1, 2, 3, 4, 5, 6, point_at(8));
