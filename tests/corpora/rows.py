@@ -35,11 +35,12 @@ EXPECTED = (
     ("*_calltime.d *_cputime.d", r"\binner\s+(?P<count>\d+)$", r"\binner\s+(?P<us>\d+)$", r"\bouter\s+(?P<us>\d+)$"),
     ("*_calldist.d *_cpudist.d", r"\b(?:inner|outer)\b[^\n]*" + BUCKETS),
     ("pl_syscolors.d", r"\binner:2\s+sub\s+-> busy\.pl$", r"\ssyscall\s+-> \w+$"),  # it takes the file for the function
-    ("tcl_insflow.d", r"^\s*(?P<cpu>\d+)\s+(?P<pid>\d+)\s+(?P<us>\d+)\s+\S+\s+-> "),
+    ("tcl_insflow.d", r"^\s*(?P<cpu>\d+)\s+(?P<pid>\d+)\s+\d+\s+(?P<us>\d+)\s+\w+\s+-> "),
     ("*_flow.d *_classflow.d *_procflow.d", r"^\s*(?P<cpu>\d+)\s.*-> (?:\S*[.:])?inner$", r"<- (?:\S*[.:])?outer$"),
     ("*_flowtime.d *_flowinfo.d", r"^\s*(?P<cpu>\d+)\s.*-> (?:\S*[.:])?inner$", r"<- (?:\S*[.:])?outer$"),
     ("*_syscolors.d *_pidcolors.d", r"-> (?:\S*[.:])?inner$", r"\ssyscall\s+-> \w+$"),
     ("*_syscalls.d", r"\b(?:inner|outer|Busy\.\w+)\s+(?P<count>\d+)$", r"\bsyscall\s+\w+\s+(?P<count>\d+)$"),
+    ("tcl_who.d", r"^\s*(?P<pid>\d+)\s+(?P<uid>\d+)\s+(?P<count>\d+)\s+\S*/tcl\s*$"),
     ("*_who.d", r"^\s*(?P<pid>\d+)\s+(?P<uid>\d+)\s+(?P<count>\d+)\s+.*busy"),
     ("*_malloc.d", r"(?:malloc|alloc|TOTAL|bytes)", ANY_BUCKETS),
     ("*_mallocstk.d", r"^\s+\S+`\S+(?:\+0x[0-9a-f]+)?$", ANY_BUCKETS),
