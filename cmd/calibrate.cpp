@@ -161,7 +161,7 @@ Result<vm::Profile> make_pass(const CalibrateOptions& options) {
   Result<vm::Profile> profile = calibrate_once(options, bench);
   if (!profile) return profile;
   if (Status kept = file.set(bench.book.text()); !kept) return kept.error();
-  profile->disturbed = bench.book.quiet_series().disturbed();
+  profile->disturbed = bench.book.disturbed();
   return profile;
 }
 

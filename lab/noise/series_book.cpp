@@ -23,9 +23,7 @@ const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series
   return all;
 }
 
-bool SeriesBook::was_quiet(const std::vector<Found>& all) {
-  return std::any_of(all.begin(), all.end(), [](const Found& one) { return one.is_quiet; });
-}
+bool SeriesBook::was_quiet(const std::vector<Found>& all) { return std::ranges::any_of(all, &Found::is_quiet); }
 
 Middle SeriesBook::settled(const std::vector<Found>& all) {
   Middle settled = all.front().of_pass;
@@ -73,10 +71,9 @@ Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples
   return settle(series, samples.middle(), samples.is_quiet());
 }
 
-QuietSeries SeriesBook::quiet_series() const {
-  QuietSeries count;
-  for (const auto& [name, all] : series_) count.all++, count.quiet += was_quiet(all) ? 1 : 0;
-  return count;
+double SeriesBook::disturbed() const {
+  const auto count = std::ranges::count_if(series_, [](const auto& one) { return !was_quiet(one.second); });
+  return series_.empty() ? 0 : static_cast<double>(count) / static_cast<double>(series_.size());
 }
 
 std::string SeriesBook::text() const {

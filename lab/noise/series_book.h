@@ -15,12 +15,6 @@
 
 namespace dvm::lab::noise {
 
-// How many series had enough quiet samples.
-struct QuietSeries {
-  size_t quiet = 0, all = 0;
-  double disturbed() const { return all > 0 ? static_cast<double>(all - quiet) / static_cast<double>(all) : 0; }
-};
-
 class SeriesBook {
  public:
   // Adds the result of this pass and returns the lowest of all passes. Its distance is at least half of the gap to the next one,
@@ -39,8 +33,8 @@ class SeriesBook {
   // For times that vary anyway, such as waking up: the median of the passes that found it quiet, or of all.
   Middle settle_middle(const std::string& series, const Middle& found, bool is_quiet = true);
 
-  // Counts series that any pass found quiet.
-  QuietSeries quiet_series() const;
+  // Share of the series that no pass found quiet.
+  double disturbed() const;
 
   // JSON, for the next pass.
   std::string text() const;
