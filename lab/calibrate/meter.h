@@ -25,7 +25,7 @@ using CompileScript = std::function<Result<dif::Program>(const std::string& text
 // The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
 struct Bench {
   CompileScript compile;
-  // Where scripts run, by the meter. Prices are those of its engine.
+  // The meter sets it: where scripts run. Prices are those of its engine.
   runtime::Execution execution = {};
   // The number of samples of a DIF text and of its base, and the approximate length of one in ns.
   unsigned dif_samples = 15;

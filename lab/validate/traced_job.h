@@ -30,7 +30,7 @@ struct JobTimes {
   double slowdown = 1;  // time of all rounds relative to cpu
 };
 
-// What fails throws an Error.
+// Throws an Error on failure.
 class WorkloadChild {
  public:
   static std::unique_ptr<WorkloadChild> start(const std::string& program);
