@@ -31,17 +31,15 @@ class Clauses {
         for (const dif::ProbeDesc& description : clause.probes) add(clause, text_of(description));
   }
 
-  // Adds the clause of an ECB, in the order of ECBs. False: it is not known.
-  bool add(const EcbAccount& ecb, AgentFirings& to) const {
+  // Adds the clause of an ECB, if it is known. To be called in the order of ECBs.
+  void add(const EcbAccount& ecb, AgentFirings& to) const {
     const auto [begin, end] = places_.equal_range(position_of(ecb.clause));
     for (auto one = begin; one != end; ++one) {
       const auto way = ways_.find(one->second.description);
       if (way == ways_.end() || !matches(one->second.description, ecb.probe_id)) continue;
       join(way->second, one->second.number, to);
-      to.clauses.push_back(&ecb);
-      return true;
+      return to.clauses.push_back(&ecb);
     }
-    return false;
   }
 
  private:
@@ -55,20 +53,14 @@ class Clauses {
   }
   bool matches(const std::string& description, uint32_t id) const {
     const auto found = matched_.find(description);
-    return found != matched_.end() &&
-           std::any_of(found->second.begin(), found->second.end(), [&](const Probe* probe) { return probe->id == id; });
+    return found != matched_.end() && std::ranges::find(found->second, id, &Probe::id) != found->second.end();
   }
   // The clauses of a probe run on the same side, but for those with a record of their own.
   static void join(const AgentWay& way, size_t number, AgentFirings& to) {
-    SiteUses uses = number < way.clauses.size() ? way.clauses[number] : SiteUses();
-    if (to.clauses.empty()) {
-      to.way = way;
-      to.way.clauses = {std::move(uses)};
-      return;
-    }
+    if (to.clauses.empty()) to.way = way, to.way.clauses.clear();
     to.way.is_at_site &= way.is_at_site, to.way.is_gated &= way.is_gated, to.way.is_common |= way.is_common;
     to.way.takes_lane |= way.takes_lane;
-    to.way.clauses.push_back(std::move(uses));
+    to.way.clauses.push_back(number < way.clauses.size() ? way.clauses[number] : SiteUses());
   }
 
   MatchedProbes matched_;
