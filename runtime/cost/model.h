@@ -14,9 +14,7 @@
 
 namespace dvm::runtime {
 
-// (1)  flow(K) = sum of Stage(K, x) + Cost_DVM_prepare + M * E(Cost_ECB_prepare)
-//
-// K is the source, x its stages (flow_stages.def), M the number of ECBs on the probe.
+// Equation (1), over the stages of flow_stages.def.
 
 // The sum of Stage(K, x). If no stage of the source has a price, the source is reported as missing; for a site in a process, the
 // prices of `pid` are then used. event_bytes: of a replayed event.
@@ -41,11 +39,7 @@ double record_bytes(const RecordLayouts& layouts, double string);
 // Bytes of a firing in the ring; strings have `string` bytes.
 double ring_bytes(const CaptureNeeds& needs, double string);
 
-// (2)  pred_i   = sum of its instructions but CALL + sum of the built-in variables read + sum of the subroutines called
-// (3)  action_i = sum over its DIFOs, as in (2) + sum of its aggregating functions + sum of its other actions
-//
-// The sums over a DIFO are those of vm::price_difo: a CALL costs what its subroutine costs, a load of a built-in variable what
-// the variable costs.
+// Equations (2) and (3). The sums over a DIFO are those of vm::price_difo.
 
 // Counts of the instructions of a clause's DIFOs in a run, as in EcbAccount; empty: not known.
 using ClauseCounts = std::span<const vm::InstructionCounts>;
@@ -57,10 +51,8 @@ vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double co
 // True if the clause leaves a record for the consumer: it records a value, or has no actions at all.
 bool leaves_record(const dif::EcbDesc& clause);
 
-// (4)  Cost(Probe) = flow + sum over its ECBs of (pred_i + Prob_i * action_i)
-//
-// Prob_i is the fraction of firings whose predicate holds. Without a predicate, pred_i is 0 and Prob_i is 1. In the cheapest
-// firing no predicate holds, in the most expensive one all do.
+// Equation (4). Prob_i is the fraction of firings whose predicate holds. Without a predicate, pred_i is 0 and Prob_i is 1. In the
+// cheapest firing no predicate holds, in the most expensive one all do.
 struct EcbCost {
   bool has_predicate = false;
   double probability = 1;
@@ -80,18 +72,15 @@ inline vm::CostRange firing_cost(const vm::Cost& flow, std::span<const EcbCost> 
   return sum;
 }
 
-// (5)  co = Cost_status_snapshot + Cost_buf_snapshot + Cost_agg_snapshot + (bytes of both buffers) / bandwidth + Cost_agg_build
-// (6)  Cost(consumer) = a second's chew-and-print + its wake-ups * co + 2 * its wake-ups * Cost_csw
-//
-// dvm adds the cost of polls. The paper's machine has none, because its VM runs in the thread that fires.
-// (5), of so many bytes of principal and aggregation buffers.
+// Equation (5), of so many bytes of principal and aggregation buffers.
 inline vm::Cost copy_out(Prices& prices, double bytes) {
   return prices.of("consumer/status_snapshot"_row) + prices.of("consumer/buffer_snapshot"_row) +
          prices.of("consumer/aggregation_snapshot"_row) + prices.of("consumer/copy"_row, bytes) +
          prices.of("consumer/aggregation_build"_row);
 }
 
-// (6), in clocks a second.
+// Equation (6), in clocks a second. dvm adds the cost of polls. The paper's machine has none, because its VM runs in the thread
+// that fires.
 inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, double wake_ups, const vm::Cost& copy_out) {
   return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch"_row).times(2 * wake_ups);
 }
@@ -131,12 +120,9 @@ inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, dou
   return look_cost(prices, clauses).times(looks);
 }
 
-// (7)  COST = sum over scripts of (6) + sum over probes of Freq * Cost(Probe)
-// (8)  Cost(total) = Cost_C + Cost_P; chew-and-print is user time, the rest of the consumer system time
-//
-// A firing takes system time in the traced thread, then user time in dvm. The consumer takes system time to wake up, and user
-// time for everything else. If the VM is in the kernel (the paper's machine), probes in processes take user time, all others
-// system time.
+// Equations (7) and (8). Chew-and-print is user time, the rest of the consumer system time. A firing takes system time in the
+// traced thread, then user time in dvm. The consumer takes system time to wake up, and user time for everything else. If the VM
+// is in the kernel (the paper's machine), probes in processes take user time, all others system time.
 struct Total {
   vm::Cost probes_user, probes_system, consumer_user, consumer_system;
 
