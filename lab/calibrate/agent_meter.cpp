@@ -129,22 +129,14 @@ class AgentMeter {
     const AgentSides said = predicted(one, with);
     const LiveFigures taken = run(one, with, said);
     if (one.is_in_dvm) return {{std::max(taken.handled.median - said.dvm, 0.0), 0, taken.handled.deviation()}, said.record_bytes};
-    vm::Price more = one.without[0] == '\0' ? beyond_untraced(one, size, taken) : beyond(one, size, taken);
-    more.m = std::max(more.m - said.thread, 0.0);
-    return {more, size.things > 0 ? size.things : instructions(one, size)};
-  }
-
-  vm::Price beyond_untraced(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
-    const std::string series = fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth);
-    return difference(taken.thread, measure_untraced(series, calls(one, size, 0), *child_, bench_));
-  }
-
-  vm::Price beyond(const AgentCase& one, const AgentSize& size, const LiveFigures& taken) {
     const Traced without{one.without, size};
-    const AgentSides said = predicted(one, without);
-    vm::Price more = difference(taken.thread, run(one, without, said).thread);
-    more.m += said.thread;
-    return more;
+    const bool is_untraced = without.clauses.empty();
+    const std::string untraced = fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth);
+    const AgentSides less = is_untraced ? AgentSides() : predicted(one, without);
+    vm::Price more = difference(taken.thread, is_untraced ? measure_untraced(untraced, calls(one, size, 0), *child_, bench_)
+                                                          : run(one, without, less).thread);
+    more.m = std::max(more.m + less.thread - said.thread, 0.0);
+    return {more, size.things > 0 ? size.things : instructions(one, size)};
   }
 
   static std::string script_of(const std::string& probe, const std::string& clauses) {
