@@ -123,11 +123,8 @@ class SourceMeter {
 
  private:
   std::string series(const char* what) const { return fmt::format("{} {}", name_of(source_.source), what); }
-  std::string only_child() const { return source_.is_only_child ? fmt::format(" pid == {} ", child_.pid()) : ""; }
-  std::string counting() const {
-    const std::string only = only_child();
-    return fmt::format("{} {} {{ @ = count(); }}", source_.probe, only.empty() ? "" : "/" + only + "/");
-  }
+  std::string predicate() const { return source_.is_only_child ? fmt::format("/ pid == {} /", child_.pid()) : ""; }
+  std::string counting() const { return fmt::format("{} {} {{ @ = count(); }}", source_.probe, predicate()); }
 
   void set_stages(const noise::Middle& plain, const LiveFigures& traced, vm::Profile& profile) {
     const auto set = [&](FlowStage stage, const vm::Price& ns) { set_stage(profile, source_.source, stage, ns); };
@@ -150,9 +147,8 @@ class SourceMeter {
     StubCalls stamped = calls_;
     stamped.is_stamped = true;
     const noise::Middle reading = measure_untraced(series("stamped"), stamped, child_, bench_);
-    const std::string only = only_child();
-    const std::string script = fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe,
-                                           only.empty() ? "" : "/" + only + "/", source_.stamp, kStep);
+    const std::string script =
+        fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe, predicate(), source_.stamp, kStep);
     const LiveFigures traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
     const std::optional<double> found = quick_one(traced.buckets);
     const noise::Middle until =
