@@ -58,19 +58,11 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   return bytes / kArena;
 }
 
-// A probe for each description, whatever it matches.
-class NumberedProbes {
- public:
-  const Probe* of(const dif::ProbeDesc& description) {
-    Probe probe{.id = static_cast<uint32_t>(probes_.size() + 1)};
-    probe.provider = description.provider, probe.module = description.module;
-    probe.function = description.function, probe.name = description.name;
-    return &probes_.emplace_back(std::move(probe));
-  }
-
- private:
-  std::deque<Probe> probes_;  // addresses stay
-};
+// A probe of a description, whatever it matches.
+Probe made_up_probe(const dif::ProbeDesc& of, size_t id) {
+  return {
+      .id = static_cast<uint32_t>(id), .provider = of.provider, .module = of.module, .function = of.function, .name = of.name};
+}
 
 double rate_of(const Probe& probe, const PredictOptions& options) {
   const auto rate = options.rates.find(text_of(dif::ProbeDesc{probe.provider, probe.module, probe.function, probe.name}));
@@ -98,9 +90,11 @@ struct RecordRoom {
 // The error is the one that a run with these options would end with.
 Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, const PredictOptions& options,
                                const dif::Options& run) {
-  NumberedProbes probes;
+  std::deque<Probe> probes;  // addresses stay
   Enabling enabling;
-  const auto one = [&](const dif::ProbeDesc& description) { return std::vector{probes.of(description)}; };
+  const auto one = [&](const dif::ProbeDesc& description) {
+    return std::vector<const Probe*>{&probes.emplace_back(made_up_probe(description, probes.size() + 1))};
+  };
   for (const dif::Program* program : programs)
     if (Status added = enabling.add(*program, one, run, vm::CostPolicy::none); !added) return added.error();
   if (Status fits = check_sizes(enabling, run); !fits) return fits.error();
