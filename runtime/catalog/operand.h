@@ -3,6 +3,7 @@
 //
 //   constant   `value`.
 //   saved      The register in word `base` of struct pt_regs.
+//   vector     The low bytes of the vector register %xmm`base`. Kernel uprobes cannot read it.
 //   memory     The bytes at base + index * scale + value; base and index are words of struct pt_regs, or none.
 //   counter    The program counter that a timer interrupted. value 0: of the kernel, 1: of the process; the other one is 0.
 //   result     The result of a system call; -1: it failed.
@@ -24,6 +25,7 @@ namespace dvm::runtime {
 inline constexpr uint8_t kNoWord = 0xff;
 inline constexpr uint8_t kThisThread = 0xfe;  // the kernel's task_struct of the thread that runs
 inline constexpr size_t kMostPath = 3;
+inline constexpr uint8_t kVectorRegisters = 16;  // %xmm0 to %xmm15
 
 // Words of struct pt_regs that arguments are made of; dvm/dif/registers.def has all of them.
 namespace saved {
@@ -35,7 +37,7 @@ inline constexpr uint8_t r14 = 1, rbp = 4, rbx = 5, r11 = 6, r10 = 7, r9 = 8, r8
 inline constexpr std::array kSyscallRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::r10, saved::r8, saved::r9};
 
 struct Operand {
-  enum class Kind : uint8_t { none, constant, saved, memory, counter, result, error, kernel, kernel_address, handed };
+  enum class Kind : uint8_t { none, constant, saved, vector, memory, counter, result, error, kernel, kernel_address, handed };
 
   Kind kind = Kind::none;
   uint8_t base = kNoWord;
@@ -50,6 +52,7 @@ struct Operand {
 
   static Operand constant(int64_t value) { return {.kind = Kind::constant, .value = value}; }
   static Operand of_register(uint8_t word) { return {.kind = Kind::saved, .base = word}; }
+  static Operand of_vector(uint8_t number, uint8_t size) { return {.kind = Kind::vector, .base = number, .size = size}; }
   static Operand memory(uint8_t base, int64_t displacement) {
     return {.kind = Kind::memory, .base = base, .value = displacement};
   }

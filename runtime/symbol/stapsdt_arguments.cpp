@@ -73,6 +73,16 @@ std::optional<Register> find_register(std::string_view name) {
   return std::nullopt;
 }
 
+// %xmm0 to %xmm15
+std::optional<uint8_t> vector_number(std::string_view name) {
+  if (!name.starts_with("xmm")) return std::nullopt;
+  name.remove_prefix(3);
+  uint8_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = error == std::errc() && end == name.data() + name.size() && number < kVectorRegisters;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 // Takes a number off the text: decimal or hexadecimal, with its sign. None: the text begins with no number.
 std::optional<int64_t> take_number(std::string_view& text) {
   std::string_view rest = text;
@@ -138,8 +148,13 @@ class ArgumentParser {
   StapsdtArgument refuse(std::string_view why) const { return {{}, fmt::format("'{}': {}", whole_, why)}; }
 
   std::string parse_register() {
+    if (const auto vector = vector_number(rest_.substr(1))) {
+      operand_.kind = Operand::Kind::vector;
+      operand_.base = *vector;
+      return "";
+    }
     const auto found = find_register(rest_.substr(1));
-    if (!found) return "it is not in a general register";
+    if (!found) return "it is in no general register, nor in %xmm0 to %xmm15";
     operand_.kind = Operand::Kind::saved;
     operand_.base = found->word;
     operand_.shift = found->shift;

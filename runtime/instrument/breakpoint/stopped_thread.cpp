@@ -73,11 +73,20 @@ uint64_t outcome(Operand::Kind kind, const StoppedThread& thread) noexcept {
   return failed ? UINT64_MAX : static_cast<uint64_t>(result);
 }
 
+uint64_t read_vector(unsigned number, pid_t tid) noexcept {
+  user_fpregs_struct registers;
+  if (ptrace(PTRACE_GETFPREGS, tid, 0, &registers) != 0) return 0;
+  uint64_t value = 0;
+  std::memcpy(&value, &registers.xmm_space[4 * static_cast<size_t>(number % kVectorRegisters)], sizeof value);
+  return value;
+}
+
 uint64_t value_of(const Operand& operand, const StoppedThread& thread) noexcept {
   const auto word = [&](uint8_t n) { return n < kSavedWords ? thread.words[n] : 0; };
   if (operand.kind == Operand::Kind::constant) return static_cast<uint64_t>(operand.value);
   if (operand.kind == Operand::Kind::result || operand.kind == Operand::Kind::error) return outcome(operand.kind, thread);
   if (operand.kind == Operand::Kind::saved) return widen(word(operand.base) >> operand.shift, operand);
+  if (operand.kind == Operand::Kind::vector) return widen(read_vector(operand.base, thread.tid), operand);
   if (operand.kind != Operand::Kind::memory) return 0;
   uint64_t value = 0;
   const uint64_t address = word(operand.base) + word(operand.index) * operand.scale + static_cast<uint64_t>(operand.value);

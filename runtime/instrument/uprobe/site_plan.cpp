@@ -47,6 +47,13 @@ Told told_by(const PlannedSite& place) {
 }
 
 PlannedSite place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
+bool reads_vector(const PlannedSite& place) {
+  const Operands& args = place.shape.args;
+  for (size_t n = 0; n < args.size(); n++)
+    if (args[n].kind == Operand::Kind::vector && (place.enabled->needs.args >> n & 1) != 0) return true;
+  return false;
+}
+
   PlannedSite place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
   if (site.is_return) place.fired_at.exit = 0;
   return place;
@@ -116,6 +123,7 @@ class SitePlanner {
   // Why a probe there would harm the process or tell what is wrong; null: it would not.
   const char* harm_at(const PlannedSite& place) {
     const ModuleCode* file = files_.open(place.site->path);
+    if (reads_vector(place)) return kVector;
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
     if (instruction->is_misread) return kMisread;
@@ -136,6 +144,8 @@ class SitePlanner {
 
   static constexpr size_t kLongest = 15;  // bytes of an instruction
   static constexpr const char* kMisread =
+  static constexpr const char* kVector =
+      "a clause reads an argument in a vector register, which the kernel does not show to a uprobe; -x backend=agent can read it";
       "the kernel would mistake this vector instruction for a branch, and the program would continue at a wrong address";
   static constexpr const char* kSavesFlags =
       "the kernel steps this pushf with the trap flag set, which it saves, and the process would end by SIGTRAP; use "

@@ -97,10 +97,17 @@ TEST(StapsdtArguments, FloatingPointNumbersAreBits) {
   EXPECT_EQ(read("-4f@%eax"), of_register(saved::rax, 4, false));
 }
 
+TEST(StapsdtArguments, LowBytesOfVectorRegisters) {
+  EXPECT_EQ(read("8f@%xmm0"), Operand::of_vector(0, 8));
+  EXPECT_EQ(read("4f@%xmm15"), Operand::of_vector(15, 4));
+  EXPECT_EQ(read("8@%xmm9"), Operand::of_vector(9, 8));
+  for (const char* text : {"8f@%xmm16", "8f@%xmm", "8f@%xmm1x", "8f@%xmm-1", "8f@%ymm0", "8f@%xmm256"})
+    EXPECT_THAT(argument(text).problem, HasSubstr("no general register, nor in %xmm0 to %xmm15")) << text;
+}
+
 TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
-  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is not in a general register");
-  EXPECT_THAT(argument("8@%xmm0").problem, HasSubstr("'8@%xmm0': it is not in a general register"));
-  EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("not in a general register"));
+  EXPECT_EQ(argument("8f@%st").problem, "'8f@%st': it is in no general register, nor in %xmm0 to %xmm15");
+  EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("in no general register"));
   EXPECT_THAT(argument("16@%rax").problem, HasSubstr("its size"));
   EXPECT_THAT(argument("3@%rax").problem, HasSubstr("its size"));
   EXPECT_THAT(argument("8@nowhere(%rip)").problem, HasSubstr("the symbol nowhere is not in the file"));
@@ -117,7 +124,7 @@ TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
 }
 
 TEST(StapsdtArguments, EachHasItsPlace) {
-  const auto all = parse_stapsdt_arguments("  -4@%eax 8f@%xmm0   4@$5 ", kAddress, symbol);
+  const auto all = parse_stapsdt_arguments("  -4@%eax 8f@%st   4@$5 ", kAddress, symbol);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].operand, of_register(saved::rax, 4, true));
   EXPECT_EQ(all[1].operand.kind, Operand::Kind::none);
