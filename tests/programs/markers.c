@@ -13,6 +13,9 @@ SEMAPHORE dvmtest_widths_semaphore;
 SEMAPHORE dvmtest_places_semaphore;
 SEMAPHORE dvmtest_numbers_semaphore;
 SEMAPHORE dvmtest_constants_semaphore;
+SEMAPHORE dvmtest_vectors_semaphore;
+// It lies in no file, as all that is 0 at the beginning.
+volatile unsigned short dvmzeros_round_semaphore;
 
 struct pair {
   long first;
@@ -45,7 +48,21 @@ __attribute__((noinline)) void pass_numbers(double number, long after) {
                        : : "m"(number), "nor"(after), "m"(rounded), "m"(extended));
 }
 
+// In vector registers, as other compilers pass them.
+__attribute__((noinline)) void pass_vectors(double number, long after) {
+  register const double low __asm__("xmm2") = number;
+  register const float high __asm__("xmm13") = (float)-number;
+  __asm__ __volatile__(STAP_PROBE_ASM(dvmtest, vectors, 8f@%0 -8@%1 4f@%2) : : "x"(low), "nor"(after), "x"(high));
+  counter = after;  // leaves room for the jump of an agent
+}
+
 __attribute__((noinline)) void pass_constants(void) { STAP_PROBE3(dvmtest, constants, 5, -7, 1L << 40); }
+
+__attribute__((noinline)) void pass_zeros(int round) {
+  if (dvmzeros_round_semaphore == 0) return;
+  STAP_PROBE1(dvmzeros, round, round);
+  counter = round;  // leaves room for the jump of an agent
+}
 
 static int look(void) { return dvmtest_round__begin_semaphore + dvmtest_widths_semaphore; }
 
@@ -66,7 +83,9 @@ int main(int argc, char **argv) {
     pass_widths((signed char)-i, (unsigned char)-i, (short)-i, (unsigned short)-i, -i, (unsigned int)-i, -(long)i);
     pass_places(i % 4, pairs);
     pass_numbers(i, i);
+    pass_vectors(i + 0.5, i);
     pass_constants();
+    pass_zeros(i);
     if (look() > most) most = look();
     STAP_PROBE1(dvmtest, round__end, i);
   }

@@ -80,6 +80,13 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
     uint64_t& to = word(firing.record + step->at);
     if (step->kind == RecordStep::Kind::saved) {
       to = widen(firing.saved[step->base] >> step->shift, *step);
+    } else if (step->kind == RecordStep::Kind::vector) {
+      to = widen(read_vector(step->base), *step);
+    } else if (step->kind == RecordStep::Kind::kept) {
+      to = variable_of(firing, step->base);
+    } else if (step->kind == RecordStep::Kind::keep) {
+      if (!firing.is_cut || may_cut)
+        variable_of(firing, step->base) = word(firing.record + step->from) + static_cast<uint64_t>(step->value);
     } else if (step->kind == RecordStep::Kind::constant) {
       to = static_cast<uint64_t>(step->value);
     } else if (step->kind == RecordStep::Kind::thread) {

@@ -302,21 +302,38 @@ struct UpdateRecord {
 };
 
 struct RecordStep {
-  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, frames, slot, answer };
+  enum class Kind : uint8_t {
+    constant,
+    time_of_thread,
+    thread,
+    name,
+    saved,
+    vector,
+    kept,
+    keep,
+    memory,
+    stack,
+    chain,
+    frames,
+    slot,
+    answer
+  };
   Kind kind = Kind::constant;
-  uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
-  // Of saved, memory: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by` says.
+  uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff; base of a vector: the number of %xmm
+  // Of saved, vector, memory: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by`
+  // says.
   uint8_t size = 8, shift = 0;
   uint8_t is_signed = 0, is_string = 0;
   uint32_t at = 0;  // offset in the record
-  // For a slot: offset in the record of the word from which its address is computed; for a chain: the bytes of the stack.
+  // For a slot or `keep`: offset in the record of the word from which its address is computed; for a chain: the bytes of the
+  // stack.
   uint32_t from = 0;
   uint32_t by = 0;    // of a slot: offset in the record of the word with its size; 0: none
   uint32_t most = 0;  // of a slot or stack: the most bytes; of a chain or frames: their largest number
 
   // It depends on the kind. A constant has its value here. An answer has the number of the system call, without arguments, that
-  // returns it. Memory has its displacement. A stack or chain has the offset in the record of the length of the stack. Frames
-  // have SiteKey::return_at.
+  // returns it. Memory has its displacement, and `keep` what is added. A stack or chain has the offset in the record of the
+  // length of the stack. Frames have SiteKey::return_at.
   int64_t value = 0;
 };
 static_assert(sizeof(RecordStep) == 32);

@@ -17,7 +17,9 @@ using inside::RecordStep;
 
 // Those of memory read it by a system call.
 bool makes_call(const RecordStep& step) {
-  return step.kind != RecordStep::Kind::constant && step.kind != RecordStep::Kind::thread && step.kind != RecordStep::Kind::saved;
+  using Kind = RecordStep::Kind;
+  constexpr Kind kWithout[] = {Kind::constant, Kind::thread, Kind::saved, Kind::vector, Kind::kept, Kind::keep};
+  return std::find(std::begin(kWithout), std::end(kWithout), step.kind) == std::end(kWithout);
 }
 
 class Steps {
@@ -57,9 +59,11 @@ class Steps {
   // Those of kernel events do not occur at instructions.
   void add_operand(uint32_t at, const Operand& operand) {
     const bool is_saved = operand.kind == Operand::Kind::saved && operand.base < inside::kSavedWords;
-    if (!is_saved && operand.kind != Operand::Kind::memory)
+    const bool is_vector = operand.kind == Operand::Kind::vector;
+    if (!is_saved && !is_vector && operand.kind != Operand::Kind::memory)
       return add_constant(at, operand.kind == Operand::Kind::constant ? operand.value : 0);
-    RecordStep& step = add(is_saved ? RecordStep::Kind::saved : RecordStep::Kind::memory, at);
+    using Kind = RecordStep::Kind;
+    RecordStep& step = add(is_saved ? Kind::saved : is_vector ? Kind::vector : Kind::memory, at);
     step.base = operand.base;
     step.index = operand.index;
     step.scale = operand.scale;
