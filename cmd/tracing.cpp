@@ -140,18 +140,10 @@ void print_placements(const runtime::Handle& handle) {
   }
 }
 
-// Prints the remark of each probe once, however many clauses it has.
-// True if a clause reads an argument that the probe cannot provide.
-bool reads_unknown(const runtime::EnabledProbe& enabled) {
-  for (unsigned n = 0; n < 16; n++)
-    if ((enabled.needs.args >> n & 1) != 0 && enabled.probe->remark.find(fmt::format("arg{} reads 0", n)) != std::string::npos)
-      return true;
-  return false;
-}
-
-void print_remarks(const runtime::Handle& handle, bool is_verbose) {
+// Each once, however many clauses the probe has.
+void print_remarks(const runtime::Handle& handle) {
   for (const runtime::EnabledProbe& enabled : handle.enabled())
-    if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty() && (is_verbose || reads_unknown(enabled)))
+    if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
@@ -167,8 +159,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
-  if (given.script.verbose) print_placements(handle);
-  print_remarks(handle, given.script.verbose);
+  if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
   for (const std::string& line : describe_refused(refused, given.script.verbose)) tell("{}", line);

@@ -47,12 +47,19 @@ struct TracepointSite {
 // BEGIN, END, ERROR: the runtime itself fires them.
 struct InternalSite {};
 
+// An argument that cannot be read, and why.
+struct UnknownArgument {
+  size_t number = 0;
+  std::string reason;
+};
+
 struct Probe {
   uint32_t id = 0;  // from 1; as in dtrace, BEGIN is 1, END 2, ERROR 3
   std::string provider{}, module{}, function{}, name{};
   std::variant<InternalSite, UprobeSite, TimerSite, TracepointSite> site{};
   std::vector<UprobeSite> more_sites{};  // the other sites of a usdt probe
-  std::string remark{};                  // values that it cannot provide, for -v
+  std::string remark{};                  // for -v
+  std::vector<UnknownArgument> unknown_arguments{};
   // Other module names that a description may use. A module that is a file of a process also answers to its full path and to
   // its base name up to a dot ("libc" for libc.so.6). The program itself also answers to a.out.
   std::string object{};  // the full path in its process; empty: the module is no file

@@ -176,7 +176,7 @@ class UsdtProvider : public Provider {
     UprobeSite site{object.open_path, note.offset, false, pid};
     site.semaphore = note.semaphore;
     site.semaphore_address = note.semaphore_address;
-    site.inside = arguments_of(note, elf ? elf->get() : nullptr, probe.remark);
+    site.inside = arguments_of(note, elf ? elf->get() : nullptr, probe);
     if (!probe.name.empty()) {
       probe.more_sites.push_back(std::move(site));
       return;
@@ -187,14 +187,15 @@ class UsdtProvider : public Provider {
     probe.site = std::move(site);
   }
 
-  static Operands arguments_of(const StapsdtNote& note, const ElfObject* elf, std::string& remark) {
+  static Operands arguments_of(const StapsdtNote& note, const ElfObject* elf, Probe& probe) {
     const auto symbol = [&](std::string_view name) { return elf ? find_symbol(*elf, name) : std::nullopt; };
     Operands operands{};
     const auto arguments = parse_stapsdt_arguments(note.arguments, note.address, symbol);
     for (size_t n = 0; n < std::min(arguments.size(), kArguments); n++) {
       operands[n] = arguments[n].operand;
       if (arguments[n].problem.empty()) continue;
-      remark += fmt::format("{}arg{} reads 0, {}", remark.empty() ? "" : "; ", n, arguments[n].problem);
+      probe.unknown_arguments.push_back({n, arguments[n].problem});
+      probe.remark += fmt::format("{}arg{} cannot be read, {}", probe.remark.empty() ? "" : "; ", n, arguments[n].problem);
     }
     return operands;
   }

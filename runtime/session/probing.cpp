@@ -37,6 +37,19 @@ std::string_view unknown_goroutine(const EnabledProbe& enabled) {
   return found;
 }
 
+std::string unknown_argument(const EnabledProbe& enabled) {
+  for (const UnknownArgument& one : enabled.probe->unknown_arguments)
+    if ((enabled.needs.args >> one.number & 1) != 0)
+      return fmt::format("a clause reads arg{}, which cannot be read, {}", one.number, one.reason);
+  return {};
+}
+
+// Why a value that a clause reads is not known at the probe; empty: all are.
+std::string unknown_value(const EnabledProbe& enabled) {
+  const std::string_view goroutine = unknown_goroutine(enabled);
+  return goroutine.empty() ? unknown_argument(enabled) : std::string(goroutine);
+}
+
 }  // namespace
 
 int32_t process_of(std::string_view provider) {
@@ -172,8 +185,8 @@ Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refuse
   std::vector<Left> left;
   for (const EnabledProbe& probe : probes) {
     if (is_own(*probe.probe)) continue;  // nothing has to be enabled
-    if (const std::string_view problem = config_.is_replay ? std::string_view() : unknown_goroutine(probe); !problem.empty())
-      refused.push_back({probe.probe, std::string(problem)});
+    if (std::string problem = config_.is_replay ? "" : unknown_value(probe); !problem.empty())
+      refused.push_back({probe.probe, std::move(problem)});
     else
       left.push_back({&probe, ""});
   }
