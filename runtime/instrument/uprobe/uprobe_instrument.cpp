@@ -316,6 +316,7 @@ class UprobeInstrument final : public CountingInstrument,
   void note_execs() {
     for (const auto& [pid, watch] : execs_)
       if (watch && watch->has_lost_uprobes())
+    note_semaphore(place);
         notes_.push_back(
             fmt::format("process {} executed a program in a thread that was not its first: uprobes have not fired in it "
                         "since; -x followfork keeps them",
@@ -342,6 +343,16 @@ class UprobeInstrument final : public CountingInstrument,
 
   uint32_t number_of(const PlannedSite& place) {
     return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at);
+  }
+
+  // The kernel raises a semaphore by its place in the file.
+  void note_semaphore(const PlannedSite& place) {
+    if (place.site->semaphore_address == 0 || place.site->semaphore != 0) return;
+    const Probe& probe = *place.enabled->probe;
+    notes_.push_back(
+        fmt::format("{}:{}:{}:{}: its semaphore lies outside of its file, where the kernel cannot raise it; if the program tests "
+                    "the semaphore, the probe does not fire; -x backend=agent can raise it",
+                    probe.provider, probe.module, probe.function, probe.name));
   }
 
   Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {

@@ -137,7 +137,7 @@ TEST(StapsdtNotes, OfAProgram) {
   if (!std::filesystem::exists(path)) DVM_SKIP("<sys/sdt.h> is not installed (systemtap-sdt-dev)");
   const auto notes = read_stapsdt(path);
   ASSERT_TRUE(notes) << notes.error().message;
-  ASSERT_EQ(notes->size(), 7U);
+  ASSERT_EQ(notes->size(), 9U);
   EXPECT_EQ(notes->at(0).provider, "dvmtest");
   EXPECT_EQ(notes->at(0).name, "round__begin");
   EXPECT_EQ(notes->at(0).arguments, "-4@-4(%rbp) 8@-16(%rbp)");
