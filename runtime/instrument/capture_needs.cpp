@@ -138,6 +138,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   registers |= other.registers;
   stack_bytes = std::max(stack_bytes, other.stack_bytes);
   for (const MemoryNeed& need : other.memory) add(need);
+  for (const KeptWord& kept : other.keeps) add(kept);
   return *this;
 }
 
@@ -147,6 +148,14 @@ void CaptureNeeds::add(const MemoryNeed& need) {
   const bool known = add_word(more, need.base) && (!need.sized_by || add_word(more, *need.sized_by));
   if (known) add_one(more, need);
   if (is_covered(more, need)) memory = std::move(more);
+}
+
+void CaptureNeeds::add(const KeptWord& kept) {
+  if (std::find(keeps.begin(), keeps.end(), kept) != keeps.end()) return;
+  std::vector<MemoryNeed> more = memory;
+  if (!add_word(more, kept.word)) return;
+  memory = std::move(more);
+  keeps.push_back(kept);
 }
 
 }  // namespace dvm::runtime

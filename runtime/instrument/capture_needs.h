@@ -22,10 +22,13 @@ inline constexpr uint32_t kMostBytes = 4096;    // of a string, or of a copy who
 inline constexpr uint32_t kMostFixed = 16384;   // of a copy whose size is a constant
 inline constexpr uint32_t kMostRecord = 16500;  // of everything that a record captures
 
-// A 64-bit word that is known when the probe fires. It is argument `arg` of the probe, or 0. If depth is not 0, it is the end of
-// a chain of pointers: each word lies in memory path[i] bytes after the address that is the word before it.
+// A 64-bit word that is known when the probe fires. It is argument `arg` of the probe, 0, or what an earlier firing of the thread
+// has kept in a thread-local variable. If depth is not 0, it is the end of a chain of pointers: each word lies in memory path[i]
+// bytes after the address that is the word before it.
 struct Word {
-  static constexpr uint8_t kZero = 0xff, kOfCall = 0xf0;  // as `arg`; kOfCall + n: argument n of the system call
+  // As `arg`. kOfCall + n: argument n of the system call; kKept + n: thread-local variable n of the script.
+  static constexpr uint8_t kZero = 0xff, kOfCall = 0xf0, kKept = 0xe0;
+  static constexpr uint8_t kKeptWords = 16;
   static constexpr uint8_t kCallArguments = kSyscallRegisters.size();
 
   uint8_t arg = 0;
@@ -36,7 +39,11 @@ struct Word {
   static Word zero() { return kZero; }
   // An argument of the system call, also where it returns.
   static Word of_call(unsigned n) { return static_cast<uint8_t>(kOfCall + n); }
-  bool is_argument() const { return depth == 0; }  // or 0
+  static Word of_kept(unsigned n) { return static_cast<uint8_t>(kKept + n); }
+  bool is_argument() const { return depth == 0; }  // or 0, or kept
+  bool starts_from_kept() const { return arg >= kKept && arg < kKept + kKeptWords; }
+  unsigned kept_number() const { return arg - kKept; }
+  bool starts_from_argument() const { return arg < kArguments; }
   bool starts_from_zero() const { return arg == kZero; }
   bool starts_from_call() const { return arg >= kOfCall && arg < kOfCall + kCallArguments; }
   unsigned call_argument() const { return arg - kOfCall; }
@@ -69,6 +76,14 @@ struct MemoryNeed {
   friend bool operator==(const MemoryNeed&, const MemoryNeed&) = default;
 };
 
+// A firing keeps word + offset for later firings of the thread: as thread-local variable `number` of the script.
+struct KeptWord {
+  uint8_t number = 0;
+  Word word;
+  int64_t offset = 0;
+  friend bool operator==(const KeptWord&, const KeptWord&) = default;
+};
+
 struct CaptureNeeds {
   uint16_t args = 0;  // bit n: argN is read; kGoroutineBit: goid
   bool time = false;  // timestamp, walltimestamp
@@ -84,6 +99,7 @@ struct CaptureNeeds {
   bool command = false;   // execargs: captured where the kernel has an event, as such a process may end soon
 
   std::vector<MemoryNeed> memory;
+  std::vector<KeptWord> keeps{};
   uint16_t frames = 0;         // of the user stack, at most kMostFrames
   uint16_t kernel_frames = 0;  // of the kernel stack, likewise
   uint32_t registers = 0;      // bit n: word n of struct pt_regs (dvm/dif/registers.def)
@@ -94,6 +110,7 @@ struct CaptureNeeds {
   // Adds memory, and the words that lead to its address. Adds nothing if there are too many needs. fit_record() limits the total
   // size.
   void add(const MemoryNeed& need);
+  void add(const KeptWord& kept);
   bool has_file() const;
   CaptureNeeds& operator|=(const CaptureNeeds& other);
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;

@@ -11,7 +11,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kStackBytes = 512 - 8;  // of a BPF program's stack, 8 bytes serve other ends
+constexpr uint32_t kStackBytes = 512 - 8 - 8;  // of a BPF program's stack: 8 bytes on each side serve other ends
 
 uint32_t take(RecordLayout& layout, uint32_t bytes) {
   const uint32_t at = layout.size;
@@ -115,6 +115,7 @@ std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
 // word.
 uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
   if (word.is_argument() && word.starts_from_call()) return layout.call[word.call_argument()];
+  if (word.is_argument() && word.starts_from_kept()) return layout.kept[word.kept_number()];
   if (word.is_argument()) return word.starts_from_zero() ? layout.zero : layout.args[word.arg];
   const MemoryNeed wanted = MemoryNeed::of(word);
   for (parent = 0; parent < layout.slots.size(); parent++) {
@@ -136,9 +137,13 @@ void add_slot(RecordLayout& layout, const MemoryNeed& need) {
   layout.slots.push_back(slot);
 }
 
-bool starts_from(const MemoryNeed& need, bool is_call, auto is_there) {
+// The words that the address and the size of a need start from.
+bool any_word(const MemoryNeed& need, auto is_such) { return is_such(need.base) || (need.sized_by && is_such(*need.sized_by)); }
+
+bool starts_from(const MemoryNeed& need, SiteKind kind, auto is_there) {
   const auto is_known = [&](const Word& word) {
-    if (word.starts_from_call()) return is_call;
+    if (word.starts_from_call()) return kind == SiteKind::syscall;
+    if (word.starts_from_kept()) return can_sleep(kind);
     return word.starts_from_zero() || is_there(word.arg);
   };
   return is_known(need.base) && (!need.sized_by || is_known(*need.sized_by));
@@ -148,19 +153,33 @@ bool starts_from(const MemoryNeed& need, bool is_call, auto is_there) {
 void take_call_arguments(RecordLayout& layout, const std::vector<MemoryNeed>& needs) {
   for (unsigned n = 0; n < Word::kCallArguments; n++) {
     const auto starts_from = [n](const Word& word) { return word.starts_from_call() && word.call_argument() == n; };
-    if (std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& need) {
-          return starts_from(need.base) || (need.sized_by && starts_from(*need.sized_by));
-        }))
+    if (std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& need) { return any_word(need, starts_from); }))
       layout.call[n] = take(layout, 8);
   }
 }
 
+void take_kept_words(RecordLayout& layout, const CaptureNeeds& needs) {
+  for (unsigned n = 0; n < Word::kKeptWords; n++) {
+    const auto starts_from = [n](const Word& word) { return word.starts_from_kept() && word.kept_number() == n; };
+    const auto needs_it = [&](const MemoryNeed& need) { return any_word(need, starts_from); };
+    const auto keeps_it = [&](const KeptWord& kept) { return starts_from(kept.word); };
+    if (std::any_of(needs.memory.begin(), needs.memory.end(), needs_it) ||
+        std::any_of(needs.keeps.begin(), needs.keeps.end(), keeps_it))
+      layout.kept[n] = take(layout, 8);
+  }
+}
+
+void add_kept(RecordLayout& layout, const KeptWord& kept) {
+  size_t ignored = 0;
+  if (const uint32_t at = find_word(layout, kept.word, ignored); at != 0) layout.keeps.push_back({kept.number, at, kept.offset});
+}
+
 bool starts_from_zero(const MemoryNeed& need) {
-  return need.base.starts_from_zero() || (need.sized_by && need.sized_by->starts_from_zero());
+  return any_word(need, [](const Word& word) { return word.starts_from_zero(); });
 }
 
 uint16_t argument_bit(const Word& word) {
-  const unsigned bit = word.starts_from_zero() || word.starts_from_call() ? 0 : 1u << word.arg;
+  const unsigned bit = word.starts_from_argument() ? 1u << word.arg : 0;
   return static_cast<uint16_t>(bit);
 }
 
@@ -179,7 +198,11 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     const auto is_there = [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; };
-    return need.size == 0 || !starts_from(need, shape.kind == SiteKind::syscall, is_there);
+    return need.size == 0 || !starts_from(need, shape.kind, is_there);
+  });
+  std::erase_if(needs.keeps, [&](const KeptWord& kept) {
+    const bool is_there = !kept.word.starts_from_argument() || (known >> kept.word.arg & 1) != 0;
+    return !is_there || !can_sleep(shape.kind);
   });
   fit_record(needs.memory);
   if (shape.error.kind == Operand::Kind::none) needs.error = false;
@@ -187,6 +210,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
     needs.args |= argument_bit(need.base);
     if (need.sized_by) needs.args |= argument_bit(*need.sized_by);
   }
+  for (const KeptWord& kept : needs.keeps) needs.args |= argument_bit(kept.word);
   return needs;
 }
 
@@ -205,6 +229,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
   take_call_arguments(layout, possible.memory);
+  take_kept_words(layout, possible);
   layout.frames = std::min(possible.frames, kMostFrames);
   layout.stack_bytes =
       (std::min(layout.frames ? possible.stack_bytes : 0, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;
@@ -218,6 +243,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   if (layout.kernel_frames) layout.kernel_stack = take(layout, 8 + 8 * layout.kernel_frames);
   if (layout.stack_bytes) layout.chain = take(layout, 8 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
+  for (const KeptWord& kept : possible.keeps) add_kept(layout, kept);
   if (layout.stack_bytes) layout.stack_at = take(layout, layout.stack_bytes);
   layout.is_on_stack = layout.size <= kStackBytes;
   layout.is_cut = layout.is_on_stack && !layout.slots.empty() && layout.slots.back().is_variable();

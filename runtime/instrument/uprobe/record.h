@@ -7,7 +7,7 @@
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
-//   call  arguments of the system call that begins or ends
+//   call  arguments of the system call that begins or ends; then words that earlier firings of the thread have kept
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //          or, where the stack itself is captured: its bytes, or an error < 0 | entry: 0; return: the function
@@ -57,6 +57,14 @@ struct MemorySlot {
   friend bool operator==(const MemorySlot&, const MemorySlot&) = default;
 };
 
+// The word at an offset in the record that is kept, with `more` added, as thread-local variable `number`.
+struct KeptSlot {
+  uint8_t number = 0;
+  uint32_t at = 0;
+  int64_t more = 0;
+  friend bool operator==(const KeptSlot&, const KeptSlot&) = default;
+};
+
 // Offsets in the record; 0: not captured, for the head lies there.
 struct RecordLayout {
   SiteShape shape = SiteKind::entry;
@@ -70,6 +78,7 @@ struct RecordLayout {
   std::array<uint32_t, std::tuple_size_v<Operands>> args{};
   uint32_t zero = 0;                                  // a word that is 0, the base of addresses of variables
   std::array<uint32_t, Word::kCallArguments> call{};  // arguments of the system call
+  std::array<uint32_t, Word::kKeptWords> kept{};      // thread-local variables that addresses and sizes start from
   uint32_t captured_args = 0;                         // bit n: argument n
 
   uint32_t registers = 0;  // the first register
@@ -79,6 +88,7 @@ struct RecordLayout {
   uint32_t stack_bytes = 0;  // room for them; 0: program counters instead
   uint32_t chain = 0;        // the number of return addresses, at most frames
   std::vector<MemorySlot> slots;
+  std::vector<KeptSlot> keeps;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
   bool is_on_stack = true;      // small enough for the BPF stack: made there, then copied into the ring

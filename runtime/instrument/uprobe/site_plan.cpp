@@ -24,7 +24,7 @@ bool may_move(const PlannedSite& place) {
 // Sites differ in how far the stack has moved only for what lies on it.
 bool reads_stack(const CaptureNeeds& needs) {
   constexpr unsigned kInRegisters = 0x3f;
-  const auto starts_there = [](const MemoryNeed& need) { return need.base.arg >= 6 && !need.base.starts_from_zero(); };
+  const auto starts_there = [](const MemoryNeed& need) { return need.base.arg >= 6 && need.base.starts_from_argument(); };
   return needs.frames != 0 || (needs.args & ~kInRegisters) != 0 ||
          std::any_of(needs.memory.begin(), needs.memory.end(), starts_there);
 }
@@ -36,17 +36,17 @@ Told told_by(const PlannedSite& place) {
   const CaptureNeeds& needs = place.enabled->needs;
   unsigned told = needs.args;
   const auto add = [&](const Word& word) {
-    if (!word.starts_from_zero()) told |= 1U << word.arg;
+    if (word.starts_from_argument()) told |= 1U << word.arg;
   };
   for (const MemoryNeed& need : needs.memory) {
     add(need.base);
     if (need.sized_by) add(*need.sized_by);
   }
+  for (const KeptWord& kept : needs.keeps) add(kept.word);
   const unsigned rest = (needs.frames != 0 ? kToldCallers : 0U) | (needs.memory.empty() ? 0U : kToldMemory);
   return static_cast<Told>((told & kToldArguments) | rest);
 }
 
-PlannedSite place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
 bool reads_vector(const PlannedSite& place) {
   const Operands& args = place.shape.args;
   for (size_t n = 0; n < args.size(); n++)
@@ -54,6 +54,7 @@ bool reads_vector(const PlannedSite& place) {
   return false;
 }
 
+PlannedSite place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
   PlannedSite place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
   if (site.is_return) place.fired_at.exit = 0;
   return place;
@@ -122,8 +123,8 @@ class SitePlanner {
 
   // Why a probe there would harm the process or tell what is wrong; null: it would not.
   const char* harm_at(const PlannedSite& place) {
-    const ModuleCode* file = files_.open(place.site->path);
     if (reads_vector(place)) return kVector;
+    const ModuleCode* file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
     if (instruction->is_misread) return kMisread;
@@ -143,9 +144,9 @@ class SitePlanner {
   }
 
   static constexpr size_t kLongest = 15;  // bytes of an instruction
-  static constexpr const char* kMisread =
   static constexpr const char* kVector =
       "a clause reads an argument in a vector register, which the kernel does not show to a uprobe; -x backend=agent can read it";
+  static constexpr const char* kMisread =
       "the kernel would mistake this vector instruction for a branch, and the program would continue at a wrong address";
   static constexpr const char* kSavesFlags =
       "the kernel steps this pushf with the trap flag set, which it saves, and the process would end by SIGTRAP; use "

@@ -218,6 +218,30 @@ TEST(Record, WhatCannotBeReachedHasNoSlot) {
   EXPECT_TRUE(layout_of({{1, false, 0, 32, Word(10)}}).slots.empty());
 }
 
+TEST(Record, KeptWordsLeadToMemoryAndAreKept) {
+  CaptureNeeds needs;
+  needs.memory = {{Word::of_kept(3), true, 0, 32}};
+  needs.add(KeptWord{3, Word(1), 8});
+  needs.add(KeptWord{5, Word(2).load(16), 0});
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  ASSERT_EQ(layout.slots.size(), 2u);  // the word at arg2 + 16, and the string
+  EXPECT_NE(layout.kept[3], 0u);
+  EXPECT_EQ(layout.slots[1].base, layout.kept[3]);
+  EXPECT_EQ(layout.keeps, (std::vector<KeptSlot>{{3, layout.args[1], 8}, {5, layout.slots[0].at + 8, 0}}));
+  EXPECT_EQ(layout.captured_args, 0b110u);
+}
+
+TEST(Record, OnlyProbesOfProcessesKeepWords) {
+  CaptureNeeds needs;
+  needs.memory = {{Word::of_kept(3), true, 0, 32}};
+  needs.add(KeptWord{3, Word(1), 0});
+  for (const SiteKind kind : {SiteKind::syscall, SiteKind::timer, SiteKind::tracepoint}) {
+    const CaptureNeeds possible = possible_needs(needs, kind);
+    EXPECT_TRUE(possible.memory.empty() && possible.keeps.empty());
+  }
+  EXPECT_TRUE(possible_needs(needs, SiteKind::inside).keeps.empty());  // it has no such argument
+}
+
 TEST(Record, WhatIsSizedByAWordIsCut) {
   const RecordLayout layout = layout_of({{1, false, 0, 256, Word(2)}, {1, false, 0, 4}});
   ASSERT_EQ(layout.slots.size(), 2u);
