@@ -47,11 +47,13 @@ class CaptureProgram : RecordEmitter {
     if (layout_.vtime) cpu_time();
     thread_and_time();
     clear_words();
+    kept_words(maps_.kept);
     arguments();
     if (layout_.registers) registers();
     if (layout_.stack) layout_.stack_bytes ? stack_bytes() : user_stack();
     if (layout_.kernel_stack) kernel_stack();
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
+    keep_words(maps_.kept, static_cast<int16_t>(layout_.is_on_stack ? -16 - static_cast<int>(layout_.size) : -16));
     end_record();
     count_drop();
     if (!is_larger_) leave_unwanted();

@@ -130,6 +130,14 @@ Result<FileDescriptor> create_ring_map(size_t bytes) {
   return FileDescriptor(fd);
 }
 
+// Those that are used least make room for others, as those of threads that have ended.
+Result<FileDescriptor> create_kept_map() {
+  constexpr uint32_t kMostWords = 1 << 16;
+  const int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "dvm_kept", sizeof(uint64_t), sizeof(uint64_t), kMostWords, nullptr);
+  if (fd < 0) return kernel_error("cannot create a map of kept words", -fd);
+  return FileDescriptor(fd);
+}
+
 Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes) {
   bpf_map_create_opts options{};
   options.sz = sizeof options;

@@ -27,6 +27,8 @@ std::string kernel_release();
 bool lacks_uprobe_multi(const std::string& release);
 
 Result<FileDescriptor> create_ring_map(size_t bytes);
+// Words that firings keep for later ones of their thread.
+Result<FileDescriptor> create_kept_map();
 // Memory that a program and dvm share, zeros at first.
 Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes);
 

@@ -52,6 +52,45 @@ void RecordEmitter::parent() {
   store(r7, at16(layout_.parent), r1);
 }
 
+// At fp-8: the number of the thread, then that of the variable, which has 8 bits.
+void RecordEmitter::kept_key(unsigned number) {
+  call(BPF_FUNC_get_current_pid_tgid);
+  shift_left(r0, 32);
+  shift_right(r0, 24);
+  plus(r0, static_cast<int32_t>(number));
+  store(fp, -8, r0);
+}
+
+void RecordEmitter::kept_words(int map) {
+  for (unsigned n = 0; n < Word::kKeptWords; n++) {
+    if (layout_.kept[n] == 0) continue;
+    store(r7, at16(layout_.kept[n]), 0);
+    kept_key(n);
+    load_map(r1, map);
+    stack_address(r2, -8);
+    call(BPF_FUNC_map_lookup_elem);
+    const Label none = jump_if(BPF_JEQ, r0, 0);
+    load(r1, r0, 0);
+    store(r7, at16(layout_.kept[n]), r1);
+    land(none);
+  }
+}
+
+void RecordEmitter::keep_words(int map, int16_t value_at) {
+  for (const KeptSlot& kept : layout_.keeps) {
+    kept_key(kept.number);
+    load(r1, r7, at16(kept.at));
+    load_constant(r2, kept.more);
+    plus(r1, r2);
+    store(fp, value_at, r1);
+    load_map(r1, map);
+    stack_address(r2, -8);
+    stack_address(r3, value_at);
+    mov(r4, BPF_ANY);
+    call(BPF_FUNC_map_update_elem);
+  }
+}
+
 void RecordEmitter::thread() {
   const OtherThread& other = layout_.shape.thread;
   if (!other.is_given()) {

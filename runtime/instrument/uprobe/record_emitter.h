@@ -30,6 +30,10 @@ class RecordEmitter : protected KernelEmitter {
 
   void cpu_time();
   void thread_and_time();
+  // Loads words that earlier firings of the thread have kept in the map; 0: none.
+  void kept_words(int map);
+  // Keeps words of this one. value_at: 8 bytes of the stack that are free.
+  void keep_words(int map, int16_t value_at);
   void arguments();
   void registers();
   void user_stack();
@@ -53,6 +57,7 @@ class RecordEmitter : protected KernelEmitter {
 
  private:
   void thread();
+  void kept_key(unsigned number);
   void owner();
   void parent();
   void kernel_name(const Operand& address);

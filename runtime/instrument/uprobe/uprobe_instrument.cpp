@@ -192,6 +192,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (only_counts_ && !counts_)
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
+    if (Status made = make_kept(probes); !made) return made;
     UprobeSets sets;
     for (const PlannedSite& place : possible(plan_sites(probes, refused), refused))
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -199,6 +200,16 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status status = plan_other(enabled, refused); !status) return status;
     if (Status status = attach(sets, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
+  }
+
+  // Once a clause reads memory at an address that an earlier firing has kept.
+  Status make_kept(std::span<const EnabledProbe> probes) {
+    if (kept_ || std::all_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.keeps.empty(); }))
+      return {};
+    auto map = create_kept_map();
+    if (!map) return map.error();
+    kept_ = std::move(*map);
+    return {};
   }
 
   // Once a clause has thread-local variables.
@@ -305,6 +316,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (!*group) return {};
     UprobeSet& set = sets[{site.path, **group}];
     watch_execs(site.pid);
+    note_semaphore(place);
     set.path = site.path;
     set.pid = followed_ ? 0 : site.pid;
     set.is_return = place.is_return;
@@ -316,7 +328,6 @@ class UprobeInstrument final : public CountingInstrument,
   void note_execs() {
     for (const auto& [pid, watch] : execs_)
       if (watch && watch->has_lost_uprobes())
-    note_semaphore(place);
         notes_.push_back(
             fmt::format("process {} executed a program in a thread that was not its first: uprobes have not fired in it "
                         "since; -x followfork keeps them",
@@ -334,6 +345,16 @@ class UprobeInstrument final : public CountingInstrument,
                       count, count == 1 ? "" : "s"));
   }
 
+  // The kernel raises a semaphore by its place in the file.
+  void note_semaphore(const PlannedSite& place) {
+    if (place.site->semaphore_address == 0 || place.site->semaphore != 0) return;
+    const Probe& probe = *place.enabled->probe;
+    notes_.push_back(
+        fmt::format("{}:{}:{}:{}: its semaphore lies outside of its file, where the kernel cannot raise it; if the program tests "
+                    "the semaphore, the probe does not fire; -x backend=agent can raise it",
+                    probe.provider, probe.module, probe.function, probe.name));
+  }
+
   // Without the watch nothing but its notice is missing.
   void watch_execs(int32_t pid) {
     const auto [entry, is_new] = execs_.try_emplace(pid);
@@ -343,16 +364,6 @@ class UprobeInstrument final : public CountingInstrument,
 
   uint32_t number_of(const PlannedSite& place) {
     return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at);
-  }
-
-  // The kernel raises a semaphore by its place in the file.
-  void note_semaphore(const PlannedSite& place) {
-    if (place.site->semaphore_address == 0 || place.site->semaphore != 0) return;
-    const Probe& probe = *place.enabled->probe;
-    notes_.push_back(
-        fmt::format("{}:{}:{}:{}: its semaphore lies outside of its file, where the kernel cannot raise it; if the program tests "
-                    "the semaphore, the probe does not fire; -x backend=agent can raise it",
-                    probe.provider, probe.module, probe.function, probe.name));
   }
 
   Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {
@@ -418,6 +429,7 @@ class UprobeInstrument final : public CountingInstrument,
   // Maps for a probe of this process; 0 for a probe of no process.
   ProgramMaps maps(int32_t pid = 0) const {
     ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, counts_ ? counts_.fd() : -1};
+    maps.kept = kept_ ? kept_.get() : -1;
     if (followed_ && pid != 0) maps.followed = followed_->map(), maps.root = pid;
     return maps;
   }
@@ -441,6 +453,7 @@ class UprobeInstrument final : public CountingInstrument,
   Delivery delivery_;                // its groups are kept after disable(): what is in the ring needs them
   std::vector<int> group_programs_;  // by group
   std::vector<ProgramEntry> programs_;
+  FileDescriptor kept_;  // once words are kept
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
