@@ -73,7 +73,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   return time[0] * 1'000'000'000 + time[1];
 }
 
-[[gnu::always_inline]] inline uint32_t run(ThreadFiring& firing, const RecordProgram& program) {
+[[gnu::always_inline]] inline uint32_t run(ThreadFiring& firing, const RecordProgram& program, bool may_cut) {
   const auto* step = reinterpret_cast<const RecordStep*>(&program + 1);
   uint32_t end = program.most;
   for (const RecordStep* last = step + program.steps; step != last; step++) {
@@ -174,7 +174,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   firing.record = to + sizeof(RecordHead) + before;
   firing.is_cut = false;
   word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
-  const uint32_t length = before + run(firing, program);
+  const uint32_t length = before + run(firing, program, may_cut);
   if (is_in_child(context, firing)) return true;
   if (firing.is_cut && !may_cut) return false;
   if (firing.clause != nullptr) write_values(*firing.clause, *firing.workspace, to + sizeof(RecordHead));

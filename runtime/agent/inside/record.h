@@ -2,6 +2,7 @@
 // Reads memory of the process into records. Part of fire.cpp.
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
 
 namespace dvm::runtime::inside {
@@ -16,7 +17,6 @@ inline constexpr uint64_t kAbsent = ~uint64_t{0};
   return step.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
 }
 
-struct ThreadFiring {
 // The low word of %xmm0 to %xmm15: nothing here has changed them since the program was left.
 [[gnu::noinline]] inline uint64_t read_vector(uint8_t number) {
   uint64_t value = 0;
@@ -42,6 +42,7 @@ struct ThreadFiring {
   return value;
 }
 
+struct ThreadFiring {
   const Context& context;
   Lane* lane;
   int32_t pid;
@@ -59,6 +60,12 @@ struct ThreadFiring {
   uint64_t value = 0;
   const uint64_t bytes = step.size <= 8 ? step.size : 8;
   return read_memory(firing.pid, address, reinterpret_cast<uint64_t>(&value), bytes) == bytes ? widen(value, step) : 0;
+}
+
+// A thread-local variable. If dvm has it, the thread keeps there what its latest firing has stored.
+[[gnu::always_inline]] inline uint64_t& variable_of(const ThreadFiring& firing, uint8_t number) {
+  auto* variables = reinterpret_cast<ThreadVariables*>(firing.context.variables);
+  return variables[firing.lane - lanes_of(firing.context)].values[number];
 }
 
 // Bytes up to and with the NUL; 0: there is none.

@@ -173,8 +173,9 @@ void SiteClauseList::leave_to_dvm() {
   for (SiteClause& clause : clauses) clause.needs_dvm = true, clause.actions.clear(), clause.record.reset(), clause.fault.reset();
 }
 
-SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
+SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options, known::Locals addresses)
     : enabling_(enabling),
+      addresses_(std::move(addresses)),
       strsize_(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 1, 1 << 24))),
       of_script_(reason_of(enabling, options)),
       ends_at_site_(ends_at_site(enabling)),
@@ -238,7 +239,7 @@ bool SiteClauses::drop_globals_of_dvm() {
 SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   SiteClauseList made;
   made.in_dvm = of_script_;
-  known::Locals variables;  // that earlier clauses of the firing have stored
+  known::Locals variables = addresses_;  // and those that earlier clauses of the firing have stored
   for (const Ecb* ecb : probe.ecbs) {
     known::Locals after = variables;
     const CaptureNeeds needs = needs_of(ecb->plan->desc, strsize_, after);

@@ -9,6 +9,7 @@
 #include "dvm/dif/option.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/in_dvm.h"
+#include "runtime/instrument/known_value.h"
 #include "runtime/instrument/site_clause.h"
 
 namespace dvm::runtime {
@@ -27,7 +28,8 @@ struct SiteClauseList {
 
 class SiteClauses {
  public:
-  SiteClauses(const Enabling& enabling, const dif::Options& options);
+  // addresses: thread-local variables whose words may be addresses.
+  SiteClauses(const Enabling& enabling, const dif::Options& options, known::Locals addresses = {});
   // The clauses of a probe. To run where it fires, actions must be expressions, or aggregate integers by keys that are integers
   // or strings.
   SiteClauseList clauses_of(const ProbeEcbs& probe) const;
@@ -48,6 +50,7 @@ class SiteClauses {
   std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb, const CaptureNeeds& needs) const;
 
   const Enabling& enabling_;
+  known::Locals addresses_;
   uint32_t strsize_;
   InDvm of_script_;  // why no clause of the script can run where it fires
 

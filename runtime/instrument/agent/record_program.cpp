@@ -32,9 +32,11 @@ class Steps {
       if (layout_.args[n] != 0) add_operand(layout_.args[n], layout_.shape.args[n]);
     if (layout_.error != 0) add_constant(layout_.error, 0);
     if (layout_.zero != 0) add_constant(layout_.zero, 0);
+    add_kept();
     add_registers();
     for (const MemorySlot& slot : layout_.slots) add_slot(slot);
     if (layout_.stack != 0) add_stack();
+    for (const KeptSlot& kept : layout_.keeps) add_keep(kept);
     return bytes();
   }
 
@@ -71,6 +73,18 @@ class Steps {
     step.shift = operand.shift;
     step.is_signed = operand.is_signed;
     step.value = operand.value;
+  }
+
+  void add_kept() {
+    for (size_t n = 0; n < layout_.kept.size(); n++)
+      if (layout_.kept[n] != 0) add(RecordStep::Kind::kept, layout_.kept[n]).base = static_cast<uint8_t>(n);
+  }
+
+  void add_keep(const KeptSlot& kept) {
+    RecordStep& step = add(RecordStep::Kind::keep, kept.at);
+    step.base = kept.number;
+    step.from = kept.at;
+    step.value = kept.more;
   }
 
   void add_registers() {

@@ -46,6 +46,24 @@ TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
   EXPECT_EQ(counter->base, 16);
 }
 
+TEST(RecordProgram, WordsInVectorRegistersAndVariablesNeedNoCall) {
+  SiteShape shape = SiteKind::inside;
+  shape.args[0] = Operand::of_vector(9, 4);
+  CaptureNeeds needs;
+  needs.args = 1;
+  needs.add(KeptWord{7, Word(0), 16});
+  const RecordLayout layout = make_agent_layouts(possible_needs(needs, shape), shape).first;
+  const std::vector<std::byte> program = make_record_program(layout);
+  const std::vector<RecordStep> steps = steps_of(program);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, RecordStep::Kind::vector);
+  EXPECT_EQ(std::pair(steps[0].base, steps[0].size), std::pair(uint8_t{9}, uint8_t{4}));
+  EXPECT_EQ(steps[1].kind, RecordStep::Kind::keep);
+  EXPECT_EQ(std::pair(steps[1].base, steps[1].value), std::pair(uint8_t{7}, int64_t{16}));
+  EXPECT_EQ(steps[1].from, layout.args[0]);
+  EXPECT_FALSE(record_makes_calls(program));
+}
+
 TEST(RecordProgram, ReadsNoReturnAddressThatNobodyAsksFor) {
   for (const SiteShape& shape : {SiteShape(SiteKind::entry), SiteShape(SiteKind::inside)}) {
     const std::vector<std::byte> program = make_record_program(make_agent_layouts(frames_only(1), shape).first);
