@@ -28,7 +28,8 @@ constexpr uint16_t kAllArguments = (1 << kArguments) - 1;
 
 class DifoReader {
  public:
-  DifoReader(const dif::Difo& difo, uint32_t strsize) : difo_(difo), strsize_(strsize) {}
+  DifoReader(const dif::Difo& difo, uint32_t strsize, LateVariables* late = nullptr)
+      : difo_(difo), strsize_(strsize), late_(late) {}
 
   // locals: the known variables before, and after.
   CaptureNeeds read(Locals& locals) {
@@ -99,6 +100,7 @@ class DifoReader {
   void load(Instruction in, uint32_t bytes) {
     const KnownValue from = KnownValue::of_variable(get(in.r1()));
     if (from.is_word()) need(from, bytes);
+    note_late(from);
     // 8 bytes of the process, or of a copy of its memory, are a word.
     const bool is_word = from.is_address() && bytes == 8 && from.word.depth < kMostPointers;
     set(in.rd(), is_word ? KnownValue::of(from.word.load(static_cast<int64_t>(from.number))) : KnownValue{});
@@ -106,7 +108,25 @@ class DifoReader {
 
   KnownValue load_variable(const dif::OpcodeInfo& row, Instruction in) {
     if (const auto id = built_in_of(in)) return load_built_in(*id, in);
-    return local(row, in);
+    const KnownValue known = local(row, in);
+    return known == KnownValue{} && is_of_other_firing(row, in) ? KnownValue::of_other_firing(*dif::variable_of(difo_, in))
+                                                                : known;
+  }
+
+  // An integer that the firing has not stored so far.
+  bool is_of_other_firing(const dif::OpcodeInfo& row, Instruction in) const {
+    const dif::Variable* variable = dif::variable_of(difo_, in);
+    if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.by_ref()) return false;
+    const bool is_integer = variable->type.kind == dif::TypeKind::integer && variable->type.size == sizeof(uint64_t);
+    const bool is_shared = variable->scope == dif::Scope::global || variable->scope == dif::Scope::thread;
+    const auto key = key_of(row, in);
+    return is_integer && is_shared && (!key || !state_->locals.contains(*key));
+  }
+
+  void note_late(const KnownValue& address) {
+    if (late_ == nullptr || address.kind != KnownValue::Kind::other) return;
+    const dif::Variable& variable = *address.variable;
+    late_->insert((variable.scope == dif::Scope::thread ? "self->" : "") + variable.name);
   }
 
   KnownValue load_built_in(unsigned id, Instruction in) {
@@ -234,6 +254,7 @@ class DifoReader {
         break;
       case dif::MemoryRead::Kind::bytes:
         if (from.is_word()) need(from, argument(reads.size), kMostBytes, false);
+        note_late(from);
         break;
       case dif::MemoryRead::Kind::fixed:
         read_bytes(from, KnownValue::constant(reads.size));
@@ -246,6 +267,7 @@ class DifoReader {
   // kMostBytes that many are captured, which are all if the NUL is among them.
   void copy_string(const KnownValue& address, const KnownValue* limit = nullptr) {
     const KnownValue from = KnownValue::of_variable(address);
+    note_late(from);
     if (!from.is_word()) return;
     const uint32_t most = std::clamp(strsize_, 1u, kMostBytes - 1) + 1;
     if (limit == nullptr) return need(from, KnownValue::constant(most), most, true);
@@ -265,6 +287,7 @@ class DifoReader {
   void read_bytes(const KnownValue& address, const KnownValue& size) {
     const KnownValue from = KnownValue::of_variable(address);
     if (from.is_word() && size.is_constant()) need(from, size, kMostFixed, false);
+    note_late(from);
   }
   void read(const KnownValue& address, const dif::DataType& type) {
     if (type.kind == dif::TypeKind::string) read_string(address);
@@ -322,6 +345,7 @@ class DifoReader {
 
   const dif::Difo& difo_;
   uint32_t strsize_;
+  LateVariables* late_;
   CaptureNeeds needs_;
   KnownState* state_ = nullptr;  // before the instruction that is looked at
   std::optional<Locals> ended_;  // where a ret was met
@@ -352,13 +376,13 @@ CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
   return needs_of(clause, strsize, variables);
 }
 
-CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, Locals& locals) {
+CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, Locals& locals, LateVariables* late) {
   CaptureNeeds needs;
-  if (clause.predicate) needs |= DifoReader(clause.predicate->difo, strsize).read(locals);
+  if (clause.predicate) needs |= DifoReader(clause.predicate->difo, strsize, late).read(locals);
   for (const dif::ActDesc& action : clause.actions) {
     for (const dif::RecDesc& argument : action.args) {
       needs |= made_needs(argument);
-      if (!dif::is_own_stack(argument)) needs |= DifoReader(argument.difo, strsize).read(locals);
+      if (!dif::is_own_stack(argument)) needs |= DifoReader(argument.difo, strsize, late).read(locals);
     }
     needs.cpu |= keeps_something(action);
   }

@@ -28,6 +28,8 @@
 // a wrong guess costs room in the record but never changes a result.
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "dvm/dif/program.h"
 #include "runtime/instrument/capture_needs.h"
@@ -39,7 +41,9 @@ namespace dvm::runtime {
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize);
 // The needs of a clause: of its predicate and of all its actions.
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize);
-// variables: those that are known before the clause, and after it.
-CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, known::Locals& variables);
+// variables: those that are known before the clause, and after it. late: receives the names of variables with addresses that
+// another firing has stored and that are not known at this one; memory there is a late read. May be null.
+using LateVariables = std::set<std::string>;
+CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, known::Locals& variables, LateVariables* late = nullptr);
 
 }  // namespace dvm::runtime

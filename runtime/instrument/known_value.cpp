@@ -33,8 +33,9 @@ KnownValue of_descriptor(Opcode op, const KnownValue& a, const KnownValue& b) {
 
 KnownValue plus(const KnownValue& a, const KnownValue& b) {
   if (a.is_constant() && b.is_constant()) return KnownValue::constant(a.number + b.number);
-  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
-  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
+  const auto moves = [](const KnownValue& value) { return value.is_address() || value.kind == KnownValue::Kind::other; };
+  if (moves(a) && b.is_constant()) return {a.kind, a.word, a.number + b.number, a.variable};
+  if (moves(b) && a.is_constant()) return {b.kind, b.word, b.number + a.number, b.variable};
   return {};
 }
 
@@ -55,7 +56,7 @@ void join_locals(Locals& into, const Locals& from) {
 
 void keep_words(Locals& variables, const Locals& after) {
   for (const auto& [variable, value] : after)
-    if (value.is_word()) variables[variable] = value;
+    if (value.is_address()) variables[variable] = value;
 }
 
 void join(KnownState& into, const KnownState& from) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "dvm/dif/difo.h"
 #include "dvm/dif/instruction.h"
 #include "dvm/dif/opcode.h"
 #include "runtime/instrument/capture_needs.h"
@@ -22,13 +23,16 @@ struct KnownValue {
     limited,   // word or, on another path, number: a size with a limit
     shifted,   // (word + number) << 32, an intermediate step of `narrow`
     narrow,    // the lower 32 bits of word + number
+    other,     // an integer that another firing has stored in `variable`, plus a constant
     file,      // 8 * narrow plus less than 8: an index of dvm_file_number[] and dvm_file_text[]
   };
   Kind kind = Kind::unknown;
   Word word;
   uint64_t number = 0;
+  const dif::Variable* variable = nullptr;
 
   static KnownValue constant(uint64_t number) { return {Kind::constant, {}, number}; }
+  static KnownValue of_other_firing(const dif::Variable& variable) { return {Kind::other, {}, 0, &variable}; }
   static KnownValue of(const Word& word) { return {Kind::word, word, 0}; }
   // A constant that can be an address of the process (of a variable) becomes a word; other values are not changed.
   static KnownValue of_variable(const KnownValue& value);
@@ -54,7 +58,7 @@ struct KnownState {
 void join(KnownState& into, const KnownState& from);
 void join_locals(Locals& into, const Locals& from);
 // Adds what is known after a clause to the variables that the next clause may read. A predicate may keep a clause from storing,
-// so only words stay, which are no more than a hint.
+// so only addresses stay, which are no more than a hint.
 void keep_words(Locals& variables, const Locals& after);
 
 // The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants, and where

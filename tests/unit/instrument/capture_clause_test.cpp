@@ -74,6 +74,28 @@ TEST(Capture, ThreadLocalVariablesCarryAnAddressToTheNextClause) {
   EXPECT_TRUE(needs_of(uses, kStrsize).memory.empty());
 }
 
+// copyinstr(self->p + 8), with self->p of another firing
+TEST(Capture, AddressesInVariablesOfOtherFiringsAreLateOrKept) {
+  dif::Variable variable;
+  variable.id = kLocal;
+  variable.name = "p";
+  variable.scope = dif::Scope::thread;
+  variable.type.kind = dif::TypeKind::integer;
+  variable.type.size = 8;
+  dif::EcbDesc uses;
+  uses.actions = {action_of({Instruction::indexed(Opcode::ldts, kLocal, 1), set(0, 2), op(Opcode::add, 1, 2, 1), push(1),
+                             call(Subroutine::copyinstr, 1), ret(1)})};
+  uses.actions[0].args[0].difo.variables = {variable};
+  uses.actions[0].args[0].difo.integers = {8};
+  known::Locals nothing, kept = {{known::kOfThread + kLocal, known::KnownValue::of(Word::of_kept(2))}};
+  LateVariables late;
+  EXPECT_TRUE(needs_of(uses, kStrsize, nothing, &late).memory.empty());
+  EXPECT_EQ(late, LateVariables{"self->p"});
+  late.clear();
+  EXPECT_EQ(needs_of(uses, kStrsize, kept, &late).memory, (std::vector<MemoryNeed>{{Word::of_kept(2), true, 8, kStrsize + 1}}));
+  EXPECT_TRUE(late.empty());
+}
+
 dif::EcbDesc through_local(const dif::DataType& type, std::vector<Instruction> rest) {
   dif::Variable variable;
   variable.id = kLocal;
