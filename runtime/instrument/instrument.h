@@ -29,6 +29,12 @@ namespace dvm::runtime {
 // How returns are probed: the words of option `return`, in their order.
 enum class ReturnBy : uint8_t { safe, uretprobe, exits };
 
+// A clause reads memory at an address in a variable of an earlier firing that cannot be captured.
+struct LateMemory {
+  unsigned clause = 0;  // its number
+  std::string variable;
+};
+
 struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
@@ -40,6 +46,7 @@ struct EnabledProbe {
 
   bool has_thread_variables = false;  // all clauses that share thread-local variables with these must run on the same side
   std::vector<uint16_t> globals{};    // global variables that the clauses may read where it fires
+  std::vector<LateMemory> late{};
 };
 
 // A change of a followed process, or of a thread.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -12,6 +13,7 @@
 namespace dvm::runtime {
 namespace {
 
+using known::KnownValue;
 using known::Locals;
 
 // The events of a probe at the entry or return of system calls; none of any other probe.
@@ -32,7 +34,7 @@ std::optional<unsigned> call_argument(const Operand& operand) {
 Locals at_return(const Locals& at_entry, const KernelEvent& entry) {
   Locals known;
   for (auto [variable, value] : at_entry) {
-    if (variable < known::kOfThread || value.word.arg >= kArguments) continue;
+    if (variable < known::kOfThread || !value.is_word() || value.word.arg >= kArguments) continue;
     const auto argument = call_argument(entry.args[value.word.arg].operand);
     if (!argument) continue;
     value.word.arg = Word::of_call(*argument).arg;
@@ -58,11 +60,32 @@ class ClauseNeeds {
     }
   }
 
-  CaptureNeeds of(const ProbeEcbs& probe) {
+  // Integers of the thread in which clauses of one probe keep addresses for those of another.
+  void note_kept(const Enabling& enabling) {
+    Locals all;
+    std::set<unsigned> stored;
+    for (const dif::Variable& one : enabling.variables())
+      if (const auto number = kept_number(one)) all.emplace(known::kOfThread + one.id, KnownValue::of(Word::of_kept(*number)));
+    for (const ProbeEcbs& probe : enabling.probes()) {
+      if (!is_in_process(*probe.probe)) continue;
+      Locals known = all;
+      for (const MemoryNeed& need : of_all(probe.ecbs, known).memory) note_address(need, all);
+      for (const auto& [variable, value] : known)
+        if (all.contains(variable) && value.is_word() && value != all.at(variable)) stored.insert(variable);
+    }
+    for (const auto& [variable, value] : addresses_)
+      if (stored.contains(variable)) kept_.emplace(variable, value);
+  }
+  // Those that clauses take for addresses, wherever they come from.
+  const Locals& addresses() const { return addresses_; }
+
+  CaptureNeeds of(const ProbeEcbs& probe, std::vector<LateMemory>& late) {
+    if (is_in_process(*probe.probe)) return in_process(probe, late);
     Locals nothing;
-    CaptureNeeds all = of_all(probe.ecbs, nothing);
-    if (calls_of(*probe.probe, "sys_exit").empty()) return all;
-    for (Locals known : at_return_[probe.probe->function]) all |= of_all(probe.ecbs, known);
+    if (calls_of(*probe.probe, "sys_exit").empty()) return of_all(probe.ecbs, nothing, &late);
+    const std::vector<Locals>& entries = at_return_[probe.probe->function];
+    CaptureNeeds all = of_all(probe.ecbs, nothing, entries.empty() ? &late : nullptr);
+    for (Locals known : entries) all |= of_all(probe.ecbs, known, &late);
     return all;
   }
 
@@ -70,25 +93,58 @@ class ClauseNeeds {
   // can fault. Its arguments are its own.
   CaptureNeeds on_error(const Enabling& enabling) {
     CaptureNeeds needs;
+    std::vector<LateMemory> nothing;
     for (const ProbeEcbs& probe : enabling.probes())
-      if (is_own(*probe.probe, "ERROR")) needs = of(probe);
+      if (is_own(*probe.probe, "ERROR")) needs = of(probe, nothing);
     needs.args = 0;
     needs.memory.clear();
+    needs.keeps.clear();
     return needs;
   }
 
  private:
+  static bool is_in_process(const Probe& probe) { return std::holds_alternative<UprobeSite>(probe.site); }
+  static int64_t offset_of(const KnownValue& value) { return static_cast<int64_t>(value.number); }
+
+  static std::optional<unsigned> kept_number(const dif::Variable& one) {
+    const bool is_word = one.scope == dif::Scope::thread && one.kind == dif::VariableKind::scalar &&
+                         one.type.kind == dif::TypeKind::integer && !one.type.by_ref() && one.type.size == sizeof(uint64_t);
+    const unsigned number = one.id - dif::kFirstUserVariable;
+    return is_word && number < Word::kKeptWords ? std::optional(number) : std::nullopt;
+  }
+
+  CaptureNeeds in_process(const ProbeEcbs& probe, std::vector<LateMemory>& late) {
+    Locals known = kept_;
+    CaptureNeeds all = of_all(probe.ecbs, known, &late);
+    for (const auto& [variable, kept] : kept_) {
+      const auto value = known.find(variable);
+      if (value == known.end() || !value->second.is_word() || value->second == kept) continue;
+      all.add(KeptWord{static_cast<uint8_t>(kept.word.kept_number()), value->second.word, offset_of(value->second)});
+    }
+    return all;
+  }
+
+  void note_address(const MemoryNeed& need, const Locals& all) {
+    for (const auto& [variable, value] : all) {
+      const bool is_base = need.base.arg == value.word.arg;
+      if (is_base || (need.sized_by && need.sized_by->arg == value.word.arg)) addresses_.emplace(variable, value);
+    }
+  }
+
   struct Found {
     Locals before, after;
     CaptureNeeds needs;
+    LateVariables late{};
   };
 
   // variables: those that are known before the first clause, and after the last one.
-  CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs, Locals& variables) {
+  CaptureNeeds of_all(const std::vector<const Ecb*>& ecbs, Locals& variables, std::vector<LateMemory>* late = nullptr) {
     CaptureNeeds all;
     for (const Ecb* ecb : ecbs) {
       const Found& found = find(ecb->plan->desc, variables);
       all |= found.needs;
+      for (const std::string& one : found.late)
+        if (late != nullptr) late->push_back({ecb->plan->clause, one});
       keep_words(variables, found.after);
     }
     return all;
@@ -99,13 +155,15 @@ class ClauseNeeds {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Found& one) { return one.before == before; });
     if (known != all.end()) return *known;
     Found& made = all.emplace_back(Found{before, before, {}});
-    made.needs = needs_of(clause, strsize_, made.after);
+    made.needs = needs_of(clause, strsize_, made.after, &made.late);
     return made;
   }
 
   uint32_t strsize_;
   std::unordered_map<const dif::EcbDesc*, std::vector<Found>> found_;
   std::map<std::string, std::vector<Locals>> at_return_;  // by the name of the system call
+  Locals addresses_;                                      // variables with addresses that probes of processes follow
+  Locals kept_;                                           // those to which a probe of a process assigns a word that it knows
 };
 
 }  // namespace
@@ -115,14 +173,17 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
   const uint32_t stack_bytes = unwound < 0 ? kWhereNeeded : static_cast<uint32_t>(unwound);
   ClauseNeeds needs(options);
   needs.note_entries(enabling);
+  needs.note_kept(enabling);
   const CaptureNeeds on_error = needs.on_error(enabling);
-  const SiteClauses site_clauses(enabling, options);
+  const SiteClauses site_clauses(enabling, options, needs.addresses());
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(&ecb->plan->desc);
-    result.push_back({probe.probe, needs.of(probe), wanted_processes(clauses), options[dif::Option::site] != 0,
+    std::vector<LateMemory> late;
+    result.push_back({probe.probe, needs.of(probe, late), wanted_processes(clauses), options[dif::Option::site] != 0,
                       static_cast<ReturnBy>(options[dif::Option::return_])});
+    result.back().late = std::move(late);
     if (may_run_at_site) {
       SiteClauseList at_site = site_clauses.clauses_of(probe);
       for (SiteClause& clause : at_site.clauses) {

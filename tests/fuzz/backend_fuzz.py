@@ -167,6 +167,17 @@ def keep_text(script):
     return f"self->s = {script.rng.choice([script.string(), script.string(), 'NULL', '0'])}"
 
 
+def keep_address(script):
+    """A string is read at the return of its function, by an address that the entry has kept."""
+    if script.at.description != "pid$target:PROGRAM:text:entry":
+        return keep_text(script)
+    use = script.rng.choice(['trace(copyinstr(self->q)); printf("|\\n")', 'printf("%s|\\n", stringof((char *)self->q))',
+                             "@kept[copyinstr(self->q)] = count()", "this->x = *(char *)(self->q + 1)"])
+    end = script.rng.choice(["; self->q = 0", ""])
+    script.later.append(f"pid$target:PROGRAM:text:return /self->q/ {{ {use}{end}; }}\n")
+    return f"self->q = {script.rng.choice(['arg0', '(uint64_t)args[0]'])}"
+
+
 def note_time(script):
     return script.rng.choice(["self->t = timestamp", "@late = count()", "@r = max(self->t ? (int64_t)(timestamp - self->t) >= 0 : 1)"])
 
@@ -218,12 +229,12 @@ def begin(rng, may_tick):
 GLOBALS = ["c", "w", "l", "(l + c)"]
 OF_CLAUSES = ["this->x", "this->y", "(pid == $target)"]
 OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)", "(self->s != NULL)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
-DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
+DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self uint64_t q; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
                "int m; char narrow; char c; int w; long l; int phase;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
-              element, count_phase, keep_text, change_global]
-PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, change_global]
-OF_PLACES = [note_time, keep_text, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
+              element, count_phase, keep_text, keep_address, change_global]
+PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, keep_address, change_global]
+OF_PLACES = [note_time, keep_text, keep_address, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
 

@@ -1,5 +1,6 @@
 """Values are those of the firing, however large they may be; those that are not are counted at the end."""
 
+import collections
 import json
 import os
 import sys
@@ -57,6 +58,32 @@ class Captures(dvmtest.PrivilegedTest):
                                             f"pid$target::named:entry {{ @[copyinstr({kept})] = count(); }}", "keys 400")
                 self.assertEqual(notices, "")
                 self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
+
+    KEPT = ("pid$target::named:entry {{ self->key = {}; }}", "pid$target::named:return /self->key/ {{ {} self->key = 0; }}")
+
+    def test_memory_at_an_address_kept_until_the_return(self):
+        """The program overwrites it as soon as the call has returned."""
+        entry, leave = self.KEPT
+        texts, characters = ("copyinstr(self->key)", "stringof((char *)self->key)"), ("((char *)self->key)[4]", "((char *)copyin(self->key, 6))[4]")
+        for backend in ("uprobe", "agent"):
+            for value in texts + characters:
+                with self.subTest(backend=backend, value=value):
+                    script = entry.format("arg0") + leave.format(f"@[{value}] = count();")
+                    rows, notices = self.run_on(script, "keys 100", "-x", "backend=" + backend)
+                    self.assertEqual(notices, "")
+                    keys = [f"key{i:02}" for i in range(50)]
+                    expected = collections.Counter(keys if value in texts else (str(ord(key[4])) for key in keys))
+                    self.assertEqual({key: int(count) for key, count in rows}, {key: 400 * count for key, count in expected.items()})
+
+    def test_printed_strings_at_an_address_kept_until_the_return(self):
+        entry, leave = self.KEPT
+        for backend in ("uprobe", "agent"):
+            for end in ("self->key = 0;", ""):
+                with self.subTest(backend=backend, end=end):
+                    script = entry.format("arg0") + leave.replace("self->key = 0;", end).format('printf("%s\\n", copyinstr(self->key));')
+                    rows, notices = self.run_on(script, "keys 20", "-x", "backend=" + backend)
+                    self.assertEqual(notices, "")
+                    self.assertEqual(sorted(rows), sorted([f"key{i:02}"] for i in range(50) for _ in range(80)))
 
     def test_arguments_of_system_calls_kept_until_the_return(self):
         """The program overwrites the path, and another word, as soon as the call has returned."""
