@@ -147,6 +147,25 @@ void print_remarks(const runtime::Handle& handle) {
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
+// True if the thread waits for dvm at a firing of such a clause, or runs it itself, or if it was recorded.
+bool is_in_time(const runtime::Placement& one) {
+  return one.by.empty() || one.by == "replay" || one.by.starts_with("breakpoint") ||
+         one.by.starts_with("agent, in the traced thread");
+}
+
+// Memory that clauses will read after their firings, each once.
+void print_late(const runtime::Handle& handle) {
+  std::set<std::pair<unsigned, std::string>> told;
+  std::set<unsigned> in_time;
+  for (const runtime::Placement& one : handle.placements())
+    if (is_in_time(one)) in_time.insert(one.clause);
+  for (const runtime::EnabledProbe& enabled : handle.enabled())
+    for (const runtime::LateMemory& late : enabled.late)
+      if (!is_fired_by_dvm(*enabled.probe) && !in_time.contains(late.clause) && told.emplace(late.clause, late.variable).second)
+        tell("dt_clause_{} {}: the memory at {} is read after the firing, and may have changed by then", late.clause,
+             describe(*enabled.probe), late.variable);
+}
+
 // From probes on to probes off; the error ends tracing.
 // looks: those of a run that is accounted for by a profile, or null.
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
@@ -160,6 +179,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
+  print_late(handle);
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
   for (const std::string& line : describe_refused(refused, given.script.verbose)) tell("{}", line);

@@ -85,6 +85,13 @@ class Captures(dvmtest.PrivilegedTest):
                     self.assertEqual(notices, "")
                     self.assertEqual(sorted(rows), sorted([f"key{i:02}"] for i in range(50) for _ in range(80)))
 
+    def test_a_clause_that_reads_late_is_named_before(self):
+        entry, leave = self.KEPT
+        script = entry.format("arg0 + tid - tid") + leave.format("@[copyinstr(self->key)] = count();")
+        notices = self.run_on(script, "keys 1", "-x", "backend=uprobe")[1]
+        self.assertRegex(notices, r"\Advm: dt_clause_1 pid\d+:rewriters:named:return: the memory at self->key is read after the firing, "
+                                  r"and may have changed by then\n")
+
     def test_arguments_of_system_calls_kept_until_the_return(self):
         """The program overwrites the path, and another word, as soon as the call has returned."""
         calls = ("import ctypes; libc = ctypes.CDLL(None); path = ctypes.create_string_buffer(99); "
