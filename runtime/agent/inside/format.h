@@ -320,13 +320,11 @@ struct RecordStep {
   };
   Kind kind = Kind::constant;
   uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff; base of a vector: the number of %xmm
-  // Of saved, vector, memory: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by`
-  // says.
+  // Of a value: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by` says.
   uint8_t size = 8, shift = 0;
   uint8_t is_signed = 0, is_string = 0;
   uint32_t at = 0;  // offset in the record
-  // For a slot or `keep`: offset in the record of the word from which its address is computed; for a chain: the bytes of the
-  // stack.
+  // Offset in the record. For a slot: of the word with its address; for `keep`: of the word; for a chain: of the stack's bytes.
   uint32_t from = 0;
   uint32_t by = 0;    // of a slot: offset in the record of the word with its size; 0: none
   uint32_t most = 0;  // of a slot or stack: the most bytes; of a chain or frames: their largest number
