@@ -80,7 +80,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
     uint64_t& to = word(firing.record + step->at);
     if (step->kind == RecordStep::Kind::saved) {
       to = widen(firing.saved[step->base] >> step->shift, *step);
-    } else if (step->kind == RecordStep::Kind::vector) {
+    } else if (step->kind == RecordStep::Kind::xmm) {
       to = widen(read_vector(step->base), *step);
     } else if (step->kind == RecordStep::Kind::kept) {
       to = variable_of(firing, step->base);

@@ -302,24 +302,9 @@ struct UpdateRecord {
 };
 
 struct RecordStep {
-  enum class Kind : uint8_t {
-    constant,
-    time_of_thread,
-    thread,
-    name,
-    saved,
-    vector,
-    kept,
-    keep,
-    memory,
-    stack,
-    chain,
-    frames,
-    slot,
-    answer
-  };
+  enum class Kind : uint8_t { constant, vtime, thread, name, saved, xmm, kept, keep, memory, stack, chain, frames, slot, answer };
   Kind kind = Kind::constant;
-  uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff; base of a vector: the number of %xmm
+  uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff; base of xmm: its number
   // Of a value: bytes, and position of the lowest bit. Size is, of a slot, bytes beyond those that the word `by` says.
   uint8_t size = 8, shift = 0;
   uint8_t is_signed = 0, is_string = 0;

@@ -18,7 +18,7 @@ using inside::RecordStep;
 // Those of memory read it by a system call.
 bool makes_call(const RecordStep& step) {
   using Kind = RecordStep::Kind;
-  constexpr Kind kWithout[] = {Kind::constant, Kind::thread, Kind::saved, Kind::vector, Kind::kept, Kind::keep};
+  constexpr Kind kWithout[] = {Kind::constant, Kind::thread, Kind::saved, Kind::xmm, Kind::kept, Kind::keep};
   return std::find(std::begin(kWithout), std::end(kWithout), step.kind) == std::end(kWithout);
 }
 
@@ -51,7 +51,7 @@ class Steps {
 
   void add_thread() {
     if (layout_.time != 0) add_constant(layout_.time, 0);
-    if (layout_.vtime != 0) add(RecordStep::Kind::time_of_thread, layout_.vtime);
+    if (layout_.vtime != 0) add(RecordStep::Kind::vtime, layout_.vtime);
     if (layout_.thread != 0) add(RecordStep::Kind::thread, layout_.thread);
     if (layout_.comm != 0) add(RecordStep::Kind::name, layout_.comm);
     if (layout_.owner != 0) add_answer(layout_.owner, SYS_getuid), add_answer(layout_.owner + 8, SYS_getgid);
@@ -65,7 +65,7 @@ class Steps {
     if (!is_saved && !is_vector && operand.kind != Operand::Kind::memory)
       return add_constant(at, operand.kind == Operand::Kind::constant ? operand.value : 0);
     using Kind = RecordStep::Kind;
-    RecordStep& step = add(is_saved ? Kind::saved : is_vector ? Kind::vector : Kind::memory, at);
+    RecordStep& step = add(is_saved ? Kind::saved : is_vector ? Kind::xmm : Kind::memory, at);
     step.base = operand.base;
     step.index = operand.index;
     step.scale = operand.scale;

@@ -56,7 +56,7 @@ TEST(RecordProgram, WordsInVectorRegistersAndVariablesNeedNoCall) {
   const std::vector<std::byte> program = make_record_program(layout);
   const std::vector<RecordStep> steps = steps_of(program);
   ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].kind, RecordStep::Kind::vector);
+  EXPECT_EQ(steps[0].kind, RecordStep::Kind::xmm);
   EXPECT_EQ(std::pair(steps[0].base, steps[0].size), std::pair(uint8_t{9}, uint8_t{4}));
   EXPECT_EQ(steps[1].kind, RecordStep::Kind::keep);
   EXPECT_EQ(std::pair(steps[1].base, steps[1].value), std::pair(uint8_t{7}, int64_t{16}));
