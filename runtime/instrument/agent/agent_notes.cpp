@@ -24,7 +24,8 @@ std::string kept_text(pid_t pid, std::string_view why) {
 
 std::string left_text(pid_t pid) {
   return fmt::format(
-      "process {}: its probes were taken off, because it unmapped or protected memory that the agent needs, or forbade itself to read the "
+      "process {}: its probes were taken off, because it unmapped or protected memory that the agent needs, or forbade itself to "
+      "read the "
       "time-stamp counter",
       pid);
 }
