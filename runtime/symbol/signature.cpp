@@ -93,15 +93,31 @@ class Classifier {
     switch (desc.as) {
       case DescribedAs::structure:
       case DescribedAs::union_:
-        for (const dif::MemberDesc& member : members_of(*die, table_)) add(member.type, offset + member.offset, to, depth + 1);
+        for (const dif::MemberDesc& member : members_of(*die, table_))
+          if (member.bits != 0)
+            merge(offset + member.offset < 8 ? to.low : to.high, Class::integer);
+          else
+            add(member.type, offset + member.offset, to, depth + 1);
         return;
       case DescribedAs::array:
         return add_elements(desc, offset, to, depth);
+      default:
+        return is_misaligned(desc.size, offset) ? merge(to.low, Class::memory) : add_scalar(*die, desc, offset, to);
+    }
+  }
+
+  // A structure with such a member, because it is packed, is passed in memory.
+  bool is_misaligned(uint64_t size, uint64_t offset) const {
+    return !is_rust_ && size > 0 && offset % std::min<uint64_t>(size, 8) != 0;
+  }
+
+  static void add_scalar(const Dwarf_Die& die, const dif::TypeDesc& desc, uint64_t offset, Passing& to) {
+    switch (desc.as) {
       case DescribedAs::floating:
         to.is_wide |= desc.size > 8;
         return merge(offset < 8 ? to.low : to.high, desc.size > 8 ? Class::memory : Class::vector);
       case DescribedAs::unknown:
-        if (is_floating(*die)) return add_floating(desc.size, offset, to);
+        if (is_floating(die)) return add_floating(desc.size, offset, to);
         if (desc.size == 16) merge(to.high, Class::integer);  // __int128
         [[fallthrough]];
       default:

@@ -12,6 +12,13 @@ struct letters {
 
 KEPT int spell(struct letters letters, int next) { return letters.last + next; }
 
+struct __attribute__((packed)) packed {
+  char tag;
+  int value;
+};
+
+KEPT int unpack(struct packed packed, int next) { return packed.value + next; }
+
 struct point {
   int x;
   short y;
@@ -39,8 +46,9 @@ int main(void) {
   int (*pass_register)(unsigned long) = (int (*)(unsigned long))(void (*)(void))answer;
   int sum = pass_register(0xff00) + pass_register(0xff01);
   sum += spell((struct letters){"ab", 'c'}, 44);
+  sum += unpack((struct packed){'p', 66}, 77);
   sum += on_stack(1, 2, 3, 4, 5, 6, point_at(8));
   sum += take(&(struct record){HIGH, 15, -2});
   sum += wave(amplitude, 55);
-  return sum != 1 + 'c' + 44 + 21 + 8 - 2 + 57;
+  return sum != 1 + 'c' + 44 + 21 + 8 - 2 + 57 + 143;
 }

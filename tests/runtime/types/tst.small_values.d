@@ -14,6 +14,11 @@ pid$target:values:spell:entry
 	printf("spell %c %d\n", args[0].last, args[1]);
 }
 
+pid$target:values:unpack:entry
+{
+	printf("unpack %d %d\n", args[0].value, args[1]);
+}
+
 pid$target:values:point_at:return
 {
 	printf("point at %d %d\n", args[1].x, args[1].y);
