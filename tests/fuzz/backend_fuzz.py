@@ -159,8 +159,9 @@ def count_up(script):
 
 def change_global(script):
     """Once in a firing, so threads may do it. Then the order of firings matters."""
-    return script.rng.choice([f"m = {script.integer()}", f"m = m * 5 + {script.integer()}", f"m = m > {script.integer()} ? 0 : m + 1", f"{script.aggregation()} = sum(m)",
-                              f"{script.aggregation()} = quantize(m++)", "narrow ^= 0x55", f"{script.aggregation()} = count()", f"narrow = narrow * 3 + {script.integer()}"])
+    change = script.rng.choice([f"m = {script.integer()}", f"m = m * 5 + {script.integer()}", f"m = m > {script.integer()} ? 0 : m + 1", "@ = sum(m)",
+                                "@ = quantize(m++)", "narrow ^= 0x55", "@ = count()", f"narrow = narrow * 3 + {script.integer()}"])
+    return change.replace("@", script.aggregation()) if change.startswith("@") else change
 
 
 def keep_text(script):
