@@ -189,7 +189,7 @@ class Places {
     argument.arg = kRegisters + static_cast<unsigned>(std::min<uint64_t>(stack_, 1 << 20));
     argument.is_in_memory = passing.by_address;
     stack_ += (passing.size + 7) / 8;
-    if (!passing.is_integer())
+    if (!passing.is_integer() && passing.size > 8)
       argument.problem = "it is a structure that is passed on the stack";
     else if (passing.is_structure)
       argument.parts = {{0, passing.size, argument.arg, 0}};
