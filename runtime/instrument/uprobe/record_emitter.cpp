@@ -65,6 +65,7 @@ void RecordEmitter::kept_words(int map) {
   for (unsigned n = 0; n < Word::kKeptWords; n++) {
     if (layout_.kept[n] == 0) continue;
     store(r7, at16(layout_.kept[n]), 0);
+    if (map < 0) continue;
     kept_key(n);
     load_map(r1, map);
     stack_address(r2, -8);
@@ -77,6 +78,7 @@ void RecordEmitter::kept_words(int map) {
 }
 
 void RecordEmitter::keep_words(int map, int16_t value_at) {
+  if (map < 0) return;
   for (const KeptSlot& kept : layout_.keeps) {
     kept_key(kept.number);
     load(r1, r7, at16(kept.at));

@@ -30,7 +30,7 @@ class RecordEmitter : protected KernelEmitter {
 
   void cpu_time();
   void thread_and_time();
-  // Loads words that earlier firings of the thread have kept in the map; 0: none.
+  // Loads words that earlier firings of the thread have kept in the map; 0: none, or no map.
   void kept_words(int map);
   // Keeps words of this one. value_at: 8 bytes of the stack that are free.
   void keep_words(int map, int16_t value_at);

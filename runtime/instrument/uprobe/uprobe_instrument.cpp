@@ -37,6 +37,15 @@ namespace {
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
 constexpr size_t kBellBytes = 64u << 10;
 
+// True if a firing keeps words for later ones, or captures memory where they lead to.
+bool uses_kept_words(const EnabledProbe& enabled) {
+  const auto starts_there = [](const MemoryNeed& need) {
+    return need.base.starts_from_kept() || (need.sized_by && need.sized_by->starts_from_kept());
+  };
+  const std::vector<MemoryNeed>& memory = enabled.needs.memory;
+  return !enabled.needs.keeps.empty() || std::any_of(memory.begin(), memory.end(), starts_there);
+}
+
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
 
@@ -204,8 +213,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   // Once a clause reads memory at an address that an earlier firing has kept.
   Status make_kept(std::span<const EnabledProbe> probes) {
-    if (kept_ || std::all_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.keeps.empty(); }))
-      return {};
+    if (kept_ || std::none_of(probes.begin(), probes.end(), uses_kept_words)) return {};
     auto map = create_kept_map();
     if (!map) return map.error();
     kept_ = std::move(*map);

@@ -243,6 +243,20 @@ TEST_F(Uprobe, MemoryThatCannotBeReadIsAbsentAndTheFiringIsNot) {
   EXPECT_EQ(seen[5].memory, std::vector{with_nul("good")});
 }
 
+// As where the probe that would keep it is on already, or is another instrument's.
+TEST_F(Uprobe, MemoryAtAWordThatNothingKeepsIsAbsent) {
+  TracedChild child({[] { traced_text("text"); }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  CaptureNeeds at_kept, sized_by_kept = string_needs(16);
+  at_kept.memory = {{Word::of_kept(3), true, 0, 16}};
+  sized_by_kept.memory[0] = {0, false, 0, 16, Word::of_kept(3)};
+  for (const CaptureNeeds& needs : {at_kept, sized_by_kept}) {
+    const auto seen = trace(child, {{&probe, needs}});
+    ASSERT_EQ(seen.size(), 1u);
+    for (const std::string& bytes : seen[0].memory) EXPECT_EQ(bytes, "");
+  }
+}
+
 TEST_F(Uprobe, AStringThatIsCutHasNoNul) {
   TracedChild child({[] {
     traced_text("0123456789");
