@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "runtime/instrument/uprobe/return_plan.h"
 
@@ -112,7 +113,7 @@ class SitePlanner {
     const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants, enabled.returns);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {
-      refused_.push_back({enabled.probe, std::string(plan.why_not)});
+      refuse(*enabled.probe, std::string(plan.why_not));
       return;
     }
     places_.push_back(place_at(enabled, site, site.offset));
@@ -136,11 +137,14 @@ class SitePlanner {
   }
 
   void refuse_harmful() {
-    std::erase_if(places_, [&](const PlannedSite& place) {
-      const char* harm = harm_at(place);
-      if (harm != nullptr) refused_.push_back({place.enabled->probe, harm});
-      return harm != nullptr;
-    });
+    for (const PlannedSite& place : places_)
+      if (const char* harm = harm_at(place)) refuse(*place.enabled->probe, harm);
+    std::erase_if(places_, [&](const PlannedSite& place) { return left_out_.contains(place.enabled->probe); });
+  }
+
+  // A probe of which one place is refused has none.
+  void refuse(const Probe& probe, std::string reason) {
+    if (left_out_.insert(&probe).second) refused_.push_back({&probe, std::move(reason)});
   }
 
   static constexpr size_t kLongest = 15;  // bytes of an instruction
@@ -163,6 +167,7 @@ class SitePlanner {
   ReturnPlanner returns_;
   bool shows_callers_;
   std::vector<Refused>& refused_;
+  std::set<const Probe*> left_out_;
   std::vector<PlannedSite> places_;
 };
 
