@@ -134,7 +134,7 @@ Result<FileDescriptor> create_ring_map(size_t bytes) {
 Result<FileDescriptor> create_kept_map() {
   constexpr uint32_t kMostWords = 1 << 16;
   const int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "dvm_kept", sizeof(uint64_t), sizeof(uint64_t), kMostWords, nullptr);
-  if (fd < 0) return kernel_error("cannot create a map of kept words", -fd);
+  if (fd < 0) return kernel_error("cannot create a map of kept words", errno);
   return FileDescriptor(fd);
 }
 

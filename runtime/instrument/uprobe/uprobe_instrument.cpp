@@ -201,7 +201,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (only_counts_ && !counts_)
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
-    if (Status made = make_kept(probes); !made) return made;
+    make_kept(probes);
     UprobeSets sets;
     for (const PlannedSite& place : possible(plan_sites(probes, refused), refused))
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -211,13 +211,14 @@ class UprobeInstrument final : public CountingInstrument,
     return tracepoints_.attach(maps(), task_layout());
   }
 
-  // Once a clause reads memory at an address that an earlier firing has kept.
-  Status make_kept(std::span<const EnabledProbe> probes) {
-    if (kept_ || std::none_of(probes.begin(), probes.end(), uses_kept_words)) return {};
+  // Once a clause reads memory at an address that an earlier firing has kept. Without the map it reads that late.
+  void make_kept(std::span<const EnabledProbe> probes) {
+    if (kept_ || std::none_of(probes.begin(), probes.end(), uses_kept_words)) return;
     auto map = create_kept_map();
-    if (!map) return map.error();
-    kept_ = std::move(*map);
-    return {};
+    if (map)
+      kept_ = std::move(*map);
+    else
+      notes_.push_back("memory at addresses that earlier firings have kept is read late: " + map.error().message);
   }
 
   // Once a clause has thread-local variables.
