@@ -358,6 +358,7 @@ class UprobeInstrument final : public CountingInstrument,
   void note_semaphore(const PlannedSite& place) {
     if (place.site->semaphore_address == 0 || place.site->semaphore != 0) return;
     const Probe& probe = *place.enabled->probe;
+    if (!unraised_.insert(&probe).second) return;
     notes_.push_back(
         fmt::format("{}:{}:{}:{}: its semaphore lies outside of its file, where the kernel cannot raise it; if the program tests "
                     "the semaphore, the probe does not fire; -x backend=agent can raise it",
@@ -470,6 +471,7 @@ class UprobeInstrument final : public CountingInstrument,
   std::string losses_problem_;                  // why there are none
   std::map<std::string, UprobeSet> loss_sets_;  // to be attached, by file
   std::vector<std::string> notes_;
+  std::set<const Probe*> unraised_;     // their semaphores are told of
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
