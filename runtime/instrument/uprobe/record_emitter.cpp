@@ -215,6 +215,7 @@ void RecordEmitter::argument(unsigned n) {
   }
   if (operand.kind == Operand::Kind::memory) return memory_argument(n);
   if (operand.kind == Operand::Kind::constant) load_constant(r1, operand.value);
+  if (operand.kind == Operand::Kind::vector) mov(r1, 0);  // such a probe is refused (site_plan.cpp)
   if (operand.kind == Operand::Kind::counter) program_counter(r1, operand.value == 1);
   if (operand.kind == Operand::Kind::saved) load(r1, r6, at_saved(operand.base));
   widen(r1, operand);
