@@ -62,8 +62,8 @@ struct MemoryCall {
 
 [[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
-  constexpr uint64_t kPkeyMprotect = 329;
-  if (watch == Watch::syscall) return {rdi == kPkeyMprotect ? kMprotect : rdi, rsi, rdx, rcx, r8, r9};
+  constexpr uint64_t kPkeyMprotect = 329;  // its key may forbid all access, as if there were no memory
+  if (watch == Watch::syscall) return {rdi == kPkeyMprotect ? kMunmap : rdi, rsi, rdx, rcx, r8, r9};
   if (watch < Watch::mmap) return {};
   uint64_t number = kMunmap;
   if (watch == Watch::mmap) number = kMmap;
@@ -96,15 +96,20 @@ struct MemoryCall {
 
 // Whether a call may take away memory that code in threads loads from because it lasts, or make it unreadable.
 [[gnu::noinline]] inline bool takes_lasting(const Context& context, const MemoryCall& call) {
-  constexpr uint64_t kRead = 1, kFixedMap = 0x10, kAnonymous = 0x20, kPoison = 100;  // the guards are behind it
+  constexpr uint64_t kRead = 1, kFixedMap = 0x10, kAnonymous = 0x20, kFixedMove = 2, kPoison = 100, kNoGuard = 103;
   const bool is_readable = (call.c & kRead) != 0;
   const bool maps = call.number == kMmap && (call.d & kFixedMap) != 0 && !(is_readable && (call.d & kAnonymous) != 0);
-  const bool protects = call.number == kMprotect && !is_readable, guards = call.number == kMadvise && call.c >= kPoison;
-  if (!maps && !protects && !guards && call.number != kMunmap && call.number != kMremap) return false;
+  const bool protects = call.number == kMprotect && !is_readable, moves = call.number == kMremap;
+  const bool guards = call.number == kMadvise && call.c >= kPoison && call.c != kNoGuard;
+  const uint64_t onto = moves && (call.d & kFixedMove) != 0 ? call.c : 0;  // bytes that it replaces
+  if (!maps && !protects && !guards && !moves && call.number != kMunmap) return false;
   const auto& lasting = *reinterpret_cast<const LastingMemory*>(context.lasting);
   const auto* ranges = reinterpret_cast<const MemoryRange*>(&lasting + 1);
-  bool is_one = overlaps(lasting.stack, call.a, call.b);
-  for (uint64_t i = 0; i < lasting.ranges; i++) is_one |= overlaps(ranges[i], call.a, call.b);
+  const auto is_touched = [&](const MemoryRange& one) {
+    return overlaps(one, call.a, call.b) || (onto != 0 && overlaps(one, call.e, onto));
+  };
+  bool is_one = is_touched(lasting.stack);
+  for (uint64_t i = 0; i < lasting.ranges; i++) is_one |= is_touched(ranges[i]);
   return is_one;
 }
 

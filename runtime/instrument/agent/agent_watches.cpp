@@ -26,7 +26,7 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(madvise),
       DVM_WATCHED(sigaction),
 #undef DVM_WATCHED
-      {"pkey_mprotect", inside::Watch::mprotect},
+      {"pkey_mprotect", inside::Watch::munmap},  // its key may forbid all access
       {"execve", inside::Watch::exec},
       {"execveat", inside::Watch::exec},
       {"fexecve", inside::Watch::exec},
