@@ -244,6 +244,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     known::Locals after = variables;
     const CaptureNeeds needs = needs_of(ecb->plan->desc, strsize_, after);
     keep_words(variables, after);
+    for (const auto& [variable, word] : addresses_) variables[variable] = word;  // the thread has stored it
     SiteClause& clause = made.clauses.emplace_back();
     const InDvm reason = add(*ecb->plan, clause);
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
