@@ -71,6 +71,10 @@ class AgentInstrument final : public Instrument,
     if (probes.empty()) return {};
     if (losses_.leaves_loads() || (follows_ && !processes_.empty())) return refuse_late(probes, refused);
     const Status placed = place(probes, refused);
+    std::unordered_set<const Probe*> left;  // to other instruments
+    for (const Refused& one : refused) left.insert(one.probe);
+    for (const EnabledProbe& one : probes)
+      if (left.contains(one.probe)) keep_variables(one);
     if (placed && losses_.are_late() && refused.size() < probes.size()) note_late(probes.front());
     return placed;
   }
@@ -182,8 +186,8 @@ class AgentInstrument final : public Instrument,
     if (losses_.by_uprobes() && follows_ && (!mapped.empty() || LostProbes::has_foreign(processes_, loads)))
       losses_.take_mapped(give_up(now), now, mapped);
     std::vector<LostProbe> lost = yielded_.take_lost();
-    for (const LostProbe& one : lost) keep_variables(one.enabled);
     for (auto& [pid, probes] : mapped) losses_.by_uprobes() ? hand_over(pid, probes, lost) : renew(pid, probes, lost);
+    for (const LostProbe& one : lost) keep_variables(one.enabled);
     return lost;
   }
 
@@ -267,10 +271,7 @@ class AgentInstrument final : public Instrument,
   // To the instruments behind this one.
   void hand_over(pid_t pid, std::vector<PlacedProbe>& probes, std::vector<LostProbe>& lost) {
     if (!follows_) LeftPrograms::end(processes_, pid);
-    for (PlacedProbe& one : probes) {
-      keep_variables(one.enabled);
-      lost.push_back({std::move(one.enabled), "its file was mapped again"});
-    }
+    for (PlacedProbe& one : probes) lost.push_back({std::move(one.enabled), "its file was mapped again"});
   }
 
   // All of them: uprobes that follow forks lie in all processes, where no jump may. Returns whose they were.
