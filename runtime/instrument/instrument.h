@@ -47,6 +47,7 @@ struct EnabledProbe {
   bool has_thread_variables = false;  // all clauses that share thread-local variables with these must run on the same side
   std::vector<uint16_t> globals{};    // global variables that the clauses may read where it fires
   std::vector<LateMemory> late{};
+  std::vector<uint16_t> other_globals{};  // that the clauses use, and that threads must not change
 };
 
 // A change of a followed process, or of a thread.

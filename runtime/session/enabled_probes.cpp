@@ -196,6 +196,7 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
       result.back().clauses = std::move(at_site.clauses);
       result.back().in_dvm = at_site.in_dvm;
       result.back().globals = std::move(at_site.globals);
+      result.back().other_globals = std::move(at_site.other_globals);
     }
     result.back().has_thread_variables = site_clauses.has_thread_variables(probe);
     if (probe.needs_machine) result.back().needs |= on_error;

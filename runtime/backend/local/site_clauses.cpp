@@ -255,7 +255,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     const std::vector<uint16_t> globals = globals_of(*ecb->plan);
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
     for (const uint16_t id : variables_of(*ecb->plan, dif::Scope::global))
-      if (kept_.contains(id)) made.globals.push_back(id);
+      if (!globals_.contains(id)) (kept_.contains(id) ? made.globals : made.other_globals).push_back(id);
   }
   const bool shares = are_shared(probe);
   if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = in_dvm_.contains(kRunsEnd) ? InDvm::exits : InDvm::shared;

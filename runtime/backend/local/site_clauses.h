@@ -21,6 +21,7 @@ struct SiteClauseList {
   InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
   bool may_record = true;         // each clause can run there, or has a record of its own
   std::vector<uint16_t> globals;  // variables that they may use there
+  std::vector<uint16_t> other_globals;
 
   // Makes all clauses run in dvm, at each firing.
   void leave_to_dvm();

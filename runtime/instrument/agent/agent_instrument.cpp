@@ -129,7 +129,7 @@ class AgentInstrument final : public Instrument,
     has_begun_ = true;
     for (auto& [pid, process] : processes_) {
       if (process->arenas) process->arenas->forget();
-      if (!process->is_over()) place_variables(pid, *process);
+      place_variables(pid, *process);
     }
   }
   void set_global(uint16_t id, uint64_t value) override { globals_.set(id, value, processes_); }
@@ -219,8 +219,7 @@ class AgentInstrument final : public Instrument,
       RefusedOnce once(refused);
       for (const AgentPlannedSite& site : sites) once.add(site, enabled.error().message);
     }
-    for (auto& [pid, process] : processes_)
-      if (!process->is_over()) place_variables(pid, *process);
+    for (auto& [pid, process] : processes_) place_variables(pid, *process);
     return {};
   }
 
@@ -265,7 +264,7 @@ class AgentInstrument final : public Instrument,
     const pid_t pid = std::get<UprobeSite>(enabled.probe->site).pid;
     if (!planner_.shares(enabled) || planner_.has_variables(pid)) return;
     planner_.keep_variables(pid);
-    if (AgentTarget* target = live_target(processes_, pid)) place_variables(pid, *target);
+    for (auto& [its_pid, process] : processes_) place_variables(its_pid, *process);
   }
 
   // To the instruments behind this one.
@@ -352,7 +351,7 @@ class AgentInstrument final : public Instrument,
 
   // Once it is known where the clauses of a process that use thread-local variables run: all in its threads, or none.
   void place_variables(pid_t pid, AgentTarget& process) {
-    if (process.with_variables.empty()) return;
+    if (process.with_variables.empty() || process.is_over()) return;
     const bool are_in_dvm = planner_.has_variables(pid), may_wait = !are_in_dvm && planner_.waits_for_begin();
     if (may_wait && (!has_begun_ || process.has_variables)) return;
     if (process.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread))

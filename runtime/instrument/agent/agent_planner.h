@@ -58,11 +58,14 @@ class AgentPlanner {
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
   ClauseRecords& records() { return records_; }
-  // Thread-local variables of a process are kept in dvm as soon as a clause that uses some runs there.
-  bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
-  void keep_variables(pid_t pid) { has_variables_.insert(pid); }
+  // Thread-local variables of a process are kept in dvm as soon as a clause that uses some runs there, and with global variables
+  // of threads all variables are.
+  bool has_variables(pid_t pid) const { return has_all_ || has_variables_.contains(pid); }
+  void keep_variables(pid_t pid) { has_variables_.insert(pid), has_all_ |= changes_globals(); }
   // Clauses of the probe use such variables, or global variables that threads change.
-  bool shares(const EnabledProbe& probe) const { return probe.has_thread_variables || globals_.are_kept(probe.globals); }
+  bool shares(const EnabledProbe& probe) const {
+    return probe.has_thread_variables || globals_.are_kept(probe.globals) || globals_.are_kept(probe.other_globals);
+  }
   // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
   bool ends_run() const { return ends_run_; }
   // A firing before BEGIN must not end the run, nor change global variables.
@@ -159,6 +162,7 @@ class AgentPlanner {
   ClauseRecords records_;
   std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
   std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
+  bool has_all_ = false;                            // likewise of all processes
   bool ends_run_ = false;
   ChangedGlobals globals_;
   bool has_placed_ = false;  // then it is known which of these the threads keep

@@ -58,7 +58,8 @@ std::vector<ClauseSteps> AgentPlanner::all_steps() {
   has_placed_ = true;
   for (size_t i = 0; i < all.size(); i++) {
     ends_run_ |= ends_run(*candidates_[i].enabled);
-    if (shares(*candidates_[i].enabled) && is_in_dvm(i)) keep_variables(candidates_[i].site->pid);
+    const bool is_late = globals_.are_kept(candidates_[i].enabled->other_globals);  // such a variable can be in threads no longer
+    if (is_late || (shares(*candidates_[i].enabled) && is_in_dvm(i))) keep_variables(candidates_[i].site->pid);
   }
   for (size_t i = 0; i < all.size(); i++)
     if (shares(*candidates_[i].enabled) && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
