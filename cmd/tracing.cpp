@@ -147,21 +147,20 @@ void print_remarks(const runtime::Handle& handle) {
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
-// True if the thread waits for dvm at a firing of such a clause, or runs it itself, or if it was recorded.
+// True if the thread waits for dvm at a firing of such a clause, or runs all clauses itself, or if it was recorded.
 bool is_in_time(const runtime::Placement& one) {
-  return one.by.empty() || one.by == "replay" || one.by.starts_with("breakpoint") ||
-         one.by.starts_with("agent, in the traced thread");
+  return one.by.empty() || one.by == "replay" || one.by.starts_with("breakpoint") || one.by == "agent, in the traced thread";
 }
 
 // Memory that clauses will read after their firings, each once.
 void print_late(const runtime::Handle& handle) {
   std::set<std::pair<unsigned, std::string>> told;
-  std::set<unsigned> in_time;
+  std::set<unsigned> after;  // clauses that run then on some probe
   for (const runtime::Placement& one : handle.placements())
-    if (is_in_time(one)) in_time.insert(one.clause);
+    if (!is_fired_by_dvm(*one.probe) && !is_in_time(one)) after.insert(one.clause);
   for (const runtime::EnabledProbe& enabled : handle.enabled())
     for (const runtime::LateMemory& late : enabled.late)
-      if (!is_fired_by_dvm(*enabled.probe) && !in_time.contains(late.clause) && told.emplace(late.clause, late.variable).second)
+      if (!is_fired_by_dvm(*enabled.probe) && after.contains(late.clause) && told.emplace(late.clause, late.variable).second)
         tell("dt_clause_{} {}: the memory at {} is read after the firing, and may have changed by then", late.clause,
              describe(*enabled.probe), late.variable);
 }
