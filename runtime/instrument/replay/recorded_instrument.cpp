@@ -21,6 +21,21 @@ const CaptureNeeds kWhateverIsAsked{.args = 0x3f | kGoroutineBit,
 
 constexpr uint16_t kAllArguments = 0x3ff;  // of a tracepoint: they cost little there
 
+unsigned in_vectors(const UprobeSite& site) {
+  unsigned bits = 0;
+  for (size_t n = 0; site.inside && n < site.inside->size(); n++)
+    bits |= unsigned{(*site.inside)[n].kind == Operand::Kind::vector} << n;
+  return bits;
+}
+
+// A bit for each argument that is in a vector register somewhere. Uprobes that are asked for it are refused.
+unsigned in_vectors(const Probe& probe) {
+  const auto* first = std::get_if<UprobeSite>(&probe.site);
+  unsigned bits = first != nullptr ? in_vectors(*first) : 0;
+  for (const UprobeSite& more : probe.more_sites) bits |= in_vectors(more);
+  return bits;
+}
+
 class RecordedInstrument : public Instrument, private EventSink, private Merges {
  public:
   RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
@@ -34,7 +49,9 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
     for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
     for (EnabledProbe& enabled : widened) {
+      const unsigned wanted = enabled.needs.args;
       enabled.needs |= kWhateverIsAsked;
+      if (name() == "uprobe") enabled.needs.args &= static_cast<uint16_t>(wanted | ~in_vectors(*enabled.probe));
       enabled.clauses.clear();  // its firings are recorded
       enabled.in_dvm = InDvm::accounted;
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;

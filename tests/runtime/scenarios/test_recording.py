@@ -208,6 +208,16 @@ class Recordings(dvmtest.PrivilegedTest):
             wrong = expected ^ set(re.findall(r"(?m)^ +(\d+) +(\d+)$", result.stdout))
             self.assertEqual(sorted(wrong)[:5], [], result.stderr)
 
+    def test_markers_with_arguments_in_vector_registers(self):
+        """Uprobes cannot read these, and a script that does not ask for them records the firings."""
+        path = os.path.join(self.folder.name, "vectors.dvm")
+        script = "dvmtest$target:::vectors, dvmtest$target:::constants { @[probename] = count(); }"
+        run = dvm("record", "-q", "-x", "backend=uprobe", "-o", path, "-n", script, "-c", program("markers_O0") + " 2")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("left out", run.stderr)
+        self.assertEqual(sorted(run.stdout.split()), ["2", "2", "constants", "vectors"])
+        self.assertEqual(dvm("replay", "-q", path, "-n", script).stdout, run.stdout)
+
     def test_an_unfinished_recording_leaves_no_file(self):
         path = os.path.join(self.folder.name, "none.dvm")
         dvm("record", "-o", path, "-n", "nosuch:::probe", "-c", program("looper") + " 1")
