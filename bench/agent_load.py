@@ -197,7 +197,7 @@ def main():
                 print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)], 2)} ms", flush=True)
         compare_locks(dvm, compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++"), rounds)
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
-        for clause, rate in (("{ n++; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
+        for clause, rate in (("{ last[0] = arg0; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
             print(f"{clause} at {rate / 1e6:g} million a second: dvm {spread([cpu for cpu, _, _ in results], 2)} % of a CPU, "
                   f"start and end {spread([rest for _, rest, _ in results], 0)} ms, {sum(lost for _, _, lost in results)} lost", flush=True)
