@@ -1,20 +1,16 @@
-"""The ready scripts of tools/, each on a workload that it is for."""
+"""The ready scripts of tools/ that trace the functions and markers of a program, each on a workload that it is for."""
 
-import json
 import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import dvmtest
-from dvmtest import ROOT, dvm, program
-
-NAMES = sorted(path.stem for path in (ROOT / "tools").glob("*.d"))
+import tool_runs
+from dvmtest import dvm, program
 
 LOCKS = """
 #include <pthread.h>
@@ -149,87 +145,7 @@ int main(void) {
 """
 
 
-class Pages(unittest.TestCase):
-    def test_the_sixteen_are_listed_with_a_line_each(self):
-        result = dvm("tool")
-        self.assertEqual(result.returncode, 0)
-        rows = re.findall(r"^(\w+) +(\S.{10,})$", result.stdout, re.M)
-        self.assertEqual([name for name, _ in rows], NAMES)
-        self.assertEqual(len(NAMES), 16)
-
-    def test_each_has_a_page_with_its_options(self):
-        for name in NAMES:
-            text = (ROOT / f"tools/{name}.d").read_text()
-            page = dvm("tool", name, "--help")
-            self.assertEqual(page.returncode, 0, page.stderr)
-            self.assertTrue(page.stdout.startswith(f"{name}: "), page.stdout)
-            self.assertIn(f"Usage: dvm tool {name} ", page.stdout)
-            for option in re.findall(r"^ \*   (\S+) .*\$\d", text, re.M):
-                self.assertRegex(page.stdout, rf"(?m)^  {re.escape(option)} ")
-            self.assertNotRegex(page.stdout, r"\$\d")
-
-    def test_every_macro_argument_is_declared_once(self):
-        for name in NAMES:
-            text = (ROOT / f"tools/{name}.d").read_text()
-            page, body = text.split(" */\n", 1)
-            declared = re.findall(r"^ \*   \S.*?\$(\d)", page, re.M)
-            self.assertEqual(declared, [str(n + 1) for n in range(len(declared))], name)
-            self.assertEqual(sorted(set(re.findall(r"\$(\d)", body))), declared, name)
-
-    def test_wrong_use_says_what_is_wrong(self):
-        for words, message in (
-                (["nosuch"], "there is no tool 'nosuch'; 'dvm tool' lists them"),
-                (["opensnop"], "there is no tool 'opensnop'; 'dvm tool' lists them\n    hint: did you mean 'dvm tool opensnoop'?"),
-                (["opensnoop", "-q"], "tool opensnoop: there is no option '-q'\n    for more, see dvm tool opensnoop --help"),
-                (["opensnoop", "-d"], "tool opensnoop: -d needs SECONDS"),
-                (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number from 0 to 1000000000000, not 'long'"),
-                (["profile", "-r", "0"], "tool profile: -r takes a number from 1 to 5000, not '0'"),
-                (["argdist", "-p", "1", "f", "-a", "arg99"], "tool argdist: -a takes arg0 to arg9, not 'arg99'"),
-                (["opensnoop", "-p", "0"], "tool opensnoop: there is no process 0"),
-                (["funccount", "-p", "1", ""], "tool funccount: FUNCTION is a name or a pattern, not ''"),
-                (["funccount", "-p", "1", "a\"b"], "tool funccount: FUNCTION is a name or a pattern, not 'a\"b'"),
-                (["funccount", "-p", "1", "f", "a\nb"], "tool funccount: MODULE is a name or a pattern, not 'a\\nb'"),
-                (["opensnoop", "-p", "99999999"], "tool opensnoop: there is no process 99999999"),
-                (["memleak", "-t", "-5"], "tool memleak: -t takes a number from 1 to 1000000, not '-5'"),
-                (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
-                (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
-                (["funccount", "x"], "tool funccount: name a process by -p PID, or start one by -c 'CMD ARGS'"),
-                (["funccount", "-p", "x", "f"], "tool funccount: invalid pid: x"),
-                (["funccount", "-p", "12abc", "f"], "tool funccount: invalid pid: 12abc")):
-            result = dvm("tool", *words)
-            self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", f"dvm: {message}\n"))
-
-
-    def test_every_option_refuses_other_values_in_one_line(self):
-        for name in NAMES:
-            for flag, value in re.findall(r"(?m)^  (-\w) ([A-Z]+) ", dvm("tool", name, "--help").stdout):
-                if value == "NAME":
-                    continue
-                for bad in ("", "x", "-9", "1.5", "0x", "arg10", "1;exit(0)", "99999999999999999999"):
-                    result = dvm("tool", name, flag, bad)
-                    self.assertEqual((result.returncode, result.stdout), (2, ""), (name, flag, bad))
-                    self.assertRegex(result.stderr, rf"^dvm: tool {name}: {flag} takes [^\n]+, not '{re.escape(bad)}'\n$")
-
-    def test_no_option_is_listed_twice(self):
-        for name in NAMES:
-            options = re.findall(r"(?m)(?:^  |, )(--?\w+)(?= |:|,)", dvm("tool", name, "--help").stdout.partition("\n\n")[2])
-            self.assertEqual(len(options), len(set(options)), name)
-
-    def test_columns_are_named(self):
-        for name in NAMES:
-            columns = re.findall(r"(?m)^Columns( of [\w ]+)? with --json: (.*)", dvm("tool", name, "--help").stdout)
-            self.assertTrue(columns, name)
-            self.assertEqual(len({of for of, _ in columns}), len(columns), columns)
-            for _, names in columns:
-                self.assertRegex(names, r"^\w+(, \w+)*$", name)
-
-
-class OnWorkloads(dvmtest.PrivilegedTest):
-    def tool(self, *words, status=0):
-        result = dvm("tool", *words)
-        self.assertEqual(result.returncode, status, result.stderr)
-        return result.stdout
-
+class OnWorkloads(tool_runs.ToolTest):
     def build(self, source):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -237,16 +153,6 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         subprocess.run(["gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-x", "c", "-", "-o", path, "-pthread"], input=source, text=True,
                        check=True)
         return str(path)
-
-    def while_running(self, command, *words, of=None):
-        """The tool's output, or what `of` makes of it, over a time in which the command runs again and again."""
-        process = subprocess.Popen(["sh", "-c", f"while :; do {command}; done"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   start_new_session=True)
-        try:
-            return (of or self.tool)(*words)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
     def test_a_reader_that_has_gone_is_no_crash(self):
         with subprocess.Popen([dvmtest.DVM, "tool", "ugc", "-c", "sleep 0.2"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -265,29 +171,6 @@ class OnWorkloads(dvmtest.PrivilegedTest):
             self.assertNotIn("TIME", result.stdout)  # no head
             self.assertRegex(result.stderr, rf"^dvm: {message}\n$")
 
-    def test_tools_of_a_process_end_with_it(self):
-        def ends(words):
-            seconds = 10  # it is to live until the probes of all tools are placed, also on a loaded machine
-            with subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds})"]) as process:
-                result = dvm("tool", *words, "-p", str(process.pid), timeout=120)
-                self.assertEqual(result.returncode, 0, (words, result.stderr))
-                self.assertRegex(result.stderr, r"^(dvm: \d+ stacks? ends? where the captured part .*\n)?$", words)
-                self.assertIsNotNone(process.poll(), words)
-
-        dvmtest.together(ends, (["opensnoop"], ["syscount"], ["profile"], ["profile", "-k"], ["runqlat"], ["offcputime"], ["offcputime", "-k"],
-                                ["funccount", "nanosleep", "libc*"], ["memleak"], ["threadsnoop"]))
-
-    def rows(self, *words):
-        """The rows of the tool in JSON, and the columns that its page names."""
-        lines = [json.loads(line) for line in self.tool(*words, "--json").splitlines() if line.startswith("{")]
-        rows = []
-        for action in (action for line in lines for action in line.get("actions", [])):
-            rows += [one["row"] for one in [action, *action.get("rows", [])] if "row" in one]
-        columns = [set(names.split(", ")) for names in re.findall(r"(?m)^Columns.*: (.*)$", dvm("tool", words[0], "--help").stdout)]
-        for row in rows:
-            self.assertIn(set(row), columns, words)
-        return rows
-
     def test_rows_in_json_have_names(self):
         looper = program("looper") + " 1000"
         self.assertEqual(self.rows("funccount", "func", "-c", looper), [{"module": "looper", "function": "func", "count": 1000}])
@@ -301,30 +184,6 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertEqual(max(row["count"] for row in self.rows("plockstat", "-c", locks)), 40)
         self.assertEqual([row["function"]["function"] for row in self.rows("threadsnoop", "-c", locks)], ["worker"] * 2)
         self.assertTrue(self.rows("memleak", "-c", locks))
-        tools = (["syscount"], ["opensnoop", "-n", "cat"], ["execsnoop", "-n", "cat"], ["runqlat"], ["profile"], ["profile", "-k"], ["offcputime", "-k"])
-        for words, rows in zip(tools, self.while_running("cat /etc/passwd; sleep 0.05", of=lambda: dvmtest.together(
-                lambda words: self.rows(*words, "-d", "2"), tools))):
-            self.assertTrue(rows, words)
-
-    def test_execsnoop(self):
-        output = self.while_running("/bin/true one two; sleep 0.1", "execsnoop", "-n", "true", "-d", "2")
-        self.assertRegex(output, r"^TIME\(ms\) +PID +PPID +UID +ARGS\n")
-        self.assertRegex(output, r"(?m)^\d+ +\d+ +\d+ +0 +/bin/true one two$")
-
-    def test_opensnoop(self):
-        output = self.while_running("cat /etc/passwd /nosuch; sleep 0.1", "opensnoop", "-n", "cat", "-d", "2")
-        self.assertRegex(output, r"(?m)^\d+ +cat +\d+ +0 /etc/passwd$")
-        self.assertRegex(output, r"(?m)^\d+ +cat +-1 +2 /nosuch$")
-        output = self.while_running("cat /etc/passwd /nosuch; sleep 0.1", "opensnoop", "-n", "cat", "-e", "-d", "2")
-        self.assertIn("/nosuch", output)
-        self.assertNotIn("/etc/passwd", output)
-
-    def test_syscount(self):
-        output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-d", "2")
-        self.assertRegex(output, r"(?m)^read +\d+ +\d+$")
-        self.assertNotRegex(output, r"(?m) 0 +\d+$")
-        output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-P", "-d", "2")
-        self.assertRegex(output, r"(?m)^cat +\d+ +\d+$")
 
     def test_funccount(self):
         self.assertRegex(self.tool("funccount", "func", "-c", program("looper") + " 1000"), r"(?m)^looper +func +1000$")
@@ -347,39 +206,6 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         output = self.tool("stackcount", "malloc", "libc*", "-c", self.build(LOCKS))
         self.assertRegex(output, r"malloc\n +program`leak\+0x[0-9a-f]+\n +program`main\+0x[0-9a-f]+\n(?:.*\n)*? +7\n")
 
-    def test_profile(self):
-        output = self.while_running(program("looper") + " 100000000", "profile", "-d", "2")
-        self.assertRegex(output, r"looper *\n +looper`(func|main)")
-
-    def test_profile_with_the_kernel(self):
-        output = self.while_running("dd if=/dev/zero of=/dev/null bs=1 count=300000", "profile", "-k", "-d", "2")
-        self.assertRegex(output, r"dd *\n(?: +vmlinux`[\w.]+\+0x\w+\n)+")
-
-    def test_offcputime(self):
-        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        output = self.tool("offcputime", "-p", str(process.pid), "-d", "2")
-        self.assertRegex(output, r"python\S* *\n +libc\.so\.6`\w*(nanosleep|select)\+")
-        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 100_000, output)
-
-    def test_offcputime_in_the_kernel(self):
-        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        output = self.tool("offcputime", "-k", "-p", str(process.pid), "-d", "2")
-        self.assertRegex(output, r"python\S* *\n(?: +vmlinux`[\w.]+\+0x\w+\n)*? +vmlinux`\w*nanosleep\+")
-        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 100_000, output)
-
-    def test_offcputime_in_the_kernel_and_the_program(self):
-        if b"sched_exit_tp" not in pathlib.Path("/sys/kernel/btf/vmlinux").read_bytes():
-            self.skipTest("the kernel has no tracepoint sched_exit_tp")
-        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        output = self.tool("offcputime", "-b", "-p", str(process.pid), "-d", "2")
-        self.assertRegex(output, r"(?s)python\S* *\n(?: +vmlinux`[\w.]+\+0x\w+\n)+.* libc\.so\.6`\w*(nanosleep|select)\+")
-
     def test_functions_of_cxx_need_no_quotes(self):
         for name in ("zoo::Cat::feed", "zoo::Cat::f*", '"zoo::Cat::feed"'):
             self.assertRegex(self.tool("funccount", name, "-c", program("classes")), r"(?m)^classes +zoo::Cat::feed +1$")
@@ -389,16 +215,6 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
         self.assertRegex(result.stderr, r"dvm: tool funclatency: none of the probes pid\d+:a.out:_start:return could be enabled\n$")
         self.assertRegex(result.stderr, r"1 probe left out, pid\d+:looper:_start:return: ")
-
-    def test_runqlat(self):
-        output = self.while_running("sleep 0.01", "runqlat", "-d", "2")
-        self.assertRegex(output, r"^microseconds\nall programs\n +value  -+ Distribution -+ count")
-
-    def test_biolatency(self):
-        # A dd that was just killed may still close its file: the folder then cannot be removed at the first try.
-        with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
-            output = self.while_running(f"dd if=/dev/zero of={folder}/x bs=64k count=4 oflag=direct conv=fsync", "biolatency", "-d", "2")
-        self.assertTrue(output.startswith("microseconds\n"), output)
 
     def leaks(self, *options):
         """By the functions of the program that called, innermost first: live bytes and blocks."""
