@@ -5,8 +5,9 @@ usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle
 
 Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
 while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
-dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost. Locks: four threads of a C++ program that contend
-for a mutex; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
+dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost.
+Locks: four threads of a C++ program contend for a mutex, which guards a counter (a hold of some 5 ns, the worst case) or a table of
+1,000 numbers; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
 does no more than read the TSC three times and count. The program is on while it waits for its input.
 """
 
@@ -78,6 +79,8 @@ LOCKS = r"""
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -90,27 +93,46 @@ struct ByHand {
   static uint64_t time() { return __rdtsc(); }
   static void note(uint64_t *times, uint64_t time) { times[std::countl_zero(time)]++; }
 };
-template <class Way> void lock(std::mutex &mutex, long &number) {
-  const uint64_t before = Way::time();
-  mutex.lock();
-  const uint64_t locked = Way::time();
-  Way::note(waits, locked - before);
-  number++;
-  Way::note(holds, Way::time() - locked);
-  mutex.unlock();
-}
-int main(int argc, char **argv) {
+struct Counter {
   std::mutex mutex;
   long number = 0;
+  uint64_t key(uint64_t seed) { return seed; }
+  void add(uint64_t) { number++; }
+};
+struct Table {  // of a thousand numbers; the key takes as long as reading a short line of text
+  std::mutex mutex;
+  std::map<uint64_t, long> numbers;
+  uint64_t key(uint64_t seed) {
+    for (int i = 0; i < 40; i++) seed = (seed ^ (seed >> 29)) * 0xbf58476d1ce4e5b9;
+    return seed % 1000;
+  }
+  void add(uint64_t key) { numbers[key]++; }
+};
+template <class Way, class Shared> void change(Shared &shared, uint64_t seed) {
+  const uint64_t key = shared.key(seed);
+  const uint64_t before = Way::time();
+  shared.mutex.lock();
+  const uint64_t locked = Way::time();
+  Way::note(waits, locked - before);
+  shared.add(key);
+  Way::note(holds, Way::time() - locked);
+  shared.mutex.unlock();
+}
+template <class Shared> void run(long count, bool is_by_hand) {
+  Shared shared;
   std::vector<std::thread> threads;
   std::getchar();
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 4; i++)
-    threads.emplace_back([&] {
-      for (long n = 0; n < std::atol(argv[1]); n++) argc > 2 ? lock<ByHand>(mutex, number) : lock<Plain>(mutex, number);
+  for (long i = 1; i <= 4; i++)
+    threads.emplace_back([&, i] {
+      for (long n = 0; n < count; n++) is_by_hand ? change<ByHand>(shared, i * n) : change<Plain>(shared, i * n);
     });
   for (std::thread &thread : threads) thread.join();
   std::printf("%.3f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+int main(int argc, char **argv) {
+  const bool is_by_hand = argc > 3;
+  std::strcmp(argv[1], "table") == 0 ? run<Table>(std::atol(argv[2]), is_by_hand) : run<Counter>(std::atol(argv[2]), is_by_hand);
 }
 """
 LOCK_SCRIPT = """
@@ -163,9 +185,9 @@ def firing(dvm, program, clause, rate):
     return 100 * share, 1e3 * (whole - share * length), sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", errors))
 
 
-def locking(dvm, program, *way):
+def locking(dvm, program, shared, *way):
     """Seconds; without dvm: of the program alone."""
-    with subprocess.Popen([program, str(LOCK_COUNT), *way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([program, shared, str(LOCK_COUNT), *way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         command = [dvm, "run", "-q", "-x", "backend=agent", "-n", LOCK_SCRIPT, "-p", str(process.pid)] if dvm else ["echo", "on"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tracer:
             if tracer.stdout.readline() != "on\n":
@@ -175,15 +197,15 @@ def locking(dvm, program, *way):
     return seconds
 
 
-def compare_locks(dvm, program, rounds):
+def compare_locks(dvm, program, shared, rounds):
     times = {"untraced": [], "by hand": [], "wait and hold": []}
     for _ in range(rounds):
-        times["untraced"].append(locking(None, program))
-        times["by hand"].append(locking(None, program, "by hand"))
-        times["wait and hold"].append(locking(dvm, program))
+        times["untraced"].append(locking(None, program, shared))
+        times["by hand"].append(locking(None, program, shared, "by hand"))
+        times["wait and hold"].append(locking(dvm, program, shared))
     for name, values in times.items():
         ratios = [value / plain for value, plain in zip(values, times["untraced"])]
-        print(f"4 threads that lock, {name}: {spread(values, 2)} s, {spread(ratios, 2)} times the untraced time", flush=True)
+        print(f"4 threads that lock a {shared}, {name}: {spread(values, 2)} s, {spread(ratios, 2)} times the untraced time", flush=True)
 
 
 def main():
@@ -195,7 +217,9 @@ def main():
         for threads in (8, 200):
             for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
                 print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)], 2)} ms", flush=True)
-        compare_locks(dvm, compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++"), rounds)
+        program = compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++")
+        for shared in ("counter", "table"):
+            compare_locks(dvm, program, shared, rounds)
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ last[0] = arg0; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
