@@ -19,13 +19,13 @@ BEGIN = (
     ("The keys of `a[i++]", "int e[int]; BEGIN i = 0; e[i++] += 1; printf(\"%d %d\", i, e[0]);", "1 1"),
     ("`sizeof` includes the padding", "struct s { int a; char b; }; BEGIN trace(sizeof (struct s));", "8"),
     ("`if` and `else`", "if (x > 1) trace(\"yes\"); else trace(\"no\");", "yes"),
-    ("A variable that is NULL", "self string w; string a[int]; BEGIN trace(self->w); trace(a[3]); g = strchr(\"a\", 'b'); trace(g); trace(\"|\");", "|"),
-    ("A variable that is NULL", "self string w; BEGIN trace(strlen(self->w));", "fault 1 0"),
-    ("A variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
-    ("A variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
-    ("What `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
+    ("A string variable that is NULL", "self string w; string a[int]; BEGIN trace(self->w); trace(a[3]); g = strchr(\"a\", 'b'); trace(g); trace(\"|\");", "|"),
+    ("A string variable that is NULL", "self string w; BEGIN trace(strlen(self->w));", "fault 1 0"),
+    ("A string variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
+    ("A string variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
+    ("The memory that `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
     ("`cleanpath(", "printf(\"%s %s %s\", cleanpath(\"/a/b/../\"), cleanpath(\"a/..\"), cleanpath(\"a/../b\"));", "/a . b"),
-    ("The value of `curcpu`", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
+    ("`curcpu` points", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
     ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
     ("`trace()` prints every string", "trace(\"a\\001b\");", "a\001b"),
     ("`pr_addr`", "printf(\"%d %d\", (long)curlwpsinfo->pr_addr == tid, (long)curpsinfo->pr_addr == pid);", "1 1"),
@@ -65,7 +65,7 @@ OPTIONS = (
 )
 
 ELSEWHERE = {
-    "Clauses run in dvm, about 1 ms": "a matter of time; scenarios/test_destructive.py",
+    "With uprobes, clauses run in dvm": "a matter of time; scenarios/test_destructive.py",
     "`trace()` and keys show the value": "variables/tst.floats.d",
     "At `sched:::on-cpu`": "depends on the kernel",
     "`jstack()` names Java": "needs a JVM",
@@ -83,7 +83,7 @@ ELSEWHERE = {
     "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
-HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` takes", "`-h` refuses", "`probefunc` of a C++",
+HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`-h` refuses", "`probefunc` of a C++",
         "A process that did not succeed")
 
 
