@@ -39,6 +39,9 @@ BEGIN = (
     ("`brk.d`", "self int endds; BEGIN self->endds = 0x7f0000001000; trace(0x7f0000001000 - self->endds);", "139637976727552"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`%-08d` is", "printf(\"[%-08d][%0-8d][%08d]\", 7, 7, 7);", "[7       ][7       ][00000007]"),
+    ("`arg2` of `ERROR`", "trace(1); trace(*(int *)8); } ERROR { printf(\"|%d|\", arg2);", "|1|fault 1 8"),
+    ("`arg2` of `ERROR`", "x = 0; trace(1 / x); } ERROR { printf(\"|%d|\", arg2);", "|0|fault 4 0"),
+    ("`arg2` of `ERROR`", "} BEGIN / *(int *)8 / { } ERROR { printf(\"|%d|\", arg2);", "|0|fault 1 8"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
 )
 
@@ -67,6 +70,7 @@ OPTIONS = (
 ELSEWHERE = {
     "With uprobes, clauses run in dvm": "a matter of time; scenarios/test_destructive.py",
     "`trace()` and keys show the value": "variables/tst.floats.d",
+    "`uregs[]` of": "variables/tst.uregs.d",
     "At `sched:::on-cpu`": "depends on the kernel",
     "`jstack()` names Java": "needs a JVM",
     "`ustack(n)` in an expression": "scenarios/test_stacks.py",
