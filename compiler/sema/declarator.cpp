@@ -66,12 +66,18 @@ bool constant_of(ExprPtr& e, int64_t& value, Session& s) {
   return constant(*e, value);
 }
 
+// Reports a number that is not what its place needs, unless an error in its expression was reported.
+void report_number(const Expr& e, Tag tag, Location where, std::string message, Session& s) {
+  if (!is_error(e.type)) s.error(tag, where, std::move(message));
+}
+
 void add_bitfield(MemberDecl& m, const Type* type, StructLayout& layout, Session& s) {
   int64_t width = 0;
   const Location where = m.width->where;
   const std::string& name = m.declarator.name;
   if (!constant_of(m.width, width, s) || width < 0 || (width == 0 && !name.empty()))
-    return s.error(Tag::D_DECL_BFCONST, where, "positive integral constant expression expected as bit-field size");
+    return report_number(*m.width, Tag::D_DECL_BFCONST, where, "positive integral constant expression expected as bit-field size",
+                         s);
   if (!is_integer(type))
     return s.error(Tag::D_DECL_BFTYPE, m.declarator.where,
                    fmt::format("invalid type for bit-field: {}", name.empty() ? "(anon)" : name),
@@ -168,8 +174,8 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, Type* type, Session& s) {
   if (e.value) {
     const Location where = e.value->where;
     if (!constant_of(e.value, next, s))
-      return s.error(Tag::D_DECL_ENCONST, where,
-                     fmt::format("enumerator '{}' must be assigned to an integral constant expression", e.name));
+      return report_number(*e.value, Tag::D_DECL_ENCONST, where,
+                           fmt::format("enumerator '{}' must be assigned to an integral constant expression", e.name), s);
   }
   if ((next < INT32_MIN || next > INT32_MAX) && !is_included(e.where, s))
     return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows INT_MAX ({})", e.name, INT32_MAX));
@@ -200,9 +206,11 @@ const Type* array_type(const Type* element, Derivation& d, Session& s) {
   int64_t count = 0;
   const Location where = d.count ? d.count->where : d.where;
   if (is_void(element)) return fail(s, Tag::D_DECL_VOIDOBJ, d.where, "cannot declare array of void");
-  if (d.count && (!constant_of(d.count, count, s) || count < 0))
-    return fail(s, Tag::D_DECL_ARRSUB, where,
-                "positive integral constant expression or tuple signature expected as array declaration subscript");
+  if (d.count && (!constant_of(d.count, count, s) || count < 0)) {
+    report_number(*d.count, Tag::D_DECL_ARRSUB, where,
+                  "positive integral constant expression or tuple signature expected as array declaration subscript", s);
+    return s.types.error();
+  }
   if (!is_object(element))
     return fail(s, Tag::D_DECL_INCOMPLETE, d.where, fmt::format("array of incomplete type {}", element->name),
                 s.type_hints(*element));
