@@ -242,12 +242,18 @@ class ItemParser {
     return before ? guesses(*before, token) : std::vector<std::string>();
   }
 
+  static std::vector<std::string> class_hint(std::string_view scope) {
+    return {fmt::format("a class of the traced program is written struct `{}::NAME", scope)};
+  }
+
   // An operand that begins a line after a complete one usually lacks a ';' before it.
   std::vector<std::string> guesses(const Token& before, const Token& token) {
     if (before.type() == Lexer::STRING && token.type() == Lexer::STRING)
       return {"D does not join adjacent strings: strjoin() does"};
     if (before.type() == Lexer::IDENTIFIER && file_.text().substr(token.where().begin).starts_with("::"))
-      return {fmt::format("a class of the traced program is written struct `{}::NAME", before.text())};
+      return class_hint(before.text());
+    if (before.type() == Lexer::PROBE && token.text().starts_with('*') && before.text().find("::") != std::string_view::npos)
+      return class_hint(before.text().substr(0, before.text().find("::")));
     const bool new_line = file_.line(before.where().begin) < file_.line(token.where().begin);
     const size_t type = before.type();
     const bool complete = type == Lexer::IDENTIFIER || type == Lexer::INTEGER || type == Lexer::STRING || type == Lexer::RPAREN ||
