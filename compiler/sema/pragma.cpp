@@ -119,11 +119,22 @@ void depend(const Pragma& pragma, const Words& w, Session& s) {
           w[3] == "module" ? std::vector<std::string>{"dvm does not see the modules of the kernel"} : std::vector<std::string>{});
 }
 
+bool is_decimal(const std::string& word) { return word.find_first_not_of("0123456789") == std::string::npos; }
+
+// SourceFile has applied it; `first` is the word that is the number of a line.
+void check_line(const Pragma& pragma, const Words& w, size_t first, Session& s) {
+  const bool has_number = w.size() > first && is_decimal(w[first]);
+  if (!has_number || (w.size() > first + 1 && !w[first + 1].starts_with('"')))
+    s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "malformed #line directive: expected <line> [\"<file>\"]");
+}
+
 }  // namespace
 
 void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
   const Words w = split_words(pragma.text);
-  if (w.empty() || std::isdigit(static_cast<unsigned char>(w[0][0])) || w[0] == "line" || w[0] == "ident") return;
+  if (w.empty() || w[0] == "ident") return;
+  const bool is_marker = std::isdigit(static_cast<unsigned char>(w[0][0]));
+  if (is_marker || w[0] == "line") return check_line(pragma, w, is_marker ? 0 : 1, s);
   if (w[0] == "error") return s.error(Tag::D_PRAGERR, pragma.where, fmt::format("#{}", pragma.text));
   if (w[0] != "pragma") return s.error(Tag::D_PRAGCTL_INVAL, pragma.where, fmt::format("invalid control directive: #{}", w[0]));
   if (w.size() < 2 || w[1] == "ident") return;
