@@ -24,6 +24,8 @@ BEGIN = (
     ("A string variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
     ("A string variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
     ("The memory that `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
+    ("`raise()` and `stop()`", "raise(10);", "fault 3 0"),
+    ("`raise()` and `stop()`", "stop();", "fault 3 0"),
     ("`cleanpath(", "printf(\"%s %s %s\", cleanpath(\"/a/b/../\"), cleanpath(\"a/..\"), cleanpath(\"a/../b\"));", "/a . b"),
     ("`curcpu` points", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
     ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
@@ -101,7 +103,7 @@ def rows():
 def run_begin(text):
     declarations, found, body = text.rpartition("; BEGIN ")
     program = (declarations + ";" if found else "") + "int x; BEGIN { x = 2147483647; " + (body if found else text) + " exit(0); }"
-    return dvmtest.dvm("run", "-q", "-n", program + ' ERROR { printf("fault %d %d", arg4, arg5); exit(1); }')
+    return dvmtest.dvm("run", "-q", "-w", "-n", program + ' ERROR { printf("fault %d %d", arg4, arg5); exit(1); }')
 
 
 class Page(unittest.TestCase):
