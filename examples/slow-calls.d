@@ -1,6 +1,6 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * What did each call of malloc() do that took longer than 10 us?  Everything is recorded, only slow calls are printed.
+ * Which calls of malloc() take longer than 10 us, and with which arguments?  Each call is recorded, but only slow ones are printed.
  *   dvm run examples/slow-calls.d -c '/usr/bin/python3 -c pass'
  */
 #pragma D option quiet

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * Which thread does the work?  dvm run examples/threads.d -c 'build/release/tests/programs/threads 4 10000'
+ * Which thread does the work?  The sources have threads in tests/programs.  dvm run examples/threads.d -c './threads 4 10000'
  */
 #pragma D option quiet
 
