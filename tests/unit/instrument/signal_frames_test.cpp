@@ -11,6 +11,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace dvm::runtime {
 namespace {
@@ -46,6 +48,7 @@ class SignalFramesTest : public testing::Test {
     child_ = fork();
     if (child_ == 0) live(memory);
     while (*entered == 0) usleep(1000);
+    for (int i = 0; i < 10'000 && !executes(); i++) usleep(1000);
   }
   void TearDown() override {
     kill(child_, SIGKILL);
@@ -65,9 +68,15 @@ class SignalFramesTest : public testing::Test {
   }
   void send(int signal) const {
     kill(child_, signal);
-    for (int i = 0; i < 10'000 && *entered != signal; i++) usleep(1000);
+    for (int i = 0; i < 10'000 && (*entered != signal || !pauses()); i++) usleep(1000);
     ASSERT_EQ(*entered, signal);
-    usleep(10'000);
+    ASSERT_TRUE(pauses());
+  }
+  // It waits in pause(2), behind whatever it has entered.
+  bool pauses() const {
+    std::string call;
+    std::ifstream("/proc/" + std::to_string(child_) + "/syscall") >> call;
+    return call == "34";
   }
   bool executes() const { return executes(code_); }
   bool executes(const AddressRange& code) const {
@@ -82,7 +91,6 @@ class SignalFramesTest : public testing::Test {
 };
 
 TEST_F(SignalFramesTest, AThreadExecutesTheCode) {
-  usleep(10'000);
   EXPECT_TRUE(executes());
   EXPECT_FALSE(executes({code_.begin + 2, code_.end}));
 }
