@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -179,6 +180,19 @@ const FrameRule& CallFrames::at(uint64_t address) {
   if (known != set.end()) return *known;
   std::move_backward(set.begin(), set.end() - 1, set.end());
   return set.front() = look_up(address);
+}
+
+bool CallFrames::follows_call(uint64_t offset) const {
+  constexpr size_t kLongest = 7;
+  constexpr unsigned char kDirect = 0xe8, kIndirect = 0xff, kOpcode = 0x38, kIsCall = 0x10;
+  std::array<unsigned char, kLongest + 1> code{};
+  if (offset < kLongest || pread(file_->elf.fd(), code.data(), kLongest, static_cast<off_t>(offset - kLongest)) != kLongest)
+    return false;
+  if (code[kLongest - 5] == kDirect) return true;
+  constexpr size_t kLengths[] = {2, 3, 4, 6, 7};  // by how the address is given
+  return std::any_of(std::begin(kLengths), std::end(kLengths), [&](size_t length) {
+    return code[kLongest - length] == kIndirect && (code[kLongest - length + 1] & kOpcode) == kIsCall;
+  });
 }
 
 FrameRule CallFrames::look_up(uint64_t address) const {

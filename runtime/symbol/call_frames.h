@@ -45,6 +45,8 @@ class CallFrames {
   std::optional<uint64_t> address_of(uint64_t offset) const;
   // Valid until the next call.
   const FrameRule& at(uint64_t address);
+  // True if a call instruction may end right before that offset of the file.
+  bool follows_call(uint64_t offset) const;
   // True if every function of the table that has a frame sets %rbp to it.
   bool keeps_frame_pointers();
 

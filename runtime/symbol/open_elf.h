@@ -22,6 +22,7 @@ class OpenElf {
   OpenElf& operator=(const OpenElf&) = delete;
 
   Elf* get() const { return elf_; }
+  int fd() const { return file_.fd(); }
   const std::string& problem() const { return problem_; }  // why get() is null
   uint64_t bytes_on_disk() const { return file_.bytes_on_disk(); }
 

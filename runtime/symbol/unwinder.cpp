@@ -116,10 +116,6 @@ bool step_by_return_address(CapturedStack& stack) {
   return true;
 }
 
-// True if an address has information that the byte before it lacks. No call ends there: makecontext() has put the address on the
-// stack, and nothing lies above it.
-bool begins_information(const FrameRule* of_address) { return of_address != nullptr && of_address->is_known; }
-
 // By no information on the frame.
 bool step_without_rule(CapturedStack& stack) {
   const bool has_stepped = step_by_return_address(stack);
@@ -169,6 +165,15 @@ const FrameRule* Unwinder::find(KnownProcess& process, uint64_t address) {
   return in_file ? &frames->at(*in_file) : nullptr;
 }
 
+// True if makecontext() has put this address on the stack, above which nothing lies: code with information begins there, and no
+// call ends there.
+bool Unwinder::begins_context(KnownProcess& process, uint64_t address) {
+  const FrameRule* rule = find(process, address);
+  if (rule == nullptr || !rule->is_known) return false;
+  const MappedObject* object = object_at(process.objects, address);
+  return !frames_of(process, *object)->follows_call(address - object->address + object->offset);
+}
+
 const FrameRule* Unwinder::rule_at(int32_t pid, KnownProcess& known, uint64_t address) {
   const FrameRule* rule = find(known, address);
   return rule ? rule : find(process(pid), address);
@@ -210,7 +215,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     frames[count++] = address;
     const FrameRule* rule = rule_at(pid, known, is_exact ? address : address - 1);
     const bool is_known = rule != nullptr && rule->is_known;
-    if (!is_known && !is_exact && begins_information(rule_at(pid, known, address))) return count;
+    if (!is_known && !is_exact && begins_context(known, address)) return count;
     is_exact = is_known && rule->is_signal;
     is_cut = is_known && runs_out(stack, *rule);
     if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(stack)) break;

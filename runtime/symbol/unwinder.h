@@ -69,6 +69,7 @@ class Unwinder {
   CallFrames* frames_of(KnownProcess& process, const MappedObject& object);
   const FrameRule* find(KnownProcess& process, uint64_t address);
   const FrameRule* rule_at(int32_t pid, KnownProcess& process, uint64_t address);
+  bool begins_context(KnownProcess& process, uint64_t address);
   bool is_code(int32_t pid, KnownProcess& process, uint64_t address);
   size_t follow_chain(int32_t pid, KnownProcess& process, std::span<const std::byte> chain, std::span<uint64_t> frames,
                       size_t count);

@@ -183,6 +183,37 @@ TEST(Unwinder, KnowsAPoppedRegisterWhoseOldPlaceWasNotCaptured) {
   EXPECT_EQ(frames[2], here);
 }
 
+// Functions with information, behind code without: a call that does not return, and no call.
+__asm__(R"(
+  .text
+  call abort
+  .cfi_startproc
+dvm_test_behind_call:
+  ret
+  .cfi_endproc
+  nopl 0x200(%rax,%rax,1)
+  .cfi_startproc
+dvm_test_behind_nop:
+  ret
+  .cfi_endproc
+)");
+extern "C" const char dvm_test_behind_call, dvm_test_behind_nop;
+
+TEST(Unwinder, EndsBehindCodeWithoutInformationOnlyIfThatMadeNoCall) {
+  Unwinder unwinder;
+  const uint64_t here = program_counter(), begin = 0x9000;
+  for (const auto& [returns_to, expected] : {std::pair(&dvm_test_behind_call, 3u), {&dvm_test_behind_nop, 2u}}) {
+    const std::array<uint64_t, 4> captured = {begin + 16, address_of(returns_to), 0xa000, here};
+    CapturedStack stack;
+    stack.set(kReturnAddress, address_of(&dvm_test_in_frame));
+    stack.set(kStackPointer, begin), stack.set(kFramePointer, begin);
+    stack.address = begin, stack.bytes = std::as_bytes(std::span(captured));
+    std::array<uint64_t, 3> frames{};
+    EXPECT_EQ(unwinder.walk(getpid(), stack, frames), expected);
+    EXPECT_EQ(frames[1], address_of(returns_to));
+  }
+}
+
 // %rbp is still that of the caller, of which there is no information either.
 CapturedStack at_generated_entry(std::span<const uint64_t> captured, uint64_t frame_pointer) {
   CapturedStack stack;
