@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -106,18 +107,53 @@ Status attach_all(const UprobeSet& set, std::vector<FileDescriptor>& links, std:
   return attach_doubtful(doubtful, links, refused);
 }
 
-}  // namespace
-
-Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+Status attach_set(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   Status status = attach_all(set, links, refused);
   if (status || set.pid == 0 || !is_gone(set.pid)) return status;
   for (const Probe* probe : set.probes) refused.push_back({probe, "its process has ended"});
   return {};
 }
 
-void detach(std::vector<FileDescriptor>& links) {
-  for_each_at_once(links.size(), [&](size_t i) { shielded([&] { links[i] = FileDescriptor(); }); });
-  links.clear();
+// True if a refused probe has places that were not refused.
+bool is_partly_on(std::span<UprobeSet* const> sets, const std::vector<Refused>& refused) {
+  std::map<const Probe*, size_t> refusals, places;
+  for (const Refused& one : refused) refusals[one.probe]++;
+  for (const UprobeSet* set : sets)
+    for (const Probe* probe : set->probes)
+      if (!set->is_aside && refusals.contains(probe)) places[probe]++;
+  return std::any_of(places.begin(), places.end(), [&](const auto& one) { return one.second > refusals[one.first]; });
+}
+
+}  // namespace
+
+void UprobeSet::leave_out(const std::set<const Probe*>& left_out) {
+  UprobeSet left = *this;
+  for (auto* numbers : {&left.offsets, &left.cookies, &left.counters}) numbers->clear();
+  left.probes.clear();
+  for (size_t i = 0; i < probes.size(); i++)
+    if (!left_out.contains(probes[i])) left.add(offsets[i], cookies[i], counters[i], probes[i]);
+  *this = std::move(left);
+}
+
+Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+  const size_t first = links.size();
+  std::set<const Probe*> left_out;
+  for (;;) {
+    std::vector<Refused> its, aside;
+    for (const UprobeSet* set : sets)
+      if (Status status = attach_set(*set, links, set->is_aside ? aside : its); !status) return status;
+    const bool is_partly = is_partly_on(sets, its);
+    for (Refused& one : its)
+      if (left_out.insert(one.probe).second) refused.push_back(std::move(one));
+    if (!is_partly) return {};
+    detach(links, first);
+    for (UprobeSet* set : sets) set->leave_out(left_out);
+  }
+}
+
+void detach(std::vector<FileDescriptor>& links, size_t first) {
+  for_each_at_once(links.size() - first, [&](size_t i) { shielded([&] { links[first + i] = FileDescriptor(); }); });
+  links.resize(first);
 }
 
 }  // namespace dvm::runtime

@@ -4,6 +4,8 @@
 // probes on instructions that the kernel will probably refuse are attached apart from the others.
 
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct UprobeSet {
   std::string path;
   int32_t pid = 0;
   bool is_return = false;
+  bool is_aside = false;  // beside the probes' own uprobes: a refusal of one refuses no probe
   int program = -1;
   std::vector<uint64_t> offsets, cookies, counters;
   std::vector<const Probe*> probes;
@@ -29,13 +32,15 @@ struct UprobeSet {
     counters.push_back(counter);
     probes.push_back(probe);
   }
+  void leave_out(const std::set<const Probe*>& left_out);
 };
 
-// Adds links for the set. An error is one that every set would meet: missing rights, an old kernel. The probes of a process that
-// has ended meanwhile are refused.
-Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
+// Adds links for the sets, in their order. A probe of which the kernel refuses one place has none, and is refused once. The
+// probes of a process that has ended meanwhile are refused. An error is one that every set would meet: missing rights, an old
+// kernel.
+Status attach_uprobes(std::span<UprobeSet* const> sets, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
 
-// Takes the probes of all links off.
-void detach(std::vector<FileDescriptor>& links);
+// Takes the probes of all links off, from this one on.
+void detach(std::vector<FileDescriptor>& links, size_t first = 0);
 
 }  // namespace dvm::runtime

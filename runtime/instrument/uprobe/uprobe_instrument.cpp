@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,7 +65,7 @@ class UprobeInstrument final : public CountingInstrument,
     const PlacingLock lock;
     const size_t before = links_.size();
     Status status = try_enable(probes, refused);
-    if (!status) is_on_ ? detach_from(before) : disable();  // what was on before stays
+    if (!status) is_on_ ? detach(links_, before) : disable();  // what was on before stays
     is_on_ |= static_cast<bool>(status);
     return status;
   }
@@ -175,13 +174,6 @@ class UprobeInstrument final : public CountingInstrument,
     FileDescriptor program;
   };
 
-  void detach_from(size_t first) {
-    const auto begin = links_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<FileDescriptor> added(std::make_move_iterator(begin), std::make_move_iterator(links_.end()));
-    links_.erase(begin, links_.end());
-    detach(added);
-  }
-
   // Unless there is one.
   Status make_ring(size_t bytes) {
     if (ring_) return {};
@@ -265,14 +257,12 @@ class UprobeInstrument final : public CountingInstrument,
 
   // The programs that count missed returns go first. If the kernel refuses one, it refuses the return as well.
   Status attach(UprobeSets& sets, std::vector<Refused>& refused) {
-    std::vector<Refused> refused_too;
-    for (const auto& [path, set] : loss_sets_)
-      if (Status status = attach_uprobes(set, links_, refused_too); !status) return status;
-    loss_sets_.clear();
+    std::map<std::string, UprobeSet> losses = std::exchange(loss_sets_, {});
+    std::vector<UprobeSet*> in_order;
+    for (auto& [path, set] : losses) in_order.push_back(&set);
     // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself.
-    for (auto set = sets.rbegin(); set != sets.rend(); ++set)
-      if (Status status = attach_uprobes(set->second, links_, refused); !status) return status;
-    return {};
+    for (auto set = sets.rbegin(); set != sets.rend(); ++set) in_order.push_back(&set->second);
+    return attach_uprobes(in_order, links_, refused);
   }
 
   // At the entry of a function that has a uretprobe.
@@ -289,6 +279,7 @@ class UprobeInstrument final : public CountingInstrument,
     const auto program = losses_->program(maps(place.site->pid));
     if (!program) return program.error();
     UprobeSet& set = loss_sets_[place.site->path];
+    set.is_aside = true;
     set.path = place.site->path;
     set.pid = followed_ ? 0 : place.site->pid;
     set.program = *program;
@@ -397,7 +388,7 @@ class UprobeInstrument final : public CountingInstrument,
     auto clock = SchedulerClock::make();
     if (clock)
       scheduler_clock_ = std::move(*clock);
-    else
+    else if (refused.empty() || refused.back().probe != &probe)  // of another place
       refused.push_back({&probe, "vtimestamp is not available: " + clock.error().message});
     return scheduler_clock_ != nullptr;
   }

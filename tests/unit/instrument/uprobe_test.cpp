@@ -292,6 +292,41 @@ TEST_F(Uprobe, FunctionsThatCannotBeProbedAreLeftOutAlone) {
   EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 1}, {4, 1}, {5, 1}}));
 }
 
+// As a marker that was inlined at several places.
+TEST_F(Uprobe, AProbeWithOnePlaceThatCannotBeProbedIsLeftOutAtAll) {
+  TracedChild child({[] { traced_plain(1), traced_second(1); }});
+  const auto sites = [&](auto... functions) {
+    return std::vector<UprobeSite>{std::get<UprobeSite>(probe_on(child.pid(), functions, 9).site)...};
+  };
+  Probe several = probe_on(child.pid(), &traced_plain, 1);
+  several.more_sites = sites(&traced_locked, &traced_second, &traced_invalid);
+  const Probe plain = probe_on(child.pid(), &traced_plain, 2), back = probe_on(child.pid(), &traced_second, 3, true);
+  CaptureNeeds needs;
+  needs.args = 1;  // another program
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(instrument->enable(std::vector<EnabledProbe>{{&several, {}}, {&plain, {}}, {&back, needs}}, refused_));
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(refused_[0].probe, &several);
+  ASSERT_TRUE(child.call(0));
+  Counter counter;
+  ASSERT_TRUE(instrument->poll(counter));
+  EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{2, 1}, {3, 1}}));
+}
+
+TEST_F(Uprobe, AProbeWithOneArgumentInAVectorRegisterIsLeftOutAtAllPlaces) {
+  TracedChild child({[] { traced_plain(1), traced_second(1); }});
+  Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  UprobeSite other = std::get<UprobeSite>(probe_on(child.pid(), &traced_second, 1).site);
+  std::get<UprobeSite>(probe.site).inside.emplace()[0] = Operand::constant(7);
+  other.inside.emplace()[0].kind = Operand::Kind::vector;
+  probe.more_sites = {other, other};
+  CaptureNeeds needs;
+  needs.args = 1;
+  EXPECT_TRUE(trace(child, {{&probe, needs}}).empty());
+  EXPECT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(trace(child, {{&probe, {}}}).size(), 3u);  // no clause reads it
+}
+
 constexpr unsigned kRax = 10, kRdi = 14, kRip = 16, kCs = 17, kRsp = 19;
 
 TEST_F(Uprobe, RegistersAreThoseOfTheThread) {
