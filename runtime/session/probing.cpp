@@ -185,7 +185,7 @@ Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refuse
   std::vector<Left> left;
   for (const EnabledProbe& probe : probes) {
     if (is_own(*probe.probe)) continue;  // nothing has to be enabled
-    if (std::string problem = config_.is_replay ? "" : unknown_value(probe); !problem.empty())
+    if (std::string problem = config_.is_replay ? unknown_argument(probe) : unknown_value(probe); !problem.empty())
       refused.push_back({probe.probe, std::move(problem)});
     else
       left.push_back({&probe, ""});

@@ -46,12 +46,12 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
   std::string_view in_dvm(const Probe& probe) const override { return inner_->in_dvm(probe); }
   std::string_view refusal(const Probe& probe) const override { return inner_->refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
-    for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
     for (EnabledProbe& enabled : widened) {
-      const unsigned wanted = enabled.needs.args;
+      const unsigned not_asked = name() == "uprobe" ? in_vectors(*enabled.probe) & ~enabled.needs.args : 0;
+      writer_->add_probe(*enabled.probe, static_cast<uint16_t>(not_asked));
       enabled.needs |= kWhateverIsAsked;
-      if (name() == "uprobe") enabled.needs.args &= static_cast<uint16_t>(wanted | ~in_vectors(*enabled.probe));
+      enabled.needs.args &= static_cast<uint16_t>(~not_asked);
       enabled.clauses.clear();  // its firings are recorded
       enabled.in_dvm = InDvm::accounted;
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;

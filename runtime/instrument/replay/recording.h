@@ -11,7 +11,8 @@
 //              wall     ns to add to CLOCK_MONOTONIC for the time since 1970, when recording began
 //              target   pid that $target was, 0: none
 //   block    u32 kind | u32 length | u32 crc of the payload | u32 count | payload of `length` bytes        as many as there are
-//   probes   count times: u32 id | u8 site | u8 flags | u16 0 | i32 pid | u64 number | 6 texts: provider module function name
+//   probes   count times: u32 id | u8 site | u8 flags | u16 which args are not known | i32 pid | u64 number | 6 texts: provider
+//   module function name
 //              object demangled; a text is u16 length and as many bytes
 //              site   1 entry, 2 return (number: file offset), 3 tick, 4 profile (number: period in ns)
 //              flags  1: the object is the program itself (a.out)
@@ -76,7 +77,8 @@ class RecordingWriter {
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
 
   // Before the first firing of the probe. Internal probes (BEGIN) are not recorded: a replay has its own.
-  void add_probe(const Probe& probe);
+  // unknown: a bit for each further argument that is not recorded.
+  void add_probe(const Probe& probe, uint16_t unknown = 0);
   // Adds the firing to the buffer; firings of other probes are ignored. False: empty_buffer() should be called before the next
   // firing. A buffer that is full nevertheless is written here.
   bool write(const vm::Firing& firing) noexcept;

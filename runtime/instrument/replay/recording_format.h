@@ -40,7 +40,7 @@ struct ProbeHead {
   uint32_t id;
   uint8_t site;
   uint8_t flags;
-  uint16_t zero;
+  uint16_t unknown;  // a bit for each argument that is not recorded
   int32_t pid;
   uint32_t number_low, number_high;  // a u64, in halves since it is not aligned
 };

@@ -74,6 +74,8 @@ bool take_probe(Decoder& from, Probe& probe) {
   probe.spell_provider = (head.flags & kSpellProvider) != 0;
   probe.spell_function = (head.flags & kSpellFunction) != 0;
   probe.spell_name = (head.flags & kSpellName) != 0;
+  for (size_t n = 0; n < kArguments; n++)
+    if ((head.unknown >> n & 1) != 0) probe.unknown_arguments.push_back({n, "and the recording does not have it"});
   std::string other_name;
   if (!take_text(from, probe.provider) || !take_text(from, probe.module) || !take_text(from, probe.function) ||
       !take_text(from, probe.name) || !take_text(from, probe.object) || !take_text(from, other_name))

@@ -146,8 +146,10 @@ void RecordingWriter::flush() noexcept {
   buffered_ = 0;
 }
 
-void RecordingWriter::add_probe(const Probe& probe) {
+void RecordingWriter::add_probe(const Probe& probe, uint16_t unknown) {
   ProbeHead head{};
+  head.unknown = unknown;
+  for (const UnknownArgument& one : probe.unknown_arguments) head.unknown |= static_cast<uint16_t>(1U << one.number);
   head.id = probe.id;
   head.flags = static_cast<uint8_t>((probe.in_program ? kInProgram : 0) | (probe.spell_provider ? kSpellProvider : 0) |
                                     (probe.spell_function ? kSpellFunction : 0) | (probe.spell_name ? kSpellName : 0));

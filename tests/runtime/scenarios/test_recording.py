@@ -217,6 +217,17 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertNotIn("left out", run.stderr)
         self.assertEqual(sorted(run.stdout.split()), ["2", "2", "constants", "vectors"])
         self.assertEqual(dvm("replay", "-q", path, "-n", script).stdout, run.stdout)
+        for argument, expected in (("arg0", ""), ("arg1", "12")):
+            replayed = dvm("replay", "-q", path, "-n", f"dvmtest$target:::vectors {{ printf(\"%d\", {argument}); }} tick-1h {{ }}")
+            self.assertEqual((replayed.stdout.strip(), "left out" in replayed.stderr), (expected, not expected), replayed.stderr)
+
+    def test_arguments_that_cannot_be_read_are_not_replayed(self):
+        path = os.path.join(self.folder.name, "numbers.dvm")
+        self.assertEqual(dvm("record", "-q", "-o", path, "-n", "dvmtest$target:::numbers", "-c", program("markers_O0") + " 2").returncode, 0)
+        refused = dvm("replay", "-q", path, "-n", "dvmtest$target:::numbers { trace(arg3); }")
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("a clause reads arg3, which cannot be read, and the recording does not have it", refused.stderr)
+        self.assertEqual(dvm("replay", "-q", path, "-n", 'dvmtest$target:::numbers { printf("%d", arg1); }').stdout.strip(), "12")
 
     def test_an_unfinished_recording_leaves_no_file(self):
         path = os.path.join(self.folder.name, "none.dvm")

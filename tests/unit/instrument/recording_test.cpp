@@ -158,7 +158,8 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   program.in_program = true;
   program.other_names = {"f"};
   program.spell_name = true;
-  (*writer)->add_probe(program);
+  program.unknown_arguments = {{3, "since it is a long double"}};
+  (*writer)->add_probe(program, 1U << 9);
   (*writer)->add_probe(program);
   (*writer)->add_probe(tick(8));
   Probe begin;
@@ -186,6 +187,9 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   EXPECT_EQ(probe->id, 7U);
   EXPECT_EQ(probe->object, "/usr/lib/libc.so.6");
   EXPECT_TRUE(probe->spell_name && !probe->spell_function);
+  ASSERT_EQ(probe->unknown_arguments.size(), 2U);
+  EXPECT_EQ(probe->unknown_arguments[0].number, 3U);
+  EXPECT_EQ(probe->unknown_arguments[1].number, 9U);
   EXPECT_EQ(std::get<UprobeSite>(probe->site).offset, 0x123456789abcU);
   EXPECT_EQ(std::get<UprobeSite>(probe->site).pid, 42);
   EXPECT_EQ(std::get<TimerSite>(catalog.find(8)->site).period_ns, 1'000'000'000U);
