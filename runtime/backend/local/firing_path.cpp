@@ -74,10 +74,17 @@ void FiringPath::tell_globals() noexcept {
   if (context_.activity == Activity::active) globals_.update(*context_.variables);
 }
 
+// tick-N fires in dvm, on whatever CPU that runs; like BEGIN, it counts as a firing of the one CPU.
+bool FiringPath::is_of_one_cpu(const Probe& probe, vm::Firing& firing) const noexcept {
+  const auto* timer = std::get_if<TimerSite>(&probe.site);
+  if (timer != nullptr && !timer->every_cpu) firing.cpu = static_cast<int32_t>(only_cpu_);
+  return firing.cpu == only_cpu_;
+}
+
 bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (is_before_begin(firing.timestamp, begun_)) return true;
-  const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
-  if (probe == nullptr) return true;
+  const ProbeEcbs* probe = find(firing.probe_id);
+  if (probe == nullptr || (only_cpu_ >= 0 && !is_of_one_cpu(*probe->probe, firing))) return true;
   if (std::holds_alternative<TimerSite>(probe->probe->site)) globals_.take_changes(*context_.variables);
   deliver(*probe, firing);
   if (!globals_.empty()) tell_globals();

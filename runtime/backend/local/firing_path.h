@@ -66,6 +66,7 @@ class FiringPath final : public EventSink {
   [[gnu::always_inline]] void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
   [[gnu::always_inline]] bool count() noexcept;
   void tell_globals() noexcept;
+  bool is_of_one_cpu(const Probe& probe, vm::Firing& firing) const noexcept;
 
   const HandleConfig& config_;
   const Enabling& enabling_;

@@ -78,6 +78,13 @@ class Modes(unittest.TestCase):
         self.assertEqual(result.stdout.split(), [str(cpu)] * 2)
         self.assertIn("could not enable tracing: CPU 99999 is not online", self.run_here("-x", "cpu=99999", "-n", "BEGIN").stderr)
 
+    def test_tick_fires_for_the_one_cpu_wherever_dvm_runs(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        script = "tick-10ms { trace(cpu); exit(0); }"
+        for here, wanted in ((cpus[0], cpus[-1]), (cpus[-1], cpus[0])):
+            command = ["taskset", "-c", str(here), dvmtest.DVM, "run", "-q", "-x", f"cpu={wanted}", "-n", script]
+            self.assertEqual(subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip(), str(wanted))
+
     def test_clauses_need_no_comma_between_them(self):
         for text, missing in (("1-3", ":::-3"), ("BEGIN moss4", ":::moss4"), ("moss4 1", ":::moss4")):
             self.check_refused(["-n", text], f"invalid probe specifier {text}: probe description {missing} does not match any probes", 1)
