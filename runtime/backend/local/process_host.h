@@ -36,11 +36,12 @@ class ProcessHost final : public vm::Host {
     if (may_act) signals_.learn(pid);
   }
   // Stores the parent of a process, which /proc does not show after one of them has ended.
-  void add_child(int32_t child, int32_t parent) noexcept { parents_[place(child)] = {child, parent}; }
+  void add_child(int32_t child, int32_t parent) noexcept { parents_[place(child)] = {child, parent, true}; }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid, tid_ = firing.tid, cpu_ = firing.cpu;
     uid_ = firing.uid, gid_ = firing.gid, ppid_ = firing.ppid;
+    if (Child& known = parents_[place(pid_)]; ppid_ >= 0 && !known.was_forked) known = {pid_, ppid_, false};
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
@@ -121,6 +122,7 @@ class ProcessHost final : public vm::Host {
  private:
   struct Child {
     int32_t pid = 0, parent = 0;
+    bool was_forked = false;  // by a process that is followed; otherwise the parent was that of its latest firing
   };
   static constexpr size_t kChildren = 4096;  // places; a place holds the latest of the children that share it
 
@@ -131,9 +133,12 @@ class ProcessHost final : public vm::Host {
     const Child& known = parents_[place(pid)];
     return known.pid == pid && known.parent != 0 ? known.parent : -1;
   }
+  // The process that fired may have ended, and so may its parent: what the firing says counts first.
   int32_t parent_of(int32_t pid) noexcept {
-    const int32_t parent = known_parent(pid);
-    return parent >= 0 ? parent : memory_.ids(pid).ppid;
+    if (parents_[place(pid)].was_forked && known_parent(pid) >= 0) return known_parent(pid);
+    if (pid == pid_ && ppid_ >= 0) return ppid_;
+    const int32_t parent = memory_.ids(pid).ppid;
+    return parent >= 0 ? parent : known_parent(pid);
   }
 
   Speculations* speculations_ = nullptr;

@@ -137,6 +137,13 @@ class SystemCalls(dvmtest.PrivilegedTest):
             replay = dvm("replay", "-q", "-x", "strsize=1k", file, "-n", script.replace("&& ppid == $target", ""))
             self.assertIn("/bin/true word 7\n", replay.stdout, replay.stderr)
 
+    def test_descendants_are_known_when_they_have_ended(self):
+        """Each `true`, and the shell that starts it, ends before dvm runs the clause."""
+        script = 'syscall::execve:entry, syscall::exit_group:entry /progenyof($target)/ { @[probefunc, execname] = count(); }'
+        out = self.run_script(script, "sh -c 'for i in 1 2 3 4 5 6 7 8; do sh -c \"/bin/true; :\"; done; exit 0'")
+        rows = sorted(line.split() for line in out.splitlines() if line.strip())
+        self.assertEqual(rows, [["execve", "sh", "16"], ["exit_group", "sh", "9"], ["exit_group", "true", "8"]])
+
     def test_events_are_recorded_and_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "calls.dvm")

@@ -30,6 +30,13 @@ TEST(Capture, EachVariableNeedsItsOwn) {
   EXPECT_EQ(of(BuiltIn::probefunc), CaptureNeeds{});
 }
 
+TEST(Capture, DescentNeedsTheParent) {
+  const auto code = [](dif::Subroutine subroutine) { return needs({push(0), call(subroutine, 1), ret(1)}); };
+  EXPECT_TRUE(code(dif::Subroutine::progenyof).parent);
+  EXPECT_TRUE(code(dif::Subroutine::progenyof).thread);
+  EXPECT_FALSE(code(dif::Subroutine::rand).parent);
+}
+
 TEST(Capture, ThreadLocalVariablesNeedTheThread) {
   EXPECT_TRUE(needs({Instruction::indexed(Opcode::ldts, kLocal, 1), ret(1)}).thread);
   EXPECT_TRUE(needs({Instruction::indexed(Opcode::stts, kLocal, 0), ret(0)}).thread);
