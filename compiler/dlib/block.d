@@ -9,6 +9,8 @@ struct dvm_request { char unused; };
 struct dvm_disk { char unused; };	/* the pointer is the address of its name */
 struct dvm_request_file { char unused; };	/* Linux does not say which */
 
+inline int B_DONE = 0x2;
+inline int B_ERROR = 0x4;
 inline int B_PAGEIO = 0x10;
 inline int B_PHYS = 0x20;
 inline int B_READ = 0x40;
@@ -37,14 +39,14 @@ typedef struct devinfo {
 	string dev_pathname;
 } devinfo_t;
 
-/* REQ_OP_READ and REQ_OP_WRITE are 0 and 1; of the flags REQ_SYNC, REQ_FUA and REQ_PREFLUSH say that a thread waits. */
-inline int dvm_request_flags = (arg3 & 0xff) == 0 ? B_READ :
-    ((arg3 & 0xff) == 1 ? B_WRITE : 0) | ((arg3 & 0x60800) == 0 ? B_ASYNC : 0);
-
 /* blk_status_t of <linux/blk_types.h>, as the kernel turns it into an error. */
 inline int dvm_request_error =
     arg7 == 0 ? 0 : arg7 == 1 ? EOPNOTSUPP : arg7 == 2 ? ETIMEDOUT : arg7 == 3 ? ENOSPC : arg7 == 4 ? ENOLINK : arg7 == 5 ? EREMOTEIO :
     arg7 == 6 ? EBADE : arg7 == 7 ? ENODATA : arg7 == 8 ? EILSEQ : arg7 == 9 ? ENOMEM : arg7 == 12 ? EAGAIN : EIO;
+
+/* REQ_OP_READ and REQ_OP_WRITE are 0 and 1; of the flags REQ_SYNC, REQ_FUA and REQ_PREFLUSH say that a thread waits. */
+inline int dvm_request_flags = (probename == "done" ? B_DONE : 0) | (dvm_request_error != 0 ? B_ERROR : 0) |
+    ((arg3 & 0xff) == 0 ? B_READ : ((arg3 & 0xff) == 1 ? B_WRITE : 0) | ((arg3 & 0x60800) == 0 ? B_ASYNC : 0));
 
 translator bufinfo_t < struct dvm_request *R > {
 	b_flags = dvm_request_flags;

@@ -32,11 +32,11 @@ class Io(dvmtest.PrivilegedTest):
     def test_requests_name_disk_size_and_direction(self):
         text = self.write_blocks("""
             io:::start /pid == $target && args[0]->b_flags & B_WRITE && args[0]->b_bcount == 65536/ {
-              started[arg0] = args[0]->b_blkno + 1; @started = count();
+              started[arg0] = args[0]->b_blkno + 1; @started = sum((args[0]->b_flags & (B_DONE | B_ERROR)) == 0);
               printf("start %s %s %d %d %d\\n", args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor,
                      args[0]->b_edev == ((args[1]->dev_major << 20) | args[1]->dev_minor)); }
             io:::done /started[arg0] && started[arg0] == args[0]->b_blkno + 1 && args[0]->b_bcount == 65536/ {
-              @done[args[0]->b_error, args[0]->b_resid] = count(); started[arg0] = 0; }
+              @done[args[0]->b_error, args[0]->b_resid] = sum((args[0]->b_flags & (B_DONE | B_ERROR)) == B_DONE); started[arg0] = 0; }
             END { printa("started %@d\\n", @started); printa("done %d %d %@d\\n", @done); }""")
         started = int(re.search(r"(?m)^started (\d+)$", text)[1])
         self.assertGreaterEqual(started, BLOCKS // 2, text)  # the kernel may split or merge some
