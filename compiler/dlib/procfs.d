@@ -27,6 +27,14 @@ inline int PR_IDLE = 0x400;
 inline int PR_ISSYS = 0x1000;
 inline int PR_VFORKP = 0x2000;
 inline int PR_ORPHAN = 0x4000;
+inline int PR_FORK = 0x100000;
+inline int PR_RLC = 0x200000;
+inline int PR_KLC = 0x400000;
+inline int PR_ASYNC = 0x800000;
+inline int PR_MSACCT = 0x1000000;
+inline int PR_BPTADJ = 0x2000000;
+inline int PR_PTRACE = 0x4000000;
+inline int PR_MSFORK = 0x8000000;
 
 inline char PR_MODEL_ILP32 = 1;
 inline char PR_MODEL_LP64 = 2;

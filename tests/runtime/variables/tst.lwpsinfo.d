@@ -3,6 +3,7 @@
 BEGIN
 {
 	printf("%d %d %d\n", curlwpsinfo->pr_flag, curlwpsinfo->pr_pri > 0, curlwpsinfo->pr_nice >= 0);
+	printf("%x\n", PR_FORK | PR_RLC | PR_KLC | PR_ASYNC | PR_MSACCT | PR_BPTADJ | PR_PTRACE | PR_MSFORK);
 	printf("%s %d\n", curlwpsinfo->pr_clname, curlwpsinfo->pr_name == execname);
 	printf("%d %d\n", curpsinfo->pr_wstat, curpsinfo->pr_nzomb);
 	c = curcpu;
