@@ -13,8 +13,19 @@ typedef struct siginfo {
 	int si_errno;
 	int si_code;
 	int si_pad;
-	pid_t si_pid;	/* of a signal that a process sent */
-	uid_t si_uid;
+	union {
+		void *si_addr;	/* of a fault */
+		long si_band;	/* of SIGPOLL */
+		struct {
+			pid_t si_pid;	/* of a signal that a process sent, and of SIGCHLD */
+			uid_t si_uid;
+			union {
+				int si_status;	/* of SIGCHLD */
+				int si_fd;	/* of SIGPOLL */
+				union sigval { int sival_int; void *sival_ptr; } si_value;
+			};
+		};
+	};
 } siginfo_t;
 
 translator lwpsinfo_t < struct dvm_task *T > {

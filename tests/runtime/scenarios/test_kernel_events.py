@@ -33,6 +33,24 @@ int main(void) {
 }
 """
 
+# A child that exits with 7, a signal with a value, and a fault at 0x1234.
+SIGNALLED = """
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void go_on(int number) { (void)number; }
+static void end(int number) { (void)number; _exit(0); }
+int main(void) {
+  signal(SIGCHLD, go_on);
+  signal(SIGUSR1, go_on);
+  signal(SIGSEGV, end);
+  if (fork() == 0) _exit(7);
+  while (wait(0) < 0) continue;
+  sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = 42});
+  *(volatile int *)0x1234 = 1;
+}
+"""
+
 
 class SystemCalls(dvmtest.PrivilegedTest):
     def run_script(self, script, command, *options):
@@ -143,6 +161,16 @@ class SystemCalls(dvmtest.PrivilegedTest):
         out = self.run_script(script, "sh -c 'for i in 1 2 3 4 5 6 7 8; do sh -c \"/bin/true; :\"; done; exit 0'")
         rows = sorted(line.split() for line in out.splitlines() if line.strip())
         self.assertEqual(rows, [["execve", "sh", "16"], ["exit_group", "sh", "9"], ["exit_group", "true", "8"]])
+
+    def test_a_signal_says_what_it_brings(self):
+        folder = dvmtest.own_folder(self)
+        subprocess.run(["gcc", "-x", "c", "-", "-o", folder / "signalled"], input=SIGNALLED, text=True, check=True)
+        script = """
+            proc:::signal-handle /pid == $target && args[0] == SIGCHLD/ { printf("status %d\\n", args[1]->si_status); }
+            proc:::signal-handle /pid == $target && args[0] == SIGUSR1/ {
+              printf("value %d %d\\n", args[1]->si_value.sival_int, args[1]->si_pid == pid); }
+            proc:::signal-handle /pid == $target && args[0] == SIGSEGV/ { printf("fault %x\\n", (uintptr_t)args[1]->si_addr); }"""
+        self.assertEqual(self.run_script(script, f"{folder}/signalled").split("\n")[:3], ["status 7", "value 42 1", "fault 1234"])
 
     def test_events_are_recorded_and_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
