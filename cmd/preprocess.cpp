@@ -62,8 +62,9 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
 // __GNUC__, system headers use none of GCC's extensions, but for two names, and by plain C99 they define few functions: D can
 // read neither. `wrapped` is the folder of a sys/cdefs.h that comes before the system's.
 std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp, const std::string& wrapped) {
-  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux",
-                                    "-Uunix",    "-U__GNUC__",   "-std=c99",        "-D__builtin_va_list=void *"};
+  const std::string version = fmt::format("-D__SUNW_D_VERSION=0x{:08x}", cpp.version);
+  std::vector<std::string> words = {cpp.program,  "-D__SUNW_D=1", "-D__SUNW_D_64=1",           version, "-Ulinux", "-Uunix",
+                                    "-U__GNUC__", "-std=c99",     "-D__builtin_va_list=void *"};
   for (const auto& [word, meaning] : kWords) words.push_back(fmt::format("-D{}={}", word, meaning));
   words.insert(words.end(), cpp.arguments.begin(), cpp.arguments.end());
   const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();

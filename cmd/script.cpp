@@ -42,6 +42,7 @@ Columns columns(const compiler::Diagnostic& d) {
 std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options) {
   if (!given.preprocess && options[dif::Option::cpp] <= 0) return {};
   Preprocessor cpp;
+  cpp.version = static_cast<uint32_t>(options[dif::Option::version]);
   if (const auto& paths = options.texts(dif::Option::cpppath); !paths.empty()) cpp.program = paths.back();
   cpp.arguments = given.preprocessor;
   for (const auto& [flag, option] :

@@ -55,6 +55,11 @@ class Preprocessor(dvmtest.FolderTest):
                                    'BEGIN { printf("%d %d %d", SIGKILL, sizeof (struct sockaddr_in), __SUNW_D_64); exit(0); }\n')
         self.assertIn("9 16 1", self.run_ok("-C", "-s", script).stdout)
 
+    def test_version_of_d(self):
+        script = self.write("a.d", 'BEGIN { printf("%x", __SUNW_D_VERSION); exit(0); }\n')
+        self.assertEqual(self.run_ok("-C", "-s", script).stdout.strip(), "2000000")
+        self.assertEqual(self.run_ok("-C", "-x", "version=1.5", "-s", script).stdout.strip(), "1005000")
+
     def test_each_header_of_the_system(self):
         for name in HEADERS:
             source = f"#include <{name}>\n"
