@@ -61,7 +61,6 @@ int run(int argc, char** argv) {
   CLI::App app("dvm: DTrace's D language on Linux, with the cost of every probe", "dvm");
   app.formatter(dvm::cmd::help_formatter());
   app.require_subcommand(1);
-  app.failure_message(dvm::cmd::option_problem);
   app.set_version_flag("-V,--version", dvm::cmd::version_text, "Print the version, the commit, the engines and the backends");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.footer(dvm::cmd::examples(
@@ -86,6 +85,8 @@ int run(int argc, char** argv) {
   dvm::cmd::add_lsp(app, chosen);
   dvm::cmd::refuse_odd_values(app);
   const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
+  app.failure_message(
+      [&words](const CLI::App* failed, const CLI::Error& error) { return dvm::cmd::option_problem(failed, error, words); });
   if (words.size() == 2 && words[0] == "complete") return dvm::cmd::complete(app, words[1]);  // for shells, not for --help
   if (const std::string problem = dvm::cmd::command_problem(app, words); !problem.empty()) {
     dvm::cmd::fail("{}", problem);

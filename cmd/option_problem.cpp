@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <string>
@@ -71,12 +72,22 @@ std::string value_of_flag(const CLI::App& app, const std::string& word) {
   return fmt::format("option {}: it takes no value", fmt::join(given, " or "));
 }
 
-std::string unexpected_word(const CLI::App& app) {
+// The parser takes -Cjson for the flag -C and a word -json, which nobody typed.
+std::string letter_of_flags(const std::string& word, const std::vector<std::string>& typed) {
+  if (word.starts_with("--") || std::find(typed.begin(), typed.end(), word) != typed.end()) return "";
+  for (const std::string& whole : typed)
+    if (whole.starts_with('-') && !whole.starts_with("--") && whole.size() > word.size() && whole.ends_with(word.substr(1)))
+      return fmt::format("unknown option -{} in {}", word[1], whole);
+  return "";
+}
+
+std::string unexpected_word(const CLI::App& app, const std::vector<std::string>& typed) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty()) return "";
   const std::string& word = words.front();
   if (!word.starts_with('-') || word == "-") return fmt::format("unexpected operand '{}'", word);
   if (const std::string problem = value_of_flag(app, word); !problem.empty()) return problem;
+  if (const std::string problem = letter_of_flags(word, typed); !problem.empty()) return problem;
   std::string text = fmt::format("unknown option {}", word);
   for (const std::string& hint : near_options(app, word.substr(0, word.find('=')))) text += "\n    hint: " + hint;
   return text;
@@ -84,10 +95,10 @@ std::string unexpected_word(const CLI::App& app) {
 
 }  // namespace
 
-std::string option_problem(const CLI::App* app, const CLI::Error& error) {
+std::string option_problem(const CLI::App* app, const CLI::Error& error, const std::vector<std::string>& typed) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  const std::string extra = is_extra ? unexpected_word(*app) : "";
+  const std::string extra = is_extra ? unexpected_word(*app, typed) : "";
   return fmt::format("dvm: {}\n    for more, see {} --help\n", extra.empty() ? in_plain_words(error.what()) : extra,
                      path_of(*app));
 }

@@ -2,6 +2,7 @@
 // Errors of the command line, in plain words.
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -10,7 +11,7 @@ class Error;
 
 namespace dvm::cmd {
 
-// What is wrong with an option or operand of `app`, for standard error.
-std::string option_problem(const CLI::App* app, const CLI::Error& error);
+// What is wrong with an option or operand of `app`, for standard error. `typed` are the words of the command line.
+std::string option_problem(const CLI::App* app, const CLI::Error& error, const std::vector<std::string>& typed);
 
 }  // namespace dvm::cmd

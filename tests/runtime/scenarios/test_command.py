@@ -87,6 +87,7 @@ class Usage(unittest.TestCase):
                                         (["run", "-3"], "illegal option -- 3", "dvm run"),
                                         (["run", "--json=3"], "option --json: it takes no value", "dvm run"),
                                         (["run", "-C=3"], "option -C: it takes no value", "dvm run"),
+                                        (["run", "-Cjson"], "unknown option -j in -Cjson", "dvm run"),
                                         (["run", "-Cq=3"], "option -C or -q: it takes no value", "dvm run"),
                                         (["run", "-o", ""], "option -o: the value is empty", "dvm run"),
                                         (["run", "--account=x"], "option --account: 'x' is none of table,json", "dvm run"),
