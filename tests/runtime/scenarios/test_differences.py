@@ -15,6 +15,8 @@ BEGIN = (
     ("A key is cut", "a[x + 1] = 7; y = x + 1; trace(a[y]);", "7"),
     ("A cast to the same type", "trace((int)(x + 1) < 0);", "1"),
     ("`>>` of a negative constant", "y = -8; printf(\"%d %d\", -8 >> 1, y >> 1);", "-4 -4"),
+    ("The count of a shift", "y = 65; printf(\"%d %d %d\", 1 << 65, 1 << y, -8 >> -62);", "2 2 -2"),
+    ("In a character constant", "printf(\"%x %x %x\", 'ab', '\\'', '\\?');", "6162 5c27 5c3f"),
     ("A `_Bool`", "_Bool b; BEGIN b = 2; printf(\"%d %d\", b, b + 1);", "1 2"),
     ("The keys of `a[i++]", "int e[int]; BEGIN i = 0; e[i++] += 1; printf(\"%d %d\", i, e[0]);", "1 1"),
     ("`sizeof` includes the padding", "struct s { int a; char b; }; BEGIN trace(sizeof (struct s));", "8"),
