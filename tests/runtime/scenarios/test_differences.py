@@ -53,6 +53,8 @@ BEGIN = (
 REFUSED = (
     ("The kernel's memory", "BEGIN { trace(curthread); }", "curthread is not available in dvm: .*curpsinfo and curlwpsinfo"),
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
+    *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
+      for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),
     ("`lwpsinfo_t` has no", "BEGIN { trace(curlwpsinfo->pr_syscall); }", "pr_syscall"),
     *(("`fbt`, `ip`", name + ":::", f"dvm has no {name} provider, .*(?:sdt:::|syscall|profile)")
       for name in ("fbt", "ip", "tcp", "udp", "mib", "lockstat", "cpc", "nfsv3")),
