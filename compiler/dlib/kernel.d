@@ -36,6 +36,7 @@ translator lwpsinfo_t < struct dvm_task *T > {
 	pr_pri = (int)arg7;
 	pr_name = stringof((char *)arg6);
 	pr_onpro = (processorid_t)arg3;
+	pr_bindpset = 0;	/* Linux has one set of processors */
 };
 
 translator psinfo_t < struct dvm_task *P > {

@@ -39,7 +39,8 @@ sched:::wakeup
 /slept && args[1]->pr_pid == $target/
 {
 	woken = 1;
-	@wrong["woken under another name"] = sum(args[1]->pr_fname != "sleep" || args[0]->pr_name != "sleep" || args[0]->pr_stype != SOBJ_NONE);
+	@wrong["woken under another name"] = sum(args[1]->pr_fname != "sleep" || args[0]->pr_name != "sleep" || args[0]->pr_stype != SOBJ_NONE ||
+	    args[0]->pr_bindpset != 0);
 }
 
 END
