@@ -134,7 +134,7 @@ def description_of(manual, command):
     body = section_of((manual / f"{page}.md").read_text(), section).partition("\n")[2]
     if not command:  # the list of pages is of no use here
         body = body.lstrip("\n").partition("\n\n")[0]
-    body = re.sub(r"(?m)^!\[.*\n|^The picture shows .*\n", "", body)
+    body = re.sub(r"(?ms)^!\[[^\n]*\n|^(The picture shows|In this picture,|The pictures were|The same page in a dark) .*?(?:\n\n|\Z)", "", body)
     return [".SH DESCRIPTION", *Markdown(2).add(body)]
 
 

@@ -59,6 +59,10 @@ class ManPages(unittest.TestCase):
             self.assertIn(f".SS {tool.stem}\n", page)
         self.assertIn("\\-e            Only opens that failed\n", page)
 
+    def test_pictures_are_left_out_with_their_text(self):
+        for page in ("dvm-page.1", "dvm-flame.1"):
+            self.assertNotIn("picture", (self.folder / "man1" / page).read_text())
+
     def test_an_option_keeps_its_text(self):
         page = (self.folder / "man1" / "dvm-run.1").read_text()
         self.assertIn(".TP\n\\fB\\-q\\fR\nPrint only the output of the script\n", page)
