@@ -66,23 +66,38 @@ ExprPtr make_string(Location where, std::string_view text) {
   return e;
 }
 
+constexpr uint64_t kLowest = uint64_t{1} << 63;  // the amount of the lowest number of 64 bits
+
+ExprPtr negated(ExprPtr value) {
+  auto minus = std::make_unique<Unary>(value->where);
+  minus->op = Op::minus, minus->operand = std::move(value);
+  return minus;
+}
+
+// -9223372036854775807 - 1: without its sign the number is unsigned.
+ExprPtr lowest_number(Location where, Session& s) {
+  auto difference = std::make_unique<Binary>(where);
+  difference->op = Op::subtract;
+  difference->left = negated(parse_integer(std::to_string(kLowest - 1), where, s.diagnostics));
+  difference->right = parse_integer("1", where, s.diagnostics);
+  return difference;
+}
+
 ExprPtr make_integer(const Macro& macro, const std::string& text, Session& s) {
   const bool negative = text[0] == '-';
   const std::string digits = text.substr(negative || text[0] == '+' ? 1 : 0);
   errno = 0;
-  (void)std::strtoull(digits.c_str(), nullptr, 0);
-  if (errno == ERANGE) {
+  const uint64_t amount = std::strtoull(digits.c_str(), nullptr, 0);
+  if (errno == ERANGE || (negative && amount > kLowest)) {
     const std::string_view region = s.diagnostics.set_region("");  // dtrace finds it before it knows the region
     s.error(Tag::D_MACRO_OFLOW, macro.where,
             fmt::format("macro argument ${} constant {} results in integer overflow", macro.name, text));
     s.diagnostics.set_region(region);
     return nullptr;
   }
+  if (negative && amount == kLowest) return lowest_number(macro.where, s);
   ExprPtr value = parse_integer(digits, macro.where, s.diagnostics);
-  if (!negative || !value) return value;
-  auto minus = std::make_unique<Unary>(macro.where);
-  minus->op = Op::minus, minus->operand = std::move(value);
-  return minus;
+  return negative && value ? negated(std::move(value)) : std::move(value);
 }
 
 ExprPtr make_name(Location where, const std::string& text) {

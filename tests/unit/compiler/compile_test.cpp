@@ -104,6 +104,14 @@ TEST(Compile, MissingArguments) {
   EXPECT_TRUE(compile_one("BEGIN { trace($1 + $2 + $3); }", options).diagnostics.empty());
 }
 
+TEST(Compile, LowestNumberAsAnArgument) {
+  CompileOptions options;
+  options.arguments = {"x.d", "-9223372036854775808", "-0x8000000000000001"};
+  EXPECT_TRUE(compile_one("BEGIN { trace(1 / ($1 < 0)); }", options).diagnostics.empty());
+  EXPECT_EQ(compile_one("BEGIN { trace($2); }", options).diagnostics.at(0).message,
+            "macro argument $2 constant -0x8000000000000001 results in integer overflow");
+}
+
 TEST(Compile, DescriptionsNeedNoBody) {
   EXPECT_TRUE(compile_all({{"BEGIN", "BEGIN", true}}).diagnostics.empty());
   const CompileResult predicate = compile_all({{"tick-1s /pid/", "tick-1s /pid/", true}});
