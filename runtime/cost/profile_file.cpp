@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <unordered_set>
 #include <utility>
 
@@ -38,37 +39,6 @@ Error error_at(std::string_view text, const std::string& file, size_t byte, cons
                       std::min(column, shown.size()) + 1)};
 }
 
-// The closing quote of the string that begins at a quote of a valid text.
-size_t end_of_string(std::string_view text, size_t quote) {
-  size_t at = quote + 1;
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return at;
-}
-
-// A name in a valid text.
-struct NamePlace {
-  size_t begin, end;  // its quotes
-  size_t value;       // where its value begins
-  size_t depth;       // how many objects and lists it lies in
-  size_t object;      // where the innermost of them begins
-};
-
-// Calls visit with each name, in their order.
-template <typename Visit>
-void visit_names(std::string_view text, Visit visit) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  std::vector<size_t> open;
-  for (size_t at = 0; at < text.size(); at++) {
-    if (text[at] == '{' || text[at] == '[') open.push_back(at);
-    if (text[at] == '}' || text[at] == ']') open.pop_back();
-    if (text[at] != '"') continue;
-    const size_t end = end_of_string(text, at), colon = text.find_first_not_of(kSpace, end + 1);
-    if (colon < text.size() && text[colon] == ':')
-      visit(NamePlace{at, end, text.find_first_not_of(kSpace, colon + 1), open.size(), open.back()});
-    at = end;
-  }
-}
-
 // Rows that only earlier versions measured.
 bool is_dropped(std::string_view row) {
   constexpr std::string_view kDropped[] = {"key/first", "key/far",       "tuple/first",
@@ -83,16 +53,19 @@ bool counts_found(std::string_view row) {
   });
 }
 
-// Reads a profile from a text that is JSON. Throws Error.
+// Reads a profile. Throws Error, or what the library throws.
 class Parsing {
  public:
   Parsing(std::string_view text, const std::string& file, std::vector<std::string>& warnings)
-      : text_(text), file_(file), warnings_(warnings), root_(Json::parse(text)) {
+      : text_(text), file_(file), warnings_(warnings), stream_(std::string(text)) {
+    root_ = Json::parse(stream_, [this](int depth, Json::parse_event_t event, const Json& parsed) {
+      note(static_cast<size_t>(depth), event, parsed);
+      return true;
+    });
     for (std::string& row : price_names()) known_.insert(std::move(row));
   }
 
   vm::Profile profile() {
-    find_names();
     check_version();
     read("name", profile_.name), read("machine", profile_.machine);
     if (read("clock_hz", profile_.clock_hz); profile_.clock_hz == 0) throw missing("clock_hz", " or 0");
@@ -115,20 +88,23 @@ class Parsing {
     return {fmt::format("{}: \"{}\" is missing{}", file_, path, more)};
   }
 
-  // An object has each name once, however it is written ("add" is "\u0061dd", too): JSON readers would keep the last one.
-  void find_names() {
-    std::map<std::pair<size_t, std::string>, size_t> places;  // by object and name
-    std::vector<std::string> path;                            // of the next name; a list has no name
-    visit_names(text_, [&](const NamePlace& name) {
-      path.resize(name.depth - 1);
-      path.push_back(Json::parse(text_.substr(name.begin, name.end + 1 - name.begin)).get<std::string>());
-      const auto names = [&] { return fmt::format("{}", fmt::join(path, "/")); };
-      if (path.size() <= kDeepest) values_.emplace(names(), name.value);
-      const auto [first, is_new] = places.emplace(std::pair(name.object, path.back()), name.begin);
-      if (is_new) return;
-      const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
-      throw error_at(text_, file_, name.begin, fmt::format("{} is there twice: already in line {}", names(), line));
-    });
+  // Notes where the value of each name begins. An object has each name once, however it is written ("add" is "\u0061dd", too):
+  // JSON readers would keep the last one.
+  void note(size_t depth, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) places_.emplace_back();
+    if (event == Json::parse_event_t::object_end) places_.pop_back();
+    if (event != Json::parse_event_t::key) return;
+    path_.resize(depth - 1);  // a list has no name
+    path_.push_back(parsed.get<std::string>());
+    const auto names = [&] { return fmt::format("{}", fmt::join(path_, "/")); };
+    const auto end = static_cast<size_t>(stream_.tellg());
+    size_t begin = text_.rfind('"', end - 2);
+    while (text_[begin - 1] == '\\') begin = text_.rfind('"', begin - 1);
+    if (depth <= kDeepest) values_.emplace(names(), text_.find_first_not_of(" \t\r\n:", end));
+    const auto [first, is_new] = places_.back().emplace(path_.back(), begin);
+    if (is_new) return;
+    const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
+    throw error_at(text_, file_, begin, fmt::format("{} is there twice: already in line {}", names(), line));
   }
 
   // The place of the value that names lead to ("prices/opcode/add/m"), or of the innermost one that exists.
@@ -196,9 +172,12 @@ class Parsing {
   std::string_view text_;
   const std::string& file_;
   std::vector<std::string>& warnings_;
-  const Json root_;
+  std::istringstream stream_;
+  Json root_;
   std::unordered_set<std::string> known_;
-  std::map<std::string, size_t> values_;  // where they begin, by the names that lead to them
+  std::vector<std::string> path_;                      // the last name, behind those around it
+  std::vector<std::map<std::string, size_t>> places_;  // of names in the objects that are open
+  std::map<std::string, size_t> values_;               // where they begin, by the names that lead to them
   vm::Profile profile_;
 };
 
