@@ -45,7 +45,7 @@ double rate_of(const dif::EcbDesc& clause, const PredictOptions& options) {
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options) {
   if (!clause.predicate) return 1;
   const MeasuredClause* measured = options.measured_of(clause);
-  return measured ? measured->probability : options.probability;
+  return measured ? measured->probability() : options.probability;
 }
 
 bool is_own_probe(const dif::ProbeDesc& description) {

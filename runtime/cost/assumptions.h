@@ -77,10 +77,12 @@ using AgentWays = std::map<std::string, AgentWay>;
 // The assumed number of digits of a printed number, that of a process id.
 inline constexpr unsigned kUsualDigits = 5;
 
-// Counts of a clause in a run.
+// Counts of a clause in a run, as EcbAccount has them, over all of its probes.
 struct MeasuredClause {
-  double probability = 0;                           // that its predicate held
-  std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
+  double firings = 0, hits = 0;
+  std::vector<vm::InstructionCounts> instructions;
+
+  double probability() const { return hits / firings; }  // that its predicate held
 };
 
 using ClausePosition = std::tuple<std::string, unsigned, unsigned>;

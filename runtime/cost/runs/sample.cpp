@@ -2,11 +2,10 @@
 
 #include "runtime/cost/runs/sample.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "common/clock.h"
@@ -23,13 +22,7 @@ namespace {
 
 double now() { return static_cast<double>(read_clock(CLOCK_MONOTONIC)) / 1e9; }
 
-void sleep_for(double seconds) {
-  timespec left{static_cast<time_t>(seconds), static_cast<long>(std::fmod(seconds, 1.0) * 1e9)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {
-  }
-}
-
-// The rate of a probe that dvm's own loop fires.
+// On one CPU.
 double rate_of(const TimerSite& timer) { return timer.period_ns == 0 ? 0 : 1e9 / static_cast<double>(timer.period_ns); }
 
 // Counting needs no captures, which do not change how often a probe fires.
@@ -49,12 +42,7 @@ double rate_of(const Probe& probe, const CountingInstrument& counter, double sec
   return timer ? rate_of(*timer) : 0;
 }
 
-struct CountedClause {
-  double firings = 0, hits = 0;
-  std::vector<vm::InstructionCounts> instructions;
-};
-
-void add(CountedClause& to, const EcbAccount& ecb) {
+void add(MeasuredClause& to, const EcbAccount& ecb) {
   to.firings += static_cast<double>(ecb.firings), to.hits += static_cast<double>(ecb.predicate_hits);
   to.instructions.resize(std::max(to.instructions.size(), ecb.instructions.size()));
   for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
@@ -63,11 +51,9 @@ void add(CountedClause& to, const EcbAccount& ecb) {
 }  // namespace
 
 MeasuredClauses measured_clauses(const Account& account) {
-  std::map<ClausePosition, CountedClause> counted;
-  for (const EcbAccount& ecb : account.ecbs) add(counted[position_of(ecb.clause)], ecb);
   MeasuredClauses clauses;
-  for (auto& [place, count] : counted)
-    if (count.firings > 0) clauses[place] = {count.hits / count.firings, std::move(count.instructions)};
+  for (const EcbAccount& ecb : account.ecbs)
+    if (ecb.firings > 0) add(clauses[position_of(ecb.clause)], ecb);
   return clauses;
 }
 
@@ -75,7 +61,7 @@ void add_timer_rates(std::span<const dif::Program* const> programs, unsigned cpu
   for (const dif::ProbeDesc* description : descriptions_of(programs)) {
     const std::optional<TimerSite> timer = timer_of(*description);
     if (!timer) continue;
-    const double rate = 1e9 / static_cast<double>(timer->period_ns) * (timer->every_cpu ? cpus : 1);
+    const double rate = rate_of(*timer) * (timer->every_cpu ? cpus : 1);
     if (options.rates.emplace(text_of(*description), rate).second) options.named_rates.insert(text_of(*description));
   }
 }
@@ -86,7 +72,7 @@ Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* 
   const std::vector<EnabledProbe> counted = counted_probes(handle, *counter);
   if (Status enabled = counter->enable(counted, refused); !enabled) return enabled.error();
   const double begin = now();
-  sleep_for(seconds);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const double taken = now() - begin;
   SampledRates rates;
   for (const EnabledProbe& probe : counted) rates.of_probes[probe.probe] = rate_of(*probe.probe, *counter, taken);
