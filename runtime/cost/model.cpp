@@ -104,17 +104,6 @@ std::optional<PricedSource> priced_source(const Prices& prices, std::string_view
   return source == PricedSource::tick ? PricedSource::profile : source;
 }
 
-// The sum of the stages, or of those in the traced thread.
-vm::Cost sum_of_stages(const Prices& prices, PricedSource source, double event_bytes, bool only_thread) {
-  vm::Cost sum;
-  for (size_t i = 0; i < kFlowStages.size(); i++) {
-    const auto stage = static_cast<FlowStage>(i);
-    if (only_thread && stage == FlowStage::handler) continue;
-    sum += prices.of_optional(row_of(source, stage), event_bytes);
-  }
-  return sum;
-}
-
 constexpr double kRingHead = 8;  // bytes of a BPF ring buffer's record besides dvm's
 
 vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
@@ -134,21 +123,20 @@ void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeed
 
 }  // namespace
 
-vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes) {
+SourceCost source_cost(Prices& prices, std::string_view source, double event_bytes) {
   const std::optional<PricedSource> priced = priced_source(prices, source);
-  return priced ? prices.of_optional(row_of(*priced, stage), event_bytes) : vm::Cost{};
-}
-
-vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
-  const std::optional<PricedSource> priced = priced_source(prices, source);
-  if (priced && has_price(prices, *priced)) return sum_of_stages(prices, *priced, event_bytes, false);
-  prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)] : source));
-  return {};
-}
-
-vm::Cost thread_cost(const Prices& prices, std::string_view source) {
-  const std::optional<PricedSource> priced = priced_source(prices, source);
-  return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
+  if (!priced || !has_price(prices, *priced)) {
+    prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)] : source));
+    return {};
+  }
+  SourceCost cost;
+  for (size_t i = 0; i < kFlowStages.size(); i++) {
+    const auto stage = static_cast<FlowStage>(i);
+    cost.stages[i] = prices.of_optional(row_of(*priced, stage), event_bytes);
+    cost.all += cost.stages[i];
+    if (stage != FlowStage::handler && source != "replay") cost.thread += cost.stages[i];
+  }
+  return cost;
 }
 
 CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs) {

@@ -3,6 +3,7 @@
 // is a function here; docs/cost-model.md has them as formulas. Costs are in clocks of the profile's machine, with their spread.
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -16,13 +17,15 @@ namespace dvm::runtime {
 
 // Equation (1), over the stages of flow_stages.def.
 
-// The sum of Stage(K, x). If no stage of the source has a price, the source is reported as missing; for a site in a process, the
-// prices of `pid` are then used. event_bytes: of a replayed event.
-vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
-// One Stage(K, x).
-vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes = 0);
-// The stages in the traced thread; the others are in dvm. Firings of a recording have none in a thread.
-vm::Cost thread_cost(const Prices& prices, std::string_view source);
+struct SourceCost {
+  std::array<vm::Cost, kFlowStages.size()> stages{};  // Stage(K, x)
+  vm::Cost all;                                       // their sum
+  // Those in the traced thread; the others are in dvm. Firings of a recording have none in a thread.
+  vm::Cost thread;
+};
+// If no stage of the source has a price, the source is reported as missing; for a site in a process, the prices of `pid` are then
+// used. event_bytes: of a replayed event.
+SourceCost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
 
 inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, const vm::Cost& prepare_ecb, double ecbs) {
   return source + prepare_machine + prepare_ecb.times(ecbs);

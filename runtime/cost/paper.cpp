@@ -29,7 +29,7 @@ constexpr Experiment kExperiments[] = {
 };
 
 vm::Cost experiment_firing(Prices& prices, const Experiment& experiment) {
-  const vm::Cost all = flow(source_cost(prices, experiment.source), prices.of("prepare/machine"_row),
+  const vm::Cost all = flow(source_cost(prices, experiment.source).all, prices.of("prepare/machine"_row),
                             prices.of("prepare/ecb"_row), experiment.ecbs);
   const vm::Cost count = prices.of("aggregation/count"_row);
   return all + vm::Cost{experiment.predicates, 0} + count;

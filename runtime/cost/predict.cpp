@@ -215,24 +215,19 @@ class Predicting {
     return known->second;
   }
 
-  void add_stages(ProbePrediction& probe, const SourceShare& one) {
-    probe.stages.resize(kFlowStages.size());
-    for (size_t i = 0; i < kFlowStages.size(); i++)
-      probe.stages[i] += stage_cost(prices_, one.source, static_cast<FlowStage>(i), options_.event_bytes).times(one.share);
-  }
-
   // The source's stages; of several sources the mean is expected.
   vm::CostRange add_source(ProbePrediction& probe) {
     vm::CostRange range;
     const SourceShares shares = shares_of(probe);
     for (const SourceShare& one : shares) {
-      const vm::Cost cost = source_cost(prices_, one.source, options_.event_bytes);
+      const SourceCost cost = source_cost(prices_, one.source, options_.event_bytes);
       const bool is_first = &one == shares.data();
-      if (is_first || cost.clocks < range.cheapest.clocks) range.cheapest = cost;
-      if (is_first || cost.clocks > range.dearest.clocks) range.dearest = cost;
-      range.expected += cost.times(one.share);
-      probe.thread += thread_cost(prices_, one.source).times(one.share);
-      add_stages(probe, one);
+      if (is_first || cost.all.clocks < range.cheapest.clocks) range.cheapest = cost.all;
+      if (is_first || cost.all.clocks > range.dearest.clocks) range.dearest = cost.all;
+      range.expected += cost.all.times(one.share);
+      probe.thread += cost.thread.times(one.share);
+      probe.stages.resize(cost.stages.size());
+      for (size_t i = 0; i < cost.stages.size(); i++) probe.stages[i] += cost.stages[i].times(one.share);
     }
     probe.trigger = range.expected;
     return range;

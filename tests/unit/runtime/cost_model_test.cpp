@@ -30,9 +30,9 @@ TEST(CostModel, TheStagesOfThePaperAddUp) {
   Prices prices(profile);
   for (const auto& [source, total] :
        {std::pair("fbt", 3078), {"sdt", 2394}, {"syscall", 277}, {"pid", 2529}, {"usdt", 2381}, {"profile", 1086}})
-    EXPECT_EQ(source_cost(prices, source).clocks, total) << source;
+    EXPECT_EQ(source_cost(prices, source).all.clocks, total) << source;
   EXPECT_TRUE(prices.missing().empty());
-  EXPECT_EQ(source_cost(prices, "sched").clocks, 0);
+  EXPECT_EQ(source_cost(prices, "sched").all.clocks, 0);
   EXPECT_EQ(prices.missing(), std::set<std::string>{"source/sched"});
 }
 
@@ -455,12 +455,12 @@ TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   profile.set("source/pid/trigger"_row, {1000, 0, 0});
   profile.set("source/pid_return/trigger"_row, {1500, 0, 0});
   Prices prices(profile);
-  EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 1500);
-  EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 1000);
+  EXPECT_EQ(source_cost(prices, "pid_return_shared").all.clocks, 1500);
+  EXPECT_EQ(source_cost(prices, "pid_shared").all.clocks, 1000);
   profile.set("source/pid_return_shared/trigger"_row, {600, 0, 0});
   profile.set("source/pid_shared/capture"_row, {90, 0, 0});
-  EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 600);
-  EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
+  EXPECT_EQ(source_cost(prices, "pid_return_shared").all.clocks, 600);
+  EXPECT_EQ(source_cost(prices, "pid_shared").all.clocks, 90);
 }
 
 TEST(Prediction, TimersFireAsOftenAsTheirNamesSay) {
