@@ -39,15 +39,12 @@ double frames_of(const Prices& prices, const dif::RecDesc& value) {
   return value.frames == 0 ? prices.sizes().frames : std::min<double>(prices.sizes().frames, value.frames);
 }
 
-// The counts of the first DIFO.
-std::span<const vm::InstructionCount> first_of(ClauseCounts instructions) {
+// Takes the counts of the next DIFO.
+std::span<const vm::InstructionCount> take(ClauseCounts& instructions) {
   if (instructions.empty()) return {};
-  return instructions.front();
-}
-
-// The counts behind so many DIFOs.
-ClauseCounts behind(ClauseCounts instructions, size_t difos) {
-  return instructions.subspan(std::min(difos, instructions.size()));
+  const vm::InstructionCounts& next = instructions.front();
+  instructions = instructions.subspan(1);
+  return next;
 }
 
 // Evaluating it, and what else makes it: a stack or a symbol.
@@ -73,14 +70,14 @@ double things_of(const Prices& prices, const dif::ActDesc& action, double commit
   return action.args.empty() ? 0 : frames_of(prices, action.args.front());
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts instructions) {
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts& instructions) {
   vm::CostRange sum = always(prices.of(row_of(action.kind), things_of(prices, action, committed)));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && dif::keeps_values(action.kind);
   if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"_row));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
-    sum += made(prices, action, value, first_of(behind(instructions, i)));
+    sum += made(prices, action, value, take(instructions));
     if (value.made_by != dif::Action::expression) continue;
     if (aggregates && i < action.key_count) sum += kept(prices, kKey, value.difo);
     if (records) sum += kept(prices, kRecord, value.difo);
@@ -169,7 +166,7 @@ double ring_bytes(const CaptureNeeds& needs, double string) {
 }
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {
-  return clause.predicate ? prices.of(clause.predicate->difo, first_of(instructions)) : vm::CostRange{};
+  return clause.predicate ? prices.of(clause.predicate->difo, take(instructions)) : vm::CostRange{};
 }
 
 bool leaves_record(const dif::EcbDesc& clause) {
@@ -182,12 +179,9 @@ bool leaves_record(const dif::EcbDesc& clause) {
 
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions) {
   vm::CostRange sum;
-  if (clause.predicate) instructions = behind(instructions, 1);
+  if (clause.predicate) take(instructions);
   if (leaves_record(clause)) sum += always(prices.of("record/any"_row));
-  for (const dif::ActDesc& action : clause.actions) {
-    sum += action_cost(prices, action, committed, instructions);
-    instructions = behind(instructions, action.args.size());
-  }
+  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action, committed, instructions);
   return sum;
 }
 
