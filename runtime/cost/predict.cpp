@@ -27,10 +27,10 @@ void add_values(RecordShape& record, const dif::ActDesc& action, double string, 
     const bool is_string = value.difo.result.kind == dif::TypeKind::string;
     const bool is_number = value.difo.result.kind == dif::TypeKind::integer && value.made_by == dif::Action::expression;
     record.bytes += is_string ? string : value.difo.result.size;
-    record.string_bytes += is_string ? string : 0;
-    record.digits += is_number ? digits : 0;
-    record.strings += is_string;
-    record.values++;
+    record.optional.push_back({"consumer/value"_row, is_number ? digits : 0});
+    if (!is_string) continue;
+    record.string_bytes += string;
+    record.optional.push_back({"consumer/string"_row});
   }
 }
 
@@ -62,7 +62,7 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOpt
   for (const dif::ActDesc& action : clause.actions) {
     const dif::ActionInfo* info = dif::find_action(action.kind);
     if (!info || info->when == dif::ActionTime::probe) continue;
-    record.actions++;
+    record.optional.push_back({"consumer/action"_row});
     add_steps(record, action, options);
     if (dif::keeps_values(action.kind)) add_values(record, action, string, options.digits);
   }
@@ -447,10 +447,8 @@ class Predicting {
     if (record.bytes == 0) return;
     prediction_.record_rate += record.bytes * rate;
     vm::Cost cost = prices_.of("consumer/record"_row, record.string_bytes);
-    cost += prices_.of_optional("consumer/action"_row).times(record.actions);
-    if (record.values > 0) cost += prices_.of_optional("consumer/value"_row, record.digits / record.values).times(record.values);
-    cost += prices_.of_optional("consumer/string"_row).times(record.strings);
     for (const RowUse& step : record.steps) cost += prices_.of(step.row, step.things);
+    for (const RowUse& step : record.optional) cost += prices_.of_optional(step.row, step.things);
     if (!options_.is_quiet) cost += prices_.of("consumer/heading"_row);
     printing_ += cost.times(rate);
   }

@@ -18,11 +18,10 @@ namespace dvm::runtime {
 
 // The consumer's work on a record.
 struct RecordShape {
-  double bytes = 0;                               // with strings of the expected size; 0: there is no record
-  double string_bytes = 0;                        // bytes of strings among them
-  unsigned actions = 0, values = 0, strings = 0;  // strings: of the values
-  double digits = 0;                              // of all numbers
-  std::vector<RowUse> steps;                      // for its actions, other than printing their values
+  double bytes = 0;              // with strings of the expected size; 0: there is no record
+  double string_bytes = 0;       // bytes of strings among them
+  std::vector<RowUse> steps;     // for its actions, other than printing their values
+  std::vector<RowUse> optional;  // steps that a profile need not price: its actions, their values and strings
 };
 
 struct ClausePrediction {
