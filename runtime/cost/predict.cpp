@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
@@ -170,14 +169,11 @@ class Predicting {
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
                  actions_cost(prices_, clause, committed_, instructions)};
-    made.has_dif = starts_machine(clause, prices_.execution().engine, false);
-    made.has_dif_alone = starts_machine(clause, prices_.execution().engine, true);
-    made.has_gate = has_gate(clause, prices_.execution().engine);
-    made.has_keys = keyed_actions(clause) > 0;
+    made.desc = &clause;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);
-    needs_[probe.description] |= needs_of_clause(clause);
+    probe.needs |= needs_of_clause(clause);
     probe.clauses.push_back(std::move(made));
   }
 
@@ -201,27 +197,22 @@ class Predicting {
     made.source = source_of(description);
     made.is_of_process = is_of_process(made.source);
     made.is_assumed = made.source == "pid";
+    made.shares.push_back({made.source});
     if (const auto known = options_.sources.find(text); known != options_.sources.end() && !known->second.empty()) {
-      made.source = shares_text(known->second);
+      made.shares = known->second;
+      made.source = shares_text(made.shares);
       made.is_assumed = false;
     }
     probes.push_back(std::move(made));
     return probes.back();
   }
 
-  SourceShares shares_of(const ProbePrediction& probe) const {
-    const auto known = options_.sources.find(probe.description);
-    if (known == options_.sources.end() || known->second.empty()) return {{probe.source, 1}};
-    return known->second;
-  }
-
   // The source's stages; of several sources the mean is expected.
   vm::CostRange add_source(ProbePrediction& probe) {
     vm::CostRange range;
-    const SourceShares shares = shares_of(probe);
-    for (const SourceShare& one : shares) {
+    for (const SourceShare& one : probe.shares) {
       const SourceCost cost = source_cost(prices_, one.source, options_.event_bytes);
-      const bool is_first = &one == shares.data();
+      const bool is_first = &one == probe.shares.data();
       if (is_first || cost.all.clocks < range.cheapest.clocks) range.cheapest = cost.all;
       if (is_first || cost.all.clocks > range.dearest.clocks) range.dearest = cost.all;
       range.expected += cost.all.times(one.share);
@@ -236,8 +227,8 @@ class Predicting {
   // Where the VM runs at the firing, and where a recording has it, nothing is captured.
   void add_capture(ProbePrediction& probe) {
     if (is_in_thread_ || probe.source == "replay" || probe.source == "tick") return;
-    CaptureNeeds needs = needs_[probe.description];
-    for (const SourceShare& one : shares_of(probe)) {
+    CaptureNeeds needs = probe.needs;
+    for (const SourceShare& one : probe.shares) {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
       needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
       if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
@@ -307,7 +298,7 @@ class Predicting {
 
   AgentCost by_record(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
     const double share = reached(way, clauses);
-    CaptureNeeds needs = needs_[probe.description];
+    CaptureNeeds needs = probe.needs;
     needs.stack_bytes = way.stack_bytes;
     const CaptureCost captured = capture_cost(agent_prices_, prices_, needs);
     prepare(probe, share);
@@ -363,13 +354,14 @@ class Predicting {
 
   // Adds the preparation that some clauses need. Shares are of the firings that come so far.
   void prepare_clauses(ProbePrediction& probe, double reached) {
+    const EngineId engine = prices_.execution().engine;
     double acting = 0, keyed = 0, started = 0, starts = 0;
     for (const ClausePrediction& clause : probe.clauses) {
-      const double holds = std::min(clause.cost.probability / reached, 1.0), entered = clause.has_gate ? holds : 1;
-      const bool has_dif = probe.clauses.size() == 1 ? clause.has_dif_alone : clause.has_dif;
-      if (has_dif) started = std::max(started, entered), starts += entered;
-      acting += prices_.execution().engine == EngineId::llvm ? entered : holds;
-      if (clause.has_keys) keyed += holds;
+      const double holds = std::min(clause.cost.probability / reached, 1.0), entered = has_gate(*clause.desc, engine) ? holds : 1;
+      const bool is_alone = probe.clauses.size() == 1;
+      if (starts_machine(*clause.desc, engine, is_alone)) started = std::max(started, entered), starts += entered;
+      acting += engine == EngineId::llvm ? entered : holds;
+      if (keyed_actions(*clause.desc) > 0) keyed += holds;
     }
     if (started > 0) probe.prepare += prices_.of("prepare/dif"_row).times(started);
     probe.prepare += prices_.of_optional("prepare/clause"_row).times(starts - started);
@@ -462,8 +454,7 @@ class Predicting {
   double locals_ = 0;     // clause-local variables
   double committed_ = 0;  // bytes
   Prediction prediction_;
-  std::map<std::string, CaptureNeeds> needs_;  // by description
-  vm::Cost printing_;                          // clocks a second
+  vm::Cost printing_;  // clocks a second
   bool is_destructive_ = false;
 };
 

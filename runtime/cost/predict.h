@@ -29,13 +29,9 @@ struct ClausePrediction {
   size_t number = 0;  // from 0, of the clauses of all programs
   size_t difos = 0;
   EcbCost cost;
-  bool has_dif = false;        // it prepares the machine state if the probe has other clauses
-  bool has_dif_alone = false;  // it prepares the machine state if the probe has no other clause
-  bool has_gate = false;       // nothing is prepared for it unless its predicate holds
-
-  bool has_keys = false;     // of an aggregation
-  bool is_measured = false;  // the probability of its predicate, and the counts of its instructions, were measured
-  RecordShape record;        // of one run of its actions
+  const dif::EcbDesc* desc = nullptr;  // in its program
+  bool is_measured = false;            // the probability of its predicate, and the counts of its instructions, were measured
+  RecordShape record;                  // of one run of its actions
   // The fraction of the records of a speculating clause that is printed (committed_share).
   std::optional<double> committed;
 };
@@ -48,6 +44,7 @@ struct AgentPrediction {
 
 struct ProbePrediction {
   std::string description;
+  SourceShares shares;
   std::string source;          // "pid", or several: "67 % pid_emulated, 33 % pid"
   bool is_of_process = false;  // in a function or at a marker of a process
   // The probed instruction is unknown.
@@ -55,8 +52,8 @@ struct ProbePrediction {
   // The stages of the source: their sum, and each of them in the order of flow_stages.def.
   vm::Cost trigger;
   std::vector<vm::Cost> stages;
-  // Capturing what the clauses need, in the traced thread and in dvm.
-  vm::Cost capture;
+  CaptureNeeds needs;     // of the clauses
+  vm::Cost capture;       // of them, in the traced thread and in dvm
   vm::Cost thread;        // the part of trigger and capture in the traced thread
   double ring_bytes = 0;  // bytes of a firing in the ring
   vm::Cost prepare;       // starting the firing and its ECBs
