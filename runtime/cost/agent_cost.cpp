@@ -16,22 +16,23 @@ vm::CostRange behind_gates(const AgentWay& way, double reached, const vm::CostRa
   return {way.is_gated ? vm::Cost{} : cost.cheapest, cost.expected.times(reached), cost.dearest};
 }
 
-vm::Cost stub_cost(Prices& prices, const AgentWay& way) {
-  const vm::Cost stub = prices.of(way.stub);
-  return way.is_common ? stub + prices.of("agent/stub/common"_row) : stub;
-}
-
 // Behind the gates.
 vm::Cost lane_cost(Prices& prices, const AgentWay& way) {
   const vm::Cost found = prices.of("agent/lane/find"_row);
   return way.takes_lane ? found + prices.of("agent/lane/take"_row) : found;
 }
 
-vm::Cost gates_cost(Prices& prices, const AgentWay& way) {
-  vm::Cost sum;
+// What comes before the clauses: stub and gates, and behind these what takes the lane and captures.
+AgentCost begin_firing(Prices& prices, const AgentWay& way, double reached, const vm::Cost& lane, const vm::Cost& captures) {
+  vm::Cost stub = prices.of(way.stub), gates;
+  if (way.is_common) stub += prices.of("agent/stub/common"_row);
   if (way.is_gated)
-    for (const SiteUses& clause : way.clauses) sum += sum_of(prices, clause.predicate);
-  return sum;
+    for (const SiteUses& clause : way.clauses) gates += sum_of(prices, clause.predicate);
+  AgentCost cost;
+  cost.stub = stub + lane.times(reached);
+  cost.thread = always(stub + gates);
+  cost.thread += behind_gates(way, reached, always(lane + captures));
+  return cost;
 }
 
 // A string is taken to lie in memory that lasts, but in the dearest firing.
@@ -67,34 +68,27 @@ double reached(const AgentWay& way, std::span<const EcbCost> clauses) {
 
 AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::span<const EcbCost> clauses,
                        std::span<const vm::Cost> prepared) {
-  AgentCost cost;
-  cost.reached = reached(way, clauses);
+  const double share = reached(way, clauses);
+  AgentCost cost = begin_firing(prices, way, share, lane_cost(prices, way), {});
   for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++) {
     EcbCost& in_thread = cost.clauses.emplace_back(clause_cost(prices, way.clauses[i], clauses[i]));
     EcbCost& in_dvm = cost.in_dvm.emplace_back(EcbCost{clauses[i].has_predicate, clauses[i].probability, {}, {}});
     if (const auto& record = way.clauses[i].record)
       add_record(prices, dvm, *record, clauses[i], i < prepared.size() ? prepared[i] : vm::Cost{}, in_thread, in_dvm);
   }
-  const vm::Cost stub = stub_cost(prices, way), lane = lane_cost(prices, way);
-  cost.stub = stub + lane.times(cost.reached);
-  cost.thread = always(stub + gates_cost(prices, way));
-  cost.thread += behind_gates(way, cost.reached, always(lane));
-  cost.thread += sum_of(way, cost.reached, cost.clauses);
-  cost.dvm = sum_of(way, cost.reached, cost.in_dvm);
+  cost.thread += sum_of(way, share, cost.clauses);
+  cost.dvm = sum_of(way, share, cost.in_dvm);
   return cost;
 }
 
 AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
                          const vm::Cost& prepare) {
-  AgentCost cost;
-  cost.reached = reached(way, clauses);
-  const vm::Cost stub = stub_cost(prices, way), record = lane_cost(prices, way) + prices.of("agent/lane/record"_row);
-  cost.stub = stub + record.times(cost.reached);
-  cost.thread = always(stub + gates_cost(prices, way));
-  cost.thread += behind_gates(way, cost.reached, always(record + captured.thread));
+  const double share = reached(way, clauses);
+  const vm::Cost record = lane_cost(prices, way) + prices.of("agent/lane/record"_row);
+  AgentCost cost = begin_firing(prices, way, share, record, captured.thread);
   const vm::Cost read = prices.of("agent/lane/read"_row, way.record_bytes);
-  cost.dvm = behind_gates(way, cost.reached, always(read + captured.dvm + prepare));
-  cost.dvm += sum_of(way, cost.reached, {clauses.begin(), clauses.end()});
+  cost.dvm = behind_gates(way, share, always(read + captured.dvm + prepare));
+  cost.dvm += sum_of(way, share, {clauses.begin(), clauses.end()});
   return cost;
 }
 

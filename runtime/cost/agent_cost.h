@@ -15,7 +15,6 @@ struct AgentCost {
   vm::CostRange thread, dvm;  // of a firing
   // Of clauses at the site: their costs in the thread and in dvm. Empty if one record serves all clauses.
   std::vector<EcbCost> clauses, in_dvm;
-  double reached = 1;  // P
 };
 
 // prices: of the agent. clauses: their costs in dvm. prepared: the cost, for each clause, of the preparation for its record in
