@@ -79,12 +79,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.keys = given.keys;
   made.returns = given.returns;
   made.rests = given.rests;
-  if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) made.stack_bytes = static_cast<uint32_t>(bytes);
-  made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
-  made.ring = static_cast<double>(options[dif::Option::ringsize]);
-  const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
-  if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
-  made.is_quiet = options[dif::Option::quiet] > 0;
+  runtime::take_options(made, options);
   for (const std::string& text : given.rates) {
     Result<std::pair<std::string, double>> rate = parse_rate(text);
     if (!rate) return rate.error();

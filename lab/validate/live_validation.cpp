@@ -225,10 +225,7 @@ class RowMeasurement {
     how.returns = row_.returns;
     if (row_.measure == Measure::share) how.rests = 1e9 / kPeriod;
     const dif::Options& options = program.handle().options();
-    how.ring = static_cast<double>(options[dif::Option::ringsize]);
-    how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
-    how.is_quiet = options[dif::Option::quiet] > 0;
-    if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
+    take_options(how, options);
     const std::vector<const dif::Program*> programs = program.programs();
     std::set<std::string> descriptions;
     for (const dif::ProbeDesc* description : descriptions_of(programs)) descriptions.insert(text_of(*description));

@@ -108,7 +108,7 @@ class PointCheck {
     const dif::Options& options = program->handle().options();
     PredictOptions how;
     how.sources = find_sources(program->handle(), programs);
-    how.is_quiet = options[dif::Option::quiet] > 0;
+    take_options(how, options);
     model_ = or_throw(model_firing(programs, profile_, how, options, checked_.missing));
     buffers_ = buffers_of(options);
   }

@@ -17,6 +17,14 @@ const MeasuredClause* PredictOptions::measured_of(const dif::EcbDesc& clause) co
   return found == measured.end() ? nullptr : &found->second;
 }
 
+void take_options(PredictOptions& how, const dif::Options& run) {
+  how.sizes.most = static_cast<double>(run[dif::Option::strsize]) + 1;
+  how.ring = static_cast<double>(run[dif::Option::ringsize]);
+  if (const auto period = static_cast<double>(run[dif::Option::switchrate]); period > 0) how.wake_ups = 1e9 / period;
+  if (const int64_t bytes = run[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
+  how.is_quiet = run[dif::Option::quiet] > 0;
+}
+
 std::vector<const dif::EcbDesc*> clauses_of(std::span<const dif::Program* const> programs) {
   std::vector<const dif::EcbDesc*> clauses;
   for (const dif::Program* program : programs)

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/path_cost.h"
 #include "runtime/cost/rows.h"
@@ -114,6 +115,9 @@ struct PredictOptions {
 
   const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
 };
+
+// Sets what the options of a run decide: the size of strings and of the ring, wake-ups, copies of the stack, headings.
+void take_options(PredictOptions& how, const dif::Options& run);
 
 // The clauses of all programs, and their probe descriptions.
 std::vector<const dif::EcbDesc*> clauses_of(std::span<const dif::Program* const> programs);
