@@ -265,9 +265,8 @@ Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const d
   made.probability = given.probability;
   made.sizes.expected = given.string_bytes;
   made.keys = given.machine.keys;
-  made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
+  runtime::take_options(made, options);
   made.wake_ups = 0;
-  made.is_quiet = options[dif::Option::quiet] > 0;
   size_t probes = 0;
   for (const compiler::CompiledSource& program : programs)
     for (const dif::EcbDesc& clause : program.program.clauses)

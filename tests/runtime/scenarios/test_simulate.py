@@ -123,6 +123,12 @@ class Simulate(unittest.TestCase):
         self.assertEqual(self.of(program=program)["firing"]["thread_ns"], 1000)
         self.assertLess(self.of("-c", dvmtest.program("looper") + " 1", program=program)["firing"]["thread_ns"], 1000)
 
+    def test_copies_of_the_stack_are_as_long_as_their_option_says(self):
+        stacks = [self.of("-x", f"ustackunwind={size}", program="syscall::read:entry { @[ustack()] = count(); }")["firing"]["ring_bytes"]
+                  for size in ("0", "1k", "4k")]
+        self.assertEqual(stacks[2] - stacks[1], 3072)
+        self.assertLess(stacks[0], stacks[1])
+
     def test_a_kernels_vm_has_no_ring(self):
         result = simulate("--profile", "pentium4-1700", "--json", "-n", COUNT, "--rate", "44717")
         found = json.loads(result.stdout)
