@@ -30,6 +30,12 @@ void share_strings(const EcbCode& code, vm::VariableState& variables) {
 
 }  // namespace
 
+Status check_sizes(const Enabling& enabling, size_t for_end, size_t bufsize, size_t aggsize) {
+  if (for_end > bufsize) return Error{"END enablings exceed size of principal buffer"};
+  const bool fit = enabling.largest_record() <= bufsize && enabling.largest_entry() <= aggsize;
+  return fit ? Status() : Error{"Enabling exceeds size of buffer"};
+}
+
 void FireMemory::take_up(const EcbCode& code) { share_strings(code, *context_.variables); }
 
 size_t FireMemory::size_of(dif::Option option) const { return static_cast<size_t>(std::max<int64_t>(options_[option], 0)); }
@@ -68,17 +74,14 @@ Status FireMemory::allocate_buffers(const Notice& notice) {
                           });
       !status)
     return status;
-  if (plan.set_apart > plan.bytes) return Error{"END enablings exceed size of principal buffer"};
-  if (enabling_.largest_record() > plan.bytes) return Error{"Enabling exceeds size of buffer"};
-  if (enabling_.largest_entry() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
+  if (Status fits = check_sizes(enabling_, plan.set_apart, plan.bytes, size_of(dif::Option::aggsize)); !fits) return fits;
   if (options_[dif::Option::aggpercpu] > 0) context_.aggregations.part_by_cpu();
   return fit(dif::Option::aggsize, "aggregation size", notice,
              [this](size_t size) { return context_.aggregations.allocate(size); });
 }
 
 Status FireMemory::make_room() {
-  if (enabling_.largest_record() > size_of(dif::Option::bufsize) || enabling_.largest_entry() > size_of(dif::Option::aggsize))
-    return Error{"Enabling exceeds size of buffer"};
+  if (Status fits = check_sizes(enabling_, 0, size_of(dif::Option::bufsize), size_of(dif::Option::aggsize)); !fits) return fits;
   for (FireLevel* each : {&*context_.level, &*context_.error_level}) each->make_key_room(enabling_.largest_key());
   make_tallies();
   return {};

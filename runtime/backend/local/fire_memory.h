@@ -15,6 +15,9 @@
 
 namespace dvm::runtime {
 
+// Fails if a record or an entry of an aggregation does not fit into its buffer. for_end: bytes that are set apart for END.
+Status check_sizes(const Enabling& enabling, size_t for_end, size_t bufsize, size_t aggsize);
+
 class FireMemory {
  public:
   FireMemory(dif::Options& options, const Enabling& enabling, bool is_accounted)

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "runtime/backend/local/fire_memory.h"
 #include "runtime/cost/assumptions.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/table_uses.h"
@@ -69,17 +70,6 @@ double rate_of(const Probe& probe, const PredictOptions& options) {
   return rate == options.rates.end() ? 0 : rate->second;
 }
 
-// Fails as a session does (runtime/backend/local/fire_memory.cpp).
-Status check_sizes(const Enabling& enabling, const dif::Options& run) {
-  const auto size = [&](dif::Option option) { return static_cast<size_t>(std::max<int64_t>(run[option], 0)); };
-  const bool is_fill = run[dif::Option::bufpolicy] == static_cast<int64_t>(BufferPolicy::fill);
-  if (is_fill && enabling.record_bytes("END") > size(dif::Option::bufsize))
-    return Error{"END enablings exceed size of principal buffer"};
-  if (enabling.largest_record() > size(dif::Option::bufsize) || enabling.largest_entry() > size(dif::Option::aggsize))
-    return Error{"Enabling exceeds size of buffer"};
-  return {};
-}
-
 // How much of a principal buffer a script's records take: as a run would lay them out, with room for the longest strings and all
 // frames of a stack.
 struct RecordRoom {
@@ -97,14 +87,16 @@ Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, co
   };
   for (const dif::Program* program : programs)
     if (Status added = enabling.add(*program, one, run, vm::CostPolicy::none); !added) return added.error();
-  if (Status fits = check_sizes(enabling, run); !fits) return fits.error();
+  RecordRoom room{.end = static_cast<double>(enabling.record_bytes("END"))};
+  const SimulatedBuffers buffers = buffers_of(run);
+  const size_t for_end = buffers.policy == BufferPolicy::fill ? enabling.record_bytes("END") : 0;
+  const auto bufsize = static_cast<size_t>(buffers.principal), aggsize = static_cast<size_t>(buffers.aggregation);
+  if (Status fits = check_sizes(enabling, for_end, bufsize, aggsize); !fits) return fits.error();
   const double committed = committed_share(programs, options);
-  RecordRoom room;
   for (const Ecb& ecb : enabling.ecbs()) {
     const double kept = ecb.plan->speculates ? committed_share(ecb.plan->desc, committed) : 1;
     room.firing += rate_of(*ecb.probe, options) * probability_of(ecb.plan->desc, options) * kept * ecb.plan->record_size;
   }
-  room.end = static_cast<double>(enabling.record_bytes("END"));
   return room;
 }
 
