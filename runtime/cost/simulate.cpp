@@ -139,7 +139,7 @@ class Simulation {
     left_ = std::min(left_, 0.0) + shares_.dvm * kStep * 1e9;  // what it has overdrawn it has not now
     if (!is_awake_ && now >= next_look_) wake_up();
     if (is_awake_) handle();
-    if (is_awake_ && waiting_ < 1) is_filled() ? end() : sleep(now);
+    if (is_awake_ && waiting_ < 1 && !(is_over_ = is_filled())) sleep(now);
     if (!keeps_records() && now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
     if (now + kStep >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
   }
@@ -168,7 +168,7 @@ class Simulation {
 
   void handle() {
     const double each = model_.dvm_ns;
-    if (looked_at_ < 1e-9) look_again();
+    if (looked_at_ < 1e-9) looked_at_ = waiting_;
     while (waiting_ > 1e-9 && left_ > 0 && !is_over_) {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
       const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
@@ -179,7 +179,7 @@ class Simulation {
       spend(handled * each, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
-      if (looked_at_ < 1e-9) is_filled() ? end() : look_again();
+      if (looked_at_ < 1e-9 && !(is_over_ = is_filled())) looked_at_ = waiting_;
     }
   }
 
@@ -187,20 +187,17 @@ class Simulation {
 
   // Under more keys than have room: nothing is dropped until so many have been seen.
   void store(double firings) {
-    const double seen = -live_ * std::expm1(-result_.handled * most_stores_ / live_);
+    const double seen = different(live_, result_.handled * most_stores_);
     if (stores_ == 0 || seen < result_.most_live) return;
     result_.dynamic_drops += firings * stores_ * (1 - result_.most_live / live_);
     if (result_.first_dynamic_drop < 0) result_.first_dynamic_drop = now_;
   }
 
-  void look_again() { looked_at_ = waiting_; }
-
   // True if a record found no room in a buffer of policy fill.
   bool is_filled() const { return buffers_.policy == BufferPolicy::fill && records_ >= room_ + 1; }
-  void end() { is_over_ = true; }
 
-  // So many different keys are among the firings since the last read, were each as likely.
-  double keys() const { return model_.key_bytes > 0 ? -machine_.keys * std::expm1(-since_read_ / machine_.keys) : 0; }
+  // So many different keys are among the firings since the last read.
+  double keys() const { return model_.key_bytes > 0 ? different(machine_.keys, since_read_) : 0; }
 
   // Firings.
   double until_half_full() const {
