@@ -94,15 +94,12 @@ class RowMeasurement {
   }
 
  private:
-  struct Sample {
-    JobTimes times;
-    double dvm = 0, busy = 0;  // ns: of dvm's thread; of all CPUs by /proc/stat
+  struct Pair {
+    JobTimes untraced, traced;
+    double dvm = 0, busy = 0;  // ns: of dvm's thread; that all CPUs were busy for longer than untraced, by /proc/stat
     uint64_t firings = 0;
     double dvm_quiet = 1;  // share of dvm's polls
-  };
-  struct Pair {
-    Sample untraced, traced;
-    double quiet = 0;  // the smallest share of rounds or polls with an idle sibling
+    double quiet = 0;      // the smallest share of rounds or polls with an idle sibling
   };
 
   // At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.
@@ -119,7 +116,7 @@ class RowMeasurement {
   Pair measure_plain_pair() const {
     const JobTimes with = child_->run(job_),
                    without = row_.baseline.empty() ? JobTimes{} : child_->run({std::string(row_.baseline), job_.rounds});
-    return {{.times = without}, {.times = with}, std::min(with.quiet, without.quiet)};
+    return {.untraced = without, .traced = with, .quiet = std::min(with.quiet, without.quiet)};
   }
 
   Pair measure_peer_pair() const {
@@ -127,37 +124,38 @@ class RowMeasurement {
     const std::string script = fmt::format("uprobe:{}:{} {{ @ = count(); }}", how_.workload, row_.program);
     const auto peer = or_throw(start_bpftrace(child_->pid(), script));
     const JobTimes traced = child_->run(job_);
-    return {{.times = untraced}, {.times = traced}, std::min(untraced.quiet, traced.quiet)};
+    return {.untraced = untraced, .traced = traced, .quiet = std::min(untraced.quiet, traced.quiet)};
   }
 
   // Timers fire on idle CPUs too; only those on the busy CPU count.
-  double firings_of(const Sample& traced) const {
-    return row_.measure == Measure::timer ? std::min(static_cast<double>(traced.firings), kTimerRate * traced.times.wall / 1e9)
-                                          : static_cast<double>(traced.firings);
+  double firings_of(const Pair& pair) const {
+    const auto all = static_cast<double>(pair.firings);
+    return row_.measure == Measure::timer ? std::min(all, kTimerRate * pair.traced.wall / 1e9) : all;
   }
 
-  // Ns of the workload's thread: of timers, its interrupts by them, of which untraced there are none.
-  double thread_time(const Sample& sample) const {
-    return row_.measure == Measure::timer ? sample.times.cpu * firings_of(sample) : sample.times.cpu;
+  // Ns of a round in the workload's thread: of timers, its interrupts by them, of which untraced there are none.
+  double traced_round(const Pair& pair) const {
+    return of_round(row_.measure == Measure::timer ? pair.traced.cpu * firings_of(pair) : pair.traced.cpu, job_);
   }
+  double untraced_round(const Pair& pair) const { return row_.measure == Measure::timer ? 0 : of_round(pair.untraced.cpu, job_); }
 
   Pair measure_pair() {
     Pair pair;
     const double busy = busy_time();
-    const JobTimes untraced = child_->run(job_);
-    pair.untraced = {untraced, 0, busy_time() - busy, 0, 1};
+    pair.untraced = child_->run(job_);
+    pair.busy = busy - busy_time();
     const auto program = or_throw(how_.open(row_.program, row_.setting, child_->pid()));
     const bool is_first = !result_.predicted;
     SourcesOfProbes sources = is_first ? find_sources_of(*program) : SourcesOfProbes();
     std::vector<Refused> refused;
     or_throw(program->handle().go(refused));
     const TracedJob traced = trace_job(*program, job_, *child_);
-    pair.traced = {traced.times, traced.dvm, traced.busy, program->handle().account().events, traced.quiet};
-    pair.quiet = std::min({untraced.quiet, traced.times.quiet, traced.quiet});
+    pair.traced = traced.times, pair.dvm = traced.dvm, pair.busy += traced.busy, pair.dvm_quiet = traced.quiet;
+    pair.firings = program->handle().account().events;
+    pair.quiet = std::min({pair.untraced.quiet, traced.times.quiet, traced.quiet});
     result_.drops += program->handle().drops();
     if (!is_first) return pair;
-    const double firings = firings_of(pair.traced) / pair.traced.times.wall * 1e9;
-    predict_row(*program, std::move(sources), rate_of(pair.traced.times, job_), firings);
+    predict_row(*program, std::move(sources), rate_of(pair.traced, job_), firings_of(pair) / pair.traced.wall * 1e9);
     return pair;
   }
 
@@ -167,10 +165,9 @@ class RowMeasurement {
       for (const Pair& pair : pairs) values.push_back(of(pair));
       return values;
     };
-    const auto round = [&](const Sample& sample) { return of_round(thread_time(sample), job_); };
-    const std::vector<double> traced = all([&](const Pair&pair) { return round(pair.traced); }),
-                              untraced = all([&](const Pair&pair) { return round(pair.untraced); });
-    result_.quiet = mean(all([](const Pair& pair) { return pair.traced.times.quiet; }));
+    const std::vector<double> traced = all([&](const Pair&pair) { return traced_round(pair); }),
+                              untraced = all([&](const Pair&pair) { return untraced_round(pair); });
+    result_.quiet = mean(all([](const Pair& pair) { return pair.traced.quiet; }));
     if (row_.measure == Measure::plain) {
       const noise::Middle with = noise::quiet_middle(traced), without = noise::quiet_middle(untraced);
       result_.measured = (with.median - without.median) * clocks_of_ns(how_.profile);
@@ -179,15 +176,15 @@ class RowMeasurement {
       return;
     }
     if (row_.measure == Measure::peer) {
-      const noise::Middle added = noise::middle(all([&](const Pair& pair) { return round(pair.traced) - round(pair.untraced); }));
+      const noise::Middle added = noise::middle(all([&](const Pair& pair) { return traced_round(pair) - untraced_round(pair); }));
       result_.measured = result_.thread = added.median, result_.spread = added.deviation();
       return;
     }
     const vm::Price thread = difference(noise::quiet_middle(traced), noise::quiet_middle(untraced));
-    noise::Middle dvm = noise::middle(all([&](const Pair& pair) { return of_round(pair.traced.dvm, job_); }));
-    if (mean(all([](const Pair& pair) { return pair.traced.dvm_quiet; })) < noise::kQuietEnough)
+    noise::Middle dvm = noise::middle(all([&](const Pair& pair) { return of_round(pair.dvm, job_); }));
+    if (mean(all([](const Pair& pair) { return pair.dvm_quiet; })) < noise::kQuietEnough)
       dvm.distance = std::max(dvm.distance, kShared * dvm.median);
-    result_.rate = noise::middle(all([&](const Pair& pair) { return rate_of(pair.traced.times, job_); })).median;
+    result_.rate = noise::middle(all([&](const Pair& pair) { return rate_of(pair.traced, job_); })).median;
     result_.thread = thread.m, result_.dvm = dvm.median;
     // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
     const double unit = row_.measure == Measure::call ? 1 : 100 * result_.rate / 1e9;  // ns a round, or % of a CPU
@@ -195,8 +192,8 @@ class RowMeasurement {
     result_.spread = unit * std::hypot(thread.spread, dvm.deviation());
     if (result_.quiet < noise::kQuietEnough) result_.spread = std::max(result_.spread, noise::kTooLong * result_.measured);
     if (row_.measure == Measure::call) return;
-    const double busy = mean(all([](const Pair& pair) { return pair.traced.busy - pair.untraced.busy; }));
-    result_.by_stat = 100 * busy / mean(all([](const Pair& pair) { return pair.traced.times.wall; }));  // of the same rounds
+    const double wall = mean(all([](const Pair& pair) { return pair.traced.wall; }));  // of the same rounds
+    result_.by_stat = 100 * mean(all([](const Pair& pair) { return pair.busy; })) / wall;
   }
 
   // Which instructions the probes lie on. Of several probes of a description it must be known how often each fires: they are
