@@ -3,6 +3,8 @@
 #include "runtime/cost/runs/agent_ways.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -163,7 +165,7 @@ class ClauseUses {
 struct Planned {
   dif::ProbeDesc description;
   SiteClauseList clauses;
-  ForeseenProbe probe;
+  ForeseenProbe probe;  // points to the clauses
 };
 
 class WayFinder {
@@ -183,11 +185,7 @@ class WayFinder {
     for (const auto& [text, description] : descriptions)
       if (is_in_process(description)) plan(description, site_clauses);
     std::vector<ForeseenProbe> probes;
-    for (const Planned& one : planned_) {
-      probes.push_back(one.probe);
-      probes.back().clauses = one.clauses.clauses;
-      probes.back().globals = one.clauses.globals;
-    }
+    std::ranges::transform(planned_, std::back_inserter(probes), &Planned::probe);
     const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0, site_clauses.reason_to_share());
     AgentWays ways;
     for (size_t i = 0; i < planned_.size(); i++) ways.emplace(text_of(planned_[i].description), way_of(planned_[i], all[i]));
@@ -203,6 +201,7 @@ class WayFinder {
     one.description = description;
     one.clauses = site_clauses.clauses_of(*ecbs);
     one.probe.probe = probe, one.probe.in_dvm = one.clauses.in_dvm;
+    one.probe.clauses = one.clauses.clauses, one.probe.globals = one.clauses.globals;
     one.probe.has_thread_variables = site_clauses.has_thread_variables(*ecbs);
     for (const Ecb* ecb : ecbs->ecbs) one.probe.needs |= needs_of(ecb->plan->desc, static_cast<uint32_t>(how_.sizes.most));
     one.probe.by_frame_pointers = follows_frame_pointers(description);
@@ -283,7 +282,7 @@ class WayFinder {
   const PredictOptions& how_;
   MadeUpProbes probes_;
   Enabling enabling_;
-  std::vector<Planned> planned_;
+  std::deque<Planned> planned_;  // addresses stay
   Windows windows_;
 };
 
