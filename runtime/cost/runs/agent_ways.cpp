@@ -230,11 +230,6 @@ class WayFinder {
     return way;
   }
 
-  static SiteShape shape_at(const ForeseenProbe& one) {
-    const auto& site = std::get<UprobeSite>(one.probe->site);
-    return site.is_return ? exit_shape_of(site) : shape_of(site);
-  }
-
   SiteUses uses_of(const Planned& one, const Foreseen& foreseen, size_t number) const {
     const SiteClause& clause = one.clauses.clauses[number];
     const bool has_record = std::ranges::find(foreseen.records, number) != foreseen.records.end();
@@ -248,11 +243,11 @@ class WayFinder {
 
   LeftRecord left_record(const ForeseenProbe& one, CaptureNeeds needs) const {
     needs.stack_bytes = copied_stack(one, needs.frames);
-    return {bytes_of_record(shape_at(one), needs), std::move(needs)};
+    return {bytes_of_record(shape_at(*one.probe), needs), std::move(needs)};
   }
 
   uint32_t copied_stack(const ForeseenProbe& one, uint32_t frames) const {
-    if (one.by_frame_pointers || frames <= known_frames(shape_at(one).kind)) return 0;
+    if (one.by_frame_pointers || frames <= known_frames(shape_at(*one.probe).kind)) return 0;
     const int64_t asked = options_[dif::Option::ustackunwind];
     return asked > 0 ? static_cast<uint32_t>(asked) : kUsualStackBytes;
   }

@@ -12,9 +12,9 @@
 #include "runtime/catalog/probe.h"
 #include "runtime/cost/agent_cost.h"
 #include "runtime/cost/runs/agent_ways.h"
+#include "runtime/instrument/agent/foresee.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/instrument.h"
-#include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
 namespace {
@@ -70,11 +70,10 @@ class Clauses {
 };
 
 CaptureNeeds record_needs(const AgentFirings& firings) {
-  const auto& site = std::get<UprobeSite>(firings.probe->site);
   CaptureNeeds needs = firings.needs;
   needs.thread = true;
   needs.stack_bytes = firings.way.stack_bytes;
-  return possible_needs(needs, site.is_return ? exit_shape_of(site) : shape_of(site));
+  return possible_needs(needs, shape_at(*firings.probe));
 }
 
 uint64_t count_of(const AgentFirings& firings) {

@@ -15,12 +15,9 @@ namespace dvm::runtime {
 namespace {
 
 const UprobeSite& site_of(const ForeseenProbe& one) { return std::get<UprobeSite>(one.probe->site); }
-SiteShape shape_at(const ForeseenProbe& one) {
-  return site_of(one).is_return ? exit_shape_of(site_of(one)) : shape_of(site_of(one));
-}
 
 ClauseSteps steps_of(const ForeseenProbe& one, bool follows, const ChangedGlobals& changed) {
-  const SiteShape shape = shape_at(one);
+  const SiteShape shape = shape_at(*one.probe);
   ClausePlace place{shape, {}, site_of(one).pid, one.probe, follows};
   if (site_of(one).is_return) place.exit = 0;
   place.by_frame_pointers = one.by_frame_pointers;
@@ -46,9 +43,9 @@ AgentFirer firer_of(const ForeseenProbe& one, ClauseSteps steps, bool shares_glo
   firer.has_variables = steps.are_in_thread() && (one.has_thread_variables || shares_globals);
   firer.steps = std::move(steps.steps);
   firer.locals = steps.locals;
-  add_programs(one.needs, shape_at(one), firer);
+  add_programs(one.needs, shape_at(*one.probe), firer);
   for (AgentStep& step : firer.steps)
-    if (is_clause_record(step)) add_programs(one.clauses[step.record.clause].record->needs, shape_at(one), step.record);
+    if (is_clause_record(step)) add_programs(one.clauses[step.record.clause].record->needs, shape_at(*one.probe), step.record);
   return firer;
 }
 
@@ -75,6 +72,11 @@ Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows, boo
 }  // namespace
 
 // Clauses that use thread-local variables are on one side, and so are those that use globals which threads may change.
+SiteShape shape_at(const Probe& probe) {
+  const auto& site = std::get<UprobeSite>(probe.site);
+  return site.is_return ? exit_shape_of(site) : shape_of(site);
+}
+
 std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing) {
   std::vector<ClauseSteps> steps;
   ChangedGlobals globals;

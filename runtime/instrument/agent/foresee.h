@@ -9,6 +9,7 @@
 #include "runtime/instrument/capture_needs.h"
 #include "runtime/instrument/in_dvm.h"
 #include "runtime/instrument/site_clause.h"
+#include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
 
@@ -32,6 +33,9 @@ struct Foreseen {
   bool is_common = false;  // the code that all sites share (agent_enter) does the work
   bool takes_lane = true;  // false: a single count or assignment at the site, which does not take the lane
 };
+
+// The shape of the site of a probe in a process; of a return, that of an instruction that leaves the function.
+SiteShape shape_at(const Probe& probe);
 
 // probes: all probes of a process; the results are in the same order. follows: its children are traced too. sharing: the reason
 // for clauses that run in dvm because they share something.
