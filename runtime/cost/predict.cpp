@@ -127,26 +127,22 @@ class Predicting {
  public:
   Predicting(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options)
       : programs_(programs),
+        clauses_(clauses_of(programs)),
         options_(options),
         prices_(profile, options.sizes, options.execution),
         agent_prices_(profile, options.sizes, kInAgent),
         is_in_thread_(prices_.execution().is_in_thread()),
         committed_share_(committed_share(programs, options)) {
     for (const dif::Program* program : programs) locals_ += static_cast<double>(dif::count_locals(program->variables));
+    // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
+    for (const dif::EcbDesc* clause : clauses_)
+      if (speculates(*clause)) committed_ += shape_of(*clause, options_.sizes.most, options_).bytes;
   }
 
-  // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
-  void add_speculated(const dif::EcbDesc& clause) {
-    if (speculates(clause)) committed_ += shape_of(clause, options_.sizes.most, options_).bytes;
-  }
-  void add(const dif::EcbDesc& clause) {
-    is_destructive_ = is_destructive_ || !dif::destructive_part(clause).empty();
-    for (const dif::ProbeDesc& description : clause.probes)
-      if (!is_own_probe(description)) add(clause, description);
-    clauses_++;
-  }
-
-  Prediction finish() {
+  Prediction predict() {
+    for (size_t i = 0; i < clauses_.size(); i++)
+      for (const dif::ProbeDesc& description : clauses_[i]->probes)
+        if (!is_own_probe(description)) add(*clauses_[i], i, description);
     for (ProbePrediction& probe : prediction_.probes) finish(probe);
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
@@ -159,10 +155,10 @@ class Predicting {
   }
 
  private:
-  void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
+  void add(const dif::EcbDesc& clause, size_t number, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
-    made.number = clauses_;
+    made.number = number;
     made.difos = difos_of(clause);
     const MeasuredClause* measured = options_.measured_of(clause);
     const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
@@ -387,7 +383,10 @@ class Predicting {
     return bytes / wanted_bytes(options_.ring);
   }
   static bool is_at_site(const ProbePrediction& probe) { return probe.agent && probe.agent->way.is_at_site; }
-  double longest_wait() const { return is_destructive_ ? kShortestWait : kLongestWait; }
+  double longest_wait() const {
+    const auto is_destructive = [](const dif::EcbDesc* clause) { return !dif::destructive_part(*clause).empty(); };
+    return std::ranges::any_of(clauses_, is_destructive) ? kShortestWait : kLongestWait;
+  }
 
   vm::Cost looking() {
     std::vector<LookedFor> all;
@@ -446,7 +445,7 @@ class Predicting {
   }
 
   std::span<const dif::Program* const> programs_;
-  size_t clauses_ = 0;
+  const std::vector<const dif::EcbDesc*> clauses_;
   const PredictOptions& options_;
   Prices prices_, agent_prices_;
   const bool is_in_thread_;  // where clauses run
@@ -455,17 +454,12 @@ class Predicting {
   double committed_ = 0;  // bytes
   Prediction prediction_;
   vm::Cost printing_;  // clocks a second
-  bool is_destructive_ = false;
 };
 
 }  // namespace
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
-  Predicting predicting(programs, profile, options);
-  const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
-  for (const dif::EcbDesc* clause : clauses) predicting.add_speculated(*clause);
-  for (const dif::EcbDesc* clause : clauses) predicting.add(*clause);
-  return predicting.finish();
+  return Predicting(programs, profile, options).predict();
 }
 
 }  // namespace dvm::runtime
