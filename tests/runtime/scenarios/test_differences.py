@@ -89,6 +89,8 @@ ELSEWHERE = {
     "`-G` makes": "scenarios/test_dtrace.py",
     "`filebyproc.d`": "a published script, which is not kept here",
     "`soaccept.d`": "a published script, which is not kept here",
+    "`threaded.d`": "a published script, which is not kept here",
+    "`pridist.d`": "a published script, which is not kept here",
     "`iosnoop`": "a published script, which is not kept here",
     "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
