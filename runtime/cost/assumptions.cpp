@@ -93,56 +93,13 @@ bool begins(const dif::EcbDesc& clause) {
 
 bool ends(const dif::EcbDesc& clause) { return std::ranges::any_of(clause.actions, is_end, &dif::ActDesc::kind); }
 
-class SpeculationFlow {
- public:
-  SpeculationFlow(std::span<const dif::Program* const> programs, const PredictOptions& options)
-      : options_(options), knows_rates_(knows_rates(programs)) {
-    const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
-    for (const dif::EcbDesc* clause : clauses)
-      if (begins(*clause)) begun_ += weight_of(*clause);
-    left_ = begun_ > 0 ? begun_ : std::numeric_limits<double>::infinity();
-    for (const dif::EcbDesc* clause : clauses) end_by(*clause);
-  }
-
-  // What is committed in END alone is all printed then.
-  double committed() const {
-    const double all = begun_ > 0 ? begun_ : ended_;
-    return all > 0 ? committed_ / all : commits_ ? 1 : 0;
-  }
-
- private:
-  bool knows_rates(std::span<const dif::Program* const> programs) const {
-    for (const dif::EcbDesc* clause : clauses_of(programs))
-      for (const dif::ProbeDesc& description : clause->probes)
-        if ((begins(*clause) || ends(*clause)) && !is_own_probe(description) && !options_.rates.contains(text_of(description)))
-          return false;
-    return true;
-  }
-
-  // Those of BEGIN and END are none a second.
-  double weight_of(const dif::EcbDesc& clause) const {
-    double rate = 0;
-    for (const dif::ProbeDesc& description : clause.probes)
-      if (!is_own_probe(description)) rate += knows_rates_ ? options_.rates.at(text_of(description)) : 1;
-    return rate * probability_of(clause, options_);
-  }
-
-  void end_by(const dif::EcbDesc& clause) {
-    for (const dif::ActDesc& action : clause.actions) {
-      if (!is_end(action.kind)) continue;
-      const double taken = std::min(weight_of(clause), left_);
-      left_ -= taken, ended_ += taken;
-      if (action.kind != dif::Action::commit) continue;
-      committed_ += taken;
-      commits_ = true;
-    }
-  }
-
-  const PredictOptions& options_;
-  bool knows_rates_;
-  double begun_ = 0, ended_ = 0, committed_ = 0, left_ = 0;  // a second, or of each other
-  bool commits_ = false;
-};
+bool knows_rates(const std::vector<const dif::EcbDesc*>& clauses, const PredictOptions& options) {
+  for (const dif::EcbDesc* clause : clauses)
+    for (const dif::ProbeDesc& description : clause->probes)
+      if ((begins(*clause) || ends(*clause)) && !is_own_probe(description) && !options.rates.contains(text_of(description)))
+        return false;
+  return true;
+}
 
 }  // namespace
 
@@ -151,7 +108,28 @@ bool speculates(const dif::EcbDesc& clause) {
 }
 
 double committed_share(std::span<const dif::Program* const> programs, const PredictOptions& options) {
-  return SpeculationFlow(programs, options).committed();
+  const std::vector<const dif::EcbDesc*> clauses = clauses_of(programs);
+  const bool knows = knows_rates(clauses, options);
+  // Runs a second or, without rates, of each other. Those of BEGIN and END are none a second.
+  const auto weight_of = [&](const dif::EcbDesc& clause) {
+    double rate = 0;
+    for (const dif::ProbeDesc& description : clause.probes)
+      if (!is_own_probe(description)) rate += knows ? options.rates.at(text_of(description)) : 1;
+    return rate * probability_of(clause, options);
+  };
+  double begun = 0, ended = 0, committed = 0;
+  bool commits = false;
+  for (const dif::EcbDesc* clause : clauses)
+    if (begins(*clause)) begun += weight_of(*clause);
+  double left = begun > 0 ? begun : std::numeric_limits<double>::infinity();
+  for (const dif::EcbDesc* clause : clauses)
+    for (const dif::ActDesc& action : clause->actions) {
+      const double taken = is_end(action.kind) ? std::min(weight_of(*clause), left) : 0;
+      left -= taken, ended += taken;
+      if (action.kind == dif::Action::commit) committed += taken, commits = true;
+    }
+  const double all = begun > 0 ? begun : ended;
+  return all > 0 ? committed / all : commits ? 1 : 0;  // 1: END alone commits, and all is printed then
 }
 
 double committed_share(const dif::EcbDesc& clause, double of_all) {
