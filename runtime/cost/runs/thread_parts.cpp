@@ -19,42 +19,39 @@
 namespace dvm::runtime {
 namespace {
 
-// The clause of each program position, and its description that matches a probe.
+// The way of each clause on each probe.
 class Clauses {
  public:
-  Clauses(Handle& handle, std::span<const dif::Program* const> programs) : matched_(matched_in_processes(handle, programs)) {
+  Clauses(Handle& handle, std::span<const dif::Program* const> programs) {
+    const MatchedProbes matched = matched_in_processes(handle, programs);
     PredictOptions how;
     how.sources = find_sources(handle, programs);
-    if (Result<AgentWays> ways = find_agent_ways(programs, handle.options(), matched_, how)) ways_ = *std::move(ways);
-    for (const dif::Program* program : programs)
-      for (const dif::EcbDesc& clause : program->clauses)
-        for (const dif::ProbeDesc& description : clause.probes) add(clause, text_of(description));
+    if (Result<AgentWays> ways = find_agent_ways(programs, handle.options(), matched, how)) ways_ = *std::move(ways);
+    std::map<std::string, size_t> counts;
+    for (const dif::EcbDesc* clause : clauses_of(programs))
+      for (const dif::ProbeDesc& description : clause->probes) {
+        const auto way = ways_.find(text_of(description));
+        if (way == ways_.end()) continue;
+        const size_t number = counts[way->first]++;
+        for (const Probe* probe : matched.at(way->first))
+          places_.try_emplace({position_of(clause->position), probe->id}, Place{&way->second, number});
+      }
   }
 
   // Adds the clause of an ECB, if it is known. To be called in the order of ECBs.
   void add(const EcbAccount& ecb, AgentFirings& to) const {
-    const auto [begin, end] = places_.equal_range(position_of(ecb.clause));
-    for (auto one = begin; one != end; ++one) {
-      const auto way = ways_.find(one->second.description);
-      if (way == ways_.end() || !matches(one->second.description, ecb.probe_id)) continue;
-      join(way->second, one->second.number, to);
-      return to.clauses.push_back(&ecb);
-    }
+    const auto found = places_.find({position_of(ecb.clause), ecb.probe_id});
+    if (found == places_.end()) return;
+    join(*found->second.way, found->second.number, to);
+    to.clauses.push_back(&ecb);
   }
 
  private:
   struct Place {
-    std::string description;
-    size_t number = 0;  // of the clause, among those of the description
+    const AgentWay* way;
+    size_t number;  // of the clause, among those of the description
   };
 
-  void add(const dif::EcbDesc& clause, const std::string& description) {
-    places_.emplace(position_of(clause.position), Place{description, counts_[description]++});
-  }
-  bool matches(const std::string& description, uint32_t id) const {
-    const auto found = matched_.find(description);
-    return found != matched_.end() && std::ranges::find(found->second, id, &Probe::id) != found->second.end();
-  }
   // The clauses of a probe run on the same side, but for those with a record of their own.
   static void join(const AgentWay& way, size_t number, AgentFirings& to) {
     if (to.clauses.empty()) to.way = way, to.way.clauses.clear();
@@ -63,10 +60,8 @@ class Clauses {
     to.way.clauses.push_back(number < way.clauses.size() ? way.clauses[number] : SiteUses());
   }
 
-  MatchedProbes matched_;
   AgentWays ways_;
-  std::multimap<ClausePosition, Place> places_;
-  std::map<std::string, size_t> counts_;
+  std::map<std::pair<ClausePosition, uint32_t>, Place> places_;  // by the id of the probe
 };
 
 CaptureNeeds record_needs(const AgentFirings& firings) {
