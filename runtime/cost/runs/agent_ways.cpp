@@ -39,35 +39,6 @@ UprobeSite made_up_site(const dif::ProbeDesc& description) {
   return site;
 }
 
-// A probe for each description.
-class MadeUpProbes {
- public:
-  explicit MadeUpProbes(const MatchedProbes& matched) : matched_(matched) {}
-
-  const Probe* of(const dif::ProbeDesc& description) {
-    const auto [at, is_new] = probes_.try_emplace(text_of(description));
-    if (is_new) at->second = make(description, at->first);
-    return &at->second;
-  }
-
- private:
-  Probe make(const dif::ProbeDesc& description, const std::string& text) const {
-    Probe probe{.id = static_cast<uint32_t>(probes_.size())};
-    probe.provider = description.provider, probe.module = description.module;
-    probe.function = description.function, probe.name = description.name;
-    if (const auto timer = timer_of(description)) probe.site = *timer;
-    if (!is_in_process(description)) return probe;
-    const auto known = matched_.find(text);
-    const auto* site =
-        known == matched_.end() || known->second.empty() ? nullptr : std::get_if<UprobeSite>(&known->second.front()->site);
-    probe.site = site ? *site : made_up_site(description);
-    return probe;
-  }
-
-  const MatchedProbes& matched_;
-  std::map<std::string, Probe> probes_;  // addresses stay
-};
-
 // Whether a jump has room, by the code of the function.
 class Windows {
  public:
@@ -171,13 +142,13 @@ struct Planned {
 class WayFinder {
  public:
   WayFinder(const dif::Options& options, const MatchedProbes& matched, const PredictOptions& how)
-      : options_(options), matched_(matched), how_(how), probes_(matched) {}
+      : options_(options), matched_(matched), how_(how) {}
 
   Result<AgentWays> find(std::span<const dif::Program* const> programs) {
     std::map<std::string, dif::ProbeDesc> descriptions;
     const auto matches = [&](const dif::ProbeDesc& description) {
       descriptions.try_emplace(text_of(description), description);
-      return std::vector{probes_.of(description)};
+      return std::vector{probe_of(description)};
     };
     for (const dif::Program* program : programs)
       if (Status added = enabling_.add(*program, matches, options_, vm::CostPolicy::none); !added) return added.error();
@@ -193,8 +164,25 @@ class WayFinder {
   }
 
  private:
+  // A probe for each description.
+  const Probe* probe_of(const dif::ProbeDesc& description) {
+    const auto [at, is_new] = probes_.try_emplace(text_of(description));
+    Probe& probe = at->second;
+    if (!is_new) return &probe;
+    probe.id = static_cast<uint32_t>(probes_.size());
+    probe.provider = description.provider, probe.module = description.module;
+    probe.function = description.function, probe.name = description.name;
+    if (const auto timer = timer_of(description)) probe.site = *timer;
+    if (!is_in_process(description)) return &probe;
+    const auto known = matched_.find(at->first);
+    const bool is_known = known != matched_.end() && !known->second.empty();
+    const auto* site = is_known ? std::get_if<UprobeSite>(&known->second.front()->site) : nullptr;
+    probe.site = site ? *site : made_up_site(description);
+    return &probe;
+  }
+
   void plan(const dif::ProbeDesc& description, const SiteClauses& site_clauses) {
-    const Probe* probe = probes_.of(description);
+    const Probe* probe = probe_of(description);
     const ProbeEcbs* ecbs = enabling_.find(probe->id);
     if (ecbs == nullptr) return;
     Planned& one = planned_.emplace_back();
@@ -275,7 +263,7 @@ class WayFinder {
   const dif::Options& options_;
   const MatchedProbes& matched_;
   const PredictOptions& how_;
-  MadeUpProbes probes_;
+  std::map<std::string, Probe> probes_;  // by description; addresses stay
   Enabling enabling_;
   std::deque<Planned> planned_;  // addresses stay
   Windows windows_;
