@@ -119,6 +119,7 @@ TEST(ProfileFile, ANameIsThereOnce) {
   EXPECT_EQ(error_of("{\n \"dvm_profile\": 1,\n \"dvm_profile\": 1}").substr(0, 11), "p.json:3:2:");
   EXPECT_NE(error_of(with_prices(R"({"opcode": {"add": {"m": 1}, "\u0061dd": {"m": 2}}})")).find("opcode/add is there twice"),
             std::string::npos);
+  EXPECT_TRUE(error_of("{\"a\\\"b\": 1,\n \"a\\\"b\": 2}").starts_with("p.json:2:2: a\"b is there twice: already in line 1\n"));
   EXPECT_NE(error_of(with_prices(R"({"opcode": {"add": {"m": 1}}, "opcode": {}})")).find("prices/opcode is there twice"),
             std::string::npos);
   EXPECT_EQ(error_of(with_prices(R"({"opcode": {"add": {"m": 1}}, "aggregation": {"add": {"m": 2}}})")), "");
