@@ -312,7 +312,7 @@ std::vector<std::string> macro_arguments(const ScriptOptions& options) {
   if (!options.programs.empty()) {
     const auto script = std::find_if(options.programs.begin(), options.programs.end(),
                                      [](const GivenProgram& p) { return p.form == GivenProgram::Form::file; });
-    arguments.insert(arguments.begin(), script == options.programs.end() ? "dvm" : script->text);
+    arguments.insert(arguments.begin(), script == options.programs.end() ? std::string(g_program_name) : script->text);
   }
   return arguments;
 }

@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <string_view>
 
 #include "common/clock.h"
 
 namespace dvm::runtime {
 
 vm::Firing own_firing() noexcept {
+  constexpr size_t kCommSize = 15;  // characters that the kernel keeps of the name of a thread
   vm::Firing firing;
   firing.timestamp = read_clock(CLOCK_MONOTONIC);
   firing.walltimestamp = read_clock(CLOCK_REALTIME);
@@ -19,7 +22,7 @@ vm::Firing own_firing() noexcept {
   firing.pid = getpid();
   firing.tid = gettid();
   firing.cpu = std::max(sched_getcpu(), 0);
-  firing.execname = "dvm";
+  firing.execname = std::string_view(program_invocation_short_name).substr(0, kCommSize);
   firing.reads_in_time = true;
   return firing;
 }

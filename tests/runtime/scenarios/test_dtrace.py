@@ -71,6 +71,10 @@ class Options(Link):
         self.assertEqual(result.returncode, 1)
         self.assertTrue(result.stderr.startswith("dtrace: invalid probe specifier BEGIN { exit(x); }: "), result.stderr)
 
+    def test_its_own_probes_and_macros_bear_its_name(self):
+        script = 'BEGIN { printf("%s %s %s ", execname, curpsinfo->pr_fname, $$0); } tick-10ms { printf("%s", execname); exit(0); }'
+        self.assertEqual(self.succeeds("-q", "-n", script).stdout.strip(), "dtrace dtrace dtrace dtrace")
+
     def test_clustered_options(self):
         self.write("x.d", "BEGIN { printf(\"%d\", $1); exit(3); }")
         result = self.dtrace("-qs", "x.d", "42")
