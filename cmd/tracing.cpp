@@ -14,7 +14,6 @@
 #include <cstring>
 #include <map>
 #include <set>
-#include <variant>
 
 #include "cmd/account.h"
 #include "cmd/command.h"
@@ -26,6 +25,7 @@
 #include "cmd/write_whole.h"
 #include "common/clock.h"
 #include "lab/calibrate/quiet_looks.h"
+#include "runtime/session/late_memory.h"
 #include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
@@ -96,11 +96,6 @@ std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& r
   return lines;
 }
 
-bool is_fired_by_dvm(const runtime::Probe& probe) {
-  const auto* timer = std::get_if<runtime::TimerSite>(&probe.site);
-  return std::holds_alternative<runtime::InternalSite>(probe.site) || (timer != nullptr && !timer->every_cpu);
-}
-
 // True if nothing can fire but BEGIN, END and tick probes, though the script asks for more.
 bool is_all_refused(runtime::Handle& handle, const std::vector<runtime::Refused>& refused) {
   if (refused.empty() || handle.options()[dif::Option::zdefs] > 0) return false;
@@ -108,7 +103,7 @@ bool is_all_refused(runtime::Handle& handle, const std::vector<runtime::Refused>
   for (const runtime::Refused& one : refused) left_out.insert(one.probe);
   const std::vector<runtime::EnabledProbe> all = handle.enabled();
   return std::all_of(all.begin(), all.end(), [&](const runtime::EnabledProbe& enabled) {
-    return is_fired_by_dvm(*enabled.probe) || left_out.contains(enabled.probe);
+    return runtime::is_fired_by_dvm(*enabled.probe) || left_out.contains(enabled.probe);
   });
 }
 
@@ -147,24 +142,6 @@ void print_remarks(const runtime::Handle& handle) {
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
-// True if the thread waits for dvm at a firing of such a clause, or runs all clauses itself, or if it was recorded.
-bool is_in_time(const runtime::Placement& one) {
-  return one.by.empty() || one.by == "replay" || one.by.starts_with("breakpoint") || one.by == "agent, in the traced thread";
-}
-
-// Memory that clauses will read after their firings, each once.
-void print_late(const runtime::Handle& handle) {
-  std::set<std::pair<unsigned, std::string>> told;
-  std::set<unsigned> after;  // clauses that run then on some probe
-  for (const runtime::Placement& one : handle.placements())
-    if (!is_fired_by_dvm(*one.probe) && !is_in_time(one)) after.insert(one.clause);
-  for (const runtime::EnabledProbe& enabled : handle.enabled())
-    for (const runtime::LateMemory& late : enabled.late)
-      if (!is_fired_by_dvm(*enabled.probe) && after.contains(late.clause) && told.emplace(late.clause, late.variable).second)
-        tell("dt_clause_{} {}: the memory at {} is read after the firing, and may have changed by then", late.clause,
-             describe(*enabled.probe), late.variable);
-}
-
 // From probes on to probes off; the error ends tracing.
 // looks: those of a run that is accounted for by a profile, or null.
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
@@ -178,7 +155,6 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
-  print_late(handle);
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
   for (const std::string& line : describe_refused(refused, given.script.verbose)) tell("{}", line);

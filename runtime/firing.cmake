@@ -71,6 +71,7 @@ dvm_library(session COLD
   session/enabled_probes.cpp
   session/exports.cpp
   session/handle.cpp
+  session/late_memory.cpp
   session/late_probes.cpp
   session/loop.cpp
   session/placements.cpp

@@ -193,6 +193,7 @@ Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refuse
   for (const auto& backend : backends_)
     if (Status status = turn_on(left, *backend); !status) return status;
   for (Left& one : left) refused.push_back({one.probe->probe, std::move(one.reason)});
+  for (const std::string& note : late_.take(probes, refused, backends_)) consumer_.notice(note);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/consumer/consumer.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/session/demangled_probes.h"
+#include "runtime/session/late_memory.h"
 
 namespace dvm::runtime {
 
@@ -62,6 +63,7 @@ class Probing {
   const BackendList& backends_;
   std::vector<std::unique_ptr<Provider>> providers_;
   DemangledProbes demangled_;
+  LateMemoryNotes late_;
 };
 
 }  // namespace dvm::runtime

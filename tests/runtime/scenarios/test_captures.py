@@ -92,6 +92,19 @@ class Captures(dvmtest.PrivilegedTest):
         self.assertRegex(notices, r"\Advm: dt_clause_1 pid\d+:rewriters:named:return: the memory at self->key is read after the firing, "
                                   r"and may have changed by then\n")
 
+    def test_a_clause_of_a_late_library_that_reads_late_is_named(self):
+        library = os.path.join(os.path.dirname(program("late")), "liblate_library.so")
+        script = ("pid$target:a.out:open_and_call:entry { self->path = arg0 + tid - tid; } "
+                  "pid$target:liblate*:late_function:entry { @[copyinstr(self->path)] = count(); }")
+        result = dvm("run", "-q", "-Z", "-x", "backend=uprobe", "-n", script, "-c", f"{program('late')} {library} 3")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"\Advm: dt_clause_1 pid\d+:liblate_library.so:late_function:entry: the memory at self->path is read after")
+
+    def test_a_clause_of_a_probe_that_is_left_out_is_not_named(self):
+        script = "dvmtest$target:::constants { self->p = arg0 + tid - tid; } dvmtest$target:::vectors { trace(arg0); trace(copyinstr(self->p)); }"
+        result = dvm("run", "-q", "-x", "backend=uprobe", "-n", script, "-c", program("markers_O0") + " 1")
+        self.assertRegex(result.stderr, r"\Advm: 1 probe left out, .*\n\Z")
+
     def test_arguments_of_system_calls_kept_until_the_return(self):
         """The program overwrites the path, and another word, as soon as the call has returned."""
         calls = ("import ctypes; libc = ctypes.CDLL(None); path = ctypes.create_string_buffer(99); "
