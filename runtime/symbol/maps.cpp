@@ -21,6 +21,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
+constexpr std::string_view kNewline = "\\012";  // in a path, as the kernel writes it
 constexpr std::string_view kOfUprobes = "[uprobes]";
 
 // Takes the next blank-separated word off the line.
@@ -46,9 +47,7 @@ bool parse_device(std::string_view text, uint64_t& device) {
   return true;
 }
 
-// The kernel writes a newline in a path as \012.
 std::string unescape(std::string_view text) {
-  constexpr std::string_view kNewline = "\\012";
   std::string out;
   for (size_t at; (at = text.find(kNewline)) != std::string_view::npos; text.remove_prefix(at + kNewline.size())) {
     out.append(text.substr(0, at)).push_back('\n');
@@ -74,6 +73,14 @@ std::string open_path_of(const std::string& folder, const MapsLine& line, const 
   return exists(through_mapping) ? through_mapping : through_root;
 }
 
+// A name with the four characters \012 looks like one with a newline. The file tells which one it is.
+std::string path_of(const std::string& folder, const MapsLine& line) {
+  std::string literal;
+  for (const char one : line.path) one == '\n' ? void(literal += kNewline) : literal.push_back(one);
+  if (literal == line.path || is_same_file(fmt::format("{}/root{}", folder, line.path), line)) return line.path;
+  return is_same_file(fmt::format("{}/root{}", folder, literal), line) ? literal : line.path;
+}
+
 struct FileId {
   uint64_t device = 0, inode = 0;
   std::string path;
@@ -86,12 +93,13 @@ class ObjectList {
 
   void add(const MapsLine& line) {
     if (!line.executable || line.path.empty() || line.path[0] != '/' || line.inode == 0) return;
-    FileId id{line.device, line.inode, line.path};
+    const std::string path = path_of(folder_, line);
+    FileId id{line.device, line.inode, path};
     if (std::find(seen_.begin(), seen_.end(), id) != seen_.end()) return;
     seen_.push_back(id);
     MappedObject object;
-    object.is_program = line.path == program_;
-    object.path = line.path.ends_with(kDeleted) ? line.path.substr(0, line.path.size() - kDeleted.size()) : line.path;
+    object.is_program = path == program_;
+    object.path = path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
     object.name = object.path.substr(object.path.rfind('/') + 1);
     if (object.is_program) take_name_of_link(object);
     object.open_path = object.is_program ? program_path() : open_path_of(folder_, line, object.path);

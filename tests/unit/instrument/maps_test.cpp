@@ -2,7 +2,9 @@
 
 #include "runtime/symbol/maps.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -64,6 +66,23 @@ TEST(MappedObjects, AreTheFilesOfAProcessEachOnce) {
   }
   EXPECT_EQ(programs, 1U);
   EXPECT_EQ(libcs, 1U);
+}
+
+TEST(MappedObjects, HaveTheNamesOfTheirFiles) {
+  const std::string folder = testing::TempDir() + "maps-" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  const std::vector<std::string> paths = {folder + "/a\\012b", folder + "/a\nb"};
+  for (const std::string& path : paths) {
+    std::filesystem::copy_file("/proc/self/exe", path);
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_NE(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0), MAP_FAILED);
+    close(file);
+  }
+  const auto objects = mapped_objects(getpid());
+  ASSERT_TRUE(objects);
+  for (const std::string& path : paths)
+    EXPECT_TRUE(std::any_of(objects->begin(), objects->end(), [&](const MappedObject& one) { return one.path == path; })) << path;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(MappedObjects, NoSuchProcessIsAnError) {
