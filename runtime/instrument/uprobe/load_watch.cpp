@@ -138,7 +138,8 @@ class WatchProgram : KernelEmitter {
     call(BPF_FUNC_ringbuf_output);
   }
 
-  // Reading memory of the process lets others run meanwhile, also where the kernel is not preempted.
+  // Reading memory as if it were that of another process lets dvm run meanwhile, also on the same CPU of a kernel that is not
+  // preempted.
   void wait() {
     const Label again = here();
     load(r1, r7, kAnswered);
@@ -146,11 +147,14 @@ class WatchProgram : KernelEmitter {
     constexpr int32_t kStopped = 0x4 | 0x8, kDead = 0x10 | 0x20 | 0x80, kFrozen = 0x8000, kIsExiting = 0x4;
     const Label is_stopped = jump_if_tracer(watch_.tracer.state, kStopped | kDead | kFrozen);
     const Label is_exiting = jump_if_tracer(watch_.tracer.flags, kIsExiting);
+    call(BPF_FUNC_get_current_task_btf);
+    mov(r4, r0);
     mov(r1, fp);
     plus(r1, -16);
     mov(r2, 1);
     load(r3, r6, offsetof(pt_regs, rsp));
-    call(BPF_FUNC_copy_from_user);
+    mov(r5, 0);
+    call(BPF_FUNC_copy_from_user_task);
     const Label has_waited = may_leave();
     jump_back(again);
     land(has_waited);

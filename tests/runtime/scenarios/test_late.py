@@ -93,6 +93,14 @@ class Late(dvmtest.PrivilegedTest):
         self.assertEqual([line.split() for line in result.stdout.splitlines()[1:] if line],
                          [["late_function", "1", "1"], ["late_function", "2", "1"], ["late_function", "3", "1"], ["open_and_call", "3", "1"]], result.stderr)
 
+    def test_from_the_first_call_on_one_processor(self):
+        """The process that waits lets dvm run there."""
+        before = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        os.sched_setaffinity(0, [min(before)])
+        result = dvmtest.dvm_in_time("run", "-q", "-Z", "-x", "backend=uprobe", "-n", "pid$target:liblate*:late_function:entry { @ = count(); }", "-c", late(LIBRARY, "3", "2"))
+        self.assertEqual((result.stdout.split(), result.stderr), (["3", "3", "6"], ""))
+
     def test_a_process_that_has_waited_in_vain_is_told_of(self):
         script = 'pid$target:a.out:open_and_call:entry /!n++/ { system("sleep 5"); } pid$target:liblate*:late_function:entry { @ = count(); }'
         result = dvm("run", "-q", "-Z", "-w", "-x", "switchrate=1ms", "-n", script, "-c", late(LIBRARY, "1", "20"))
