@@ -28,6 +28,7 @@ constexpr uint64_t kStopsWithin = 300'000'000;  // ns
 constexpr uint64_t kRunsWithin = 3'000'000'000;
 constexpr useconds_t kPause = 50;
 constexpr char kUninterruptible = 'D';
+constexpr std::string_view kContinueFirst = "a signal has stopped it; continue it first";
 constexpr int64_t kRestartNoHandler = 514;  // an error of the kernel
 constexpr uint64_t kPpoll = 271;
 
@@ -70,6 +71,11 @@ Came wait_for(pid_t tid, uint64_t deadline) {
   }
 }
 
+// The same, by what waitid() says of a thread that has stopped.
+bool is_group_stop(const siginfo_t& info) {
+  return info.si_code == CLD_TRAPPED && info.si_status >> 8 == PTRACE_EVENT_STOP && (info.si_status & 0x7f) != SIGTRAP;
+}
+
 uint64_t from_now(uint64_t ns) { return read_clock(CLOCK_MONOTONIC) + ns; }
 
 // In ppoll, the only call that does not end by itself.
@@ -85,6 +91,9 @@ bool is_released(pid_t tid) {
   if (found == 0) return false;
   if (found != tid || !WIFSTOPPED(status)) return true;
   const Came came = as_coming(status);
+  unsigned long started = 0;
+  if (status >> 16 == PTRACE_EVENT_CLONE && ptrace(PTRACE_GETEVENTMSG, tid, 0, &started) == 0)
+    release_later(static_cast<pid_t>(started));  // its new thread is traced, too
   if (came == Came::interrupted) make_call_again(tid);
   ptrace(PTRACE_DETACH, tid, 0, came == Came::signal ? WSTOPSIG(status) : 0);
   return true;
@@ -127,7 +136,12 @@ void StoppedProcess::let_go_but_one() {
 }
 
 void release_later(pid_t tid) { stragglers().push_back(tid); }
-void release_stragglers() { std::erase_if(stragglers(), is_released); }
+
+void release_stragglers() {
+  std::vector<pid_t> waiting = std::exchange(stragglers(), {});
+  std::erase_if(waiting, is_released);
+  stragglers().insert(stragglers().end(), waiting.begin(), waiting.end());
+}
 
 // Until no thread is new: one that stands still makes none. All are asked to stop before any is waited for, so that the first one
 // of many does not wait for each of the others. Each is waited for, also where one cannot be stopped: its call is to be repaired.
@@ -177,7 +191,11 @@ Result<bool> StoppedProcess::await_lent(HeldThread& thread, uint64_t deadline) {
   for (siginfo_t info{};; usleep(kPause)) {
     const int failed = waitid(P_PID, static_cast<id_t>(thread.tid), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL);
     if (failed != 0 && errno != EINTR) return false;
-    if (failed == 0 && info.si_pid == thread.tid) return read_registers(thread);
+    if (failed == 0 && info.si_pid == thread.tid) {
+      if (is_group_stop(info) && !joins_) return refusal(kContinueFirst);
+      has_joined_ |= is_group_stop(info);
+      return read_registers(thread);
+    }
     if (read_clock(CLOCK_MONOTONIC) > deadline) return refusal(fmt::format("its thread {} does not stop", thread.tid));
   }
 }
@@ -192,7 +210,7 @@ Result<bool> StoppedProcess::await(HeldThread& thread, uint64_t deadline) {
   if (came == Came::end) return false;
   if (came == Came::nothing)
     return refusal(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", thread.tid));
-  if (came == Came::group_stop && !joins_) return refusal("a signal has stopped it; continue it first");
+  if (came == Came::group_stop && !joins_) return refusal(kContinueFirst);
   if (came != Came::group_stop) return read_registers(thread) && repair(thread);
   has_joined_ = true;
   return read_registers(thread);  // a call that ended was ended by the signal
