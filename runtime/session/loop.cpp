@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "runtime/agent/stopped_process.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -41,6 +42,7 @@ Polled Handle::Impl::poll(Backend& backend) {
 void Handle::Impl::fire_overdue() {
   const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
   for (const auto& backend : backends) fail(backend->fire_overdue(now));
+  release_stragglers();
 }
 
 uint64_t Handle::Impl::poll() {

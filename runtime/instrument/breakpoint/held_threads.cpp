@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "common/clock.h"
+#include "runtime/agent/stopped_process.h"
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/thread_status.h"
 
@@ -53,6 +56,17 @@ bool comes_to_no_stop(pid_t tid) {
 
 // The stop that interrupt_thread() has requested, or the first one of a thread.
 bool is_interrupt(const ThreadStop& stop) { return stop.event == PTRACE_EVENT_STOP && stop.signal == SIGTRAP; }
+
+// True if the thread waits in a call that would return the size of the part it has moved.
+bool may_be_cut(pid_t tid) {
+  constexpr long kCalls[] = {SYS_write,   SYS_writev,   SYS_pwrite64, SYS_pwritev,      SYS_pwritev2,      SYS_sendto,
+                             SYS_sendmsg, SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg,      SYS_recvmmsg,      SYS_sendfile,
+                             SYS_splice,  SYS_vmsplice, SYS_tee,      SYS_io_getevents, SYS_io_pgetevents, SYS_copy_file_range};
+  if (!status_field(tid, "State:").starts_with('S')) return false;
+  long call = -1;
+  std::ifstream(fmt::format("/proc/{}/syscall", tid)) >> call;
+  return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
+}
 
 int g_wake = -1;
 
@@ -105,7 +119,7 @@ std::optional<ThreadStop> step(pid_t tid) {
 }
 
 void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep) {
-  if (may_stay && pace == Pace::run && status_field(tid, "State:").starts_with('S')) return;
+  if (may_stay && pace == Pace::run && may_be_cut(tid)) return release_later(tid);
   if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
   const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
@@ -120,6 +134,7 @@ void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const T
     if (is_last) return;
     usleep(100);
   }
+  release_later(tid);
 }
 
 StopSignal::StopSignal() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {

@@ -38,9 +38,9 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 void go_on(const ThreadStop& stop, int signal, Pace pace);
 // Lets a stopped thread execute one instruction. Returns the stop after it, or an earlier one. Nothing: it has ended.
 std::optional<ThreadStop> step(pid_t tid);
-// Stops the thread and detaches from it. If it may stay traced, a thread that waits in a system call, and will not stop at its
-// end, does, because a stop might interrupt the call; the kernel releases it when dvm ends. `keep` gets the stop, and returns the
-// signal to deliver.
+// Stops the thread and detaches from it. If it may stay traced, a thread that waits in a system call such as write(2) does: a
+// stop might cut the call. It is released at its next stop, or when dvm ends, and so is a thread that does not stop in time.
+// `keep` gets the stop, and returns the signal to deliver.
 void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep);
 
 // A descriptor that becomes readable when a thread has stopped. Only one can exist at a time.

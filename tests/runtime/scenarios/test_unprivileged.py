@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -248,6 +249,22 @@ class Endings(Unprivileged):
         self.assertEqual(tracer_of(target.pid), 0)
         target.communicate("go\n", timeout=PATIENCE)
         self.assertEqual(target.returncode, 0)
+
+    def test_a_thread_that_waits_is_let_go_before_end(self):
+        """It may take a signal or start a thread while dvm is busy with the results."""
+        target = self.start(1)
+        command = f'BEGIN {{ exit(0); }} pid$target:looper:func:entry {{ }} END {{ system("grep TracerPid /proc/{target.pid}/status"); }}'
+        result = self.traced("-w", "-n", command, "-p", str(target.pid))
+        self.assertEqual((result.stdout.split(), result.returncode), (["TracerPid:", "0"], 0), result.stderr)
+
+    def test_a_write_that_waits_is_not_cut(self):
+        writes = "import os; os.write(2, b'%d' % os.write(1, b'x' * 300000))"
+        target = subprocess.Popen([*self.prefix, sys.executable, "-S", "-c", writes], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.assertTrue(dvmtest.eventually(lambda: pathlib.Path(f"/proc/{target.pid}/syscall").read_text().startswith("1 ")))
+        result = self.traced("-n", "BEGIN { exit(0); } pid$target:libc:getpid:entry { }", "-p", str(target.pid))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(target.communicate(timeout=PATIENCE)[1], b"300000")
 
     def test_a_process_that_becomes_another_program_goes_on(self):
         result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", "sh -c 'echo one; exec echo two'")
