@@ -35,7 +35,8 @@ struct TracedThread {
   pid_t pid = 0;
   std::vector<DebugRegister> at_sites;
   Calls calls;
-  uint64_t seen = 0;  // hits at sites
+  uint64_t seen = 0;                   // hits at sites
+  std::optional<siginfo_t> kept_back;  // a SIGURG that it gets behind the instruction that it executes
 
   bool has_unseen() const {
     uint64_t hits = 0;
@@ -110,8 +111,11 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       if (has_lanes_of(pid, getpid())) with_agents.insert(pid);
     for (auto& [tid, thread] : threads_) forget_registers(thread);
     for (auto& [tid, thread] : threads_)
-      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid),
-             [&](const ThreadStop& stop) { return is_hit(stop) ? (in_flight++, 0) : signal_of(stop); });
+      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid) && !thread.kept_back, [&](const ThreadStop& stop) {
+        if (has_stepped(stop)) return SIGURG;
+        if (thread.kept_back) tgkill(thread.pid, tid, SIGURG);
+        return is_hit(stop) ? (in_flight++, 0) : signal_of(stop);
+      });
     threads_.clear();
     processes_.clear();
     waiting_.clear();
@@ -214,6 +218,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     if (stop.is_end) return end(stop.tid, sink);
     if (!threads_.contains(stop.tid) && !is_taken_up(stop)) return;
     if (stop.event == PTRACE_EVENT_EXEC) return leave(threads_[stop.tid].pid);
+    if (threads_[stop.tid].kept_back) return end_step(stop, sink);
     const bool hit = is_hit(stop);
     if (stop.is_call) fire_call(stop.tid, sink);
     if (hit) fire(stop.tid, sink);
@@ -287,18 +292,24 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   // once more. So the instruction is executed before the signal is handed on.
   void step_over(const ThreadStop& stop, EventSink& sink) {
     if (threads_[stop.tid].has_unseen()) fire(stop.tid, sink);
-    siginfo_t info{};
-    ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info);
-    const auto next = step(stop.tid);
-    if (!next) return;
-    if (next->event == 0 && next->signal == SIGTRAP) {
-      ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &info);
-      return go_on(*next, SIGURG, pace_of(stop.tid));
-    }
-    tgkill(threads_[stop.tid].pid, stop.tid, SIGURG);
-    const bool hit = is_hit(*next);
+    ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &threads_[stop.tid].kept_back.emplace());
+    step(stop.tid);
+  }
+
+  // Its step is done, and the thread stops for that.
+  bool has_stepped(const ThreadStop& stop) const {
+    return threads_.at(stop.tid).kept_back && stop.event == 0 && stop.signal == SIGTRAP;
+  }
+
+  void end_step(const ThreadStop& stop, EventSink& sink) {
+    const bool is_done = has_stepped(stop), hit = is_hit(stop);
+    const siginfo_t kept_back = *std::exchange(threads_[stop.tid].kept_back, std::nullopt);
+    if (is_done)
+      ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &kept_back);
+    else
+      tgkill(threads_[stop.tid].pid, stop.tid, SIGURG);
     if (hit) fire(stop.tid, sink);
-    go_on(*next, hit ? 0 : signal_of(*next), pace_of(stop.tid));
+    go_on(stop, is_done ? SIGURG : hit ? 0 : signal_of(stop), pace_of(stop.tid));
   }
 
   StoppedThread look_at(pid_t tid) const {

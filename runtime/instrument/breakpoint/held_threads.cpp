@@ -109,14 +109,7 @@ void go_on(const ThreadStop& stop, int signal, Pace pace) {
     ptrace(pace == Pace::calls ? PTRACE_SYSCALL : PTRACE_CONT, stop.tid, 0, signal);
 }
 
-std::optional<ThreadStop> step(pid_t tid) {
-  if (ptrace(PTRACE_SINGLESTEP, tid, 0, 0) != 0) return std::nullopt;
-  for (;;) {
-    const std::string state = status_field(tid, "State:");
-    if (auto stop = wait_for(P_PID, tid, WSTOPPED)) return stop;
-    if (state.empty() || state[0] == 'Z' || state[0] == 'X') return std::nullopt;
-  }
-}
+void step(pid_t tid) { ptrace(PTRACE_SINGLESTEP, tid, 0, 0); }
 
 void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep) {
   if (may_stay && pace == Pace::run && may_be_cut(tid)) return release_later(tid);

@@ -36,8 +36,8 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 // Continues a thread after a stop, and delivers `signal`. If a signal has stopped its process, the thread stays stopped until
 // SIGCONT.
 void go_on(const ThreadStop& stop, int signal, Pace pace);
-// Lets a stopped thread execute one instruction. Returns the stop after it, or an earlier one. Nothing: it has ended.
-std::optional<ThreadStop> step(pid_t tid);
+// Lets a stopped thread execute one instruction, which may be a system call that waits. A stop with SIGTRAP follows.
+void step(pid_t tid);
 // Stops the thread and detaches from it. If it may stay traced, a thread that waits in a system call such as write(2) does: a
 // stop might cut the call. It is released at its next stop, or when dvm ends, and so is a thread that does not stop in time.
 // `keep` gets the stop, and returns the signal to deliver.

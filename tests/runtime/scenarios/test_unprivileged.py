@@ -266,6 +266,14 @@ class Endings(Unprivileged):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(target.communicate(timeout=PATIENCE)[1], b"300000")
 
+    def test_a_system_call_that_waits_at_a_breakpoint_holds_nobody_up(self):
+        """Behind it the thread gets a signal that has come before it. Another thread has to go on for it to end."""
+        script = "pid$target:urged:take:entry, pid$target:urged:give:entry { @[probefunc] = count(); }"
+        rows, result = self.counted("-n", script, "-c", f"{self.copy(program('urged'))} 200")
+        self.assertIn("200 taken", result.stdout)
+        self.assertEqual(rows["give"], "200")
+        self.assertGreaterEqual(int(rows["take"]), 200)
+
     def test_a_process_that_becomes_another_program_goes_on(self):
         result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", "sh -c 'echo one; exec echo two'")
         self.assertEqual(result.returncode, 0, result.stderr)
