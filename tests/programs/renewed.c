@@ -1,9 +1,10 @@
 // Maps code anew that was there before.
 //
 //   renewed exec N         calls func(N) N + 1 times, then executes itself with N - 1, until that is 0
-//   renewed lines N        calls func(N) ten times for each line of its input; while N is above 0, executes itself with N - 1 then
+//   renewed lines N        calls func(N) ten times for each line of its input; then executes itself with N - 1 if N is above 0
 //   renewed open LIBRARY   opens it; after each line of its input it calls late_function(1) ten times, and opens it anew
 //   renewed heir           its first thread ends at a line of its input; another calls func(0) ten times for each further line
+//   renewed heir LIBRARY   the same, but the other thread does what "renewed open" does
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,9 +57,11 @@ static int open_anew(const char* library) {
   }
 }
 
+static const char* to_open;
+
 static void* inherit(void* first) {
   pthread_join(*(pthread_t*)first, 0);
-  exit(call_for_lines("", 0));
+  exit(to_open ? open_anew(to_open) : call_for_lines("", 0));
 }
 
 static int end_first_thread(void) {
@@ -71,7 +74,7 @@ static int end_first_thread(void) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  if (strcmp(argv[1], "heir") == 0) return end_first_thread();
+  if (strcmp(argv[1], "heir") == 0) return to_open = argv[2], end_first_thread();
   if (argc < 3) return 2;
   if (strcmp(argv[1], "exec") == 0) return call_and_execute(argv[0], atoi(argv[2]));
   return strcmp(argv[1], "lines") == 0 ? call_for_lines(argv[0], atoi(argv[2])) : open_anew(argv[2]);

@@ -211,6 +211,14 @@ void SitePlanner::move_entries() {
 
 }  // namespace
 
+bool uses_kept_words(const EnabledProbe& enabled) {
+  const auto starts_there = [](const MemoryNeed& need) {
+    return need.base.starts_from_kept() || (need.sized_by && need.sized_by->starts_from_kept());
+  };
+  const std::vector<MemoryNeed>& memory = enabled.needs.memory;
+  return !enabled.needs.keeps.empty() || std::any_of(memory.begin(), memory.end(), starts_there);
+}
+
 std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const EntrySought> entries) {
   std::vector<EntryPlace> places;
   std::map<uint64_t, ModuleCode::Window> moved;  // as far as any probe of the function moves

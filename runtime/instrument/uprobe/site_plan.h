@@ -45,6 +45,9 @@ struct EntrySought {
 // The cheapest places for entries of functions of one file, in their order. A file that cannot be read has none: then all stay.
 std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const EntrySought> entries);
 
+// True if a firing keeps words for later ones, or captures memory where they lead to.
+bool uses_kept_words(const EnabledProbe& enabled);
+
 // For all uprobe sites among the probes; those of others are left out. What must not be probed is refused.
 std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
 

@@ -29,21 +29,15 @@
 #include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/process/cpu_topology.h"
+#include "runtime/process/process.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
 constexpr size_t kBellBytes = 64u << 10;
-
-// True if a firing keeps words for later ones, or captures memory where they lead to.
-bool uses_kept_words(const EnabledProbe& enabled) {
-  const auto starts_there = [](const MemoryNeed& need) {
-    return need.base.starts_from_kept() || (need.sized_by && need.sized_by->starts_from_kept());
-  };
-  const std::vector<MemoryNeed>& memory = enabled.needs.memory;
-  return !enabled.needs.keeps.empty() || std::any_of(memory.begin(), memory.end(), starts_there);
-}
+constexpr std::string_view kNoFirstThread =
+    "the kernel places no uprobes once the first thread of a process has ended; use -x followfork";
 
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
@@ -107,6 +101,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (bell_) bell_->consume([this](std::span<const std::byte> record) { return unreported_.note(record), true; });
     for (const auto& watch : watches_) watch->take(all);
     unreported_.take(all, notes_);
+    for (const LoadedIn& load : all) note_first_thread(load.pid);
     return all;
   }
 
@@ -243,11 +238,15 @@ class UprobeInstrument final : public CountingInstrument,
     if (places.empty()) return places;
     Jumps jumps(followed_ != nullptr);
     std::map<int32_t, SharedCode> shared;
+    std::map<int32_t, bool> out_of_reach;
     std::map<const Probe*, std::string_view> refusals;
     for (const PlannedSite& place : places) {
       const UprobeSite& site = *place.site;
       const bool is_shared = shared.try_emplace(site.pid, site.pid).first->second.has(site.path, place.offset);
-      const std::string_view refusal = is_shared ? kNoUprobe : jumps.refusal(site.pid, site.path, place.offset);
+      std::string_view refusal = is_shared ? kNoUprobe : jumps.refusal(site.pid, site.path, place.offset);
+      const auto [is_far, is_new] = out_of_reach.try_emplace(site.pid);
+      if (is_new) is_far->second = is_out_of_reach(site.pid);
+      if (is_far->second) refusal = kNoFirstThread;
       if (!refusal.empty()) refusals.try_emplace(place.enabled->probe, refusal);
     }
     for (const auto& [probe, refusal] : refusals) refused.push_back({probe, std::string(refusal)});
@@ -343,6 +342,14 @@ class UprobeInstrument final : public CountingInstrument,
           fmt::format("dvm was too slow: {} time{} a process has continued after waiting two seconds for probes of files "
                       "that it had mapped; they may have missed firings",
                       count, count == 1 ? "" : "s"));
+  }
+
+  // The kernel looks for the memory of a process in its first thread when it places uprobes.
+  bool is_out_of_reach(int32_t pid) const { return !followed_ && has_lost_first_thread(pid); }
+
+  void note_first_thread(int32_t pid) {
+    if (is_out_of_reach(pid) && out_of_reach_.insert(pid).second)
+      notes_.push_back(fmt::format("process {}: {}; those in files that it maps from now on do not fire", pid, kNoFirstThread));
   }
 
   // The kernel raises a semaphore by its place in the file.
@@ -463,6 +470,7 @@ class UprobeInstrument final : public CountingInstrument,
   std::map<std::string, UprobeSet> loss_sets_;  // to be attached, by file
   std::vector<std::string> notes_;
   std::set<const Probe*> unraised_;     // their semaphores are told of
+  std::set<int32_t> out_of_reach_;      // processes that are told of
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;

@@ -140,6 +140,15 @@ class WithoutFirstThread(Asked):
         out, err = tracer.communicate()
         self.assertRegex(out, r"^\s+renewed`func\s+renewed`call_for_lines\+0x[0-9a-f]+\s+10\s+$", err)
 
+    def test_files_that_come_later_are_told_of(self):
+        self.start(program("renewed"), "heir", LIBRARY)
+        tracer = dvmtest.start_tracer(self, "pid$target:liblate*:late_function:entry { @ = count(); }", "-Z", "-x", "backend=uprobe", "-p", str(self.target.pid))
+        self.assertEqual((self.ask(), self.ask()), (0, 10))
+        tracer.terminate()
+        _, err = tracer.communicate()
+        self.assertIn("1 probe of files that were mapped late is left out, late_function of liblate_library.so: the kernel places no uprobes", err)
+        self.assertIn(f"process {self.target.pid}: the kernel places no uprobes once the first thread of a process has ended", err)
+
     def test_all_probes_are_taken_off(self):
         for ends in ("exits", "is killed"):
             with self.subTest(ends):
