@@ -4,6 +4,9 @@
 //     stack     a page of the stack of main, by mprotect(2)
 //     literal   constants of the program, by mprotect(2)
 //     removed   constants of the program, by munmap(2)
+//     moved     the same, by mremap(2) of inaccessible memory onto them
+//     keyed     the same, by pkey_mprotect(2) with a key that forbids all access, where the machine has keys
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +30,10 @@ static int call(const char* text) {
 static void withdraw(const char* way, char* text) {
   if (way[0] == 'r')
     munmap(text, kPage);
+  else if (way[0] == 'm')
+    mremap(mmap(NULL, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED, text);
+  else if (way[0] == 'k')
+    pkey_mprotect(text, kPage, PROT_READ, pkey_alloc(0, PKEY_DISABLE_ACCESS));
   else
     mprotect(text, kPage, PROT_NONE);
 }

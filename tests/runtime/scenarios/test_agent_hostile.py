@@ -78,7 +78,7 @@ class Unmapped(Hostile):
         self.assertIn(f"process {target.pid}: its probes were taken off, because it unmapped or protected memory", err)
 
     def test_before_a_string_that_lasted_is_withdrawn(self):
-        for way, text in ("stack", "on the stack"), ("literal", "a constant"), ("removed", "a constant"):
+        for way, text in ("stack", "on the stack"), *((way, "a constant") for way in ("literal", "removed", "moved", "keyed")):
             with self.subTest(way):
                 target = self.start(way, name="withdrawn")
                 tracer = dvmtest.start_tracer(self, "pid$target:withdrawn:func:entry { @[copyinstr(arg0)] = count(); }",
