@@ -128,6 +128,18 @@ class Globals(AgentTest):
                 self.assertNotIn("(agent, in the traced thread)", result.stderr)
                 self.assertIn("a global variable that depends on the order of all firings", result.stderr)
 
+    def test_what_clauses_of_late_probes_use_too_is_taken_from_threads(self):
+        """In two processes, of which one has probes only once it has opened a library. And where a late probe uses a variable twice."""
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        library = os.path.join(os.path.dirname(program("late")), "liblate_library.so")
+        probes = "pid$target:a.out:open_and_call:entry, pid$target:liblate*:late_function:entry"
+        for body in ("/n++ < 3/ { @[probefunc] = count(); }", "{ last = timestamp; @[last != 0] = count(); }", "{ n++; } pid$target:liblate*:late_function:entry { @[n] = count(); }"):
+            with self.subTest(body):
+                run = ["run", "-qZ", "-x", "aggsortkey", "-n", f"int n; {probes} {body} END {{ printf(\"%d\\n\", n); }}", "-c", f"{program('late')} {library} 3 4", "-x"]
+                here, there = dvmtest.dvm_in_time(*run, "backend=agent"), dvmtest.dvm_in_time(*run, "backend=uprobe")
+                self.assertEqual(here.stdout, there.stdout, here.stderr)
+
     def test_clauses_of_threads_stay_there_if_others_need_dvm(self):
         script = f"{ENTRY}{{ self->t = arg0; }} {RETURN}/self->t/ {{ @ = sum(self->t); self->t = 0; }} pid$target:a.out:tail:entry {{ n += strlen(probefunc); }}"
         result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script, "-c", program("returns"))
