@@ -62,16 +62,24 @@ class ByUprobes(Asked):
                 return
         self.fail(f"by uprobes {expected}, by an agent {counts}")
 
+    def traced_while_it_opens(self, module):
+        self.start(program("renewed"), "open", LIBRARY)
+        tracer = dvmtest.start_tracer(self, f"pid$target:{module}:late_function:entry {{ @ = count(); }}", "-x", "backend=agent", "-p", str(self.target.pid))
+        for calls in (10, 20, 30):
+            self.assertEqual(self.ask(), calls)
+        tracer.terminate()
+        out, err = tracer.communicate()
+        return out.split(), err
+
     def test_of_a_library_that_is_opened_again(self):
+        """The process waits for its probes, but for two seconds only. dvm says if that was not enough."""
         for module in ("liblate_library.so", ""):
             with self.subTest(module):
-                self.start(program("renewed"), "open", LIBRARY)
-                tracer = dvmtest.start_tracer(self, f"pid$target:{module}:late_function:entry {{ @ = count(); }}", "-x", "backend=agent", "-p", str(self.target.pid))
-                for calls in (10, 20, 30):
-                    self.assertEqual(self.ask(), calls)
-                tracer.terminate()
-                out, err = tracer.communicate()
-                self.assertEqual((out.split(), dvmtest.without_slowness(err)), (["30"], ""))
+                for _ in range(5):
+                    out, err = self.traced_while_it_opens(module)
+                    if "dvm was too slow" not in err:
+                        break
+                self.assertEqual((out, err), (["30"], ""))
 
 
 class ByAgents(Asked):
