@@ -19,20 +19,23 @@ namespace {
 // The instructions that a jump has displaced may reach so far behind its beginning. None of them is executed where it was.
 constexpr uint64_t kMostDisplaced = 5 + 15;
 
+// In a process that is not traced, a tracer must not spend seconds on what another one has left.
+constexpr int kOfOthers = 3;
+
 }  // namespace
 
-Status clear_away(pid_t pid, const AgentMemory& memory) {
-  constexpr int kClearings = 100;
+Status clear_away(pid_t pid, const AgentMemory& memory, int clearings) {
   constexpr useconds_t kBetween = 50'000;
   for (int i = 1;; i++) {
     const auto cleared = unstopped(pid, [&] { return detach_agents(pid, memory, WhichAgents::of_dead_tracers); });
     if (cleared) return {};
-    if (i == kClearings || kill(pid, 0) != 0) return cleared.error();
+    if (i == clearings || kill(pid, 0) != 0) return cleared.error();
     usleep(kBetween);
   }
 }
 
-OtherJumps::OtherJumps(pid_t pid) : bytes_(kMostDisplaced), reason_("an agent of another dvm has replaced its code") {
+OtherJumps::OtherJumps(pid_t pid)
+    : bytes_(kMostDisplaced), clearings_(kClearings), reason_("an agent of another dvm has replaced its code") {
   const auto memory = AgentMemory::open(pid);
   if (!memory) return;
   std::vector<FoundAgent> agents = find_agents(pid, *memory);
@@ -44,6 +47,7 @@ OtherJumps::OtherJumps(pid_t pid) : bytes_(kMostDisplaced), reason_("an agent of
 OtherJumps OtherJumps::of_all() {
   OtherJumps all;
   all.bytes_ = kJumpBytes;
+  all.clearings_ = kOfOthers;
   all.reason_ = "an agent has replaced its code in another process, where a uprobe that follows forks would lie as well";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
@@ -62,7 +66,7 @@ OtherJumps::FileId OtherJumps::file_of(const std::string& open_path) {
 
 void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents) {
   if (std::none_of(agents.begin(), agents.end(), [](const FoundAgent& one) { return one.header.patches != 0; })) return;
-  (void)clear_away(pid, memory);  // what stays is refused
+  (void)clear_away(pid, memory, clearings_);  // what stays is refused
   const auto objects = mapped_objects(pid);
   if (!objects) return;
   for (const FoundAgent& agent : agents)

@@ -20,7 +20,8 @@ namespace dvm::runtime {
 
 // Takes off what killed tracers have left. Their guard may be at it, and two cannot stop a process at once, so it is tried for
 // some seconds. With an error some of it stays.
-Status clear_away(pid_t pid, const AgentMemory& memory);
+constexpr int kClearings = 100;  // one every 50 ms
+Status clear_away(pid_t pid, const AgentMemory& memory, int clearings = kClearings);
 
 class OtherJumps {
  public:
@@ -42,6 +43,7 @@ class OtherJumps {
 
   std::map<FileId, std::vector<uint64_t>> jumps_;  // offsets in the file
   uint64_t bytes_ = 0;                             // that each of them takes
+  int clearings_ = kClearings;
   std::string_view reason_;
 };
 
