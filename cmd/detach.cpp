@@ -1,4 +1,4 @@
-// dvm detach: takes off what a killed dvm has left in a process.
+// dvm detach: removes what a killed dvm has left in a process.
 
 #include "runtime/agent/detach.h"
 
@@ -23,7 +23,7 @@ int detach(int32_t pid) {
       return fail("process {} is traced by process {}: end that first", pid, agent.header.tracer);
   const auto detached = runtime::detach_agents(pid, *memory, runtime::WhichAgents::all);
   if (!detached) return fail("{}", detached.error().message);
-  fmt::print("process {}: {} probe{} taken off\n", pid, detached->restored, detached->restored == 1 ? "" : "s");
+  fmt::print("process {}: {} probe{} removed\n", pid, detached->restored, detached->restored == 1 ? "" : "s");
   return 0;
 }
 
@@ -32,7 +32,7 @@ int detach(int32_t pid) {
 void add_detach(CLI::App& app, CommandAction& chosen) {
   auto pid = std::make_shared<int32_t>(0);
   CLI::App* command =
-      add_command(app, "detach", "Take off the probes that a killed dvm has left in a process", {"dvm detach -p 1234"},
+      add_command(app, "detach", "Remove the probes that a killed dvm has left in a process", {"dvm detach -p 1234"},
                   "Needed only if dvm and its guard were both killed while an agent traced (-x backend=agent).");
   command->add_option("-p", *pid, "The process")->required()->type_name("PID")->check(CLI::PositiveNumber);
   command->callback([pid, &chosen] { chosen = [pid] { return detach(*pid); }; });

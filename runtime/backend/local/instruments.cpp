@@ -219,7 +219,7 @@ void Instruments::move_lost(size_t from, std::span<const LoadedIn> loads) {
   if (const Status moved = enable_shares(from + 1, shares, refused); !moved)
     for (refused.clear(); const Refused& one : lost) refused.push_back({one.probe, moved.error().message});
   if (refused.empty()) return;
-  notes_.push_back(fmt::format("probes that were taken off are lost, {} of {} and others, {} in all: {}",
+  notes_.push_back(fmt::format("could not place {2} of the removed probes again, such as {0} of {1}: {3}",
                                refused[0].probe->function, refused[0].probe->module, refused.size(), refused[0].reason));
 }
 

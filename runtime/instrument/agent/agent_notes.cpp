@@ -10,29 +10,28 @@ namespace dvm::runtime {
 
 std::string crash_text(pid_t pid) {
   return fmt::format(
-      "process {} ended by a fault while jumps of an agent lay in its code; if it does not fault untraced, use -x backend=uprobe "
+      "process {} ended by a fault while an agent had jumps in its code; if it does not fault untraced, use -x backend=uprobe "
       "or -x backend=breakpoint, which map no memory into it",
       pid);
 }
 
 std::string kept_text(pid_t pid, std::string_view why) {
   return fmt::format(
-      "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to take them off, and "
-      "'dvm detach -p {}' can do it later",
+      "process {} keeps its probes, which do nothing any more: {}; dvm-guard tries for some seconds to remove them, and "
+      "'dvm detach -p {}' can do so later",
       pid, why, pid);
 }
 
 std::string left_text(pid_t pid) {
   return fmt::format(
-      "process {}: its probes were taken off, because it unmapped or protected memory that the agent needs, or forbade itself to "
-      "read the "
-      "time-stamp counter",
+      "process {}: its probes were removed, because it unmapped or protected memory that the agent needs, or forbade itself to "
+      "read the time-stamp counter",
       pid);
 }
 
 std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
   return fmt::format(
-      "process {}: {} {} taken off, such as {}, because the process now handles faults or protects data of its files, and an "
+      "process {}: {} {} removed, such as {}, because the process now handles faults or protects data of its files, and an "
       "instruction under the jump of an agent may fault",
       pid, count, count == 1 ? "probe was" : "probes were", function);
 }
@@ -44,14 +43,14 @@ std::string emptied_text(pid_t pid) {
 
 std::string renewed_text(pid_t pid, std::string_view function) {
   return fmt::format(
-      "process {}: its probes, such as {}, are on again after it executed another program or mapped their file again; firings in "
-      "the milliseconds before are lost, which is reported once",
+      "process {}: its probes, such as {}, are enabled again after it executed another program or mapped their file again; "
+      "firings in the milliseconds before are lost, which is reported once",
       pid, function);
 }
 
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
-      "process {}: probes of files that it mapped later, such as {}, are on some milliseconds after that; firings in these "
+      "process {}: probes of files that it mapped later, such as {}, are enabled some milliseconds after that; firings in these "
       "milliseconds are lost, which is reported once",
       pid, function);
 }

@@ -67,7 +67,7 @@ class Recovering(FaultTest):
                     target = self.start(way, how)
                     tracer = self.trace(target, "pid$target:faulting:%s:entry, pid$target:faulting:once:entry { @[probefunc] = count(); }" % function)
                     out, err = self.finish(target, tracer)
-                    self.assertIn(f"process {target.pid}: 1 probe was taken off, such as {function}, because the process now handles faults", err)
+                    self.assertIn(f"process {target.pid}: 1 probe was removed, such as {function}, because the process now handles faults", err)
                     self.assertRegex(out, r"once +1000\n")
                     if how != "own" and not dvmtest.missing_privilege():  # uprobes have it before the thread goes on
                         self.assertRegex(out, function + r" +[12]000\n")
@@ -90,7 +90,7 @@ class Recovering(FaultTest):
                 target = self.start(way, "late")
                 _, err = self.finish(target, self.trace(target, "pid$target:faulting:%s:entry { @ = count(); }" % function))
                 self.assertIn("(agent, in the traced thread)", err)
-                self.assertNotIn("taken off", err)
+                self.assertNotIn("removed, such as", err)
 
     def test_variables_of_threads_are_where_the_other_probe_has_gone(self):
         target = self.start("fetch", "late")

@@ -75,7 +75,7 @@ class Unmapped(Hostile):
         self.assertEqual(target.returncode, 0)
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
-        self.assertIn(f"process {target.pid}: its probes were taken off, because it unmapped or protected memory", err)
+        self.assertIn(f"process {target.pid}: its probes were removed, because it unmapped or protected memory", err)
 
     def test_before_a_string_that_lasted_is_withdrawn(self):
         for way, text in ("stack", "on the stack"), *((way, "a constant") for way in ("literal", "removed", "moved", "keyed")):
@@ -87,7 +87,7 @@ class Unmapped(Hostile):
                 self.assertEqual((out, target.returncode), ("calls 2000\n", 0))
                 out, err = tracer.communicate(timeout=PATIENCE)
                 self.assertEqual(out.split(), [*text.split(), "1000"])
-                self.assertIn("its probes were taken off, because it unmapped or protected memory", err)
+                self.assertIn("its probes were removed, because it unmapped or protected memory", err)
 
     def test_a_system_call_of_its_own_is_not_seen_but_told_of(self):
         target = self.start("own")
@@ -96,7 +96,7 @@ class Unmapped(Hostile):
         self.assertEqual((out, target.returncode), ("", -signal.SIGSEGV))
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual((out.split(), tracer.returncode), (["1000"], 0))
-        self.assertIn(f"process {target.pid} ended by a fault while jumps of an agent lay in its code", err)
+        self.assertIn(f"process {target.pid} ended by a fault while an agent had jumps in its code", err)
 
     def test_nothing_is_told_of_one_that_another_signal_ends(self):
         target = self.start("lines")
@@ -243,7 +243,7 @@ class Zombies(Hostile):
         self.assertTrue(dvmtest.eventually(lambda: ") Z " in state.read_text()))
         self.assertTrue(code.changed())
         detached = dvmtest.dvm("detach", "-p", str(target.pid))
-        self.assertRegex(detached.stdout, r"[1-9]\d* probes? taken off")
+        self.assertRegex(detached.stdout, r"[1-9]\d* probes? removed")
         self.assertFalse(code.changed())
         self.ask(target)
 
