@@ -140,7 +140,7 @@ bool is_for(const Semaphore& one, const JumpedSite& site) { return one.jump == s
 
 std::string_view semaphore_refusal(const std::vector<MemoryMapping>& mappings, uint64_t address) {
   const MemoryMapping* mapping = mapping_at(mappings, address);
-  if (mapping == nullptr) return "its semaphore lies in no memory of the process";
+  if (mapping == nullptr) return "its semaphore is not mapped in the process";
   if (!mapping->is_writable) return "its semaphore lies in memory that the program may not write";
   if (mapping->is_shared) return "its semaphore lies in memory that other processes share";
   if (address % sizeof(uint16_t) != 0) return "its semaphore lies at an odd address";
@@ -170,7 +170,7 @@ void raise_semaphores(StoppedProcess& process, const AgentMemory& memory, uint64
     if (!left)
       one.site->refusal = left.error().message;
     else if (std::any_of(left->begin(), left->end(), [&](const Semaphore& entry) { return is_for(entry, one); }))
-      one.site->refusal = "its semaphore has been raised too often";
+      one.site->refusal = "its semaphore has reached its largest value";
   }
 }
 

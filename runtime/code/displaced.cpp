@@ -149,7 +149,7 @@ JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_
     if (has_room && !is_entered(decoded, one->offset, one->offset + length)) return {one->offset, copied, length, {}};
     if (copied >= bytes) return refused("a branch leads into the five bytes at the instruction that leaves it");
     if (one == decoded.instructions.data() || !harm_of(one[-1]).empty() || ends_flow(one[-1]))
-      return refused("no five bytes at the instruction that leaves it can be replaced");
+      return refused("there are no five bytes to replace where it returns");
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEntered = "a branch from elsewhere may lead into its first five bytes";
 constexpr std::string_view kOverlaps = "another probe lies in its first five bytes";
 constexpr std::string_view kHasSymbol = "another symbol lies in its first five bytes";
-constexpr std::string_view kNoRelay = "no five bytes at the instruction that leaves it can be replaced";
+constexpr std::string_view kNoRelay = "there are no five bytes to replace where it returns";
 constexpr std::string_view kSeveral = "a clause asks for arg0, and several jumps lead to one return";
 constexpr std::string_view kNoExits = "no instruction leaves the function";
 

@@ -23,7 +23,7 @@ bool runs_program(pid_t pid, AgentTarget& target) {
 void note(pid_t pid, Lateness late) {
   if (unsigned& times = late.times[pid]; std::exchange(times, std::max(times, 1U)) != 0) return;
   late.notes.push_back(fmt::format(
-      "process {} has executed a program that could not be held; what it fires before its probes are on is lost", pid));
+      "process {} has executed a program that could not be held; firings before its probes are enabled are lost", pid));
 }
 
 }  // namespace

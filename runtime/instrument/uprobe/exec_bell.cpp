@@ -92,13 +92,13 @@ void UnreportedExecs::take(std::vector<LoadedIn>& loads, std::vector<std::string
     if (kind == Kind::is_silent && !std::exchange(was_late_, true))
       notes.push_back(
           fmt::format("process {} has executed a program that its dynamic linker does not report, perhaps since it is "
-                      "linked statically; probes of such programs are on some milliseconds after they begin, and what "
-                      "fires before is lost",
+                      "linked statically; probes of such programs are enabled some milliseconds after they begin, and "
+                      "earlier firings are lost",
                       one.pid));
     if (kind == Kind::has_ended && !std::exchange(was_missed_, true))
       notes.push_back(
-          fmt::format("process {} has executed a program and ended before its probes were on; what such programs fire "
-                      "is lost",
+          fmt::format("process {} has executed a program and ended before its probes were enabled; the firings of such "
+                      "programs are lost",
                       one.pid));
   }
 }

@@ -82,7 +82,7 @@ TEST(ExitWindow, MayBeEnteredAtItsBeginningOnly) {
 }
 
 TEST(ExitWindow, HoldsNoCallAndNoOtherCode) {
-  EXPECT_EQ(exit_window_of(followed(), 6, 7).refusal, "no five bytes at the instruction that leaves it can be replaced");
+  EXPECT_EQ(exit_window_of(followed(), 6, 7).refusal, "there are no five bytes to replace where it returns");
   EXPECT_EQ(exit_window_of(by_pointer(), 3, 6).refusal, "it leaves by a jump to another function");
   EXPECT_FALSE(exit_window_of(by_table_jump(), 5, 7).refusal.empty());
 }
