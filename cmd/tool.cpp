@@ -76,8 +76,8 @@ std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std:
     if (reason.empty()) reason = found.reason;
   }
   if (missing.empty()) return "";
-  if (tool.needs_one) return fmt::format("none of these probes is there: {}", missing);
-  return fmt::format("these probes are not there: {}{}", missing, reason.empty() ? "" : fmt::format(" ({})", reason));
+  if (tool.needs_one) return fmt::format("none of these probes exists: {}", missing);
+  return fmt::format("these probes do not exist: {}{}", missing, reason.empty() ? "" : fmt::format(" ({})", reason));
 }
 
 // A program that was started may load its probes later, as java does with its virtual machine.

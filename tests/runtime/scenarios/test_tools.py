@@ -163,9 +163,9 @@ class OnWorkloads(tool_runs.ToolTest):
     def test_probes_that_are_not_there_are_named_in_one_line(self):
         looper = program("looper") + " 10"
         for words, message in (
-                (["funccount", "-c", looper, "nosuch"], r"tool funccount: these probes are not there: pid\d+:a.out:nosuch:entry \(.*nosuch.*\)"),
-                (["ugc", "-c", looper], r"tool ugc: none of these probes is there: python\d+:::gc-start, ruby\d+.*"),
-                (["dbslower", "-c", looper], r"tool dbslower: none of these probes is there: postgresql\d+:::query-start, .*")):
+                (["funccount", "-c", looper, "nosuch"], r"tool funccount: these probes do not exist: pid\d+:a.out:nosuch:entry \(.*nosuch.*\)"),
+                (["ugc", "-c", looper], r"tool ugc: none of these probes exists: python\d+:::gc-start, ruby\d+.*"),
+                (["dbslower", "-c", looper], r"tool dbslower: none of these probes exists: postgresql\d+:::query-start, .*")):
             result = dvm("tool", *words)
             self.assertEqual(result.returncode, 1)
             self.assertNotIn("TIME", result.stdout)  # no head
