@@ -311,7 +311,7 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
   command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped");
   command.add_flag_callback(
       "-e", [&options] { options.compile_only = options.script.may_match_nothing = true; },
-      "Compile the script, without tracing");
+      "Compile the script and find its probes, then exit");
   command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
       ->check(CLI::IsMember({"table", "json"}));

@@ -158,7 +158,7 @@ void add_lsp(CLI::App& app, CommandAction& chosen) {
       {"dvm lsp", "dvm lsp -p 1234     # know the functions and types of this process",
        "dvm lsp -C -I inc   # scripts have #include and #define"},
       "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts.");
-  command->add_option("-p", given->pids, "Take probes, types and data of this process")->type_name("PID");
+  command->add_option("-p", given->pids, "Complete the probes, types and variables of this process")->type_name("PID");
   add_preprocessor_options(*command, *given);
   add_setting_options(*command, *given);
   command->callback([given, &chosen] { chosen = [given] { return serve(*given); }; });
