@@ -299,7 +299,7 @@ std::string tool_page(const Tool& tool) {
   std::string text = fmt::format("{}: {}\n\nUsage: {}\n\n", tool.name, tool.summary, usage_of(tool));
   for (const ToolOption& option : tool.options)
     text += fmt::format("  {:<14}{}{}\n", spelled(option), option.text, limits_of(option));
-  text += fmt::format("  {}: as of dvm run\n", fmt::join(passed_on(tool), ", "));
+  text += fmt::format("  {}: as for dvm run\n", fmt::join(passed_on(tool), ", "));
   for (const runtime::NamedRow& row : tool.rows)
     text += fmt::format("\nColumns{} with --json: {}\n", part_of(tool, row), fmt::join(row.columns, ", "));
   if (!tool.notes.empty()) text += "\n";

@@ -3,7 +3,7 @@
  * argdist: the values of a function's argument, as a distribution or counted
  *
  *   FUNCTION     $1                       Name or pattern of the functions
- *   MODULE       $2 = a.out               Program or library that they lie in
+ *   MODULE       $2 = a.out               Program or library that contains them
  *   -a ARGUMENT  $3 = arg0 [arg0..arg9]   The argument
  *   -v           $4 = 0                   Count each value, in place of a distribution
  *   -s           $5 = 0                   The argument is a string: count each

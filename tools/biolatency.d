@@ -1,6 +1,6 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * biolatency: how long disks take for a request
+ * biolatency: how long requests to disks take
  *
  *   -D           $1 = 0  A distribution for each disk
  *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C

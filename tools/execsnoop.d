@@ -1,6 +1,6 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * execsnoop: programs that are started, with their arguments
+ * execsnoop: programs as they start, with their arguments
  *
  *   -u UID       $1 = -1 [-1..4294967295]  Only programs of this user; -1: of all
  *   -n NAME      $2 = ""                   Only programs of this name

@@ -3,7 +3,7 @@
  * funccount: calls of functions of a process
  *
  *   FUNCTION     $1          Name or pattern of the functions, such as 'str*'
- *   MODULE       $2 = a.out  Program or library that they lie in
+ *   MODULE       $2 = a.out  Program or library that contains them
  *   -d SECONDS   $3 = 0      Stop after this time; 0: at Ctrl-C
  *
  * Rows of @: module function count

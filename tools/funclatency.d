@@ -3,7 +3,7 @@
  * funclatency: how long functions of a process take, as a distribution
  *
  *   FUNCTION     $1          Name or pattern of the functions
- *   MODULE       $2 = a.out  Program or library that they lie in
+ *   MODULE       $2 = a.out  Program or library that contains them
  *   -u           $3 = 0      In microseconds, not nanoseconds
  *   -m           $4 = 0      In milliseconds
  *   -d SECONDS   $5 = 0      Stop after this time; 0: at Ctrl-C

@@ -2,7 +2,7 @@
 /*
  * offcputime: where threads wait: time off the CPU by user or kernel stack
  *
- *   -p PID       $1 = 0                Only this process
+ *   -p PID       $1 = 0                Only this process; 0: all
  *   -t TOP       $2 = 20 [1..1000000]  Print this many stacks
  *   -d SECONDS   $3 = 0                Stop after this time; 0: at Ctrl-C
  *   -k           $4 = 0                By kernel stack: where in the kernel threads wait

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * opensnoop: files that are opened, with the result
+ * opensnoop: files as they are opened, with the result
  *
- *   -p PID       $1 = 0   Only this process
+ *   -p PID       $1 = 0   Only this process; 0: all
  *   -n NAME      $2 = ""  Only processes of this name
  *   -e           $3 = 0   Only opens that failed
  *   -d SECONDS   $4 = 0   Stop after this time; 0: at Ctrl-C

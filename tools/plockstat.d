@@ -5,7 +5,7 @@
  *   -w NS        $1 = 1000  Count only waits of at least this many nanoseconds
  *   -d SECONDS   $2 = 0     Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * Each row holds calls, total nanoseconds, the mutex and the caller. The longest times are last. A mutex is shown by its name if
+ * Each row shows the number of calls, total nanoseconds, the mutex and the caller. The longest times are last. A mutex is shown by its name if
  * it is a variable of the program or of a library, and by its address otherwise.
  *
  * The tool traces the mutexes of libc. A hold ends when the thread waits for a condition (pthread_cond_wait and others), and

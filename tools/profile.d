@@ -2,8 +2,8 @@
 /*
  * profile: where programs use CPU time: stacks sampled by a timer
  *
- *   -p PID       $1 = 0                Only this process
- *   -r RATE      $2 = 99 [1..5000]     Samples a second on each CPU
+ *   -p PID       $1 = 0                Only this process; 0: all
+ *   -r RATE      $2 = 99 [1..5000]     Samples per second on each CPU
  *   -t TOP       $3 = 20 [1..1000000]  Print this many stacks
  *   -d SECONDS   $4 = 0                Stop after this time; 0: at Ctrl-C
  *   -k           $5 = 0                With the kernel stacks, above those of the programs

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * runqlat: how long threads that could run wait for a CPU
+ * runqlat: how long runnable threads wait for a CPU
  *
- *   -p PID       $1 = 0  Only this process
+ *   -p PID       $1 = 0  Only this process; 0: all
  *   -P           $2 = 0  A distribution for each program
  *   -d SECONDS   $3 = 0  Stop after this time; 0: at Ctrl-C
  *

@@ -3,7 +3,7 @@
  * stackcount: who calls a function: its calls counted by stack
  *
  *   FUNCTION     $1                    Name or pattern of the functions
- *   MODULE       $2 = a.out            Program or library that they lie in
+ *   MODULE       $2 = a.out            Program or library that contains them
  *   -f FRAMES    $3 = 20 [1..1024]     Frames of a stack
  *   -t TOP       $4 = 20 [1..1000000]  Print this many stacks
  *   -d SECONDS   $5 = 0                Stop after this time; 0: at Ctrl-C

@@ -2,7 +2,7 @@
 /*
  * syscount: system calls, counted by name or by process, with their time
  *
- *   -p PID       $1 = 0   Only this process
+ *   -p PID       $1 = 0   Only this process; 0: all
  *   -P           $2 = 0   Count by process, not by system call
  *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
  *

@@ -5,8 +5,8 @@
  *   -m MS        $1 = 0  Print only collections of at least this many milliseconds
  *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * The program must have been built with markers: Python --with-dtrace, Ruby --enable-dtrace, OpenJDK with dtrace enabled, as those of
- * Debian are. For Ruby, a line is the marking, or one of the steps of sweeping. Java loads its markers after its start, so with -c, dvm
+ * The program must have been built with markers, as in Debian: Python --with-dtrace, Ruby --enable-dtrace, OpenJDK with dtrace enabled.
+ * For Ruby, a line is the marking, or one of the steps of sweeping. Java loads its markers after its start, so with -c, dvm
  * finds them then.
  *
  * Rows: time_ms language pause_us
