@@ -219,9 +219,9 @@ void print_shares(std::FILE* out, const runtime::Prediction& prediction, const P
     fmt::print(out, "\n");
   }
   if (prediction.resting.clocks > 0)
-    fmt::print(out,
-               "  of the probes {:.4f} are the {:.0f} ns that a firing after idle time takes longer; --rests sets how often\n",
-               percent(prediction.resting, context), prediction.rested.clocks / context.profile.clock_hz * 1e9);
+    fmt::print(
+        out, "  probes includes {:.4f} for the first firings after idle time, {:.0f} ns each; --rests sets how often they are\n",
+        percent(prediction.resting, context), prediction.rested.clocks / context.profile.clock_hz * 1e9);
 }
 
 // Probes without a rate, which the shares exclude.
@@ -304,8 +304,10 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   if (prediction.probes.empty())
     fmt::print(out, "\n  no clause is on a probe that has a price: BEGIN, END and ERROR fire rarely, and in dvm\n");
   if (std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.is_assumed; }))
-    fmt::print(out,
-               "\n  assumed: an instruction that the kernel single-steps, the dearest kind; -p or -c finds the actual one\n");
+    fmt::print(
+        out,
+        "\n  assumed: an instruction that the kernel single-steps, the most expensive kind; with -p, dvm reads the actual one,\n"
+        "  with -c only in the program itself, whose libraries are not mapped yet: use dvm run --predict\n");
   print_measured(out, prediction);
   if (!prediction.probes.empty()) print_engine(out, context);
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));

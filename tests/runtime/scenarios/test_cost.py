@@ -238,7 +238,7 @@ class OwnProfile(unittest.TestCase):
         self.assertEqual([round(share["behind_rests_percent"], 6) for share in shares], [0, 0.2, 2])  # 0, 1000 and each firing
         probes = [share["shares"]["probes"]["system_percent"] for share in shares]
         self.assertAlmostEqual(probes[2] - probes[0], 2)
-        self.assertIn("of the probes 0.2000 are the 2000 ns that a firing after idle time takes longer", self.dvm(*arguments[:1], *arguments[2:]).stdout)
+        self.assertIn("probes includes 0.2000 for the first firings after idle time, 2000 ns each", self.dvm(*arguments[:1], *arguments[2:]).stdout)
 
     def test_a_commit_is_priced_by_what_it_finds(self):
         self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
@@ -268,6 +268,8 @@ class Sites(unittest.TestCase):
         probe = json.loads(predict(*PENTIUM, "--json", "-n", text).stdout)["probes"][0]
         self.assertEqual((probe["source"], probe["source_assumed"]), ("pid", True))
         self.assertIn("assumed: an instruction that the kernel single-steps", predict(*PENTIUM, "-n", text).stdout)
+        of_libc = predict(*PENTIUM, "-n", "pid$target:libc:malloc:entry { @ = count(); }", "-c", dvmtest.program("looper") + " 1")
+        self.assertRegex(of_libc.stdout, "assumed: .*\n.* libraries are not mapped yet: use dvm run --predict")
         result = predict(*PENTIUM, "--json", "-n", text, "-c", dvmtest.program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
         probe = json.loads(result.stdout)["probes"][0]
