@@ -70,9 +70,9 @@ std::string after(uint64_t interpreted) {
 
 void print_rows(std::FILE* out, const std::vector<Tallied>& rows) {
   double total = sum_cycles(rows);
-  fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");
+  fmt::print(out, "    {:<11}{:<22}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");
   for (const Tallied& row : rows) {
-    fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}", row.kind, row.name, row.tally.count, row.tally.timed);
+    fmt::print(out, "    {:<11}{:<22}{:>14}{:>12}", row.kind, row.name, row.tally.count, row.tally.timed);
     if (row.tally.timed == 0)
       fmt::print(out, "{:>10}{:>18}{:>7}\n", "-", "-", "-");
     else

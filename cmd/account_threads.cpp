@@ -22,13 +22,13 @@ std::string name_of(const runtime::Probe& probe) {
 }
 
 void print_stages(std::FILE* out, std::string_view title, std::span<const runtime::ThreadStage> stages) {
-  fmt::print(out, "    {:<39}{:>14}{:>10}{:>18}\n", title, "COUNT", "CYC/EACH", "CYCLES");
+  fmt::print(out, "    {:<45}{:>14}{:>10}{:>18}\n", title, "COUNT", "CYC/EACH", "CYCLES");
   double sum = 0;
   for (const runtime::ThreadStage& stage : stages) {
     sum += cycles_of(stage);
-    fmt::print(out, "    {:<39}{:>14}{:>10.1f}{:>18.0f}\n", stage.name, stage.count, stage.each.clocks, cycles_of(stage));
+    fmt::print(out, "    {:<45}{:>14}{:>10.1f}{:>18.0f}\n", stage.name, stage.count, stage.each.clocks, cycles_of(stage));
   }
-  fmt::print(out, "    {:<39}{:>42.0f}\n", "sum", sum);
+  fmt::print(out, "    {:<45}{:>42.0f}\n", "sum", sum);
 }
 
 nlohmann::ordered_json json_of(std::span<const runtime::ThreadStage> stages) {

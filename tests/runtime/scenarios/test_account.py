@@ -32,6 +32,8 @@ class Account(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"subroutine +copyinstr +5000 ")
         self.assertRegex(result.stdout, r"variable +arg0 +10000 ")
+        lines = result.stdout[result.stdout.index("KIND"):].splitlines()
+        self.assertEqual([], [line for line in lines if re.match(r"    \w+ +\w+ +\d+ ", line) and len(line) != len(lines[0]) + 4])
 
     def test_without_it_nothing_is_printed(self):
         result = dvm("run", "-q", "-n", TEXT, "-c", program("looper") + " 50")
