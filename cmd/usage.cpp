@@ -21,7 +21,7 @@ std::string examples(std::initializer_list<const char*> lines) {
 CLI::App* add_command(CLI::App& to, const char* name, const char* text, std::initializer_list<const char*> lines,
                       const char* notes) {
   CLI::App* command = to.add_subcommand(name, text);
-  command->footer(notes ? fmt::format("{}\n{}", notes, examples(lines)) : examples(lines));
+  command->footer(notes ? fmt::format("{}\n\n{}", notes, examples(lines)) : examples(lines));
   return command;
 }
 
@@ -62,6 +62,13 @@ bool is_for_run(const CLI::App& app, const std::string& word) {
 }
 
 class HelpFormatter : public CLI::Formatter {
+  // A group of options ends with one empty line, also the last of several.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    for (size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+    return text;
+  }
+
   // A positional argument of several parts has its own text, as "[SCRIPT [ARGUMENT...]]".
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     if (is_positional && !option->get_option_text().empty()) return option->get_option_text();

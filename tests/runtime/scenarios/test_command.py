@@ -102,6 +102,12 @@ class Usage(unittest.TestCase):
             result = dvmtest.dvm(*words)
             self.assertEqual((result.returncode, result.stderr), (2, f"dvm: {problem}\n    for more, see {command} --help\n"))
 
+    def test_one_empty_line_separates_the_parts_of_a_help_text(self):
+        for words in (["run"], ["cost", "calibrate"], ["detach"]):
+            text = dvmtest.dvm(*words, "--help").stdout
+            self.assertNotIn("\n\n\n", text)
+            self.assertIn("\n\nExamples:\n", text)
+
     def test_help(self):
         for words, also in (([], ["--help"]), (["run"], ["run", "--help"]), (["cost", "predict"], ["cost", "predict", "--help"])):
             result = dvmtest.dvm("help", *words)
