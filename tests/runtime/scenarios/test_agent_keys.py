@@ -74,7 +74,7 @@ class Keys(AgentTest):
             with self.subTest(body):
                 result = self.run_one(f"pid$target:a.out:follow:entry {body} ERROR {{ @e[arg4] = count(); }}")
                 self.assertNotIn(IN_THREAD, result.stderr)
-                self.assertIn("may not be readable", result.stderr)
+                self.assertIn("may be unreadable", result.stderr)
                 self.assertRegex(result.stdout, r"\n +1 +[1-9]")
 
     def test_ten_thousand_bad_addresses_are_faults_of_the_clause(self):
