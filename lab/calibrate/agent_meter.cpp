@@ -128,7 +128,7 @@ class AgentMeter {
     const Traced with{size.with, size, one.is_on_heap, one.follows};
     const AgentSides said = predicted(one, with);
     const LiveFigures taken = run(one, with, said);
-    if (one.is_in_dvm) return {{std::max(taken.handled.median - said.dvm, 0.0), 0, taken.handled.deviation()}, said.record_bytes};
+    if (one.is_in_dvm) return {beyond(difference(taken.handled), said.dvm), said.record_bytes};
     const Traced without{one.without, size};
     const bool is_untraced = without.clauses.empty();
     const std::string untraced = fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth);

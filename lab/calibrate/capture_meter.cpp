@@ -147,11 +147,9 @@ class CaptureMeter {
   // Ns that the profile does not predict.
   vm::Price remainder(const CaptureCase& one, const Size& size) {
     const Measured with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
-    vm::Price price = one.is_in_dvm ? difference(with.figures.handled, without.figures.handled)
-                                    : difference(with.figures.thread, without.figures.thread);
     const FiringSides said = with.predicted, less = without.predicted;
-    price.m = std::max(price.m - (one.is_in_dvm ? said.dvm - less.dvm : said.thread - less.thread), 0.0);
-    return price;
+    if (one.is_in_dvm) return beyond(difference(with.figures.handled, without.figures.handled), said.dvm - less.dvm);
+    return beyond(difference(with.figures.thread, without.figures.thread), said.thread - less.thread);
   }
 
   struct Measured {

@@ -20,10 +20,6 @@ namespace {
 
 uint64_t most_firings(const Bench& bench) { return std::min(bench.firings, kMostRecords); }  // each may leave a key
 
-void set_settled(vm::Profile& profile, Row row, const noise::Middle& clocks) {
-  profile.set(row, {std::max(clocks.median, 0.0), 0, clocks.deviation()});
-}
-
 // Ticks of a stage of a whole run, and how often it was reached.
 struct StageSample {
   double ticks = 0, count = 0;
@@ -61,7 +57,7 @@ void measure_records(Bench& bench, vm::Profile& profile) {
     once.add({first, little.is_quiet});
     each.add({(much.ticks - first * much.count) / static_cast<double>(firings) / kTracedBytes, much.is_quiet});
   }
-  set_settled(profile, "consumer/buffer_snapshot"_row, bench.book.settle("buffer_snapshot", once));
+  profile.set("consumer/buffer_snapshot"_row, difference(bench.book.settle("buffer_snapshot", once)));
   profile.set("consumer/copy"_row, {0, std::max(bench.book.settle("copy", each).median, 0.0), 0});
 }
 
@@ -75,7 +71,7 @@ void measure_aggregation_snapshot(Bench& bench, vm::Profile& profile) {
                       small = sample_stage(program, most_firings(bench), kStage, "4k");
     once.add({(small.ticks - large.ticks) / std::max(small.count - large.count, 1.0), small.is_quiet && large.is_quiet});
   }
-  set_settled(profile, "consumer/aggregation_snapshot"_row, bench.book.settle("aggregation_snapshot", once));
+  profile.set("consumer/aggregation_snapshot"_row, difference(bench.book.settle("aggregation_snapshot", once)));
 }
 
 // Reads of a run of so many firings by some thousand keys each, in a poll or two.
@@ -115,7 +111,7 @@ void measure_status(Bench& bench, vm::Profile& profile) {
     for (unsigned n = 0; n < kTimes; n++) (void)run->handle().drops();
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
-  set_settled(profile, "consumer/status_snapshot"_row, bench.book.settle("status_snapshot", samples));
+  profile.set("consumer/status_snapshot"_row, difference(bench.book.settle("status_snapshot", samples)));
 }
 
 // Half of sleeping and being woken.
@@ -134,7 +130,7 @@ void measure_wake_up(Bench& bench, vm::Profile& profile) {
     samples.push_back(time.each());
   }
   const noise::Middle all = bench.book.settle_middle("context_switch", noise::quiet_middle(samples));
-  set_settled(profile, "consumer/context_switch"_row, noise::times(all, clocks_of_ns(profile) / 2));
+  profile.set("consumer/context_switch"_row, difference(noise::times(all, clocks_of_ns(profile) / 2)));
 }
 
 void measure_heading(Bench& bench, vm::Profile& profile) {

@@ -83,7 +83,7 @@ void sample_looks(Bench& bench, vm::Profile& profile) {
   };
   look_row("consumer/look"_row, first);
   look_row("consumer/look_shared"_row, settled("shared look", shared));
-  profile.set("consumer/late"_row, {lateness.median, 0, lateness.deviation()});
+  profile.set("consumer/late"_row, difference(lateness));
 }
 
 std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
@@ -140,7 +140,7 @@ void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   while (more.wants_more()) more.add(sample_rest(one, child, program));
   // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
   const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
-  profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, clocks_of_ns(profile)));
+  profile.set(one.row, times(difference(rested), clocks_of_ns(profile)));
 }
 
 void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {

@@ -43,10 +43,9 @@ std::vector<TimedScript> replay_scripts(const Bench& bench) {
 void set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, double bytes, vm::Profile& profile) {
   profile.set("source/replay/handler"_row, {});
   const auto set_remainder = [&](Row row, EngineId engine) {
-    const noise::Middle& taken = ways[static_cast<size_t>(engine)];
     profile.set(row.in({engine}), {});
     const double known = predicted_firing(counted, profile, {engine}, bytes);
-    profile.set(row.in({engine}), {std::max(taken.median - known, 0.0), 0, taken.deviation()});
+    profile.set(row.in({engine}), beyond(difference(ways[static_cast<size_t>(engine)]), known));
   };
   profile.set("prepare/machine"_row, {});
   if (ways.size() == 1) return set_remainder("source/replay/handler"_row, {});
@@ -64,7 +63,7 @@ void measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   for (const noise::Middle& one : timed) clocks.push_back(noise::times(one, clocks_of_ns(profile)));
   const double n = difference(clocks[2], clocks[1]).m / (bytes[2] - bytes[1]);
   const vm::Price piece = difference(clocks[1], clocks[0]);
-  profile.set("capture/recorded"_row, {std::max(piece.m - n * (bytes[1] - bytes[0]), 0.0), 0, piece.spread});
+  profile.set("capture/recorded"_row, beyond(piece, n * (bytes[1] - bytes[0])));
   profile.set("source/replay/trigger"_row, {std::max(clocks[0].median - n * bytes[0], 0.0), n, clocks[0].deviation()});
   set_ways(or_throw(bench.compile(with_probe(kWanted))), std::span(clocks).subspan(3), bytes[0], profile);
 }

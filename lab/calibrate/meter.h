@@ -100,9 +100,11 @@ std::string benchmark_name(runtime::Row row, const std::string& engine);
 // Prices made of times. Negative differences are noise and count as 0.
 
 // The extra time of `with` over `without`, in the unit of both.
-inline vm::Price difference(const noise::Middle& with, const noise::Middle& without) {
+inline vm::Price difference(const noise::Middle& with, const noise::Middle& without = {}) {
   return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
 }
+// The price without a known part of it.
+inline vm::Price beyond(const vm::Price& price, double known) { return {std::max(price.m - known, 0.0), price.n, price.spread}; }
 inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }
 // m and n from the prices of `things` things and of `more` further ones.
 inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& many, double more) {
