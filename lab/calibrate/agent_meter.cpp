@@ -1,4 +1,4 @@
-// The costs of an agent's stages, from pairs of scripts on a looping child in which the agent is (agent_cases.h). A price is what
+// The costs of an agent's stages, from pairs of scripts on a looping child in which the agent is (live_cases.h). A price is what
 // the second script takes beyond the first, less what the model says of the difference; in dvm, what a firing takes beyond what
 // the model says. It works without privileges.
 //
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-#include "lab/calibrate/agent_cases.h"
+#include "lab/calibrate/live_cases.h"
 #include "lab/calibrate/live_run.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"

@@ -73,7 +73,7 @@ class MadeUpRun {
   std::unique_ptr<runtime::Handle> handle_;
 };
 
-using Settings = std::vector<std::pair<const char*, const char*>>;  // options and their values
+using Settings = std::vector<std::pair<const char*, std::string>>;  // options and their values
 // Throws an Error if one cannot be set.
 void set_options(dif::Options& options, const Settings& settings);
 

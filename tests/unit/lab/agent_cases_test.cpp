@@ -1,6 +1,6 @@
 // Each row of an agent has a case that measures it.
 
-#include "lab/calibrate/agent_cases.h"
+#include "lab/calibrate/live_cases.h"
 
 #include <gtest/gtest.h>
 
