@@ -20,9 +20,7 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
-constexpr uint32_t kShort = 7, kLong = 199;   // letters
-
+constexpr std::string_view kReturns = "calibrated:::return";
 constexpr const char* kCount = "{ @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
@@ -33,58 +31,55 @@ constexpr const char* kByStack = "{ @[ustack()] = count(); }";
 constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n = 1; }";
 constexpr const char* kRecordOfString = "{ s = copyinstr(arg0); }";
 
-constexpr AgentSize plain(const char* with) { return {with}; }
-constexpr AgentSize of_text(const char* with, uint32_t letters) { return {with, letters, 0, letters + 1.0}; }
-constexpr AgentSize of_stack(const char* with, uint32_t depth) {
-  return {with, 0, depth, static_cast<double>(frames_of({.depth = depth}))};
-}
-constexpr AgentSize of_copy(const char* bytes, double things) { return {kRecordOfStack, 0, kShallow, things, bytes}; }
-constexpr AgentSize of_bytes(const char* with, double things) { return {with, kLong, 0, things}; }
+constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)};
 
 const AgentCase kCases[] = {
     // Predicates, which are evaluated before anything else.
     {"agent/site/expression"_row,
-     {{plain("/arg0 == 1/ { @a = count(); } PROBE /arg0 == 2/ { @b = count(); }"),
-       plain("/arg0 == 1/ { @a = count(); } PROBE /(arg0 ^ arg1) * 5 + (arg2 ^ 7) * 3 - arg3 * 9 == 2/ { @b = count(); }")}},
-     kFalse},
-    {"agent/stub/entry"_row, {plain(kFalse)}},
-    {"agent/stub/return"_row, {plain("/arg1 == 1/ { @ = count(); }")}, "", 1, false, false, false, true},
-    {"agent/stub/usdt"_row, {plain(kFalse)}, "", 1, false, false, false, false, StubKind::nop},
+     "/arg0 == 1/ { @a = count(); } PROBE /arg0 == 2/ { @b = count(); }",
+     kFalse,
+     {CallSize{}, CallSize{}},
+     {.larger = "/arg0 == 1/ { @a = count(); } PROBE /(arg0 ^ arg1) * 5 + (arg2 ^ 7) * 3 - arg3 * 9 == 2/ { @b = count(); }"}},
+    {"agent/stub/entry"_row, kFalse},
+    {"agent/stub/return"_row, "/arg1 == 1/ { @ = count(); }", "", kOneSize, {.probe = kReturns}},
+    {"agent/stub/usdt"_row, kFalse, "", kOneSize, {.stub = StubKind::nop}},
     // One count does not take the lane; two do.
-    {"aggregation/count"_row, {plain("{ @a = count(); @b = count(); @c = count(); }")}, kTwoCounts},
-    {"agent/lane/find"_row, {plain(kCount)}},
-    {"agent/lane/take"_row, {plain(kTwoCounts)}},
-    {"aggregation/sum"_row, {plain("{ @a = count(); @b = sum(arg0); }")}, kCount},
-    {"aggregation/min"_row, {plain("{ @a = count(); @b = min(arg0); }")}, kCount},
-    {"aggregation/max"_row, {plain("{ @a = count(); @b = max(arg0); }")}, kCount},
-    {"aggregation/avg"_row, {plain("{ @a = count(); @b = avg(arg0); }")}, kCount},
-    {"aggregation/stddev"_row, {plain("{ @a = count(); @b = stddev(arg0 & 511); }")}, kCount},
-    {"aggregation/quantize"_row, {plain("{ @a = count(); @b = quantize(arg0 & 511); }")}, kCount},
-    {"aggregation/lquantize"_row, {plain("{ @a = count(); @b = lquantize(arg0 & 511, 0, 1000, 10); }")}, kCount},
-    {"aggregation/llquantize"_row, {plain("{ @a = count(); @b = llquantize(arg0 & 511, 10, 0, 6, 20); }")}, kCount},
-    {"key/integer"_row, {plain("{ @[arg0, arg0 + 1, arg0 + 2] = count(); }")}, "{ @[arg0] = count(); }", 2},
-    {"key/any"_row, {plain("{ @[arg0] = count(); }")}, kCount},
-    {"key/string"_row, {{of_text(kByString, kShort), of_text(kByString, kLong)}}, kCount},
-    {"agent/site/far_string"_row, {of_text(kByString, kShort)}, kByString, 1, false, true},
-    {"action/ustack"_row, {{of_stack(kByStack, kShallow), of_stack(kByStack, kDeep)}}, kCount},
-    {"agent/site/name"_row, {plain("{ @[execname] = count(); }")}, kCount},
-    {"agent/site/variables"_row, {plain(kVariable)}},
-    {"agent/site/time"_row, {plain("{ self->x = timestamp; }")}, kVariable},
-    {"agent/stub/common"_row, {plain(kCount)}, kCount, 1, false, false, true},
+    {"aggregation/count"_row, "{ @a = count(); @b = count(); @c = count(); }", kTwoCounts},
+    {"agent/lane/find"_row, kCount},
+    {"agent/lane/take"_row, kTwoCounts},
+    {"aggregation/sum"_row, "{ @a = count(); @b = sum(arg0); }", kCount},
+    {"aggregation/min"_row, "{ @a = count(); @b = min(arg0); }", kCount},
+    {"aggregation/max"_row, "{ @a = count(); @b = max(arg0); }", kCount},
+    {"aggregation/avg"_row, "{ @a = count(); @b = avg(arg0); }", kCount},
+    {"aggregation/stddev"_row, "{ @a = count(); @b = stddev(arg0 & 511); }", kCount},
+    {"aggregation/quantize"_row, "{ @a = count(); @b = quantize(arg0 & 511); }", kCount},
+    {"aggregation/lquantize"_row, "{ @a = count(); @b = lquantize(arg0 & 511, 0, 1000, 10); }", kCount},
+    {"aggregation/llquantize"_row, "{ @a = count(); @b = llquantize(arg0 & 511, 10, 0, 6, 20); }", kCount},
+    {"key/integer"_row, "{ @[arg0, arg0 + 1, arg0 + 2] = count(); }", "{ @[arg0] = count(); }", kOneSize, {.uses = 2}},
+    {"key/any"_row, "{ @[arg0] = count(); }", kCount},
+    {"key/string"_row, kByString, kCount, kTexts},
+    {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
+    {"action/ustack"_row, kByStack, kCount, kStacks},
+    {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
+    {"agent/site/variables"_row, kVariable},
+    {"agent/site/time"_row, "{ self->x = timestamp; }", kVariable},
+    {"agent/stub/common"_row, kCount, kCount, kOneSize, {.follows = true}},
     // Records.
-    {"agent/lane/record"_row, {plain(kRecord)}},
-    {"capture/time"_row, {plain("{ n = timestamp; }")}, kRecord},
-    {"capture/cpu_time"_row, {plain("{ n = vtimestamp; }")}, kRecord},
-    {"capture/thread"_row, {plain("{ n = tid; }")}, kRecord},
-    {"capture/name"_row, {plain("{ s = execname; }")}, kRecord},
-    {"capture/argument"_row, {plain("{ n = arg0 + arg1 + arg2 + arg3; }")}, kRecord, 4},
+    {"agent/lane/record"_row, kRecord},
+    {"capture/time"_row, "{ n = timestamp; }", kRecord},
+    {"capture/cpu_time"_row, "{ n = vtimestamp; }", kRecord},
+    {"capture/thread"_row, "{ n = tid; }", kRecord},
+    {"capture/name"_row, "{ s = execname; }", kRecord},
+    {"capture/argument"_row, "{ n = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
     {"capture/bytes"_row,
-     {{of_bytes("{ n = *(uint64_t *)copyin(arg0, 8); }", 8), of_bytes("{ n = *(uint64_t *)copyin(arg0, 199); }", 199)}},
-     kRecord},
-    {"capture/string"_row, {{of_text(kRecordOfString, kShort), of_text(kRecordOfString, kLong)}}, kRecord},
-    {"capture/stack"_row, {{of_stack(kRecordOfStack, kShallow), of_stack(kRecordOfStack, kDeep)}}, kRecord},
-    {"capture/stack_bytes"_row, {{of_copy("1024", 1024), of_copy("4096", 4096)}}, kRecord},
-    {"agent/lane/read"_row, {{of_text(kRecordOfString, kShort), of_text(kRecordOfString, kLong)}}, "", 1, true},
+     "{ n = *(uint64_t *)copyin(arg0, 8); }",
+     kRecord,
+     {of_bytes(8), of_bytes(kLong)},
+     {.larger = "{ n = *(uint64_t *)copyin(arg0, 199); }"}},
+    {"capture/string"_row, kRecordOfString, kRecord, kTexts},
+    {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
+    {"capture/stack_bytes"_row, kRecordOfStack, kRecord, {of_copy(1024), of_copy(4096)}},
+    {"agent/lane/read"_row, kRecordOfString, "", kTexts, {.is_in_dvm = true}},
 };
 
 // Until dvm reads again, a thread whose ring is empty has only a part of it, three sixteenths or more.
@@ -97,7 +92,7 @@ constexpr uint32_t kBurst = 1000;        // calls that are timed together
 // A script on the probe of a case.
 struct Traced {
   std::string clauses;
-  AgentSize size;
+  CallSize size;
   bool is_on_heap = false, follows = false;
 };
 
@@ -111,9 +106,11 @@ class AgentMeter {
   AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
 
   void measure(const AgentCase& one) {
-    const Remainder first = remainder(one, *one.sizes[0]), second = one.sizes[1] ? remainder(one, *one.sizes[1]) : first;
+    const Remainder first = remainder(one, *one.sizes[0], one.with),
+                    second =
+                        one.sizes[1] ? remainder(one, *one.sizes[1], *one.how.larger != 0 ? one.how.larger : one.with) : first;
     const vm::Price ns = one.sizes[1] ? by_size(first.price, first.things, second.price, second.things - first.things)
-                                      : times(first.price, 1 / one.uses);
+                                      : times(first.price, 1 / one.how.uses);
     profile_.set(one.row.in(kInAgent), times(ns, clocks_of_ns(profile_)));
   }
 
@@ -124,28 +121,28 @@ class AgentMeter {
   };
 
   // Ns that the model does not say.
-  Remainder remainder(const AgentCase& one, const AgentSize& size) {
-    const Traced with{size.with, size, one.is_on_heap, one.follows};
+  Remainder remainder(const AgentCase& one, const CallSize& size, const char* clauses) {
+    const Traced with{clauses, size, one.how.is_on_heap, one.how.follows};
     const AgentSides said = predicted(one, with);
     const LiveFigures taken = run(one, with, said);
-    if (one.is_in_dvm) return {beyond(difference(taken.handled), said.dvm), said.record_bytes};
+    if (one.how.is_in_dvm) return {beyond(difference(taken.handled), said.dvm), said.record_bytes};
     const Traced without{one.without, size};
     const bool is_untraced = without.clauses.empty();
-    const std::string untraced = fmt::format("agent {} depth {}", static_cast<int>(one.stub), size.depth);
+    const std::string untraced = fmt::format("agent {} depth {}", static_cast<int>(one.how.stub), size.depth);
     const AgentSides less = is_untraced ? AgentSides() : predicted(one, without);
     vm::Price more = difference(taken.thread, is_untraced ? measure_untraced(untraced, calls(one, size, 0), *child_, bench_)
                                                           : run(one, without, less).thread);
     more.m = std::max(more.m + less.thread - said.thread, 0.0);
-    return {more, size.things > 0 ? size.things : instructions(one, size)};
+    return {more, size.things > 0 ? size.things : instructions(one, clauses)};
   }
 
-  static std::string script_of(const std::string& probe, const std::string& clauses) {
-    return probe + " " + replaced(clauses, "PROBE", probe);  // of a further clause
+  static std::string script_of(std::string_view probe, const std::string& clauses) {
+    return fmt::format("{} {}", probe, replaced(clauses, "PROBE", probe));  // of a further clause
   }
 
   // Counts the instructions of the last clause's predicate, in which two sizes differ.
-  double instructions(const AgentCase& one, const AgentSize& size) const {
-    const auto program = bench_.compile(script_of(probe_of(one), size.with));
+  double instructions(const AgentCase& one, const char* clauses) const {
+    const auto program = bench_.compile(script_of(one.how.probe, clauses));
     if (!program || !program->clauses.back().predicate) return 0;
     return static_cast<double>(program->clauses.back().predicate->difo.text.size());
   }
@@ -153,9 +150,8 @@ class AgentMeter {
   // The probe of a prediction, which is in some process.
   static const char* modelled_probe(const AgentCase& one) {
     if (one.row == "agent/stub/usdt"_row) return "modelled1:a:f:marker";
-    return one.is_return ? "pid1:a:f:return" : "pid1:a:f:entry";
+    return one.how.probe == kReturns ? "pid1:a:f:return" : "pid1:a:f:entry";
   }
-  static const char* probe_of(const AgentCase& one) { return one.is_return ? "calibrated:::return" : "calibrated:::entry"; }
 
   AgentSides predicted(const AgentCase& one, const Traced& traced) const {
     const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(one), traced.clauses)));
@@ -164,7 +160,7 @@ class AgentMeter {
     how.probability = 0;  // those of the cases are false
     how.sizes.expected = traced.size.letters + 1.0;
     how.sizes.frames = frames_of({.depth = traced.size.depth});
-    how.stack_bytes = static_cast<uint32_t>(std::stoul(traced.size.stack_bytes));
+    how.stack_bytes = traced.size.stack_bytes;
     dif::Options options;
     set_options(options, settings(traced));
     how.agent = or_throw(find_agent_ways(programs, options, {}, how));
@@ -176,13 +172,13 @@ class AgentMeter {
   }
 
   static Settings settings(const Traced& traced) {
-    Settings all = {{"ringsize", kRingSize}, {"ustackunwind", traced.size.stack_bytes}};
+    Settings all = {{"ringsize", kRingSize}, {"ustackunwind", std::to_string(traced.size.stack_bytes)}};
     if (traced.follows) all.emplace_back("followfork", "");
     return all;
   }
 
-  StubCalls calls(const AgentCase& one, const AgentSize& size, double record_bytes, bool is_on_heap = false) const {
-    StubCalls made{one.stub, kMoreCalls * bench_.calls, size.depth, size.letters};
+  StubCalls calls(const AgentCase& one, const CallSize& size, double record_bytes, bool is_on_heap = false) const {
+    StubCalls made{one.how.stub, kMoreCalls * bench_.calls, size.depth, size.letters};
     made.is_on_heap = is_on_heap;
     made.burst = kBurst;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
@@ -192,12 +188,12 @@ class AgentMeter {
   // Each in a process of its own: what an agent maps stays there.
   LiveFigures run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
     child_ = or_throw(start_looping_child());
-    LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(probe_of(one), traced.clauses),
+    LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(one.how.probe, traced.clauses),
                   settings(traced)};
-    live.by = one.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
+    live.by = one.how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
     live.warmed = static_cast<uint64_t>(said.record_bytes > 0 ? 2 * kRing / said.record_bytes : 0);
-    return measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(one.stub),
-                                    probe_of(one), traced.clauses, traced.size.depth, traced.size.letters, traced.is_on_heap,
+    return measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(one.how.stub),
+                                    one.how.probe, traced.clauses, traced.size.depth, traced.size.letters, traced.is_on_heap,
                                     traced.size.stack_bytes, traced.follows),
                         live, *child_, bench_);
   }

@@ -1,34 +1,52 @@
 #pragma once
-// The scripts that price an agent's rows.
+// The scripts on the looping child that price rows of an agent, and the sizes of their calls.
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "lab/calibrate/looping_child.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::lab {
 
-// One run of a case; rows with a price by size have two.
-struct AgentSize {
-  const char* with = "";  // clauses; `with` has the row once more, or as often as uses says, than `without`
+// The calls of one run of a case; rows with a price by size have two.
+struct CallSize {
   uint32_t letters = 0, depth = 0;
-  double things = 0;  // that the row is priced by; 0 where the script says it
-  const char* stack_bytes = "0";
+  uint32_t stack_bytes = 0;  // the option ustackunwind
+  double things = 0;         // that the row is priced by; 0 where the script says it
+};
+inline constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
+inline constexpr uint32_t kShort = 7, kLong = 199;   // letters
+
+constexpr CallSize of_text(uint32_t letters) { return {letters, 0, 0, letters + 1.0}; }
+constexpr CallSize of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }
+constexpr CallSize of_stack(uint32_t depth, uint32_t stack_bytes = 0) {
+  return {0, depth, stack_bytes, static_cast<double>(frames_of({.depth = depth}))};
+}
+constexpr CallSize of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
+
+using CallSizes = std::array<std::optional<CallSize>, 2>;
+inline constexpr CallSizes kOneSize = {CallSize{}, {}}, kStacks = {of_stack(kShallow), of_stack(kDeep)};
+
+// How an agent's case is run.
+struct AgentTerms {
+  double uses = 1;          // of the row, that `with` has more
+  bool is_in_dvm = false;   // dvm's part is priced, and there is no `without`
+  bool is_on_heap = false;  // the string of `with`
+  bool follows = false;     // `with` runs under -x followfork
+  const char* larger = "";  // `with` of the second size, if it differs
+  std::string_view probe = "calibrated:::entry";
+  StubKind stub = StubKind::framed;
 };
 
 struct AgentCase {
   runtime::Row row;
-  std::array<std::optional<AgentSize>, 2> sizes;
-  const char* without = "";  // clauses; empty: a call that is not traced
-  double uses = 1;
-  bool is_in_dvm = false;   // dvm's part is priced, and there is no `without`
-  bool is_on_heap = false;  // the string of `with`
-  bool follows = false;     // `with` runs under -x followfork
-  bool is_return = false;
-  StubKind stub = StubKind::framed;
+  const char *with, *without = "";  // clauses; no `without`: a call that is not traced
+  CallSizes sizes = kOneSize;
+  AgentTerms how = {};
 };
 
 // The order is such that the rows which a case needs have been priced by the cases before it.

@@ -54,7 +54,7 @@ TEST(AgentCases, OneWithASizeHasTwo) {
     if (one.sizes[1]) {
       EXPECT_LE(one.sizes[0]->things, one.sizes[1]->things) << one.row.name();
     }
-    EXPECT_GE(one.uses, 1) << one.row.name();
+    EXPECT_GE(one.how.uses, 1) << one.row.name();
   }
 }
 
