@@ -89,29 +89,17 @@ constexpr const char* kRingSize = "8m";  // the option: half of it is the ring o
 constexpr uint64_t kMoreCalls = 8;       // times as many calls as for a trap
 constexpr uint32_t kBurst = 1000;        // calls that are timed together
 
-// A script on the probe of a case.
-struct Traced {
-  std::string clauses;
-  CallSize size;
-  bool is_on_heap = false, follows = false;
-};
-
-struct AgentSides {
-  double thread = 0, dvm = 0;  // ns
-  double record_bytes = 0;
-};
-
 class AgentMeter {
  public:
   AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
 
   void measure(const AgentCase& one) {
-    const Remainder first = remainder(one, *one.sizes[0], one.with),
-                    second =
-                        one.sizes[1] ? remainder(one, *one.sizes[1], *one.how.larger != 0 ? one.how.larger : one.with) : first;
-    const vm::Price ns = one.sizes[1] ? by_size(first.price, first.things, second.price, second.things - first.things)
-                                      : times(first.price, 1 / one.how.uses);
-    profile_.set(one.row.in(kInAgent), times(ns, clocks_of_ns(profile_)));
+    Remainder found = remainder(one, *one.sizes[0], one.with);
+    if (one.sizes[1]) {
+      const Remainder more = remainder(one, *one.sizes[1], *one.how.larger != 0 ? one.how.larger : one.with);
+      found.price = by_size(found.price, found.things, more.price, more.things - found.things);
+    }
+    profile_.set(one.row.in(kInAgent), times(found.price, clocks_of_ns(profile_) / one.how.uses));
   }
 
  private:
@@ -122,80 +110,76 @@ class AgentMeter {
 
   // Ns that the model does not say.
   Remainder remainder(const AgentCase& one, const CallSize& size, const char* clauses) {
-    const Traced with{clauses, size, one.how.is_on_heap, one.how.follows};
-    const AgentSides said = predicted(one, with);
-    const LiveFigures taken = run(one, with, said);
-    if (one.how.is_in_dvm) return {beyond(difference(taken.handled), said.dvm), said.record_bytes};
-    const Traced without{one.without, size};
-    const bool is_untraced = without.clauses.empty();
-    const std::string untraced = fmt::format("agent {} depth {}", static_cast<int>(one.how.stub), size.depth);
-    const AgentSides less = is_untraced ? AgentSides() : predicted(one, without);
-    vm::Price more = difference(taken.thread, is_untraced ? measure_untraced(untraced, calls(one, size, 0), *child_, bench_)
-                                                          : run(one, without, less).thread);
-    more.m = std::max(more.m + less.thread - said.thread, 0.0);
-    return {more, size.things > 0 ? size.things : instructions(one, clauses)};
+    AgentTerms how = one.how;
+    const LiveSide with = run(how, size, clauses);
+    if (how.is_in_dvm) return {unsaid(with, {}, true), with.record_bytes};
+    how.is_on_heap = how.follows = false;
+    LiveSide without;
+    if (*one.without != 0)
+      without = run(how, size, one.without);
+    else
+      without.taken.thread = measure_untraced(fmt::format("agent {} depth {}", static_cast<int>(how.stub), size.depth),
+                                              calls(how, size, 0), *child_, bench_);
+    return {unsaid(with, without, false), size.things > 0 ? size.things : instructions(how, clauses)};
   }
 
-  static std::string script_of(std::string_view probe, const std::string& clauses) {
+  static std::string script_of(std::string_view probe, const char* clauses) {
     return fmt::format("{} {}", probe, replaced(clauses, "PROBE", probe));  // of a further clause
   }
 
   // Counts the instructions of the last clause's predicate, in which two sizes differ.
-  double instructions(const AgentCase& one, const char* clauses) const {
-    const auto program = bench_.compile(script_of(one.how.probe, clauses));
+  double instructions(const AgentTerms& how, const char* clauses) const {
+    const auto program = bench_.compile(script_of(how.probe, clauses));
     if (!program || !program->clauses.back().predicate) return 0;
     return static_cast<double>(program->clauses.back().predicate->difo.text.size());
   }
 
   // The probe of a prediction, which is in some process.
-  static const char* modelled_probe(const AgentCase& one) {
-    if (one.row == "agent/stub/usdt"_row) return "modelled1:a:f:marker";
-    return one.how.probe == kReturns ? "pid1:a:f:return" : "pid1:a:f:entry";
+  static const char* modelled_probe(const AgentTerms& how) {
+    if (how.stub == StubKind::nop) return "modelled1:a:f:marker";
+    return how.probe == kReturns ? "pid1:a:f:return" : "pid1:a:f:entry";
   }
 
-  AgentSides predicted(const AgentCase& one, const Traced& traced) const {
-    const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(one), traced.clauses)));
+  // What the model says of the script.
+  LiveSide predicted(const AgentTerms& terms, const CallSize& size, const char* clauses, const Settings& settings) const {
+    const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(terms), clauses)));
     const dif::Program* programs[] = {&program};
     PredictOptions how;
     how.probability = 0;  // those of the cases are false
-    how.sizes.expected = traced.size.letters + 1.0;
-    how.sizes.frames = frames_of({.depth = traced.size.depth});
-    how.stack_bytes = traced.size.stack_bytes;
+    how.sizes.expected = size.letters + 1.0;
+    how.sizes.frames = frames_of({.depth = size.depth});
+    how.stack_bytes = size.stack_bytes;
     dif::Options options;
-    set_options(options, settings(traced));
+    set_options(options, settings);
     how.agent = or_throw(find_agent_ways(programs, options, {}, how));
     const Prediction prediction = predict(programs, profile_, how);
     if (prediction.probes.empty() || !prediction.probes.front().agent) throw Error{"its script has no probe of a process"};
     const AgentPrediction& agent = *prediction.probes.front().agent;
     const double ns = 1e9 / profile_.clock_hz;
-    return {agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
+    return {{}, agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
   }
 
-  static Settings settings(const Traced& traced) {
-    Settings all = {{"ringsize", kRingSize}, {"ustackunwind", std::to_string(traced.size.stack_bytes)}};
-    if (traced.follows) all.emplace_back("followfork", "");
-    return all;
-  }
-
-  StubCalls calls(const AgentCase& one, const CallSize& size, double record_bytes, bool is_on_heap = false) const {
-    StubCalls made{one.how.stub, kMoreCalls * bench_.calls, size.depth, size.letters};
-    made.is_on_heap = is_on_heap;
+  StubCalls calls(const AgentTerms& how, const CallSize& size, double record_bytes) const {
+    StubCalls made{how.stub, kMoreCalls * bench_.calls, size.depth, size.letters, how.is_on_heap};
     made.burst = kBurst;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
     return made;
   }
 
   // Each in a process of its own: what an agent maps stays there.
-  LiveFigures run(const AgentCase& one, const Traced& traced, const AgentSides& said) {
+  LiveSide run(const AgentTerms& how, const CallSize& size, const char* clauses) {
+    Settings settings = {{"ringsize", kRingSize}, {"ustackunwind", std::to_string(size.stack_bytes)}};
+    if (how.follows) settings.emplace_back("followfork", "");
+    LiveSide side = predicted(how, size, clauses, settings);
     child_ = or_throw(start_looping_child());
-    LiveCase live{calls(one, traced.size, said.record_bytes, traced.is_on_heap), script_of(one.how.probe, traced.clauses),
-                  settings(traced)};
-    live.by = one.how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
-    live.warmed = static_cast<uint64_t>(said.record_bytes > 0 ? 2 * kRing / said.record_bytes : 0);
-    return measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(one.how.stub),
-                                    one.how.probe, traced.clauses, traced.size.depth, traced.size.letters, traced.is_on_heap,
-                                    traced.size.stack_bytes, traced.follows),
-                        live, *child_, bench_);
+    LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses), settings};
+    live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
+    live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
+    side.taken =
+        measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(how.stub), how.probe,
+                                 clauses, size.depth, size.letters, how.is_on_heap, size.stack_bytes, how.follows),
+                     live, *child_, bench_);
+    return side;
   }
 
   std::optional<LoopingChild> child_;
