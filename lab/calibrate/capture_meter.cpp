@@ -19,6 +19,7 @@
 #include <optional>
 #include <tuple>
 
+#include "lab/calibrate/live_cases.h"
 #include "lab/calibrate/live_run.h"
 #include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
@@ -30,20 +31,8 @@ namespace {
 
 constexpr const char* kProbe = "calibrated:::entry";
 constexpr const char* kCall = "syscall::getppid:entry";
-constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
-constexpr uint32_t kShort = 7, kLong = 199;   // letters
-constexpr uint32_t kSmallCopy = 1024, kLargeCopy = 4096;
 constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
 constexpr uint64_t kActing = 500;       // calls of a sample that acts on the process: a signal takes long
-
-// One run of a case; rows with a price by size have two.
-struct Size {
-  uint32_t letters = 0, depth = 0;
-  uint32_t stack_bytes = 0;  // of ustackunwind
-  double things = 0;         // that the row is priced by
-};
-
-using CaseSizes = std::array<std::optional<Size>, 2>;
 
 enum class Fires : uint8_t { function, system_call, acting };  // acting: a function, and dvm acts on the process
 
@@ -53,67 +42,54 @@ struct CaptureCase {
   // {0}: the size's things, {1}: the parent of the process, {2}: a signal that it ignores, {3}: the signal that ends a stop, {4}:
   // a text of so many letters
   const char* actions;
-  CaseSizes sizes = {Size{}, {}};
+  CallSizes sizes = kOneSize;
   Fires fires = Fires::function;
   unsigned uses = 1;  // of the row; where dvm acts, the actions are repeated as often
   const char* setup = "";
 };
 
-constexpr double frames_at(uint32_t depth) { return frames_of({.depth = depth}); }
-constexpr Size of_text(uint32_t letters) { return {letters, 0, 0, letters + 1.0}; }
-constexpr Size of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }
-constexpr Size of_stack(uint32_t depth) { return {0, depth, 0, frames_at(depth)}; }
-constexpr Size of_unwound(uint32_t depth) { return {0, depth, kLargeCopy, frames_at(depth)}; }
-constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
-
 constexpr const char *kByStack = "@[ustack()] = count();", *kCounted = "@ = count(); ",
                      *kCopied = "@ = count(); this->copied = copyin(arg0, {0});";
-constexpr CaseSizes kOne = {Size{}, {}}, kBytes = {of_bytes(8), of_bytes(kLong)};
-// Two sizes of what has frames lie in the same stack.
-constexpr CaseSizes kStacks = {of_stack(kShallow), of_stack(kDeep)};
+constexpr CallSizes kBytes = {of_bytes(8), of_bytes(kLong)};
 const CaptureCase kCases[] = {
     {"capture/time"_row, false, "@ = sum(timestamp);"},
     {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);"},
     {"capture/thread"_row, false, "@ = sum(tid);"},
     {"capture/name"_row, false, "@[execname] = count();"},
-    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", kOne, Fires::function, 4},
+    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", kOneSize, Fires::function, 4},
     {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {0}));", kBytes},
     {"capture/string"_row, false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
     {"capture/stack"_row, false, kByStack, kStacks},
-    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", kOne, Fires::system_call},
+    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", kOneSize, Fires::system_call},
     {"action/ustack"_row, true, kByStack, kStacks},
-    {"capture/stack_bytes"_row, false, kByStack, {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
-    {"capture/unwind"_row, true, kByStack, {of_unwound(kShallow), of_unwound(kDeep)}},
-    {"action/raise"_row, true, "raise({2});", kOne, Fires::acting, 4, kCounted},
-    {"action/stop"_row, true, "stop(); raise({3});", kOne, Fires::acting, 1, kCounted},
-    {"subroutine/progenyof"_row, true, "this->is_child = progenyof({1});", kOne, Fires::acting, 16, kCounted},
+    {"capture/stack_bytes"_row, false, kByStack, {of_copy(1024), of_copy(4096)}},
+    {"capture/unwind"_row, true, kByStack, {of_stack(kShallow, 4096), of_stack(kDeep, 4096)}},
+    {"action/raise"_row, true, "raise({2});", kOneSize, Fires::acting, 4, kCounted},
+    {"action/stop"_row, true, "stop(); raise({3});", kOneSize, Fires::acting, 1, kCounted},
+    {"subroutine/progenyof"_row, true, "this->is_child = progenyof({1});", kOneSize, Fires::acting, 16, kCounted},
     {"subroutine/copyout"_row, true, "copyout(this->copied, arg0, {0});", kBytes, Fires::acting, 4, kCopied},
     {"subroutine/copyoutstr"_row, true, "copyoutstr(\"{4}\", arg0, {0});", kBytes, Fires::acting, 4, kCounted},
 };
 
-std::string clause_of(const CaptureCase& one, const Size& size) {
+std::string clause_of(const CaptureCase& one, const CallSize& size) {
   const auto things = static_cast<unsigned>(size.things);
   const std::string text = expanded(fmt::format("{}<{}|{}|>", one.setup, one.fires == Fires::acting ? one.uses : 1, one.actions));
   return fmt::format("{{ {} }}", fmt::format(fmt::runtime(text), things, getpid(), SIGURG, SIGCONT, std::string(things, 'x')));
 }
 
-struct FiringSides {
-  double thread = 0, dvm = 0;  // ns
-};
-
 // The profile's prediction for a firing.
-FiringSides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
+LiveSide predicted(const dif::Program& program, const CallSize& size, const vm::Profile& profile) {
   PredictOptions how;
   how.probability = 1;
   how.sizes.expected = std::max(size.letters + 1.0, static_cast<double>(sizeof "dvm"));
-  how.sizes.frames = frames_at(size.depth);
+  how.sizes.frames = frames_of({.depth = size.depth});
   how.stack_bytes = size.stack_bytes;
   how.sources[kProbe] = {{"pid_emulated", 1}};
   const Prediction prediction = predict(program, profile, how);
   if (prediction.probes.empty()) return {};
   const ProbePrediction& probe = prediction.probes.front();
   const double ns = 1e9 / profile.clock_hz;
-  return {probe.thread.clocks * ns, (probe.firing.expected.clocks - probe.thread.clocks) * ns};
+  return {{}, probe.thread.clocks * ns, (probe.firing.expected.clocks - probe.thread.clocks) * ns};
 }
 
 class CaptureMeter {
@@ -138,52 +114,46 @@ class CaptureMeter {
  private:
   // Extra ns of a traced call through so many functions.
   vm::Price traced_more(uint32_t depth) {
-    const Size size{0, depth};
-    const Measured& traced = counting(size);
+    const CallSize size{0, depth};
     const StubCalls calls{StubKind::emulated, bench_.calls, depth, 0};
-    return difference(traced.figures.thread, measure_untraced(fmt::format("depth {}", depth), calls, child_, bench_));
+    return difference(counting(size).taken.thread, measure_untraced(fmt::format("depth {}", depth), calls, child_, bench_));
   }
 
   // Ns that the profile does not predict.
-  vm::Price remainder(const CaptureCase& one, const Size& size) {
-    const Measured with = run(clause_of(one, size), size, one.fires), without = counting(size, one.fires);
-    const FiringSides said = with.predicted, less = without.predicted;
-    if (one.is_in_dvm) return beyond(difference(with.figures.handled, without.figures.handled), said.dvm - less.dvm);
-    return beyond(difference(with.figures.thread, without.figures.thread), said.thread - less.thread);
+  vm::Price remainder(const CaptureCase& one, const CallSize& size) {
+    const LiveSide with = run(clause_of(one, size), size, one.fires);
+    return unsaid(with, counting(size, one.fires), one.is_in_dvm);
   }
 
-  struct Measured {
-    LiveFigures figures;
-    FiringSides predicted;
-  };
-
   // Once for each depth, number of calls, and kind of probe.
-  const Measured& counting(const Size& size, Fires fires = Fires::function) {
+  const LiveSide& counting(const CallSize& size, Fires fires = Fires::function) {
     const auto key = std::tuple(size.depth, size.stack_bytes > 0, fires);
     if (const auto known = counting_.find(key); known != counting_.end()) return known->second;
     return counting_.emplace(key, run("{ @ = count(); }", size, fires)).first->second;
   }
 
   // Others make system calls too, which the predicate keeps away.
-  Measured run(const std::string& clause, const Size& size, Fires fires) {
+  LiveSide run(const std::string& clause, const CallSize& size, Fires fires) {
     const bool is_system_call = fires == Fires::system_call, acts = fires == Fires::acting;
     const std::string only = is_system_call ? fmt::format("/pid == {}/ ", child_.pid()) : "";
     const std::string probe = is_system_call ? kCall : kProbe, script = fmt::format("{} {}{}", probe, only, clause);
     const dif::Program program = or_throw(bench_.compile(script));
-    const std::string bytes = std::to_string(size.stack_bytes);
     const uint64_t most = size.stack_bytes > 0 ? kMostCopies : acts ? kActing : bench_.calls;
     const uint64_t calls = std::min(bench_.calls, most);
     LiveCase live{{is_system_call ? StubKind::system_call : StubKind::emulated, calls, size.depth, size.letters}, script, {}};
     live.calls.is_on_heap = acts;
-    live.settings = {{"ustackunwind", bytes.c_str()}, {"destructive", acts ? "on" : "off"}};
-    const std::string series = fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes);
-    return {measure_live(series, live, child_, bench_), predicted(program, size, profile_)};
+    live.settings = {{"ustackunwind", std::to_string(size.stack_bytes)}, {"destructive", acts ? "on" : "off"}};
+    const std::string series =
+        fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, size.stack_bytes);
+    LiveSide side = predicted(program, size, profile_);
+    side.taken = measure_live(series, live, child_, bench_);
+    return side;
   }
 
   LoopingChild& child_;
   Bench& bench_;
   vm::Profile& profile_;
-  std::map<std::tuple<uint32_t, bool, Fires>, Measured> counting_;
+  std::map<std::tuple<uint32_t, bool, Fires>, LiveSide> counting_;
 };
 
 std::vector<Row> capture_rows() {
