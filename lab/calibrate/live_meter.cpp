@@ -26,8 +26,6 @@
 #include "lab/calibrate/live_run.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/model.h"
-#include "runtime/instrument/timer.h"
-#include "runtime/provider/providers.h"
 
 namespace dvm::lab {
 
@@ -178,17 +176,10 @@ void measure_shared(const LiveSource& source, LoopingChild& child, Bench& bench,
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
 double sample_tick(const dif::Program& program, uint64_t firings) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
-  HandleConfig config;
-  config.out = config.err = nowhere.get();
-  set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}});
-  Handle handle(config);
-  for (auto& provider : make_providers()) handle.add_provider(std::move(provider));
-  handle.add_instrument(make_timer_instrument());
-  handle.discover(program.clauses.front().probes.front());
-  or_throw(handle.enable(program));
-  std::vector<Refused> refused;
-  or_throw(handle.go(refused));
+  const LiveCase one{.calls = {}, .script = {}, .settings = {{"switchrate", "10ms"}}, .by = LiveCase::By::timer};
+  LiveRun run(one, {});
+  run.start(program);
+  Handle& handle = run.handle();
   const uint64_t first = handle.account().events;
   noise::QuietTime time;
   bool goes_on = true;

@@ -31,6 +31,7 @@ constexpr unsigned kDrains = 4;               // of both, a sample
 
 std::unique_ptr<Instrument> make_instrument(const LiveCase& one, const dif::Options& options) {
   if (one.is_counted_only) return make_counting_instrument();
+  if (one.by == LiveCase::By::timer) return make_timer_instrument();
   if (one.by == LiveCase::By::uprobe) return make_uprobe_instrument();
   return make_agent_instrument(static_cast<size_t>(options[dif::Option::ringsize]), false);
 }

@@ -25,7 +25,7 @@ struct LiveCase {
   Settings settings = {};        // options
   bool is_counted_only = false;  // the kernel counts the firings; no clause ever runs
   // What makes the probes fire; in_thread: dvm's part does not matter.
-  enum class By : uint8_t { uprobe, agent, agent_in_thread };
+  enum class By : uint8_t { uprobe, timer, agent, agent_in_thread };
   By by = By::uprobe;
   uint64_t warmed = 0;  // calls before anything is timed; of a script that leaves records in the lane of the thread
 };
