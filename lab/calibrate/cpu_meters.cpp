@@ -2,7 +2,6 @@
 // same time. Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -148,24 +147,12 @@ void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
     if (!only || *only == one.row) measure(one, bench, profile);
 }
 
-// Puts them on CPUs of their own; otherwise neither waits for the other.
-void spread(const LoopingChild& first, const LoopingChild& second) {
-  cpu_set_t all, own, other;
-  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2) return;
-  CPU_ZERO(&own);
-  for (int cpu = 0; CPU_COUNT(&own) == 0; cpu++)
-    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &own);
-  CPU_XOR(&other, &all, &own);
-  sched_setaffinity(first.pid(), sizeof own, &own);
-  sched_setaffinity(second.pid(), sizeof other, &other);
-}
-
 void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
   const dif::Program program = or_throw(bench.compile(one.script));
   LoopingChild first = or_throw(start_looping_child()), second = or_throw(start_looping_child());
-  spread(first, second);
+  const noise::CpuPlacement apart = noise::CpuPlacement::apart(first.pid(), 1, second.pid());  // or neither waits for the other
   LiveRun run(one, std::array{&first, &second});
   run.start(program);
   constexpr unsigned kRuns = 4;

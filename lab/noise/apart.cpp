@@ -26,28 +26,28 @@ cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
 
 }  // namespace
 
-CpuPlacement CpuPlacement::apart(pid_t traced, unsigned threads) {
+CpuPlacement CpuPlacement::apart(pid_t traced, unsigned threads, pid_t other) {
   const cpu_set_t all = allowed(), others = last_of(all, std::max(threads, 1u));
   cpu_set_t own;
   CPU_XOR(&own, &all, &others);
-  return CpuPlacement(traced, all, own, others);
+  return CpuPlacement(traced, other, all, own, others);
 }
 
 CpuPlacement CpuPlacement::together(pid_t traced) {
   const cpu_set_t all = allowed(), one = last_of(all, 1);
-  return CpuPlacement(traced, all, one, one);
+  return CpuPlacement(traced, 0, all, one, one);
 }
 
-CpuPlacement::CpuPlacement(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others)
-    : traced_(traced), before_(before), is_placed_(CPU_COUNT(&own) > 0) {
+CpuPlacement::CpuPlacement(pid_t traced, pid_t other, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others)
+    : traced_(traced), other_(other), before_(before), is_placed_(CPU_COUNT(&own) > 0) {
   if (!is_placed_) return;
   sched_setaffinity(traced_, sizeof others, &others);
-  sched_setaffinity(0, sizeof own, &own);
+  sched_setaffinity(other_, sizeof own, &own);
 }
 
 CpuPlacement::~CpuPlacement() {
   if (!is_placed_) return;
-  sched_setaffinity(0, sizeof before_, &before_);
+  sched_setaffinity(other_, sizeof before_, &before_);
   sched_setaffinity(traced_, sizeof before_, &before_);
 }
 

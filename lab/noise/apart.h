@@ -11,8 +11,9 @@ namespace dvm::lab::noise {
 // Restores the former CPUs when it is destroyed. Changes nothing if the thread has a single CPU.
 class CpuPlacement {
  public:
-  // On CPUs of their own: the process on as many as it has busy threads. Changes nothing if no further CPU is left.
-  static CpuPlacement apart(pid_t traced, unsigned threads = 1);
+  // On CPUs of their own: the process on as many as it has busy threads, the calling thread or another process on the others.
+  // Changes nothing if no further CPU is left.
+  static CpuPlacement apart(pid_t traced, unsigned threads = 1, pid_t other = 0);
   // On one CPU.
   static CpuPlacement together(pid_t traced);
   ~CpuPlacement();
@@ -20,10 +21,10 @@ class CpuPlacement {
   CpuPlacement& operator=(const CpuPlacement&) = delete;
 
  private:
-  // own: the CPUs of the calling thread; empty: nothing is changed.
-  CpuPlacement(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
+  // own: the CPUs of `other`; empty: nothing is changed.
+  CpuPlacement(pid_t traced, pid_t other, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
 
-  pid_t traced_;
+  pid_t traced_, other_;
   cpu_set_t before_;
   bool is_placed_;
 };
