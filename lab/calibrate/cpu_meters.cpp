@@ -22,21 +22,17 @@ constexpr Row kHandlerOfLooks = "source/pid_emulated/handler"_row;  // of the fi
 // a poll, and varies with what else wakes up on that CPU.
 class LooksOf {
  public:
-  explicit LooksOf(unsigned clauses) : one_(looked_for(clauses)) {}
-
-  void start(const Bench& bench, const vm::Profile& profile) {
-    const dif::Program program = or_throw(bench.compile(one_.script));
+  LooksOf(unsigned clauses, const Bench& bench, const vm::Profile& profile)
+      : one_(looked_for(clauses)), child_(or_throw(start_looping_child())), run_(one_, std::array{&child_}) {
     firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
     if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
-    child_ = or_throw(start_looping_child());
-    run_.emplace(one_, std::array{&*child_});
-    run_->start(program);
+    run_.start(or_throw(bench.compile(one_.script)));
   }
   // Ns of a poll without its firings, as far as they are priced.
   LiveLooks sample(bool is_apart = true) {
     const noise::CpuPlacement placed =
-        is_apart ? noise::CpuPlacement::apart(child_->pid()) : noise::CpuPlacement::together(child_->pid());
-    LiveLooks looks = run_->look();
+        is_apart ? noise::CpuPlacement::apart(child_.pid()) : noise::CpuPlacement::together(child_.pid());
+    LiveLooks looks = run_.look();
     looks.ns.value = std::max(looks.ns.value - looks.firings * firing_, 0.0);
     return looks;
   }
@@ -53,8 +49,8 @@ class LooksOf {
   }
 
   LiveCase one_;
-  std::optional<LoopingChild> child_;
-  std::optional<LiveRun> run_;
+  LoopingChild child_;
+  LiveRun run_;
   double firing_ = 0;
 };
 
@@ -62,8 +58,7 @@ class LooksOf {
 // it for one clause; polls of another moment take half as long, or twice.
 void sample_looks(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 6, kClauses = 10;
-  LooksOf one(1), many(kClauses);
-  for (LooksOf* looks : {&one, &many}) looks->start(bench, profile);
+  LooksOf one(1, bench, profile), many(kClauses, bench, profile);
   const unsigned wanted = kRuns * bench.samples;
   noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
   while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
