@@ -33,19 +33,13 @@ StraightLine line_through(const std::vector<Look>& looks) {
   return line;
 }
 
-// Removes polls that took kInterrupted times as long as the line through all of them.
-void leave_out_interrupted(std::vector<Look>& looks) {
-  const StraightLine rough = line_through(looks);
-  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
-}
-
-// Removes those that took kDisturbed times as long as most others.
-void leave_out_disturbed(std::vector<Look>& looks) {
+// Removes polls that took so many times as long as the line through all of them or, if only_quiet, as most do beside the line.
+void leave_out(std::vector<Look>& looks, double most, bool only_quiet) {
   const StraightLine rough = line_through(looks);
   std::vector<double> of_line;
   for (const Look& look : looks)
-    if (rough.at(look.firings) > 0) of_line.push_back(look.ns / rough.at(look.firings));
-  const double most = kDisturbed * middle(std::move(of_line)).median;
+    if (only_quiet && rough.at(look.firings) > 0) of_line.push_back(look.ns / rough.at(look.firings));
+  if (only_quiet) most *= middle(std::move(of_line)).median;
   std::erase_if(looks, [&](const Look& look) { return look.ns > most * rough.at(look.firings); });
 }
 
@@ -63,8 +57,8 @@ double time_of_kind(std::vector<Look> looks) {
   const double quiet = count_quiet(looks);
   const bool only_quiet = quiet >= kFewest && quiet >= kEnough * all;
   if (only_quiet) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
-  leave_out_interrupted(looks);
-  if (only_quiet) leave_out_disturbed(looks);
+  leave_out(looks, kInterrupted, false);
+  if (only_quiet) leave_out(looks, kDisturbed, true);
   return all * line_through(looks).at(firings / all);
 }
 
