@@ -76,12 +76,11 @@ void rest_until(uint64_t ns) {
 }
 
 // Where nothing is ever unmapped.
-constexpr std::array<char, kMostLetters + 1> make_text() {
+constexpr std::array kText = [] {
   std::array<char, kMostLetters + 1> text{};
-  for (size_t i = 0; i < kMostLetters; i++) text[i] = 'x';
+  std::fill_n(text.begin(), kMostLetters, 'x');
   return text;
-}
-constexpr std::array kText = make_text();
+}();
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
@@ -115,13 +114,10 @@ noise::QuietSample called(const StubCalls& calls) {
   return {time.usual(), time.quiet_share() >= noise::kQuietEnough};
 }
 
-noise::QuietSample watched(uint64_t ns) {
-  const noise::InterruptTime usual = noise::interrupt_time(ns);
-  return {usual.ns, usual.quiet_share >= noise::kQuietEnough};
-}
-
 noise::QuietSample carry_out(const StubCalls& calls) {
-  return calls.stub == StubKind::loop ? watched(calls.times) : called(calls);
+  if (calls.stub != StubKind::loop) return called(calls);
+  const noise::InterruptTime usual = noise::interrupt_time(calls.times);
+  return {usual.ns, usual.quiet_share >= noise::kQuietEnough};
 }
 
 }  // namespace
