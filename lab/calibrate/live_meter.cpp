@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -84,19 +83,6 @@ void set_stage(vm::Profile& profile, PricedSource source, FlowStage stage, const
 
 constexpr double kStep = 10;  // ns
 
-// The lower quartile of a distribution by lquantize(..., 0, ..., kStep): disturbances make firings longer.
-std::optional<double> quick_one(const std::vector<uint64_t>& buckets) {
-  const double quarter = static_cast<double>(std::accumulate(buckets.begin(), buckets.end(), uint64_t{0})) / 4;
-  double below = 0;
-  for (size_t i = 0; i < buckets.size(); i++) {
-    const auto count = static_cast<double>(buckets[i]);
-    if (count > 0 && below + count >= quarter)
-      return kStep * (static_cast<double>(i) - 1 + (quarter - below) / count);  // the first bucket lies below 0
-    below += count;
-  }
-  return std::nullopt;
-}
-
 class SourceMeter {
  public:
   SourceMeter(const LiveSource& source, LoopingChild& child, Bench& bench) : source_(source), child_(child), bench_(bench) {
@@ -148,9 +134,10 @@ class SourceMeter {
     const std::string script =
         fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe, predicate(), source_.stamp, kStep);
     const LiveFigures traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
-    const std::optional<double> found = quick_one(traced.buckets);
-    const noise::Middle until =
-        found ? bench_.book.settle(series("until"), noise::Middle{*found, 0}) : bench_.book.settled(series("until"));
+    // The lower quartile, as disturbances make firings longer. The first bucket lies below 0.
+    const std::optional<double> found = noise::position_of(traced.buckets, 0.25);
+    const noise::Middle until = found ? bench_.book.settle(series("until"), noise::Middle{kStep * (*found - 1), 0})
+                                      : bench_.book.settled(series("until"));
     return until.median - (reading.median - plain.median);
   }
 

@@ -17,22 +17,12 @@ class Gaps {
  public:
   static constexpr uint64_t kShortest = 500, kLongest = 200'000;
 
-  void add(double ticks) {
-    of_[std::min(static_cast<size_t>(ticks) / kStep, of_.size() - 1)] += ticks;
-    all_ += ticks;
-  }
-  double usual() const {
-    double below = 0;
-    for (size_t step = 0; step < of_.size(); below += of_[step++])
-      if (of_[step] > 0 && below + of_[step] >= all_ / 2)
-        return (static_cast<double>(step) + (all_ / 2 - below) / of_[step]) * kStep;
-    return 0;
-  }
+  void add(double ticks) { of_[std::min(static_cast<size_t>(ticks) / kStep, of_.size() - 1)] += ticks; }
+  double usual() const { return position_of(of_, 0.5).value_or(0) * kStep; }
 
  private:
   static constexpr size_t kStep = 50;
   std::array<double, kLongest / kStep> of_{};
-  double all_ = 0;
 };
 
 // Watches for so many ns. Adds the gaps found, as far as there is room.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,17 @@ inline Middle quiet_middle(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   values.resize((values.size() + 1) / 2);
   return middle(std::move(values));
+}
+
+// Position in a histogram below which so much of all lies, in steps. Nothing: it is empty.
+template <class Counts>
+std::optional<double> position_of(const Counts& counts, double share) {
+  const double wanted = share * std::accumulate(counts.begin(), counts.end(), 0.0);
+  double below = 0;
+  for (size_t step = 0; step < counts.size(); below += static_cast<double>(counts[step++]))
+    if (const auto count = static_cast<double>(counts[step]); count > 0 && below + count >= wanted)
+      return static_cast<double>(step) + (wanted - below) / count;
+  return std::nullopt;
 }
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
