@@ -1,9 +1,9 @@
 // Cost of each row of a profile: one benchmark per row, with the cases by which calibration measures it (lab/calibrate). The
 // time is that of one use, the median of its samples; `per_byte` is the time per further byte, in ns.
 //
-//   interp/opcode/add  interp/variable/pid  interp/subr/...  interp/action/trace  interp/agg/count    engine first
-//   source/uprobe/entry  source/syscall  source/replay                                               in the traced thread
-//   source/uprobe/entry/handler  consumer/copy                                                       in dvm
+//   opcode/add  variable/pid  subroutine/...  action/trace  aggregation/count    on the default engine
+//   source/pid_emulated/trigger  source/syscall/trigger                          in the traced thread
+//   source/pid_emulated/handler  consumer/copy                                   in dvm
 
 #include <benchmark/benchmark.h>
 
@@ -78,8 +78,7 @@ void add_all() {
   constexpr uint64_t kInterval = 20'000'000;
   const double clock_hz = tick_rate(kInterval);
   for (const Row row : measured_rows())
-    benchmark::RegisterBenchmark(benchmark_name(row, "interp").c_str(),
-                                 [row, clock_hz](benchmark::State& bench) { run(bench, row, clock_hz); });
+    benchmark::RegisterBenchmark(row.name().c_str(), [row, clock_hz](benchmark::State& bench) { run(bench, row, clock_hz); });
 }
 
 }  // namespace

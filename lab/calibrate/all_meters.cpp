@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "lab/calibrate/dif_meter.h"
 #include "lab/calibrate/meter.h"
 
@@ -47,27 +45,6 @@ Status measure_row(Row row, const CompileScript& compile, vm::Profile& profile) 
   for (const Meter* meter : meters())
     if (has_row(meter->rows(), row)) return meter->measure(bench, row, profile);
   return Error{fmt::format("there is no measurement of {}", row.name())};
-}
-
-std::string benchmark_name(Row row, const std::string& engine) {
-  static const std::map<std::string_view, const char*> sites = {
-      {"pid", "uprobe/stepped"},
-      {"pid_emulated", "uprobe/entry"},
-      {"pid_moved", "uprobe/moved"},
-      {"pid_nop5", "uprobe/nop5"},
-      {"pid_return", "uprobe/return"},
-      {"pid_shared", "uprobe/shared"},
-      {"pid_return_shared", "uprobe/return_shared"},
-  };
-  const auto& [folder, name, end] = row.text();
-  if (folder == "consumer" || folder == "ring" || folder == "capture" || folder == "rested" || folder.starts_with("agent/"))
-    return row.name();
-  if (folder == "aggregation") return fmt::format("{}/agg/{}", engine, name);
-  if (folder == "subroutine") return fmt::format("{}/subr/{}", engine, name);
-  if (folder != "source") return fmt::format("{}/{}", engine, row.name());
-  const auto site = sites.find(name);
-  return fmt::format("source/{}{}{}", site == sites.end() ? name : site->second, end == "trigger" ? "" : "/",
-                     end == "trigger" ? "" : end);
 }
 
 }  // namespace dvm::lab

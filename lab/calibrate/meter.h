@@ -94,9 +94,6 @@ std::vector<Uncalibrated> unmeasured_rows();
 // Measures one row by itself and sets it. The prices of scripts then include their DIF.
 Status measure_row(runtime::Row row, const CompileScript& compile, vm::Profile& profile);
 
-// The name of the row's benchmark: interp/opcode/add, interp/agg/count, source/uprobe/entry, consumer/copy.
-std::string benchmark_name(runtime::Row row, const std::string& engine);
-
 // Prices made of times. Negative differences are noise and count as 0.
 
 // The extra time of `with` over `without`, in the unit of both.

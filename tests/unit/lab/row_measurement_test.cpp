@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "lab/calibrate/meter.h"
@@ -31,19 +30,6 @@ TEST(RowMeasurement, EachRowHasOneOrAReason) {
   for (const std::string& row : rows) EXPECT_EQ(measured.count(row) + others.count(row), 1u) << row;
   for (const std::string& row : measured) EXPECT_EQ(rows.count(row), 1u) << row;
   for (const std::string& row : others) EXPECT_EQ(rows.count(row), 1u) << row;
-}
-
-TEST(RowMeasurement, BenchmarksHaveNamesOfTheirOwn) {
-  std::map<std::string, std::string> names;
-  for (const Row row : measured_rows()) {
-    const auto [at, is_new] = names.emplace(benchmark_name(row, "interp"), row.name());
-    EXPECT_TRUE(is_new) << row.name() << " and " << at->second;
-  }
-  EXPECT_EQ(benchmark_name("opcode/add"_row, "interp"), "interp/opcode/add");
-  EXPECT_EQ(benchmark_name("subroutine/strlen"_row, "interp"), "interp/subr/strlen");
-  EXPECT_EQ(benchmark_name("aggregation/count"_row, "interp"), "interp/agg/count");
-  EXPECT_EQ(benchmark_name("source/pid_emulated/trigger"_row, "interp"), "source/uprobe/entry");
-  EXPECT_EQ(benchmark_name("source/replay/handler"_row, "interp"), "source/replay/handler");
 }
 
 }  // namespace
