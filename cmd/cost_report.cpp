@@ -287,7 +287,7 @@ std::string name_of(runtime::Row row) {
 
 std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent) {
   if (rows.empty()) return "";
-  const std::vector<lab::Uncalibrated> never = lab::unmeasured_rows();
+  const auto never = lab::unmeasured_rows();
   std::string text = fmt::format("{}not priced by this profile, counted as 0:\n", indent);
   for (const std::string& row : rows) {
     const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return name_of(one.row) == row; });

@@ -31,9 +31,9 @@ struct DifCase {
   std::string end = "ret %r0\n";
 };
 
-// One for each row of vm::dif_rows(), without those of uncalibrated_rows() and ret, which is measured in scripts.
+// One for each row of vm::dif_rows() but those that DIF alone cannot measure.
 std::vector<DifCase> dif_cases();
-std::vector<Uncalibrated> uncalibrated_rows();
+const std::vector<runtime::Row>& rows_without_text();
 
 // The text with this number of copies of the part, and strings of `letters` letters.
 std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters);

@@ -84,12 +84,12 @@ inline bool has_row(const std::vector<runtime::Row>& rows, runtime::Row row) {
 std::string replaced(std::string text, std::string_view what, std::string_view by);
 
 // Rows that are not measured, and cost nothing in a calibrated profile.
-struct Uncalibrated {
+struct Unmeasured {
   runtime::Row row;
   const char* reason;
 };
 // All of them; one stage of a source stands for all.
-std::vector<Uncalibrated> unmeasured_rows();
+std::span<const Unmeasured> unmeasured_rows();
 
 // Measures one row by itself and sets it. The prices of scripts then include their DIF.
 Status measure_row(runtime::Row row, const CompileScript& compile, vm::Profile& profile);

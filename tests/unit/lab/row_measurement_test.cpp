@@ -19,7 +19,7 @@ std::string without_stage(Row row) { return row.folder() == "source" ? "source/"
 TEST(RowMeasurement, EachRowHasOneOrAReason) {
   std::set<std::string> measured, others;
   for (const Row row : measured_rows()) measured.insert(without_stage(row));
-  for (const Uncalibrated& one : unmeasured_rows()) {
+  for (const Unmeasured& one : unmeasured_rows()) {
     const std::string row = without_stage(one.row);
     others.insert(row);
     EXPECT_STRNE(one.reason, "") << row;
