@@ -55,20 +55,17 @@ double predicted_firing(const dif::Program& program, const vm::Profile& profile,
 
 namespace {
 
-// What the model says of chewing and printing a firing's records.
-double predicted_print(const dif::Program& program, const vm::Profile& profile) {
+// What the model says of a firing or, if is_consumer, of processing and printing its records. Rows without a price count as
+// nothing.
+double predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
+  const dif::Program program = or_throw(bench.compile(with_probe(text)));
+  if (!one.is_consumer) return predicted_firing(program, profile, bench.execution);
   PredictOptions options;
   options.sizes.expected = kExecnameBytes;
   options.wake_ups = 0;
   options.keys = kPrintedKeys;
   options.rates[kCalibratedProbe] = 1;
   return predict(program, profile, options).consumer.clocks;
-}
-
-// Rows without a price count as nothing.
-double predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
-  const dif::Program program = or_throw(bench.compile(with_probe(text)));
-  return one.is_consumer ? predicted_print(program, profile) : predicted_firing(program, profile, bench.execution);
 }
 
 RunSettings settings_of(const ScriptCase& one, const Bench& bench) {
@@ -98,6 +95,8 @@ void measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile) {
   const double least = one.exists == true ? -price.m : 0;
   part = std::max((found.m - known) / one.uses / (one.bytes > 0 ? one.bytes : 1), least);
   price.spread = std::max(price.spread, found.spread / one.uses);
+  // chill(0) costs what it takes beyond its argument, whose nanoseconds are waited in any case.
+  if (one.row == "action/chill"_row) price.n = clocks_of_ns(profile);
   profile.set(row, price);
 }
 
@@ -114,9 +113,6 @@ void measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile
     if (Status measured = caught([&] { measure_script(cases[i], bench, profile); }); !measured)
       throw Error{fmt::format("{}: {}", cases[i].row.name(), measured.error().message)};
   }
-  // chill(0) costs what it takes beyond its argument, whose nanoseconds are waited in any case.
-  const vm::RowName chilling = "action/chill"_row.in(bench.execution);
-  if (const vm::Price* chill = profile.find(chilling)) profile.set(chilling, {chill->m, clocks_of_ns(profile), chill->spread});
 }
 
 }  // namespace
