@@ -65,11 +65,6 @@ constexpr size_t kTimers = 2;  // of them
 
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
 
-// What is not known yet, at least 0.
-vm::Price remainder_of(const noise::Middle& all, const vm::Price& known) {
-  return {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)};
-}
-
 // Ns of polling for each firing of a timer.
 double looking(const LiveFigures& traced, const vm::Profile& profile) {
   Prices prices(profile);
@@ -77,89 +72,7 @@ double looking(const LiveFigures& traced, const vm::Profile& profile) {
   return rate > 0 ? looking_cost(prices, std::array{LookedFor{rate, 1}}, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
 }
 
-void set_stage(vm::Profile& profile, PricedSource source, FlowStage stage, const vm::Price& ns) {
-  profile.set(row_of(source, stage), times(ns, clocks_of_ns(profile)));
-}
-
 constexpr double kStep = 10;  // ns
-
-class SourceMeter {
- public:
-  SourceMeter(const LiveSource& source, LoopingChild& child, Bench& bench) : source_(source), child_(child), bench_(bench) {
-    calls_.stub = source.stub;
-    calls_.times = source.stub == StubKind::loop ? kLoopTime * bench.calls : bench.calls;
-    if (source.stub == StubKind::stepped) calls_.times /= kSlower;
-  }
-
-  void measure(vm::Profile& profile) {
-    const bool is_loop = source_.stub == StubKind::loop;
-    const std::string script = counting();
-    // The loop times an interrupt by itself: there is nothing to subtract.
-    const noise::Middle plain =
-        is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, bench_);
-    const LiveFigures traced = measure_live(series("counting"), {calls_, script}, child_, bench_);
-    if (traced.thread.median == 0) throw Error{"it never fired"};
-    vm::Price known = known_firings(script, bench_, profile);
-    known.m += is_loop ? looking(traced, profile) : 0;
-    set_stage(profile, source_.source, FlowStage::handler, remainder_of(traced.handled, known));
-    set_stages(plain, traced, profile);
-  }
-
- private:
-  std::string series(const char* what) const { return fmt::format("{} {}", name_of(source_.source), what); }
-  std::string predicate() const { return source_.is_only_child ? fmt::format("/ pid == {} /", child_.pid()) : ""; }
-  std::string counting() const { return fmt::format("{} {} {{ @ = count(); }}", source_.probe, predicate()); }
-
-  void set_stages(const noise::Middle& plain, const LiveFigures& traced, vm::Profile& profile) {
-    const auto set = [&](FlowStage stage, const vm::Price& ns) { set_stage(profile, source_.source, stage, ns); };
-    const vm::Price all = difference(traced.thread, plain);
-    const LiveFigures bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, bench_);
-    vm::Price capture = difference(traced.thread, bare.thread);
-    capture.m = std::min(capture.m, all.m);
-    double resume = 0;
-    if (source_.stamp != nullptr) {
-      const double trigger = until_handler(plain);
-      resume = std::clamp(all.m - capture.m - trigger, 0.0, all.m - capture.m);
-      set(FlowStage::resume, {resume, 0, all.spread});
-    }
-    set(FlowStage::capture, capture);
-    set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
-  }
-
-  // Ns from the call to the firing's time, without the reading of the clock.
-  double until_handler(const noise::Middle& plain) {
-    StubCalls stamped = calls_;
-    stamped.is_stamped = true;
-    const noise::Middle reading = measure_untraced(series("stamped"), stamped, child_, bench_);
-    const std::string script =
-        fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe, predicate(), source_.stamp, kStep);
-    const LiveFigures traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
-    // The lower quartile, as disturbances make firings longer. The first bucket lies below 0.
-    const std::optional<double> found = noise::position_of(traced.buckets, 0.25);
-    const noise::Middle until = found ? bench_.book.settle(series("until"), noise::Middle{kStep * (*found - 1), 0})
-                                      : bench_.book.settled(series("until"));
-    return until.median - (reading.median - plain.median);
-  }
-
-  const LiveSource& source_;
-  LoopingChild& child_;
-  Bench& bench_;
-  StubCalls calls_;
-};
-
-// The extra cost of the probe if the entry is probed as well.
-void measure_shared(const LiveSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
-  const StubCalls calls{source.stub, bench.calls};
-  const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
-                    more = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const LiveFigures one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
-  const LiveFigures both = measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, bench);
-  set_stage(profile, source.source, FlowStage::trigger, difference(both.thread, one.thread));
-  const vm::Price known = known_firings(more, bench, profile);
-  // Both firings of a call, less the one and the ECB of the other.
-  const vm::Price others{one.handled.median + known.m, 0, one.handled.deviation() + known.spread};
-  set_stage(profile, source.source, FlowStage::handler, remainder_of(both.handled, others));
-}
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
 double sample_tick(const dif::Program& program, uint64_t firings) {
@@ -182,15 +95,102 @@ double sample_tick(const dif::Program& program, uint64_t firings) {
   return time.usual();
 }
 
-void measure_tick(const LiveSource& source, Bench& bench, vm::Profile& profile) {
-  constexpr uint64_t kCalls = 15;  // of other sources, for each firing
-  const std::string script = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const dif::Program program = or_throw(bench.compile(script));
-  std::vector<double> samples;
-  for (unsigned i = 0; i < bench.samples; i++) samples.push_back(sample_tick(program, bench.calls / kCalls));
-  const noise::Middle firing = bench.book.settle_middle("tick", noise::quiet_middle(samples));
-  set_stage(profile, source.source, FlowStage::handler, remainder_of(firing, known_firings(script, bench, profile)));
-}
+class SourceMeter {
+ public:
+  SourceMeter(const LiveSource& source, Bench& bench, vm::Profile& profile)
+      : source_(source), name_(name_of(source.source)), bench_(bench), profile_(profile), calls_{source.stub, bench.calls} {
+    if (source.stub == StubKind::loop) calls_.times *= kLoopTime;
+    if (source.stub == StubKind::stepped) calls_.times /= kSlower;
+  }
+
+  void measure() {
+    if (source_.source == PricedSource::tick) return measure_tick();
+    child_ = or_throw(start_looping_child());
+    source_.is_shared ? measure_shared() : measure_alone();
+  }
+
+ private:
+  void set(FlowStage stage, const vm::Price& ns) {
+    profile_.set(row_of(source_.source, stage), times(ns, clocks_of_ns(profile_)));
+  }
+  // What is not known yet.
+  void set_handler(const noise::Middle& all, const vm::Price& known) {
+    set(FlowStage::handler, {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)});
+  }
+  std::string script(const char* value = "count()") const {
+    const std::string predicate = source_.is_only_child ? fmt::format("/ pid == {} /", child_->pid()) : "";
+    return fmt::format("{} {} {{ @ = {}; }}", source_.probe, predicate, value);
+  }
+  LiveFigures live(const char* series, const LiveCase& one) {
+    return measure_live(fmt::format("{} {}", name_, series), one, *child_, bench_);
+  }
+
+  void measure_alone() {
+    const bool is_loop = source_.stub == StubKind::loop;
+    // The loop times an interrupt by itself: there is nothing to subtract.
+    const noise::Middle plain = is_loop ? noise::Middle{} : measure_untraced(name_, calls_, *child_, bench_);
+    const LiveFigures traced = live("counting", {calls_, script()});
+    if (traced.thread.median == 0) throw Error{"it never fired"};
+    vm::Price known = known_firings(script(), bench_, profile_);
+    known.m += is_loop ? looking(traced, profile_) : 0;
+    set_handler(traced.handled, known);
+    set_stages(plain, traced);
+  }
+
+  void set_stages(const noise::Middle& plain, const LiveFigures& traced) {
+    const vm::Price all = difference(traced.thread, plain);
+    vm::Price capture = difference(traced.thread, live("bare", {calls_, script(), {}, true}).thread);
+    capture.m = std::min(capture.m, all.m);
+    double resume = 0;
+    if (source_.stamp != nullptr) {
+      const double trigger = until_handler(plain);
+      resume = std::clamp(all.m - capture.m - trigger, 0.0, all.m - capture.m);
+      set(FlowStage::resume, {resume, 0, all.spread});
+    }
+    set(FlowStage::capture, capture);
+    set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
+  }
+
+  // Ns from the call to the firing's time, without the reading of the clock.
+  double until_handler(const noise::Middle& plain) {
+    StubCalls stamped = calls_;
+    stamped.is_stamped = true;
+    const noise::Middle reading = measure_untraced(fmt::format("{} stamped", name_), stamped, *child_, bench_);
+    const std::string lquantize = fmt::format("lquantize(timestamp - {}, 0, 20000, {})", source_.stamp, kStep);
+    const LiveFigures traced = live("stamped", {stamped, script(lquantize.c_str())});
+    // The lower quartile, as disturbances make firings longer. The first bucket lies below 0.
+    const std::optional<double> found = noise::position_of(traced.buckets, 0.25);
+    const std::string series = fmt::format("{} until", name_);
+    const noise::Middle until =
+        found ? bench_.book.settle(series, noise::Middle{kStep * (*found - 1), 0}) : bench_.book.settled(series);
+    return until.median - (reading.median - plain.median);
+  }
+
+  // The extra cost of the probe if the entry is probed as well.
+  void measure_shared() {
+    const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry);
+    const LiveFigures one = live("one", {calls_, entry}), both = live("both", {calls_, entry + script()});
+    set(FlowStage::trigger, difference(both.thread, one.thread));
+    const vm::Price known = known_firings(script(), bench_, profile_);
+    // Both firings of a call, less the one and the ECB of the other.
+    set_handler(both.handled, {one.handled.median + known.m, 0, one.handled.deviation() + known.spread});
+  }
+
+  void measure_tick() {
+    constexpr uint64_t kCalls = 15;  // of other sources, for each firing
+    const dif::Program program = or_throw(bench_.compile(script()));
+    std::vector<double> samples;
+    for (unsigned i = 0; i < bench_.samples; i++) samples.push_back(sample_tick(program, bench_.calls / kCalls));
+    set_handler(bench_.book.settle_middle("tick", noise::quiet_middle(samples)), known_firings(script(), bench_, profile_));
+  }
+
+  const LiveSource& source_;
+  const std::string name_;
+  Bench& bench_;
+  vm::Profile& profile_;
+  StubCalls calls_;
+  std::optional<LoopingChild> child_;
+};
 
 std::vector<Row> rows_of(const LiveSource& one) {
   std::vector<Row> rows = {row_of(one.source, FlowStage::handler)};
@@ -199,12 +199,6 @@ std::vector<Row> rows_of(const LiveSource& one) {
   if (!one.is_shared) rows.push_back(row_of(one.source, FlowStage::capture));
   if (one.stamp != nullptr) rows.push_back(row_of(one.source, FlowStage::resume));
   return rows;
-}
-
-void measure_source(const LiveSource& source, Bench& bench, vm::Profile& profile) {
-  if (source.source == PricedSource::tick) return measure_tick(source, bench, profile);
-  LoopingChild child = or_throw(start_looping_child());
-  source.is_shared ? measure_shared(source, child, bench, profile) : SourceMeter(source, child, bench).measure(profile);
 }
 
 template <bool kAreTimers>
@@ -227,7 +221,7 @@ void measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
     if (only && !has_row(rows_of(sources[i]), *only)) continue;
-    const Status measured = caught([&] { measure_source(sources[i], bench, profile); });
+    const Status measured = caught([&] { SourceMeter(sources[i], bench, profile).measure(); });
     if (only) return or_throw(measured);
     if (!measured)
       bench.warn(fmt::format("the source {} was not measured: {}", name_of(sources[i].source), measured.error().message));
