@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "lab/calibrate/live_cases.h"
 #include "lab/calibrate/live_run.h"
