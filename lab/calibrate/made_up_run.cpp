@@ -29,16 +29,6 @@ constexpr uint32_t kProbe = 100;  // its id
 constexpr uint64_t kPointer = 0x1000, kFunction = 64;
 constexpr int32_t kProcess = 1000;
 
-vm::Firing made_up_firing(const std::string& execname) {
-  vm::Firing firing;
-  firing.probe_id = kProbe;
-  firing.timestamp = 1'000'000'000;
-  firing.pid = firing.tid = kProcess;
-  firing.args = {1, 42, kPointer};
-  firing.execname = execname;
-  return firing;
-}
-
 // Names the functions of a stack, from kPointer on, one after the other. That of kPointer has a name without a stack, too.
 std::vector<uint64_t> make_stack(UserSymbols& symbols, unsigned frames) {
   std::vector<uint64_t> stack;
@@ -50,21 +40,26 @@ std::vector<uint64_t> make_stack(UserSymbols& symbols, unsigned frames) {
   return stack;
 }
 
-Status write(RecordingWriter& writer, const RunSettings& settings) {
+void write(RecordingWriter& writer, const RunSettings& settings) {
   writer.add_probe({.id = kProbe, .provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, kProcess}});
   const std::string execname(kExecnameBytes - 1, 'x'), text(settings.memory, 'a');
   const vm::CapturedMemory captured{kPointer, std::as_bytes(std::span(text.c_str(), text.size() + 1)), true};
   const std::vector<uint64_t> stack = make_stack(*writer.symbols(), settings.frames);
-  vm::Firing firing = made_up_firing(execname);
+  vm::Firing firing;
+  firing.probe_id = kProbe;
+  firing.timestamp = 1'000'000'000;
+  firing.pid = firing.tid = kProcess;
+  firing.args = {1, 42, kPointer};
+  firing.execname = execname;
   firing.stack = stack;
   if (settings.memory != 0) firing.memory = std::span(&captured, 1);
   for (uint64_t i = 0; i < settings.firings; i++, firing.timestamp += 1000) writer.write(firing);
-  return writer.finish(0);
+  or_throw(writer.finish(0));
 }
 
 std::shared_ptr<const MadeUpRecording> make_recording(const std::string& path, const RunSettings& settings) {
   const auto writer = or_throw(RecordingWriter::open(path, 0));
-  or_throw(write(*writer, settings));
+  write(*writer, settings);
   auto reader = or_throw(RecordingReader::open(path));
   const double bytes = static_cast<double>(reader->size()) / static_cast<double>(settings.firings);
   return std::make_shared<const MadeUpRecording>(MadeUpRecording{std::move(reader), bytes});
