@@ -19,7 +19,8 @@ constexpr unsigned kMore = 4;    // times as many tries of what was never quiet
 
 const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series, const Found& now) {
   auto& all = series_[series];
-  all.insert(std::upper_bound(all.begin(), all.end(), now, is_less), now);
+  const auto median = [](const Found& found) { return found.of_pass.median; };
+  all.insert(std::ranges::upper_bound(all, median(now), {}, median), now);
   return all;
 }
 

@@ -47,7 +47,6 @@ class SeriesBook {
   };
   const std::vector<Found>& keep(const std::string& series, const Found& now);
   static Middle settled(const std::vector<Found>& all);
-  static bool is_less(const Found& a, const Found& b) { return a.of_pass.median < b.of_pass.median; }
   static bool was_quiet(const std::vector<Found>& all);
 
   std::map<std::string, std::vector<Found>> series_;  // the least first
