@@ -2,8 +2,6 @@
 
 #include "lab/calibrate/quiet_looks.h"
 
-#include <utility>
-
 #include "common/clock.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/profile_file.h"
@@ -46,7 +44,7 @@ void QuietLooks::begin_part() {
   if (ended_at_ != 0) own_ns_ += static_cast<double>(begun_at_ - ended_at_);
 }
 
-QuietLooks::Span QuietLooks::end_part() {
+std::pair<double, RunClock> QuietLooks::end_part() {
   ended_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
   return {static_cast<double>(ended_at_ - begun_at_) - (is_replay_ ? done.files : 0), done};
@@ -59,7 +57,7 @@ bool QuietLooks::look() {
   const auto [ns, done] = end_part();
   const noise::QuietSample taken = piece_.end(ns);
   const double speed = ns > 0 ? taken.value / ns : 1;
-  as_it_was_ += ns;
+  as_it_was_ += ns, taken_ns_ += taken.value;
   looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
   return goes_on && (is_replay_ || wait());
 }
@@ -79,12 +77,6 @@ double QuietLooks::ns() const {
   double ns = noise::time_of(looks_);
   for (const noise::QuietTime* rests : {&rests_, &short_rests_, &reading_rests_}) ns += rests->each() * rests->things();
   return ns;
-}
-
-double QuietLooks::taken_ns() const {
-  double sum = 0;
-  for (const noise::Look& look : looks_) sum += look.ns;
-  return sum;
 }
 
 double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : noise::count_quiet(looks_) / count(); }

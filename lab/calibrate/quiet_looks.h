@@ -4,6 +4,7 @@
 // count by those after which the sibling was idle.
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
@@ -37,25 +38,22 @@ class QuietLooks {
   double ns() const;           // of all polls and sleeps
   double quiet_share() const;  // share of polls with an idle sibling
   // Time of all polls, and the time spent on measuring them. speed() is the factor that scaled the former.
-  double taken_ns() const;
+  double taken_ns() const { return taken_ns_; }
   double own_ns() const { return own_ns_; }
-  double speed() const { return as_it_was_ > 0 ? taken_ns() / as_it_was_ : 1; }
+  double speed() const { return as_it_was_ > 0 ? taken_ns_ / as_it_was_ : 1; }
   double count() const { return static_cast<double>(looks_.size()); }
 
  private:
-  struct Span {
-    double ns = 0;  // of the thread's CPU time, less that of files
-    RunClock done;
-  };
   void begin_part();
-  Span end_part();
+  // Ns of the thread's CPU time, less that of files, and what was done.
+  std::pair<double, RunClock> end_part();
   bool wait();
 
   runtime::Handle& handle_;
   const bool is_replay_;
   RunClock seen_;
   noise::QuietPiece piece_;
-  double as_it_was_ = 0;                  // time of all polls, not scaled
+  double taken_ns_ = 0, as_it_was_ = 0;   // time of all polls, and the same not scaled
   uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
   double own_ns_ = 0;
   std::vector<noise::Look> looks_;
