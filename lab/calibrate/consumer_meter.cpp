@@ -27,12 +27,12 @@ struct StageSample {
 };
 
 StageSample sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage, const char* aggsize = "4m") {
-  const auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = aggsize});
-  Handle& handle = run->handle();
+  MadeUpRun run(program, {.firings = firings, .aggsize = aggsize});
+  Handle& handle = run.handle();
   noise::QuietTime time;
   bool is_quiet = true;
   time.begin();
-  run->fire_all([&](const RunPiece& piece) {
+  run.fire_all([&](const RunPiece& piece) {
     const bool was_quiet = time.end(piece.consumer, 1).is_quiet;
     is_quiet = is_quiet && (was_quiet || piece.consumer == 0);
   });
@@ -76,17 +76,17 @@ void measure_aggregation_snapshot(Bench& bench, vm::Profile& profile) {
 
 // Reads of a run of so many firings by some thousand keys each, in a poll or two.
 noise::QuietTime time_reads_of_keys(const dif::Program& program, uint64_t firings) {
-  const auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = kReadAtOnce});
+  MadeUpRun run(program, {.firings = firings, .aggsize = kReadAtOnce});
   noise::QuietTime time, reads;
   double since = 0;  // firings, since the last read
   time.begin();
-  run->fire_all([&](const RunPiece& piece) {
+  run.fire_all([&](const RunPiece& piece) {
     const noise::QuietSample taken = time.end(piece.consumer, 1);
     since += piece.events;
     if (piece.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
     if (!time.starts_quietly()) time.begin();
   });
-  or_throw(run->handle().stop());
+  or_throw(run.handle().stop());
   return reads;
 }
 
@@ -103,12 +103,12 @@ void measure_keys(Bench& bench, vm::Profile& profile) {
 // Asking for the drops.
 void measure_status(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kTimes = 1000;
-  const auto run = MadeUpRun::make(or_throw(bench.compile("replay:::firing { @ = count(); }")), {.firings = most_firings(bench)});
+  MadeUpRun run(or_throw(bench.compile("replay:::firing { @ = count(); }")), {.firings = most_firings(bench)});
   noise::QuietSamples samples(bench.samples);
   while (samples.wants_more()) {
     noise::QuietPiece piece(noise::wait_for_quiet_core());
     const uint64_t begin = vm::read_ticks();
-    for (unsigned n = 0; n < kTimes; n++) (void)run->handle().drops();
+    for (unsigned n = 0; n < kTimes; n++) (void)run.handle().drops();
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
   profile.set("consumer/status_snapshot"_row, difference(bench.book.settle("status_snapshot", samples)));

@@ -57,7 +57,7 @@ void set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, 
 void measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   const std::vector<TimedScript> scripts = replay_scripts(bench);
   std::vector<double> bytes;
-  for (const TimedScript& script : scripts) bytes.push_back(MadeUpRecording::of(script.settings)->event_bytes);
+  for (const TimedScript& script : scripts) bytes.push_back(event_bytes(script.settings));
   const auto timed = time_scripts(bench, "replay", scripts, bench.samples * kTimesMore);
   std::vector<noise::Middle> clocks;
   for (const noise::Middle& one : timed) clocks.push_back(noise::times(one, clocks_of_ns(profile)));

@@ -57,12 +57,26 @@ void write(RecordingWriter& writer, const RunSettings& settings) {
   or_throw(writer.finish(0));
 }
 
-std::shared_ptr<const MadeUpRecording> make_recording(const std::string& path, const RunSettings& settings) {
+std::unique_ptr<RecordingReader> make_recording(const std::string& path, const RunSettings& settings) {
   const auto writer = or_throw(RecordingWriter::open(path, 0));
   write(*writer, settings);
-  auto reader = or_throw(RecordingReader::open(path));
-  const double bytes = static_cast<double>(reader->size()) / static_cast<double>(settings.firings);
-  return std::make_shared<const MadeUpRecording>(MadeUpRecording{std::move(reader), bytes});
+  return or_throw(RecordingReader::open(path));
+}
+
+// A recording of made-up firings, in a file without a name. arg2 and the frames have symbols. Made once for each of its settings,
+// and kept.
+const RecordingReader& recording_of(const RunSettings& settings) {
+  static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::unique_ptr<RecordingReader>> all;
+  auto& known = all[{settings.firings, settings.memory, settings.frames}];
+  if (known) return *known;
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) throw Error{fmt::format("there is no folder for temporary files: {}", error.message())};
+  const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
+  const Status made = caught([&] { known = make_recording(path, settings); });
+  unlink(path.c_str());
+  or_throw(made);
+  return *known;
 }
 
 // Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
@@ -74,18 +88,8 @@ void keep_memory() {
 
 }  // namespace
 
-std::shared_ptr<const MadeUpRecording> MadeUpRecording::of(const RunSettings& settings) {
-  static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::shared_ptr<const MadeUpRecording>> all;
-  auto& known = all[{settings.firings, settings.memory, settings.frames}];
-  if (known) return known;
-  std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
-  if (error) throw Error{fmt::format("there is no folder for temporary files: {}", error.message())};
-  const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
-  const Status made = caught([&] { known = make_recording(path, settings); });
-  unlink(path.c_str());
-  or_throw(made);
-  return known;
+double event_bytes(const RunSettings& settings) {
+  return static_cast<double>(recording_of(settings).size()) / static_cast<double>(settings.firings);
 }
 
 void set_options(dif::Options& options, const Settings& settings) {
@@ -93,18 +97,13 @@ void set_options(dif::Options& options, const Settings& settings) {
     if (!options.set(name, value)) throw Error{fmt::format("option {} cannot be set", name)};
 }
 
-MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
-    : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
-
-std::unique_ptr<MadeUpRun> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
-  auto recording = MadeUpRecording::of(settings);
-  auto reader = or_throw(recording->reader->again());
-  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(recording)));
-  if (!run->nowhere_) throw Error{"failed to open /dev/null"};
+MadeUpRun::MadeUpRun(const dif::Program& program, const RunSettings& settings) {
+  auto reader = or_throw(recording_of(settings).again());
+  if (!nowhere_) throw Error{"failed to open /dev/null"};
   keep_memory();
   HandleConfig config;
   config.is_timed = false;
-  config.out = config.err = run->nowhere_.get();
+  config.out = config.err = nowhere_.get();
   config.is_replay = true;
   config.symbols = reader->symbols();
   config.cost = settings.cost;
@@ -115,20 +114,19 @@ std::unique_ptr<MadeUpRun> MadeUpRun::make(const dif::Program& program, const Ru
                                {"aggrate", "1h"},
                                {"bufsize", settings.bufsize},
                                {"aggsize", settings.aggsize}});
-  run->handle_ = std::make_unique<Handle>(config);
-  make_dtrace_provider()->discover({}, run->handle_->catalog());
-  or_throw(reader->add_probes(run->handle_->catalog()));
-  run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
-  run->handle_->add_instrument(make_replay_instrument(std::move(reader)));
-  or_throw(run->handle_->enable(program));
-  if (std::ranges::none_of(run->handle_->enabled(), [](const EnabledProbe& one) { return one.probe->provider == "replay"; }))
+  handle_ = std::make_unique<Handle>(config);
+  make_dtrace_provider()->discover({}, handle_->catalog());
+  or_throw(reader->add_probes(handle_->catalog()));
+  handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
+  handle_->add_instrument(make_replay_instrument(std::move(reader)));
+  or_throw(handle_->enable(program));
+  if (std::ranges::none_of(handle_->enabled(), [](const EnabledProbe& one) { return one.probe->provider == "replay"; }))
     throw Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
   if (settings.engine != EngineId{})
     if (const std::string problem = vm::kEngines[static_cast<size_t>(settings.engine)].problem(); !problem.empty())
       throw Error{problem};
   std::vector<Refused> refused;
-  or_throw(run->handle_->go(refused));
-  return run;
+  or_throw(handle_->go(refused));
 }
 
 void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& report) {
@@ -144,9 +142,8 @@ void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& report) {
 }
 
 ScriptSample time_program(const dif::Program& program, const RunSettings& settings) {
-  const auto made = MadeUpRun::make(program, settings);
-  MadeUpRun& run = *made;
-  ScriptSample sample{{}, {}, run.event_bytes()};
+  MadeUpRun run(program, settings);
+  ScriptSample sample;
   noise::QuietTime& probe = sample.probe;
   noise::QuietTime reads;
   probe.begin();

@@ -15,7 +15,6 @@
 #include "dvm/runtime/handle.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/rows.h"
-#include "runtime/instrument/replay/recording.h"
 
 namespace dvm::lab {
 
@@ -49,27 +48,19 @@ struct RunPiece {
   double probe = 0, consumer = 0;  // without reading the recording and writing the output
 };
 
-// A recording of made-up firings, in a file without a name. arg2 and the frames have symbols.
-struct MadeUpRecording {
-  std::unique_ptr<runtime::RecordingReader> reader;
-  double event_bytes = 0;  // of the file, a firing
-  // Made once for each of its settings, and kept. Throws an Error, as a run does.
-  static std::shared_ptr<const MadeUpRecording> of(const RunSettings& settings);
-};
+// Bytes of a firing in its recording. Throws an Error, as a run does.
+double event_bytes(const RunSettings& settings);
 
 // A session that has begun to replay to the program: BEGIN has fired.
 class MadeUpRun {
  public:
-  static std::unique_ptr<MadeUpRun> make(const dif::Program& program, const RunSettings& settings);
+  MadeUpRun(const dif::Program& program, const RunSettings& settings);
   runtime::Handle& handle() { return *handle_; }
-  double event_bytes() const { return recording_->event_bytes; }
   // Reports each piece.
   void fire_all(const std::function<void(const RunPiece&)>& report = {});
 
  private:
-  explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
-  std::shared_ptr<const MadeUpRecording> recording_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_{std::fopen("/dev/null", "we"), std::fclose};
   std::unique_ptr<runtime::Handle> handle_;
 };
 
@@ -80,7 +71,6 @@ void set_options(dif::Options& options, const Settings& settings);
 // CPU time of a firing, in ns: of the probe side, and of the consumer, which reads half-full buffers and once more at the end.
 struct ScriptSample {
   noise::QuietTime probe, consumer;
-  double event_bytes = 0;  // of the recording, a firing
 };
 ScriptSample time_program(const dif::Program& program, const RunSettings& settings);
 

@@ -17,9 +17,9 @@ constexpr uint64_t kCountedFirings = 1000;
 
 // How often each predicate holds, and each branch is taken.
 void count_ways(const dif::Program& program, PredictOptions& options) {
-  const auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
-  Handle& handle = run->handle();
-  run->fire_all();
+  MadeUpRun run(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
+  Handle& handle = run.handle();
+  run.fire_all();
   or_throw(handle.stop());
   uint64_t faults = 0;
   const Account account = handle.account();
@@ -41,9 +41,9 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned
 
 Status ProgramValidation::sample(uint64_t firings) {
   return caught([&] {
-    const ScriptSample sample = time_program(program_, {.firings = firings, .engine = how_.execution->engine});
-    samples_.add(sample.probe);
-    how_.event_bytes = sample.event_bytes;
+    const RunSettings settings{.firings = firings, .engine = how_.execution->engine};
+    samples_.add(time_program(program_, settings).probe);
+    how_.event_bytes = event_bytes(settings);
   });
 }
 
