@@ -81,6 +81,18 @@ Middle quickest(std::vector<double> all, size_t quiet) {
 }
 
 QuietReadings expected;
+std::atomic<double> speed_of_all_times = 0;
+
+// The current speed. Disturbances make a chain longer. Takes 20 us.
+double core_speed() {
+  constexpr unsigned kTimes = 10;
+  constexpr int kTurns = 100;  // of ten steps
+  constexpr double kCyclesOfTurn =
+      10 * 3;  // three of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain(kTurns));
+  return kCyclesOfTurn * kTurns / static_cast<double>(std::max<uint64_t>(least, 1));
+}
 
 // A neighbour is rarely busy all the time.
 CoreGauge first_gauge() {
@@ -94,6 +106,14 @@ CoreGauge first_gauge() {
   return gauge;
 }
 
+// That of the calling thread. Other threads start with the readings that the first one expects, or has found in a tenth of a
+// second.
+CoreGauge& own_gauge() {
+  static const CoreGauge learnt = first_gauge();
+  static thread_local CoreGauge gauge = learnt;
+  return gauge;
+}
+
 }  // namespace
 
 void expect_readings(const QuietReadings& known) { expected = known; }
@@ -101,13 +121,6 @@ void expect_readings(const QuietReadings& known) { expected = known; }
 QuietReadings quiet_core() {
   const CoreGauge& gauge = own_gauge();
   return {gauge.of[0].least, gauge.of[1].least};
-}
-
-// Other threads start with the readings that the first one expects, or has found in a tenth of a second.
-CoreGauge& own_gauge() {
-  static const CoreGauge learnt = first_gauge();
-  static thread_local CoreGauge gauge = learnt;
-  return gauge;
 }
 
 CoreState look_at_core() { return own_gauge().look(); }
@@ -143,9 +156,7 @@ QuietSample QuietTime::end(double ns, double things) {
 }
 
 void QuietTime::add(const QuietSample& ns, double things) {
-  if (things <= 0) return;
-  pieces_.push_back({ns.value / things, ns.is_quiet});
-  things_.push_back(things);
+  if (things > 0) pieces_.push_back({{ns.value / things, ns.is_quiet}, things});
 }
 
 double QuietTime::usual() const {
@@ -159,25 +170,27 @@ double QuietTime::usual() const {
 
 double QuietTime::each() const {
   const bool only_quiet = quiet_share() >= kEnough;
-  const auto counts = [&](size_t i) { return pieces_[i].is_quiet || !only_quiet; };
+  std::vector<Piece> counting = pieces_;
+  if (only_quiet) std::erase_if(counting, [](const Piece& piece) { return !piece.is_quiet; });
   std::vector<double> each;
-  for (size_t i = 0; i < pieces_.size(); i++)
-    if (counts(i)) each.push_back(pieces_[i].value);
+  for (const Piece& piece : counting) each.push_back(piece.value);
   const double most = kInterrupted * noise::middle(std::move(each)).median;
   double ns = 0, things = 0;
-  for (size_t i = 0; i < pieces_.size(); i++)
-    if (counts(i) && pieces_[i].value <= most) ns += pieces_[i].value * things_[i], things += things_[i];
+  for (const Piece& piece : counting)
+    if (piece.value <= most) ns += piece.value * piece.things, things += piece.things;
   return things > 0 ? ns / things : 0;
 }
 
 double QuietTime::quiet_share() const {
   double quiet = 0;
-  for (size_t i = 0; i < pieces_.size(); i++) quiet += pieces_[i].is_quiet ? things_[i] : 0;
+  for (const Piece& piece : pieces_) quiet += piece.is_quiet ? piece.things : 0;
   const double all = things();
   return all > 0 ? quiet / all : 0;
 }
 
-double QuietTime::things() const { return std::accumulate(things_.begin(), things_.end(), 0.0); }
+double QuietTime::things() const {
+  return std::accumulate(pieces_.begin(), pieces_.end(), 0.0, [](double sum, const Piece& piece) { return sum + piece.things; });
+}
 
 bool QuietSamples::is_quiet() const {
   return quiet_.size() >= (has_pieces_ ? std::max(kFewestPieces, all_.size() / kOfPieces) : (wanted_ + 2) / 3);
@@ -213,26 +226,8 @@ Middle QuietSamples::middle() const {
 
 Middle QuietSamples::plain_middle() const { return noise::middle(is_quiet() ? quiet_ : all_); }
 
-namespace {
-
-constexpr unsigned kTimes = 10;
-constexpr int kTurns = 100;  // of ten steps
-constexpr double kCyclesOfTurn =
-    10 * 3;  // three of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
-
-std::atomic<double> speed_of_all_times = 0;
-
-}  // namespace
-
 void give_times_at(double core_speed) { speed_of_all_times = core_speed; }
 double speed_of_times() { return speed_of_all_times; }
-
-// Disturbances make a chain longer.
-double core_speed() {
-  uint64_t least = std::numeric_limits<uint64_t>::max();
-  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain(kTurns));
-  return kCyclesOfTurn * kTurns / static_cast<double>(std::max<uint64_t>(least, 1));
-}
 
 double core_speed_over(unsigned long ns) {
   std::vector<double> speeds;

@@ -14,18 +14,13 @@ namespace dvm::lab::noise {
 // The speed of the core. A processor changes its clock with load and heat while the cycle counter runs evenly, so the same work
 // takes a varying number of ticks. Times that are compared are scaled to one speed, which the profile notes.
 
-// The current speed: core cycles in a tick of the counter, by a chain of multiplications of three cycles each. Takes 20 us.
-double core_speed();
-
-// The median over so many ns.
+// Core cycles in a tick of the counter, by chains of multiplications of three cycles each: the median over so many ns.
 double core_speed_over(unsigned long ns);
 
 // The speed that this process and its children scale times to. 0, the default: times are not scaled.
 void give_times_at(double core_speed);
 double speed_of_times();
 
-// The gauge of the calling thread.
-CoreGauge& own_gauge();
 // Cycles of the two chains of core_share.h with an idle sibling; 0: not known.
 struct QuietReadings {
   double near = 0, far = 0;
@@ -81,13 +76,14 @@ class QuietTime {
   double usual() const;
   // Share of the things that were done in quiet pieces: 0 to 1.
   double quiet_share() const;
-  double things() const;  // of all pieces
-  // ns of one thing in each piece.
-  const std::vector<QuietSample>& pieces() const { return pieces_; }
+  double things() const;        // of all pieces
+  struct Piece : QuietSample {  // ns of one thing
+    double things;
+  };
+  const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:
-  std::vector<QuietSample> pieces_;
-  std::vector<double> things_;
+  std::vector<Piece> pieces_;
   QuietPiece piece_{CoreState{}};
 };
 

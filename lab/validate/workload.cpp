@@ -351,7 +351,7 @@ int main(int count, char** arguments) {
   __asm__ volatile("" : : "r"(above) : "memory");  // so there are pages
   if (count > 1) noise::give_times_at(std::atof(arguments[1]));
   if (count > 3) noise::expect_readings({std::atof(arguments[2]), std::atof(arguments[3])});
-  noise::own_gauge();
+  noise::quiet_core();
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   std::memset(source, 1, sizeof source);
   for (JobOrder order; std::scanf("%31s %ld %ld %ld %ld %ld", order.name, &order.rounds, &order.burst, &order.period,

@@ -18,7 +18,7 @@ TEST(Noise, TimesAreTakenAsAtOneSpeedOfTheCore) {
 }
 
 TEST(Noise, PiecesAreGivenAtTheSpeedOfTimes) {
-  const double speed = core_speed();
+  const double speed = read_core().speed;
   give_times_at(speed / 100);
   EXPECT_GT(QuietPiece().end(1).value, 10);
   give_times_at(speed * 100);
