@@ -93,11 +93,11 @@ void measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
 struct RestedCase {
   Row row;
   StubKind stub;
-  const char* probe;
-  const char* predicate;  // {}: the child
+  const char* script;  // CHILD: its process
 };
-constexpr RestedCase kCases[] = {{"rested/process"_row, StubKind::emulated, "calibrated:::entry", ""},
-                                 {"rested/kernel"_row, StubKind::system_call, "syscall::getppid:entry", "/pid == {}/"}};
+constexpr RestedCase kCases[] = {
+    {"rested/process"_row, StubKind::emulated, "calibrated:::entry { @ = count(); }"},
+    {"rested/kernel"_row, StubKind::system_call, "syscall::getppid:entry /pid == CHILD/ { @ = count(); }"}};
 
 // Few, or the extra cost of the first one would be lost among them. That of the following ones is included.
 constexpr uint32_t kBurst = 8;
@@ -128,8 +128,7 @@ void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
   LoopingChild child = or_throw(start_looping_child());
   const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
-  const std::string predicate = fmt::format(fmt::runtime(one.predicate), child.pid());
-  const dif::Program program = or_throw(bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate)));
+  const dif::Program program = or_throw(bench.compile(replaced(one.script, "CHILD", std::to_string(child.pid()))));
   noise::QuietSamples more(kRuns * bench.samples);
   while (more.wants_more()) more.add(sample_rest(one, child, program));
   // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
