@@ -67,15 +67,6 @@ DifCase reference_case(const dif::OpcodeInfo& opcode) {
   return made;
 }
 
-// The ret of a DIFO that only loads a variable.
-DifCase alone_case(const dif::OpcodeInfo& opcode) {
-  return {.row = variant_of(opcode.opcode),
-          .setup = "ldgs arg0, %r1\n",
-          .only_body = {"variable/arg0"_row},
-          .copies = 0,
-          .end = "ret %r1\n"};
-}
-
 // How opcodes of a format run. {}: the mnemonic.
 struct FormatCase {
   Format format;
@@ -94,8 +85,7 @@ constexpr FormatCase kFormats[] = {
     {Format::sets, "", "{} \"x\", %r1\n"},
 };
 
-// Opcodes whose format does not determine the case, and keys of variables: one of two numbers beside one of one, one of a string
-// beside one of a number.
+// Opcodes whose format does not determine the case.
 const DifCase kSpecial[] = {
     {.row = "opcode/scmp"_row, .setup = "sets \"{s}\", %r1\nmov %r1, %r2\n", .body = "scmp %r1, %r2\n", .by_size = true},
     {.row = "opcode/allocs"_row, .setup = "setx {n}, %r1\n", .body = "allocs %r1, %r2\n", .by_size = true, .copies = kFew},
@@ -112,7 +102,14 @@ const DifCase kSpecial[] = {
     {.row = "opcode/flushts"_row, .setup = TWO_NUMBERS, .body = "flushts\n"},
     {.row = "opcode/popts"_row, .setup = TWO_NUMBERS, .body = "pushtv %r1\npopts\n", .only_body = {"opcode/pushtv"_row}},
 };
-const DifCase kKeys[] = {
+const DifCase kOthers[] = {
+    // The ret of a DIFO that only loads a variable.
+    {.row = "opcode/ret_alone"_row,
+     .setup = "ldgs arg0, %r1\n",
+     .only_body = {"variable/arg0"_row},
+     .copies = 0,
+     .end = "ret %r1\n"},
+    // Keys of variables: one of two numbers beside one of one, one of a string beside one of a number.
     {.row = "tuple/integer"_row,
      .setup = "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
               "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n",
@@ -262,16 +259,15 @@ std::vector<DifCase> dif_cases() {
   const auto is_row = [](Row row) { return has_row(price_rows(), row); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
     if (!is_row(row_of(opcode.opcode))) continue;
-    if (opcode.format != dif::Format::ret) add(opcode_case(opcode));
+    add(opcode_case(opcode));
     if (opcode.format == dif::Format::stv) add(reference_case(opcode));
-    if (opcode.format == dif::Format::ret) add(alone_case(opcode));
   }
   for (const dif::BuiltInInfo& variable : dif::kBuiltIns)
     if (is_row(row_of(variable))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
   for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::StringPlace>(i)));
-  for (const DifCase& one : kKeys) add(one);
+  for (const DifCase& one : kOthers) add(one);
   return cases;
 }
 
