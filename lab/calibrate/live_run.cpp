@@ -65,6 +65,7 @@ void LiveRun::start(const dif::Program& program) {
   std::vector<Refused> refused;
   or_throw(handle_->go(refused));
   if (!refused.empty()) throw Error{refused.front().reason};
+  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1)) sample();
 }
 
 LiveSample LiveRun::sample(size_t callers) {
@@ -129,10 +130,6 @@ void LiveRun::empty_lanes(uint64_t events) {
     if (!handle_->look()) return;
     if (handle_->account().events == before) usleep(kSoon);
   }
-}
-
-void LiveRun::warm() {
-  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1)) sample();
 }
 
 // A piece of what dvm's thread does for firings.
@@ -243,7 +240,7 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
   LiveFigures figures;
   LiveRun run(one, std::array{&child});
   const bool is_sure = !wants_more();
-  if (!is_sure) run.start(program), run.warm();
+  if (!is_sure) run.start(program);
   std::vector<double> rate;
   while (wants_more()) {
     const LiveSample sample = run.sample();

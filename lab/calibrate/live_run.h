@@ -48,10 +48,8 @@ class LiveRun {
  public:
   LiveRun(const LiveCase& one, std::span<LoopingChild* const> children);
 
-  // Throws if the program cannot be traced here, as the others do if something fails.
+  // Throws if the program cannot be traced here, as the others do if something fails. Makes the calls that are not timed.
   void start(const dif::Program& program);
-  // Makes the calls that are not timed.
-  void warm();
   // `callers` of the children make the calls of the case at a time, each of them all calls.
   LiveSample sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time while dvm polls.
