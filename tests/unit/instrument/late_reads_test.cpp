@@ -68,6 +68,8 @@ TEST(RecordedReads, MemoryThatChangedChangesAgain) {
   EXPECT_EQ(read(reads, 0x1000, 3), "one");
   EXPECT_EQ(read(reads, 0x1000, 3), "two");
   EXPECT_EQ(read(reads, 0x2000, 1), "x");
+  reads.begin(pieces);
+  EXPECT_EQ(read(reads, 0x1000, 3), "one");  // of the next firing
 }
 
 TEST(RecordedReads, StringsEndWhereTheyEnded) {
@@ -76,6 +78,9 @@ TEST(RecordedReads, StringsEndWhereTheyEnded) {
   RecordedReads reads;
   reads.begin(pieces);
   EXPECT_EQ(read_string(reads, 0x1000, 100), "whole");
+  std::string with_nul(7, '?');
+  EXPECT_EQ(reads.read_string(0x1000, with_nul), 5);
+  EXPECT_EQ(with_nul, "whole\0?"sv);
   EXPECT_EQ(read_string(reads, 0x1002, 100), "ole");
   EXPECT_EQ(read_string(reads, 0x1000, 3), "who");
   EXPECT_EQ(read_string(reads, 0x1005, 10), "");
