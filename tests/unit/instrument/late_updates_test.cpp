@@ -55,6 +55,19 @@ TEST(LateUpdates, AreAggregatedByTheirKeys) {
   EXPECT_TRUE(add(updates, record_of(1, static_cast<uint64_t>(-4))));
   EXPECT_EQ(take(updates), (Totals{{{7, {1, 2}}, {11}}, {{7, {2, 1}}, {7}}, {{8, {}}, {static_cast<uint64_t>(-4)}}}));
   EXPECT_TRUE(take(updates).empty());
+  EXPECT_TRUE(add(updates, record_of(1, 9)));
+  EXPECT_EQ(take(updates), (Totals{{{8, {}}, {9}}}));  // less than what its state begins with
+}
+
+TEST(LateUpdates, CountInTheBucketsOfTheirClause) {
+  std::vector<KnownClause> clauses = {clause_of(Function::lquantize, 9, 0, 4)};
+  clauses[0].shape = {.parameters = {10, 0, 5, 0}, .words = 4};  // below 10, from 10, from 15, from 20
+  LateUpdates updates;
+  const Record record = record_of(0, 16);
+  EXPECT_TRUE(updates.add(std::as_bytes(std::span(&record, 1)).first(sizeof record.head), clauses));
+  std::vector<uint64_t> buckets;
+  updates.take(clauses, [&](const AggregationEntry& entry) { buckets.assign(entry.words.begin(), entry.words.end()); });
+  EXPECT_EQ(buckets, (std::vector<uint64_t>{0, 0, 1, 0}));
 }
 
 TEST(LateUpdates, RefuseWhatMakesNoSense) {
