@@ -1,7 +1,5 @@
 // Each row of an agent has a case that measures it.
 
-#include "lab/calibrate/live_cases.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "dvm/dif/action.h"
+#include "lab/calibrate/live_cases.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::lab {
