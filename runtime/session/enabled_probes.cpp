@@ -70,6 +70,8 @@ class ClauseNeeds {
       if (!is_in_process(*probe.probe)) continue;
       Locals known = all;
       for (const MemoryNeed& need : of_all(probe.ecbs, known).memory) note_address(need, all);
+      for (const Ecb* ecb : probe.ecbs)  // in a thread, a record starts from the variable that its own clause names
+        for (const MemoryNeed& need : find(ecb->plan->desc, all).needs.memory) note_address(need, all);
       for (const auto& [variable, value] : known)
         if (all.contains(variable) && value.is_word() && value != all.at(variable)) stored.insert(variable);
     }

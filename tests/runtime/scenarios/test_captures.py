@@ -87,11 +87,14 @@ class Captures(dvmtest.PrivilegedTest):
 
     def test_memory_at_an_address_that_an_earlier_clause_has_moved(self):
         """In the thread the variable has that value at the record."""
-        script = ("pid$target::named:entry { self->key = arg0; } pid$target::named:return { self->key = self->key + 2; } "
-                  'pid$target::named:return { printf("%s\\n", copyinstr(self->key)); }')
-        rows, notices = self.run_on(script, "keys 20", "-x", "backend=agent")
-        self.assertEqual(notices, "")
-        self.assertEqual(sorted(rows), sorted([f"y{i:02}"] for i in range(50) for _ in range(80)))
+        for body, kept in (("self->key = self->key + 2;", "key"), ("self->moved = self->key + 2; self->key = 0;", "moved")):
+            for backend in ("agent", "uprobe"):
+                with self.subTest(body=body, backend=backend):
+                    script = (f"pid$target::named:entry {{ self->key = arg0; }} pid$target::named:return {{ {body} }} "
+                              f'pid$target::named:return {{ printf("%s\\n", copyinstr(self->{kept})); }}')
+                    rows, notices = self.run_on(script, "keys 20", "-x", "backend=" + backend)
+                    self.assertEqual(notices, "")
+                    self.assertEqual(sorted(rows), sorted([f"y{i:02}"] for i in range(50) for _ in range(80)))
 
     def test_a_clause_that_reads_late_is_named_before(self):
         entry, leave = self.KEPT
