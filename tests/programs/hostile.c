@@ -8,8 +8,15 @@
 //   clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
 //   forks N      calls take() until a signal handler that interrupts it has forked N times; the children return from the handler
 //                and end behind the call. Prints how often the parent has called it
+//   quits N      exits after N microseconds, while three threads start others all the time
+//   serves N      serves N page faults of its own by userfaultfd(2), with the page in a call of take(); a further argument:
+//                 once it has read a line
+//   leaderless N calls take() and tiny() N times in a thread, while the first one ends
+//   blocks N     calls take() N times, twice in threads whose thread pointer leads to the last bytes of a page
 //   blockless N  calls take() N times while its thread pointer is 0, twice
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -18,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -165,6 +173,91 @@ static void forks(long count) {
   printf("%ld calls\n", calls);
 }
 
+static volatile int g_is_over;
+static int call_without_library(void* count) {
+  uint64_t sum = 0;
+  for (long i = 0; i < (long)count; i++) sum = take("thread", sum);
+  g_is_over = 1;
+  for (;;) __asm__ volatile("syscall" : : "a"(SYS_exit), "D"(0) : "rcx", "r11", "memory");
+  return sum == 0;
+}
+
+static void blocks(long count) {
+  enum { kBytes = 64, kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS };
+  static char stacks[2][kStackBytes];
+  char* block = page_with_hole() + kPage - kBytes;
+  memcpy(block, &block, sizeof block);
+  for (int i = 0; i < 2; i++, g_is_over = 0) {
+    clone(call_without_library, stacks[i] + kStackBytes, kFlags, (void*)count, NULL, block);
+    while (!g_is_over) usleep(100);
+  }
+  puts("over");
+}
+
+static int g_faults;
+static void serve(char* page) {
+  static char content[kPage] __attribute__((aligned(kPage)));
+  take(page, 0);
+  struct uffdio_copy copy = {.dst = (uintptr_t)page, .src = (uintptr_t)memset(content, 'y', kPage - 1), .len = kPage};
+  ioctl(g_faults, UFFDIO_COPY, &copy);
+}
+
+static void* serve_all(void* unused) {
+  struct uffd_msg fault;
+  while (read(g_faults, &fault, sizeof fault) == sizeof fault) serve((char*)(uintptr_t)(fault.arg.pagefault.address & -kPage));
+  return unused;
+}
+
+// With a pause after the descriptor is there, if it is to be traced then.
+static void serves(long count, int waits) {
+  g_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+  struct uffdio_api api = {.api = UFFD_API};
+  ioctl(g_faults, UFFDIO_API, &api);
+  if (waits) puts("ready"), fflush(stdout), getchar();
+  char* pages = mmap(NULL, (size_t)count * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct uffdio_register missing = {.range = {(uintptr_t)pages, (uint64_t)count * kPage}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+  if (ioctl(g_faults, UFFDIO_REGISTER, &missing) != 0) puts("no page faults to serve");
+  pthread_t server;
+  pthread_create(&server, NULL, serve_all, NULL);
+  for (long i = 0; i < count; i++) take(pages, (uint64_t)pages[i * kPage]);
+  printf("%ld served\n", count);
+}
+
+static void* end_at_once(void* unused) { return unused; }
+
+static void* start_threads(void* unused) {
+  pthread_attr_t detached;
+  pthread_attr_init(&detached);
+  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  for (pthread_t id;;) {
+    pthread_create(&id, &detached, end_at_once, NULL);
+    take("thread", 0);
+  }
+  return unused;
+}
+
+static void quits(long microseconds) {
+  pthread_t id;
+  for (int i = 0; i < 3; i++) pthread_create(&id, NULL, start_threads, NULL);
+  usleep((useconds_t)microseconds);
+  _exit(0);
+}
+
+__attribute__((naked, noinline)) void tiny(void) { __asm__("ret"); }
+
+static void* outlive(void* count) {
+  uint64_t sum = 0;
+  for (long i = 0; i < (long)count; i++, tiny()) sum = take("alone", sum);
+  printf("%llx\n", (unsigned long long)sum);
+  return NULL;
+}
+
+static void leaderless(long count) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, outlive, (void*)count);
+  pthread_exit(NULL);
+}
+
 extern int arch_prctl(int code, unsigned long address);
 
 // What is called meanwhile uses no memory of the thread.
@@ -192,6 +285,10 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "shares") == 0) shares(count);
   if (strcmp(argv[1], "clones") == 0) clones(count);
   if (strcmp(argv[1], "forks") == 0) forks(count);
+  if (strcmp(argv[1], "quits") == 0) quits(count);
+  if (strcmp(argv[1], "serves") == 0) serves(count, argc > 3);
+  if (strcmp(argv[1], "leaderless") == 0) leaderless(count);
+  if (strcmp(argv[1], "blocks") == 0) blocks(count);
   if (strcmp(argv[1], "blockless") == 0) blockless(count);
   return 0;
 }
