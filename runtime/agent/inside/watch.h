@@ -37,6 +37,18 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
 }
 
+// Whether it may be about to start a thread with a thread pointer that leads to no control block of the C library. Without system
+// calls that is not looked at.
+[[gnu::noinline]] inline bool has_other_block(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
+  constexpr uint64_t kSetTls = 0x80000, kWithSecond = 0x2d0;  // the latter: offset in blocks that have their address twice
+  const bool is_call = watch == Watch::syscall && saved[14] == kClone;
+  const uint64_t flags = is_call ? saved[13] : saved[12], pointer = saved[8];  // %rsi, %rdx, %r9
+  if ((watch != Watch::clone && !is_call) || (flags & kSetTls) == 0 || is_muted(context)) return false;
+  uint64_t words[3] = {};
+  if (read_memory(pid, pointer, reinterpret_cast<uint64_t>(words), sizeof words) != sizeof words) return true;
+  return words[0] != pointer || (context.thread_offset == kWithSecond && words[2] != pointer);
+}
+
 // In a forked child that is not followed. A signal handler that has interrupted a firing may have forked, and the child finishes
 // that firing when the handler returns. All that it still writes goes to memory of its own.
 DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& header) {
@@ -208,7 +220,8 @@ template <class Ask, class IsDone>
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }
   uint64_t armed = load(page.armed);
-  while ((shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
+  const bool is_other = has_other_block(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  while ((is_other || shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
     if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
 }
 

@@ -186,6 +186,12 @@ class Pointers(Hostile):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.split(), ["1", "2000", "1", "2000"])
 
+    def test_threads_with_blocks_of_the_program_fire(self):
+        script = "pid$target:hostile:take:entry { @ = count(); @t[tid == pid] = sum(1); }"
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("hostile") + " blocks 1000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.split(), ["over", "2000", "0", "2000"])
+
 
 class Descriptors(Hostile):
     """Programs that rely on the numbers of their files."""
