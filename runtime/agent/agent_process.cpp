@@ -22,6 +22,7 @@
 #include "runtime/agent/code_area.h"
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
+#include "runtime/agent/file_data.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/other_jumps.h"
@@ -280,6 +281,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
     if (areas.empty()) return areas;
     if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
     if (Status placed = place_data(*mappings, areas); !placed) return placed.error();
+    note_code(sites, *mappings, own_);
     const Status mapped = map(areas, begin);
     if (mapped) return areas;
     if (attempt == kAttempts) return mapped.error();

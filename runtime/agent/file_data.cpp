@@ -28,7 +28,19 @@ bool watch_operands(const AgentSite& site, const std::vector<MemoryMapping>& map
   });
 }
 
+bool lies_in(uint64_t address, const inside::MemoryRange& range) { return range.begin <= address && address < range.end; }
+
 }  // namespace
+
+void note_code(std::span<const AgentSite> sites, const std::vector<MemoryMapping>& mappings, inside::OwnMemory& own) {
+  for (const AgentSite& site : sites) {
+    const auto known = std::span(own.code).first(own.code_count);
+    if (!site.refusal.empty() || own.code_count == inside::kMostCode) continue;
+    if (std::any_of(known.begin(), known.end(), [&](auto& one) { return lies_in(site.window_address, one); })) continue;
+    if (const MemoryMapping* its = mapping_at(mappings, site.window_address); its != nullptr)
+      own.code[own.code_count++] = {its->range.begin, its->range.end};
+  }
+}
 
 void watch_file_data(std::span<AgentSite* const> sites, const std::vector<MemoryMapping>& mappings,
                      inside::WatchedMemory& watched) {

@@ -147,10 +147,10 @@ class PrivilegedTest(unittest.TestCase):
 class Text:
     """The instructions of a mapped file whose path has this part, in the process and in the file."""
 
-    def __init__(self, pid, part):
+    def __init__(self, pid, part, protection="r-xp"):
         self.pid = pid
         with open(f"/proc/{pid}/maps") as maps:
-            line = next(line.split() for line in maps if part in line and " r-xp " in line)
+            line = next(line.split() for line in maps if part in line and protection in line.split()[1])
         self.path = line[5]
         self.begin, end = (int(address, 16) for address in line[0].split("-"))
         with open(self.path, "rb") as file:

@@ -370,11 +370,14 @@ struct LastingMemory {
   uint64_t ranges = 0;
 };
 
-// The memory that dvm has added to the process. It follows the CodeHeader of its first code mapping.
-inline constexpr uint64_t kMostOwn = 200, kOwnAt = 128;
+// The memory that dvm has added to the process, and code of files in which jumps lie. It follows the CodeHeader of its first code
+// mapping.
+inline constexpr uint64_t kMostOwn = 150, kMostCode = 48, kOwnAt = 128;
 struct OwnMemory {
   uint64_t count = 0;
   MemoryRange ranges[kMostOwn]{};
+  uint64_t code_count = 0;
+  MemoryRange code[kMostCode]{};
 };
 
 // Memory of files that instructions under jumps address. It follows OwnMemory. kFileDataSignal stands for it in DataHeader.

@@ -93,9 +93,21 @@ struct MemoryCall {
   return overlaps;
 }
 
+// Whether a call makes code writable in which jumps lie: the program is about to change it.
+[[gnu::noinline]] inline bool opens_code(const Context& context, const MemoryCall& call) {
+  constexpr uint64_t kWrite = 2;
+  if (call.number != kMprotect || (call.c & kWrite) == 0) return false;
+  const auto& own = *reinterpret_cast<const OwnMemory*>(context.own);
+  bool overlaps = false;
+  for (uint64_t i = 0; i < own.code_count && i < kMostCode; i++)
+    overlaps |= call.a < own.code[i].end && own.code[i].begin < call.a + call.b;
+  return overlaps;
+}
+
 // Whether a call takes away memory of dvm's, or what can be done with it.
 [[gnu::always_inline]] inline bool takes_memory(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2;
+  if (opens_code(context, call)) return true;
   if (call.number == kMunmap || call.number == kMprotect || call.number == kMadvise) return is_own(context, call.a, call.b);
   if (call.number == kMmap) return (call.d & kFixedMap) != 0 && is_own(context, call.a, call.b);
   if (call.number != kMremap) return false;

@@ -42,9 +42,9 @@ class Hostile(unittest.TestCase):
         self.assertEqual(target.stdout.readline(), "calls 1000\n")
 
 
-def code_of(pid):
+def code_of(pid, name="unmapper", protection="r-xp"):
     """Without the code that starts the agent, which remains."""
-    text = dvmtest.Text(pid, "unmapper")
+    text = dvmtest.Text(pid, name, protection)
     text.original = without_paddings(text)
     return text
 
@@ -104,6 +104,31 @@ class Unmapped(Hostile):
         target.kill()
         _, err = tracer.communicate(timeout=PATIENCE)
         self.assertNotIn("fault", err)
+
+
+class Rewritten(Hostile):
+    """Programs that change their own code, as hot patches do: jumps are taken off before, and none is placed in writable code."""
+
+    def start_patcher(self, way):
+        target = self.start(way, name="patches_itself")
+        script = "pid$target:patches_itself:work:entry, pid$target:patches_itself:other:entry { @[probefunc] = count(); }"
+        options = ["-Z", "-x", "backend=agent", "-p", str(target.pid)]
+        return target, dvmtest.start_tracer(self, script, *options)
+
+    def test_while_it_is_traced(self):
+        target, tracer = self.start_patcher("later")
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertEqual((out, target.returncode), ("right\n", 0))
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(out.split(), ["work", "1000"])
+        self.assertIn("made probed code writable", err)
+
+    def test_code_that_is_writable_has_no_jumps(self):
+        target, _ = self.start_patcher("before")
+        code = code_of(target.pid, "patches_itself", "rwxp")
+        self.assertFalse(code.changed())
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertEqual((out, target.returncode), ("right\n", 0))
 
 
 class Strict(Hostile):

@@ -55,6 +55,19 @@ TEST(FileData, ThatCannotBeAccessedRefusesTheSite) {
   for (const AgentSite& one : {read, written, across}) EXPECT_NE(one.refusal, "");
 }
 
+TEST(FileData, CodeOfSitesIsNotedOnceForEachMapping) {
+  std::vector<AgentSite> sites(4);
+  const uint64_t places[] = {kCode, kCode + kPage - 5, kCode + kPage, kData};
+  for (size_t i = 0; i < sites.size(); i++) sites[i].window_address = places[i];
+  sites.back().refusal = "no jump lies there";
+  inside::OwnMemory own;
+  note_code(sites, {mapping(kCode, false, false), mapping(kCode + kPage, false, false), mapping(kData, false, false)}, own);
+  ASSERT_EQ(own.code_count, 2);
+  EXPECT_EQ(own.code[0].begin, kCode);
+  EXPECT_EQ(own.code[1].begin, kCode + kPage);
+  EXPECT_EQ(own.code[1].end, kCode + 2 * kPage);
+}
+
 TEST(FileData, OfTooManyMappingsRefusesSites) {
   inside::WatchedMemory watched;
   watched.count = inside::kMostWatched;
