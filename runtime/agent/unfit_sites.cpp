@@ -14,7 +14,8 @@ namespace {
 std::string_view unfit(const AgentSite& site, const std::vector<MemoryMapping>& mappings) {
   if (crosses_page(site)) return "its first five bytes lie in two pages, and could be half replaced";
   const MemoryMapping* mapping = mapping_at(mappings, site.window_address);
-  return mapping != nullptr && mapping->is_shared ? kSharedCode : std::string_view();
+  if (mapping != nullptr && mapping->is_shared) return kSharedCode;
+  return mapping != nullptr && mapping->is_writable ? kWritableCode : std::string_view();
 }
 
 }  // namespace

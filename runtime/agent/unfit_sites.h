@@ -12,6 +12,9 @@
 
 namespace dvm::runtime {
 
+// Why nothing is put into code of a mapping that is writable.
+inline constexpr std::string_view kWritableCode = "its code is writable, so the program may change it";
+
 // Why a site is not taken whose copied instructions raise signals by faults. A handler would see the address of the copy.
 inline constexpr std::string_view kRaises =
     "an instruction in its first five bytes may fault, and the process handles such faults";

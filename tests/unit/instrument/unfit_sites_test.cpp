@@ -19,11 +19,12 @@ std::string refusal_at(uint64_t address, const MemoryMapping& mapping, std::stri
   return site.refusal;
 }
 
-MemoryMapping code(bool is_shared) {
+MemoryMapping code(bool is_shared, bool is_writable = false) {
   MemoryMapping mapping;
   mapping.range = {kCode, kCode + 2 * kPage};
   mapping.is_executable = true;
   mapping.is_shared = is_shared;
+  mapping.is_writable = is_writable;
   return mapping;
 }
 
@@ -32,6 +33,11 @@ TEST(UnfitSites, LieInSharedMappings) {
   EXPECT_EQ(refusal_at(kCode, code(true)), kSharedCode);
   EXPECT_EQ(refusal_at(kCode + 2 * kPage - 5, code(true)), kSharedCode);
   EXPECT_EQ(refusal_at(kCode + 2 * kPage, code(true)), "");  // behind it
+}
+
+TEST(UnfitSites, LieInWritableMappings) {
+  EXPECT_EQ(refusal_at(kCode, code(false, true)), kWritableCode);
+  EXPECT_EQ(refusal_at(kCode, code(true, true)), kSharedCode);
 }
 
 TEST(UnfitSites, LieInTwoPages) {
