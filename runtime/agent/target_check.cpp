@@ -61,6 +61,16 @@ std::string limit_of(pid_t pid, std::string_view name) {
 // A file larger than allowed sends the process a signal that ends it.
 bool limits_files(pid_t pid) { return limit_of(pid, "Max file size") != "unlimited"; }
 
+// A thread that serves a page fault would wait for itself if it read the page.
+bool serves_page_faults(pid_t pid) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+    std::error_code unread;
+    if (std::filesystem::read_symlink(entry.path(), unread) == "anon_inode:[userfaultfd]") return true;
+  }
+  return false;
+}
+
 bool is_in_own_namespace(pid_t pid) {
   std::istringstream numbers(status_field(pid, "NSpid:"));
   std::string first, second;
@@ -110,6 +120,7 @@ Status check_target(pid_t pid) {
   if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or another user's"};
   if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
+  if (serves_page_faults(pid)) return Error{"it serves page faults itself (userfaultfd)"};
   if (!is_in_own_namespace(pid)) return Error{"it runs in a PID namespace of its own (a container)"};
   return {};
 }

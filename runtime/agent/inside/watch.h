@@ -27,6 +27,13 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return watch == Watch::syscall && saved[14] == kPrctl && saved[13] == kSetTsc && saved[12] == kFault;
 }
 
+// Whether the program itself may serve page faults from then on, also those of system calls. One that reads memory in the thread
+// that serves them would wait for itself.
+[[gnu::always_inline]] inline bool serves_page_faults(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kUserfaultfd = 323, kUserModeOnly = 1;
+  return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
+}
+
 // Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
 // of vfork(2) does not run beside it; a thread gets a pointer of its own.
 [[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
@@ -221,7 +228,8 @@ template <class Ask, class IsDone>
 [[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
   const MemoryCall memory = memory_call(watch, saved);
-  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved))
+  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
+      serves_page_faults(watch, saved))
     return wait_for_all_code(site.context, header, site.jump);
   const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
   const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;

@@ -106,6 +106,28 @@ class Unmapped(Hostile):
         self.assertNotIn("fault", err)
 
 
+class PageFaults(Hostile):
+    """Programs that serve page faults: a thread that reads the page it is about to serve would wait for ever."""
+
+    SCRIPT = "pid$target:hostile:take:entry { @[copyinstr(arg0)] = count(); } ERROR {} END { trunc(@); }"
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for userfaultfd(2)")
+
+    def test_the_probes_are_taken_off_before(self):
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", self.SCRIPT, "-c", program("hostile") + " serves 50", timeout=PATIENCE)
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["50", "served"]))
+        self.assertIn("began to serve page faults", result.stderr)
+
+    def test_an_agent_refuses_one_that_does_so_already(self):
+        target = self.start("serves", "50", "waits", name="hostile")
+        result = dvmtest.dvm("run", "-x", "backend=agent", "-v", "-n", self.SCRIPT + " tick-100ms { exit(0); }", "-p", str(target.pid))
+        self.assertIn("it serves page faults itself (userfaultfd)", result.stderr)
+        self.assertEqual(target.communicate("\n", timeout=PATIENCE)[0], "50 served\n")
+
+
 class Rewritten(Hostile):
     """Programs that change their own code, as hot patches do: jumps are taken off before, and none is placed in writable code."""
 
