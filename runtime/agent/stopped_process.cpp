@@ -76,6 +76,15 @@ bool is_group_stop(const siginfo_t& info) {
   return info.si_code == CLD_TRAPPED && info.si_status >> 8 == PTRACE_EVENT_STOP && (info.si_status & 0x7f) != SIGTRAP;
 }
 
+// The stop in which a traced thread stands, or its end, which nobody has waited for yet. It stays so. Nothing: it has none.
+// Without a number: the thread is gone.
+std::optional<siginfo_t> unseen_stop(pid_t tid) {
+  siginfo_t info{};
+  const int failed = waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL);
+  if (failed != 0 && errno != EINTR) return siginfo_t{};
+  return failed == 0 && info.si_pid == tid ? std::optional(info) : std::nullopt;
+}
+
 uint64_t from_now(uint64_t ns) { return read_clock(CLOCK_MONOTONIC) + ns; }
 
 // In ppoll, the only call that does not end by itself.
@@ -177,8 +186,11 @@ Status StoppedProcess::ask(pid_t tid) {
   HeldThread thread{.tid = tid};
   if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
     if (errno == ESRCH || is_over(pid_, tid)) return {};
-    thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;       // a program that dvm has started
-    thread.is_lent = !thread.was_held && ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0;  // breakpoints trace it
+    const bool is_stopped = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;
+    const auto stop = is_stopped ? unseen_stop(tid) : std::nullopt;
+    const bool is_at_breakpoint = stop && stop->si_pid == tid;
+    thread.was_held = is_stopped && !is_at_breakpoint;  // a program that dvm has started
+    thread.is_lent = is_at_breakpoint || (!is_stopped && ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0);
     if (!thread.was_held && !thread.is_lent) return refusal(hold_problem(tid));
   }
   threads_.push_back(thread);
@@ -188,12 +200,11 @@ Status StoppedProcess::ask(pid_t tid) {
 
 // Whatever stops it, which nobody handles as long as this process is held. False: it has ended.
 Result<bool> StoppedProcess::await_lent(HeldThread& thread, uint64_t deadline) {
-  for (siginfo_t info{};; usleep(kPause)) {
-    const int failed = waitid(P_PID, static_cast<id_t>(thread.tid), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL);
-    if (failed != 0 && errno != EINTR) return false;
-    if (failed == 0 && info.si_pid == thread.tid) {
-      if (is_group_stop(info) && !joins_) return refusal(kContinueFirst);
-      has_joined_ |= is_group_stop(info);
+  for (;; usleep(kPause)) {
+    if (const auto stop = unseen_stop(thread.tid)) {
+      if (stop->si_pid == 0) return false;
+      if (is_group_stop(*stop) && !joins_) return refusal(kContinueFirst);
+      has_joined_ |= is_group_stop(*stop);
       return read_registers(thread);
     }
     if (read_clock(CLOCK_MONOTONIC) > deadline) return refusal(fmt::format("its thread {} does not stop", thread.tid));

@@ -22,7 +22,8 @@ struct HeldThread {
   pid_t tid = 0;
   user_regs_struct registers{};
   bool was_held = false;  // dvm traced it before, and it stood still
-  bool is_lent = false;   // dvm traced it before, and it ran: the stop stays for the code that traces it
+  // dvm traced it before, and it ran or stands at a breakpoint: the stop stays for the code that traces it.
+  bool is_lent = false;
   // The signals that it blocked before it was led through code. A call may have a mask of its own, which that has ended.
   std::optional<uint64_t> blocked{};
 };

@@ -195,6 +195,14 @@ class SystemCalls(Unprivileged):
 
 
 class Endings(Unprivileged):
+    def test_the_last_thread_is_lent_to_an_agent(self):
+        """It stands at a breakpoint when the agent looks at libgcc, which the end of the first thread loads."""
+        script = "pid$target:hostile:take:entry, pid$target:hostile:tiny:entry { @[probefunc] = count(); }"
+        command = f"{self.copy(program('hostile'))} leaderless 3000"
+        result = self.run_as(self.prefix, "run", "-q", "-x", "backend=agent", "-n", script, "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"take +3000\n +tiny +3000\n")
+
     def start(self, calls):
         target = subprocess.Popen([*self.prefix, self.looper, str(calls), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(target.communicate)
