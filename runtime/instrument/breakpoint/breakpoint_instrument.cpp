@@ -253,6 +253,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   void end(pid_t tid, EventSink& sink) {
+    if (!threads_.contains(tid)) return;
     wants_more_ &= sink.change({ProcessChange::What::renumbered, threads_[tid].pid, tid});
     forget(tid);
   }

@@ -93,8 +93,11 @@ void interrupt_thread(pid_t tid) { ptrace(PTRACE_INTERRUPT, tid, 0, 0); }
 
 std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine) {
   if (auto stop = wait_for(P_ALL, 0, WSTOPPED)) return stop;
-  if (!wait_for(P_ALL, 0, WEXITED | WNOWAIT)) return std::nullopt;
-  for (const pid_t tid : mine())
+  const auto ended = wait_for(P_ALL, 0, WEXITED | WNOWAIT);
+  if (!ended) return std::nullopt;
+  std::vector<pid_t> tids = mine();
+  tids.push_back(ended->tid);  // a new thread that was killed before its first stop is not among them
+  for (const pid_t tid : tids)
     if (!is_own_child(tid) || process_of_thread(tid) != tid)  // the end of dvm's child is Process's to hear of
       if (auto stop = wait_for(P_PID, tid, WEXITED)) return stop;
   return std::nullopt;

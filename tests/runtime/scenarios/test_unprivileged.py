@@ -195,6 +195,12 @@ class SystemCalls(Unprivileged):
 
 
 class Endings(Unprivileged):
+    def test_a_process_that_exits_while_it_starts_threads(self):
+        for turn in range(20):
+            command = f"{self.copy(program('hostile'))} quits {turn * 1500}"
+            result = self.traced("-n", "pid$target:hostile:take:entry { @ = count(); }", "-c", command)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_the_last_thread_is_lent_to_an_agent(self):
         """It stands at a breakpoint when the agent looks at libgcc, which the end of the first thread loads."""
         script = "pid$target:hostile:take:entry, pid$target:hostile:tiny:entry { @[probefunc] = count(); }"
