@@ -246,7 +246,7 @@ class UprobeInstrument final : public CountingInstrument,
       std::string_view refusal = is_shared ? kNoUprobe : jumps.refusal(site.pid, site.path, place.offset);
       const auto [is_far, is_new] = out_of_reach.try_emplace(site.pid);
       if (is_new) is_far->second = is_out_of_reach(site.pid);
-      if (is_far->second) refusal = kNoFirstThread;
+      if (refusal.empty() && is_far->second) refusal = kNoFirstThread;
       if (!refusal.empty()) refusals.try_emplace(place.enabled->probe, refusal);
     }
     for (const auto& [probe, refusal] : refusals) refused.push_back({probe, std::string(refusal)});
