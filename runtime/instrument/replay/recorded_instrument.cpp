@@ -1,6 +1,8 @@
 // An instrument whose firings are written as they pass. Covered by tests/unit/instrument/replay_test.cpp and
 // tests/runtime/scenarios/test_recording.py.
 
+#include <set>
+
 #include "runtime/instrument/replay/recording.h"
 
 namespace dvm::runtime {
@@ -48,15 +50,17 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
     for (EnabledProbe& enabled : widened) {
-      const unsigned not_asked = name() == "uprobe" ? in_vectors(*enabled.probe) & ~enabled.needs.args : 0;
-      writer_->add_probe(*enabled.probe, static_cast<uint16_t>(not_asked));
+      const uint16_t unknown = not_asked(enabled);
       enabled.needs |= kWhateverIsAsked;
-      enabled.needs.args &= static_cast<uint16_t>(~not_asked);
+      enabled.needs.args &= static_cast<uint16_t>(~unknown);
       enabled.clauses.clear();  // its firings are recorded
       enabled.in_dvm = InDvm::accounted;
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;
     }
-    return inner_->enable(widened, refused);
+    const size_t before = refused.size();
+    Status done = inner_->enable(widened, refused);
+    if (done) add_probes(probes, std::span(refused).subspan(before));
+    return done;
   }
   Result<uint64_t> poll(EventSink& sink) override {
     sink_ = &sink;
@@ -79,6 +83,19 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
   }
 
  private:
+  // A bit for each argument that no clause reads and that makes uprobes refuse the probe.
+  uint16_t not_asked(const EnabledProbe& enabled) const {
+    return name() == "uprobe" ? static_cast<uint16_t>(in_vectors(*enabled.probe) & ~enabled.needs.args) : 0;
+  }
+
+  // Another instrument, which may know fewer arguments, records those that this one passes on.
+  void add_probes(std::span<const EnabledProbe> probes, std::span<const Refused> refused) {
+    std::set<const Probe*> passed_on;
+    for (const Refused& one : passes_on() ? refused : std::span<const Refused>()) passed_on.insert(one.probe);
+    for (const EnabledProbe& enabled : probes)
+      if (!passed_on.contains(enabled.probe)) writer_->add_probe(*enabled.probe, not_asked(enabled));
+  }
+
   // It is written once its clauses have read what they read late.
   bool fire(vm::Firing& firing) noexcept override {
     if (is_before_begin(firing.timestamp, sink_->begun())) return true;
