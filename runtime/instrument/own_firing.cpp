@@ -7,14 +7,23 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
+#include <string>
 
 #include "common/clock.h"
 
 namespace dvm::runtime {
 
+namespace {
+
+// As the kernel keeps the name of a thread.
+const std::string& own_name() noexcept {
+  static const std::string name = std::string(program_invocation_short_name).substr(0, 15);
+  return name;
+}
+
+}  // namespace
+
 vm::Firing own_firing() noexcept {
-  constexpr size_t kCommSize = 15;  // characters that the kernel keeps of the name of a thread
   vm::Firing firing;
   firing.timestamp = read_clock(CLOCK_MONOTONIC);
   firing.walltimestamp = read_clock(CLOCK_REALTIME);
@@ -22,7 +31,7 @@ vm::Firing own_firing() noexcept {
   firing.pid = getpid();
   firing.tid = gettid();
   firing.cpu = std::max(sched_getcpu(), 0);
-  firing.execname = std::string_view(program_invocation_short_name).substr(0, kCommSize);
+  firing.execname = own_name();  // a zero follows it
   firing.reads_in_time = true;
   return firing;
 }
