@@ -29,6 +29,7 @@ dvm_library(process
   process/cpu_topology.cpp
   process/find_program.cpp
   process/interrupted_call.cpp
+  process/single_step.cpp
   process/late_reads.cpp
   process/open_files.cpp
   process/process.cpp
