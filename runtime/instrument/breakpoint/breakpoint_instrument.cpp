@@ -22,6 +22,7 @@
 #include "runtime/instrument/breakpoint/calls.h"
 #include "runtime/instrument/breakpoint/plan.h"
 #include "runtime/instrument/breakpoint/stopped_thread.h"
+#include "runtime/process/single_step.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -111,11 +112,8 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       if (has_lanes_of(pid, getpid())) with_agents.insert(pid);
     for (auto& [tid, thread] : threads_) forget_registers(thread);
     for (auto& [tid, thread] : threads_)
-      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid) && !thread.kept_back, [&](const ThreadStop& stop) {
-        if (has_stepped(stop)) return SIGURG;
-        if (thread.kept_back) tgkill(thread.pid, tid, SIGURG);
-        return is_hit(stop) ? (in_flight++, 0) : signal_of(stop);
-      });
+      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid) && !thread.kept_back,
+             [&](const ThreadStop& stop) { return last_signal(thread, stop, in_flight); });
     threads_.clear();
     processes_.clear();
     waiting_.clear();
@@ -297,20 +295,32 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     step(stop.tid);
   }
 
-  // Its step is done, and the thread stops for that.
-  bool has_stepped(const ThreadStop& stop) const {
-    return threads_.at(stop.tid).kept_back && stop.event == 0 && stop.signal == SIGTRAP;
+  // The signal with which a thread is let go. Nothing: the SIGTRAP of its step has to come first.
+  static std::optional<int> last_signal(TracedThread& thread, const ThreadStop& stop, uint64_t& in_flight) {
+    const bool hit = is_hit(stop);
+    const auto handed_back = thread.kept_back ? hand_back(thread, stop) : 0;
+    if (!handed_back) return std::nullopt;
+    in_flight += hit ? 1 : 0;
+    return *handed_back != 0 || hit ? *handed_back : signal_of(stop);
+  }
+
+  // Gives the thread the signal that was kept back, with its next stop or with this one, and then returns it. Nothing: the
+  // SIGTRAP of the step comes next.
+  static std::optional<int> hand_back(TracedThread& thread, const ThreadStop& stop) {
+    const SingleStep step = single_step_at(stop.tid, signal_of(stop));
+    if (step == SingleStep::queued) return std::nullopt;
+    const siginfo_t kept_back = *thread.kept_back;
+    thread.kept_back.reset();
+    if (step == SingleStep::done) return ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &kept_back), SIGURG;
+    tgkill(thread.pid, stop.tid, SIGURG);
+    return 0;
   }
 
   void end_step(const ThreadStop& stop, EventSink& sink) {
-    const bool is_done = has_stepped(stop), hit = is_hit(stop);
-    const siginfo_t kept_back = *std::exchange(threads_[stop.tid].kept_back, std::nullopt);
-    if (is_done)
-      ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &kept_back);
-    else
-      tgkill(threads_[stop.tid].pid, stop.tid, SIGURG);
+    const bool hit = is_hit(stop);
+    const auto handed_back = hand_back(threads_[stop.tid], stop);
     if (hit) fire(stop.tid, sink);
-    go_on(stop, is_done ? SIGURG : hit ? 0 : signal_of(stop), pace_of(stop.tid));
+    go_on(stop, handed_back.value_or(0) != 0 ? *handed_back : hit ? 0 : signal_of(stop), pace_of(stop.tid));
   }
 
   StoppedThread look_at(pid_t tid) const {

@@ -68,6 +68,12 @@ bool may_be_cut(pid_t tid) {
   return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
 }
 
+void detach_at(const ThreadStop& stop, int signal) {
+  if (signal != 0 || stop.is_call || is_interrupt(stop))
+    make_call_again(stop.tid, signal, stop.is_call ? StopAt::call_end : StopAt::signals);
+  ptrace(PTRACE_DETACH, stop.tid, 0, signal);
+}
+
 int g_wake = -1;
 
 void on_child(int) {
@@ -114,20 +120,18 @@ void go_on(const ThreadStop& stop, int signal, Pace pace) {
 
 void step(pid_t tid) { ptrace(PTRACE_SINGLESTEP, tid, 0, 0); }
 
-void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep) {
+void let_go(pid_t tid, Pace pace, bool may_stay, const KeepStop& keep) {
   if (may_stay && pace == Pace::run && may_be_cut(tid)) return release_later(tid);
   if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
   const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
     const bool is_last = comes_to_no_stop(tid);
     if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
-      const int signal = keep(*stop);
-      if (signal != 0 || stop->is_call || is_interrupt(*stop))
-        make_call_again(tid, signal, stop->is_call ? StopAt::call_end : StopAt::signals);
-      ptrace(PTRACE_DETACH, tid, 0, signal);
+      if (const auto signal = keep(*stop)) return detach_at(*stop, *signal);
+      ptrace(PTRACE_CONT, tid, 0, 0);  // also in a group stop, which it enters again when it is let go
+    } else if (is_last) {
       return;
     }
-    if (is_last) return;
     usleep(100);
   }
   release_later(tid);

@@ -40,8 +40,9 @@ void go_on(const ThreadStop& stop, int signal, Pace pace);
 void step(pid_t tid);
 // Stops the thread and detaches from it. If it may stay traced, a thread that waits in a system call such as write(2) does: a
 // stop might cut the call. It is released at its next stop, or when dvm ends, and so is a thread that does not stop in time.
-// `keep` gets the stop, and returns the signal to deliver.
-void let_go(pid_t tid, Pace pace, bool may_stay, const std::function<int(const ThreadStop&)>& keep);
+// `keep` gets the stop, and returns the signal to deliver. Without one, the thread goes on to its next stop first.
+using KeepStop = std::function<std::optional<int>(const ThreadStop&)>;
+void let_go(pid_t tid, Pace pace, bool may_stay, const KeepStop& keep);
 
 // A descriptor that becomes readable when a thread has stopped. Only one can exist at a time.
 class StopSignal {

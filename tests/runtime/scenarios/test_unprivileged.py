@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,10 @@ def as_user(*capabilities):
 def tracer_of(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"TracerPid:\s+(\d+)", status)[1])
+
+
+def state_of(pid):
+    return re.search(r"State:\s+(\w)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]
 
 
 class Unprivileged(unittest.TestCase):
@@ -209,8 +214,8 @@ class Endings(Unprivileged):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"take +3000\n +tiny +3000\n")
 
-    def start(self, calls):
-        target = subprocess.Popen([*self.prefix, self.looper, str(calls), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def start(self, calls, program=None):
+        target = subprocess.Popen([*self.prefix, program or self.looper, str(calls), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(target.communicate)
         self.assertEqual(target.stdout.readline(), "ready\n")
         return target
@@ -287,6 +292,30 @@ class Endings(Unprivileged):
         self.assertIn("200 taken", result.stdout)
         self.assertEqual(rows["give"], "200")
         self.assertGreaterEqual(int(rows["take"]), 200)
+
+    def urged(self, urge, *signals):
+        """A target that is let go, or stopped, while a thread takes a single step over a system call that waits."""
+        target = self.start(1, urge)
+        tracer = self.trace(target, "pid$target:urged:take:entry { @ = count(); }")
+        target.stdin.write("\n")
+        target.stdin.flush()
+        self.assertEqual(target.stdout.readline(), "urged\n")
+        for one in signals:
+            target.send_signal(one)
+            self.assertTrue(dvmtest.eventually(lambda: state_of(target.pid) == ("t" if one == signal.SIGSTOP else "S")))
+        tracer.send_signal(2)
+        _, errors = tracer.communicate(timeout=PATIENCE)
+        out, _ = target.communicate("\n", timeout=PATIENCE)
+        self.assertEqual((target.returncode, out, tracer.returncode), (0, "1 taken\n", 0), errors)
+
+    def test_a_thread_that_steps_over_a_system_call_is_let_go(self):
+        """The SIGTRAP of the step is not the program's."""
+        for _ in range(12):
+            self.urged(self.copy(program("urged")))
+
+    def test_a_process_is_stopped_while_a_thread_steps_over_a_system_call(self):
+        for _ in range(12):
+            self.urged(self.copy(program("urged")), signal.SIGSTOP, signal.SIGCONT)
 
     def test_a_process_that_becomes_another_program_goes_on(self):
         result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", "sh -c 'echo one; exec echo two'")
