@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +22,7 @@
 #include "common/clock.h"
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/reaped.h"
+#include "runtime/process/single_step.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -31,6 +35,7 @@ constexpr char kUninterruptible = 'D';
 constexpr std::string_view kContinueFirst = "a signal has stopped it; continue it first";
 constexpr int64_t kRestartNoHandler = 514;  // an error of the kernel
 constexpr uint64_t kPpoll = 271;
+constexpr int kIsCall = 0x80;  // of a stop's signal, by PTRACE_O_TRACESYSGOOD
 
 char state_of(pid_t pid, pid_t tid) {
   const std::string state = status_field(pid, tid, "State:");
@@ -39,17 +44,17 @@ char state_of(pid_t pid, pid_t tid) {
 
 bool is_over(pid_t pid, pid_t tid) { return state_of(pid, tid) == 'Z' || state_of(pid, tid) == 'X'; }
 
-std::vector<pid_t>& stragglers() {
-  static std::vector<pid_t> waiting;
+std::map<pid_t, Straggler>& stragglers() {
+  static std::map<pid_t, Straggler> waiting;
   return waiting;
 }
 
-enum class Came : uint8_t { nothing, interrupted, group_stop, signal, end };
+enum class Came : uint8_t { nothing, interrupted, group_stop, signal, call, end };
 
 Came as_coming(int status) {
   if (!WIFSTOPPED(status)) return Came::end;
   const int event = status >> 16;
-  if (event == 0) return Came::signal;
+  if (event == 0) return (WSTOPSIG(status) & kIsCall) != 0 ? Came::call : Came::signal;
   return event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP ? Came::group_stop : Came::interrupted;
 }
 
@@ -93,19 +98,35 @@ bool is_waiting(const user_regs_struct& registers) {
   return registers.orig_rax == kPpoll && (result == kRestartNoHandler || result == EINTR);
 }
 
-// A signal that a straggler was about to take is not lost, and its call does not end.
-bool is_released(pid_t tid) {
-  int status = 0;
-  const pid_t found = look_at_thread(tid, status);
-  if (found == 0) return false;
-  if (found != tid || !WIFSTOPPED(status)) return true;
+// The signal that a straggler takes. Nothing: it goes on first, to the SIGTRAP of its step.
+std::optional<int> signal_of(pid_t tid, Straggler kind, int signal) {
+  if (kind != Straggler::runs && is_of_breakpoint(tid, signal)) signal = 0;
+  if (kind != Straggler::steps) return signal;
+  const SingleStep step = single_step_at(tid, signal);
+  if (step == SingleStep::queued) return std::nullopt;
+  if (step == SingleStep::done) return SIGURG;
+  syscall(SYS_tkill, tid, SIGURG);
+  return signal;
+}
+
+// A signal that a straggler was about to take is not lost, and its call does not end. False: it stops once more.
+bool is_let_go(pid_t tid, Straggler kind, int status) {
+  if (!WIFSTOPPED(status)) return true;
   const Came came = as_coming(status);
-  unsigned long started = 0;
-  if (status >> 16 == PTRACE_EVENT_CLONE && ptrace(PTRACE_GETEVENTMSG, tid, 0, &started) == 0)
-    release_later(static_cast<pid_t>(started));  // its new thread is traced, too
+  if (status >> 16 == PTRACE_EVENT_CLONE) release_started(tid);
+  const auto signal = signal_of(tid, kind, came == Came::signal ? WSTOPSIG(status) : 0);
+  if (!signal) return ptrace(PTRACE_CONT, tid, 0, 0) != 0;
   if (came == Came::interrupted) make_call_again(tid);
-  ptrace(PTRACE_DETACH, tid, 0, came == Came::signal ? WSTOPSIG(status) : 0);
+  if (came == Came::call) make_call_again(tid, 0, StopAt::call_end);
+  ptrace(PTRACE_DETACH, tid, 0, *signal);
   return true;
+}
+
+bool is_released(const std::pair<const pid_t, Straggler>& one) {
+  int status = 0;
+  const pid_t found = look_at_thread(one.first, status);
+  if (found == 0) return false;
+  return found != one.first || is_let_go(one.first, one.second, status);
 }
 
 }  // namespace
@@ -144,12 +165,23 @@ void StoppedProcess::let_go_but_one() {
   threads_.resize(std::min<size_t>(threads_.size(), 1));
 }
 
-void release_later(pid_t tid) { stragglers().push_back(tid); }
+void release_later(pid_t tid, Straggler kind) { stragglers()[tid] = kind; }
 
 void release_stragglers() {
-  std::vector<pid_t> waiting = std::exchange(stragglers(), {});
+  std::map<pid_t, Straggler> waiting = std::exchange(stragglers(), {});
   std::erase_if(waiting, is_released);
-  stragglers().insert(stragglers().end(), waiting.begin(), waiting.end());
+  stragglers().merge(waiting);
+}
+
+void release_at(pid_t tid, int status) {
+  const auto found = stragglers().find(tid);
+  const Straggler kind = found == stragglers().end() ? Straggler::has_breakpoints : found->second;
+  if (is_let_go(tid, kind, status)) stragglers().erase(tid);
+}
+
+void release_started(pid_t tid) {
+  unsigned long started = 0;
+  if (ptrace(PTRACE_GETEVENTMSG, tid, 0, &started) == 0) release_later(static_cast<pid_t>(started), Straggler::has_breakpoints);
 }
 
 // Until no thread is new: one that stands still makes none. All are asked to stop before any is waited for, so that the first one

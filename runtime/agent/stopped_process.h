@@ -85,7 +85,16 @@ class StoppedProcess {
 
 // Threads that did not stop in time come to their stop later, and are let go then: to be called now and then while dvm lives.
 void release_stragglers();
+enum class Straggler : uint8_t {
+  runs,
+  has_breakpoints,
+  steps  // executes a single step, has breakpoints, and gets a SIGURG behind the step
+};
 // Of a thread that has been asked to stop.
-void release_later(pid_t tid);
+void release_later(pid_t tid, Straggler kind = Straggler::runs);
+// A thread that stands in the stop that waitpid() has told, which may be a straggler.
+void release_at(pid_t tid, int status);
+// The thread that this one, which stands at PTRACE_EVENT_CLONE, has started. It is traced, too.
+void release_started(pid_t tid);
 
 }  // namespace dvm::runtime

@@ -26,4 +26,9 @@ SingleStep single_step_at(pid_t tid, int signal) {
   return is_queued(tid) ? SingleStep::queued : SingleStep::cut;
 }
 
+bool is_of_breakpoint(pid_t tid, int signal) {
+  siginfo_t info{};
+  return signal == SIGURG && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code == POLL_IN;
+}
+
 }  // namespace dvm::runtime

@@ -1,7 +1,7 @@
 #pragma once
-// How a thread comes to the end of a single step (PTRACE_SINGLESTEP). If the instruction is a system call that waits, the kernel
-// queues the SIGTRAP of the step at the end of the call, but reports group stops and requested stops before it. A tracer that
-// hands the SIGTRAP on kills the program. Tested by tests/unit/instrument/single_step_test.cpp.
+// How the kernel tells of breakpoints and of single steps (PTRACE_SINGLESTEP). If the instruction of a step is a system call that
+// waits, the kernel queues the SIGTRAP of the step at the end of the call, but reports group stops and requested stops before it.
+// A tracer that hands the SIGTRAP on kills the program. Tested by tests/unit/instrument/single_step_test.cpp.
 
 #include <sys/types.h>
 
@@ -17,5 +17,8 @@ enum class SingleStep : uint8_t {
 
 // Of a thread in a stop. signal: the one that it is about to take; 0: the stop has another reason.
 SingleStep single_step_at(pid_t tid, int signal);
+
+// The signal comes from a breakpoint of dvm, not from elsewhere.
+bool is_of_breakpoint(pid_t tid, int signal);
 
 }  // namespace dvm::runtime

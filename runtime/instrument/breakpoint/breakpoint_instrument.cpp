@@ -112,7 +112,10 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       if (has_lanes_of(pid, getpid())) with_agents.insert(pid);
     for (auto& [tid, thread] : threads_) forget_registers(thread);
     for (auto& [tid, thread] : threads_)
-      let_go(tid, pace_of(tid), !with_agents.contains(thread.pid) && !thread.kept_back,
+      let_go(tid,
+             {.pace = pace_of(tid),
+              .may_stay = !with_agents.contains(thread.pid) && !thread.kept_back,
+              .steps = thread.kept_back.has_value()},
              [&](const ThreadStop& stop) { return last_signal(thread, stop, in_flight); });
     threads_.clear();
     processes_.clear();
@@ -234,8 +237,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       if (!set_breakpoints(pid, stop.tid)) dropped_++;
       return true;
     }
-    ptrace(PTRACE_DETACH, stop.tid, 0,
-           is_hit(stop) ? 0 : signal_of(stop));  // a process of its own, or done with
+    release(stop);  // a process of its own, or done with
     return false;
   }
 
@@ -270,12 +272,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     thread.calls.registers().clear();
   }
 
-  // True if the thread stopped because of a breakpoint, not because of a SIGURG from elsewhere.
-  static bool is_hit(const ThreadStop& stop) {
-    siginfo_t info{};
-    return stop.event == 0 && stop.signal == SIGURG && ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info) == 0 &&
-           info.si_code == POLL_IN;
-  }
+  static bool is_hit(const ThreadStop& stop) { return is_of_breakpoint(stop.tid, signal_of(stop)); }
 
   // The thread stands at a site, the hit of which was seen or came with this signal, before the instruction is executed.
   bool has_hit(pid_t tid) const {

@@ -120,8 +120,9 @@ void go_on(const ThreadStop& stop, int signal, Pace pace) {
 
 void step(pid_t tid) { ptrace(PTRACE_SINGLESTEP, tid, 0, 0); }
 
-void let_go(pid_t tid, Pace pace, bool may_stay, const KeepStop& keep) {
-  if (may_stay && pace == Pace::run && may_be_cut(tid)) return release_later(tid);
+void let_go(pid_t tid, const HowHeld& how, const KeepStop& keep) {
+  const Straggler kind = how.steps ? Straggler::steps : Straggler::has_breakpoints;
+  if (how.may_stay && how.pace == Pace::run && may_be_cut(tid)) return release_later(tid, kind);
   if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
   const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
@@ -134,7 +135,12 @@ void let_go(pid_t tid, Pace pace, bool may_stay, const KeepStop& keep) {
     }
     usleep(100);
   }
-  release_later(tid);
+  release_later(tid, kind);
+}
+
+void release(const ThreadStop& stop) {
+  constexpr int kStopped = 0x7f;
+  release_at(stop.tid, stop.event << 16 | (stop.signal | (stop.is_call ? kIsCall : 0)) << 8 | kStopped);
 }
 
 StopSignal::StopSignal() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {

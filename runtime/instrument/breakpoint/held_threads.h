@@ -38,11 +38,18 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 void go_on(const ThreadStop& stop, int signal, Pace pace);
 // Lets a stopped thread execute one instruction, which may be a system call that waits. A stop with SIGTRAP follows.
 void step(pid_t tid);
-// Stops the thread and detaches from it. If it may stay traced, a thread that waits in a system call such as write(2) does: a
-// stop might cut the call. It is released at its next stop, or when dvm ends, and so is a thread that does not stop in time.
+// Stops the thread and detaches from it. It is released at its next stop, or when dvm ends, if it does not stop in time.
 // `keep` gets the stop, and returns the signal to deliver. Without one, the thread goes on to its next stop first.
 using KeepStop = std::function<std::optional<int>(const ThreadStop&)>;
-void let_go(pid_t tid, Pace pace, bool may_stay, const KeepStop& keep);
+struct HowHeld {
+  Pace pace = Pace::run;
+  // A thread that waits in a system call such as write(2) stays traced until its next stop: a stop might cut the call.
+  bool may_stay = false;
+  bool steps = false;  // since step()
+};
+void let_go(pid_t tid, const HowHeld& how, const KeepStop& keep);
+// Detaches from a thread that stands in this stop, and that nobody traces any more.
+void release(const ThreadStop& stop);
 
 // A descriptor that becomes readable when a thread has stopped. Only one can exist at a time.
 class StopSignal {

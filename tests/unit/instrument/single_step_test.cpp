@@ -6,8 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <string>
+#include <string_view>
 
+#include "runtime/agent/stopped_process.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -59,11 +60,19 @@ class Reader {
     await("S");
   }
 
-  // The byte is read, and the exit status is as it should be.
+  // Until nobody traces it.
+  void await_release() const {
+    for (int i = 0; i < 10'000 && status_field(pid_, "TracerPid:") != "0"; i++) release_stragglers(), usleep(1000);
+  }
+
+  void give() const { EXPECT_EQ(write(ends_[1], "x", 1), 1); }
+
+  // It is not traced any more, and exits as it should.
   bool ends_well() const {
     int status = 0;
-    return write(ends_[1], "x", 1) == 1 && waitpid(pid_, &status, 0) == pid_ && WIFEXITED(status) &&
-           WEXITSTATUS(status) == kExits;
+    await_release();
+    if (status_field(pid_, "TracerPid:") != "0") return false;
+    return waitpid(pid_, &status, 0) == pid_ && WIFEXITED(status) && WEXITSTATUS(status) == kExits;
   }
 
  private:
@@ -80,6 +89,7 @@ TEST(SingleStep, OfACallThatWaitsIsToldAfterARequestedStop) {
   ASSERT_EQ(reader.next(), SIGTRAP);
   EXPECT_EQ(single_step_at(reader.pid(), SIGTRAP), SingleStep::done);
   ptrace(PTRACE_DETACH, reader.pid(), 0, 0);
+  reader.give();
   EXPECT_TRUE(reader.ends_well());
 }
 
@@ -89,6 +99,38 @@ TEST(SingleStep, IsNotWhatTheProgramSends) {
   kill(reader.pid(), SIGTRAP);
   ASSERT_EQ(reader.next(), SIGTRAP);
   EXPECT_EQ(single_step_at(reader.pid(), SIGTRAP), SingleStep::cut);
+}
+
+TEST(SingleStep, OfAStragglerKillsNoProcess) {
+  const Reader reader;
+  reader.step();
+  ptrace(PTRACE_INTERRUPT, reader.pid(), 0, 0);
+  release_later(reader.pid(), Straggler::steps);
+  reader.await_release();
+  reader.give();
+  EXPECT_TRUE(reader.ends_well());
+}
+
+TEST(SingleStep, OfAStragglerWhoseStopSomebodyElseSeesKillsNoProcess) {
+  const Reader reader;
+  reader.step();
+  release_later(reader.pid(), Straggler::steps);
+  release_at(reader.pid(), reader.interrupt() << 8 | 0x7f);
+  reader.await_release();
+  reader.give();
+  EXPECT_TRUE(reader.ends_well());
+}
+
+TEST(Stragglers, AreReleasedAtTheEndOfASystemCall) {
+  const Reader reader;
+  ptrace(PTRACE_SEIZE, reader.pid(), 0, PTRACE_O_TRACESYSGOOD);
+  reader.interrupt();
+  ptrace(PTRACE_SYSCALL, reader.pid(), 0, 0);
+  ASSERT_EQ(reader.next(), SIGTRAP | 0x80);
+  ptrace(PTRACE_SYSCALL, reader.pid(), 0, 0);
+  release_later(reader.pid(), Straggler::has_breakpoints);
+  reader.give();
+  EXPECT_TRUE(reader.ends_well());
 }
 
 }  // namespace
