@@ -91,7 +91,8 @@ Result<bool> hold_thread(pid_t tid) {
   if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return false;
   if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return true;
   const std::string state = status_field(tid, "State:");
-  if (state.empty() || state[0] == 'Z' || state[0] == 'X') return false;  // it ends just now
+  if (state.empty() || state[0] == 'Z' || state[0] == 'X') return false;          // it ends just now
+  if (status_field(tid, "TracerPid:") == std::to_string(gettid())) return false;  // a new one, before its first stop
   return Error{hold_problem(tid)};
 }
 
