@@ -117,6 +117,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
               .may_stay = !with_agents.contains(thread.pid) && !thread.kept_back,
               .steps = thread.kept_back.has_value()},
              [&](const ThreadStop& stop) { return last_signal(thread, stop, in_flight); });
+    for (const pid_t tid : std::exchange(started_, {})) let_go(tid, {}, signal_of);
     threads_.clear();
     processes_.clear();
     waiting_.clear();
@@ -218,6 +219,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   void see(const ThreadStop& stop, EventSink& sink) {
     if (stop.is_end) return end(stop.tid, sink);
     if (!threads_.contains(stop.tid) && !is_taken_up(stop)) return;
+    note_start(stop);
     if (stop.event == PTRACE_EVENT_EXEC) return leave(threads_[stop.tid].pid);
     if (threads_[stop.tid].kept_back) return end_step(stop, sink);
     const bool hit = is_hit(stop);
@@ -229,10 +231,18 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
   static int signal_of(const ThreadStop& stop) { return stop.event == 0 && !stop.is_call ? stop.signal : 0; }
 
+  // The thread that this one has started is traced, and stops before it runs.
+  void note_start(const ThreadStop& stop) {
+    unsigned long started = 0;
+    if (stop.event != PTRACE_EVENT_CLONE || ptrace(PTRACE_GETEVENTMSG, stop.tid, 0, &started) != 0) return;
+    if (const auto tid = static_cast<pid_t>(started); !threads_.contains(tid)) started_.insert(tid);
+  }
+
   // A new thread. Its breakpoints are those of the process; it is held before
   // it runs.
   bool is_taken_up(const ThreadStop& stop) {
     const pid_t pid = process_of_thread(stop.tid);
+    started_.erase(stop.tid);
     if (processes_.contains(pid)) {
       if (!set_breakpoints(pid, stop.tid)) dropped_++;
       return true;
@@ -253,6 +263,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   void end(pid_t tid, EventSink& sink) {
+    started_.erase(tid);
     if (!threads_.contains(tid)) return;
     wants_more_ &= sink.change({ProcessChange::What::renumbered, threads_[tid].pid, tid});
     forget(tid);
@@ -293,7 +304,8 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   // The signal with which a thread is let go. Nothing: the SIGTRAP of its step has to come first.
-  static std::optional<int> last_signal(TracedThread& thread, const ThreadStop& stop, uint64_t& in_flight) {
+  std::optional<int> last_signal(TracedThread& thread, const ThreadStop& stop, uint64_t& in_flight) {
+    note_start(stop);
     const bool hit = is_hit(stop);
     const auto handed_back = thread.kept_back ? hand_back(thread, stop) : 0;
     if (!handed_back) return std::nullopt;
@@ -366,6 +378,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   std::optional<StopSignal> signal_;
   TracedProcesses processes_;
   std::map<pid_t, TracedThread> threads_;
+  std::set<pid_t> started_;     // new threads, until their first stop
   std::vector<pid_t> waiting_;  // programs that dvm has started, until they are let run
   std::vector<uint64_t> room_;  // for a record
   std::vector<std::string> notes_;

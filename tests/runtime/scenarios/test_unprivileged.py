@@ -276,6 +276,19 @@ class Endings(Unprivileged):
         result = self.traced("-w", "-n", command, "-p", str(target.pid))
         self.assertEqual((result.stdout.split(), result.returncode), (["TracerPid:", "0"], 0), result.stderr)
 
+    def test_new_threads_are_let_go_before_end(self):
+        """They are traced before they stop for the first time, and their parent says so before or behind that."""
+        hostile = self.copy(program("hostile"))
+        for _ in range(10):
+            target = subprocess.Popen([*self.prefix, hostile, "threads", "1000000", "4"])
+            self.addCleanup(target.wait)
+            self.addCleanup(target.kill)
+            command = f'BEGIN {{ exit(0); }} pid$target:hostile:take:entry {{ }} END {{ system("cat /proc/{target.pid}/task/*/status"); }}'
+            result = self.traced("-w", "-n", command, "-p", str(target.pid))
+            tracers = re.findall(r"State:\s*([^ZX]) .*?TracerPid:\s*(\d+)", result.stdout, re.S)
+            self.assertEqual({tracer for _, tracer in tracers}, {"0"}, f"{tracers} {result.stderr}")
+            target.kill()
+
     def test_a_write_that_waits_is_not_cut(self):
         writes = "import os; os.write(2, b'%d' % os.write(1, b'x' * 300000))"
         target = subprocess.Popen([*self.prefix, sys.executable, "-S", "-c", writes], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
