@@ -59,9 +59,10 @@ bool is_interrupt(const ThreadStop& stop) { return stop.event == PTRACE_EVENT_ST
 
 // True if the thread waits in a call that would return the size of the part it has moved.
 bool may_be_cut(pid_t tid) {
-  constexpr long kCalls[] = {SYS_write,   SYS_writev,   SYS_pwrite64, SYS_pwritev,      SYS_pwritev2,      SYS_sendto,
-                             SYS_sendmsg, SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg,      SYS_recvmmsg,      SYS_sendfile,
-                             SYS_splice,  SYS_vmsplice, SYS_tee,      SYS_io_getevents, SYS_io_pgetevents, SYS_copy_file_range};
+  constexpr long kCalls[] = {SYS_write,        SYS_writev,        SYS_pwrite64,        SYS_pwritev,  SYS_pwritev2,
+                             SYS_sendto,       SYS_sendmsg,       SYS_sendmmsg,        SYS_recvfrom, SYS_recvmsg,
+                             SYS_recvmmsg,     SYS_sendfile,      SYS_splice,          SYS_vmsplice, SYS_tee,
+                             SYS_io_getevents, SYS_io_pgetevents, SYS_copy_file_range, SYS_preadv2,  SYS_io_uring_enter};
   if (!status_field(tid, "State:").starts_with('S')) return false;
   long call = -1;
   std::ifstream(fmt::format("/proc/{}/syscall", tid)) >> call;
