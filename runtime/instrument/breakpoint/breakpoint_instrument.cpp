@@ -303,6 +303,17 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     step(stop.tid);
   }
 
+  // The kernel does not stop a thread at the system call that it has just executed as a single step.
+  uint64_t firings_of_step(pid_t tid) const {
+    const auto process = processes_.find(threads_.at(tid).pid);
+    const StoppedThread now = look_at(tid);
+    if (process == processes_.end() || now.tid == 0) return 0;
+    uint64_t firings = 0;
+    for (const auto* calls : {&process->second.begins, &process->second.ends})
+      if (const auto found = calls->find(now.words[saved::orig_rax]); found != calls->end()) firings += found->second.size();
+    return firings;
+  }
+
   // The signal with which a thread is let go. Nothing: the SIGTRAP of its step has to come first.
   std::optional<int> last_signal(TracedThread& thread, const ThreadStop& stop, uint64_t& in_flight) {
     note_start(stop);
@@ -315,11 +326,12 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
   // Gives the thread the signal that was kept back, with its next stop or with this one, and then returns it. Nothing: the
   // SIGTRAP of the step comes next.
-  static std::optional<int> hand_back(TracedThread& thread, const ThreadStop& stop) {
+  std::optional<int> hand_back(TracedThread& thread, const ThreadStop& stop) {
     const SingleStep step = single_step_at(stop.tid, signal_of(stop));
     if (step == SingleStep::queued) return std::nullopt;
     const siginfo_t kept_back = *thread.kept_back;
     thread.kept_back.reset();
+    if (step == SingleStep::done) dropped_ += firings_of_step(stop.tid);
     if (step == SingleStep::done) return ptrace(PTRACE_SETSIGINFO, stop.tid, 0, &kept_back), SIGURG;
     tgkill(thread.pid, stop.tid, SIGURG);
     return 0;

@@ -306,10 +306,10 @@ class Endings(Unprivileged):
         self.assertEqual(rows["give"], "200")
         self.assertGreaterEqual(int(rows["take"]), 200)
 
-    def urged(self, urge, *signals):
+    def urged(self, urge, *signals, clauses="pid$target:urged:take:entry { @ = count(); }"):
         """A target that is let go, or stopped, while a thread takes a single step over a system call that waits."""
         target = self.start(1, urge)
-        tracer = self.trace(target, "pid$target:urged:take:entry { @ = count(); }")
+        tracer = self.trace(target, clauses)
         target.stdin.write("\n")
         target.stdin.flush()
         self.assertEqual(target.stdout.readline(), "urged\n")
@@ -320,11 +320,16 @@ class Endings(Unprivileged):
         _, errors = tracer.communicate(timeout=PATIENCE)
         out, _ = target.communicate("\n", timeout=PATIENCE)
         self.assertEqual((target.returncode, out, tracer.returncode), (0, "1 taken\n", 0), errors)
+        return errors
 
     def test_a_thread_that_steps_over_a_system_call_is_let_go(self):
         """The SIGTRAP of the step is not the program's."""
         for _ in range(12):
             self.urged(self.copy(program("urged")))
+
+    def test_firings_of_a_system_call_that_is_a_step_are_drops(self):
+        urge, clauses = self.copy(program("urged")), "pid$target:urged:take:entry, syscall::read: /pid == $target/ { @ = count(); }"
+        self.assertTrue(any("drop" in self.urged(urge, clauses=clauses) for _ in range(40)))
 
     def test_a_process_is_stopped_while_a_thread_steps_over_a_system_call(self):
         for _ in range(12):
