@@ -1,6 +1,7 @@
 #pragma once
 // dvm complete LINE: candidates for the last word of a command line, for the completion scripts of shells. Each line of the
-// output is a candidate, a tab and its text; three dots as text: more of the word may follow. Nothing is printed where a file may follow.
+// output is a candidate, a tab and its text; three dots as text: more of the word may follow. Nothing is printed where a file may
+// follow.
 
 #include <string>
 #include <string_view>

@@ -21,9 +21,7 @@ class ReplayInstrument : public Instrument, public Replays {
 };
 
 // Why the replay instrument refuses a probe; empty: it takes it, as it does all but BEGIN, END and ERROR.
-inline std::string_view replay_refusal(const Probe& probe) {
-  return is_own(probe) ? "it fires in dvm itself" : "";
-}
+inline std::string_view replay_refusal(const Probe& probe) { return is_own(probe) ? "it fires in dvm itself" : ""; }
 
 // Fires the enabled probes of the recording, with all that was recorded of each firing. A tick-N or profile-N that was not
 // recorded fires as the recorded time passes; any other probe that was not recorded never fires.

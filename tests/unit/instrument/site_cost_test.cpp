@@ -15,8 +15,8 @@
 namespace dvm::runtime {
 namespace {
 
-// The time of a firing less that of a call of an empty function: --gtest_also_run_disabled_tests --gtest_filter='SiteCost.*'. On a busy machine the
-// least of many short rounds is the time without interruption.
+// The time of a firing less that of a call of an empty function: --gtest_also_run_disabled_tests --gtest_filter='SiteCost.*'. On
+// a busy machine the least of many short rounds is the time without interruption.
 double least_ns(uint64_t stub, uint64_t first, uint64_t second, const void* frame) {
   constexpr int kRounds = 4000, kCalls = 500;
   auto least = std::chrono::nanoseconds::max();

@@ -1,6 +1,6 @@
-#include "lab/noise/quiet_time.h"
-
 #include <gtest/gtest.h>
+
+#include "lab/noise/quiet_time.h"
 
 namespace dvm::lab::noise {
 namespace {

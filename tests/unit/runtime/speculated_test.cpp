@@ -1,9 +1,8 @@
 // How much of what speculates is committed, and so is the consumer's part.
 
-#include "runtime/cost/assumptions.h"
-
 #include <gtest/gtest.h>
 
+#include "runtime/cost/assumptions.h"
 #include "tests/unit/runtime/priced_clauses.h"
 
 namespace dvm::runtime::test {
