@@ -97,7 +97,10 @@ class Wrappers(unittest.TestCase):
     def test_dvm_keeps_nothing_of_programs_that_were_left(self):
         """Each needs three file descriptors while it runs."""
         command = [*AS_NOBODY, "prlimit", "--nofile=80", "./dvm", "run", "-q", "-n", "pid$target:renewed:func:entry { @[arg0] = count(); }", "-c", "./renewed exec 100"]
-        result = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=300)
+        for _ in range(3):  # on a busy machine a program may run before dvm holds it, as dvm says
+            result = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=300)
+            if "could not be held" not in result.stderr:
+                break
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(re.findall(r"(\d+) +(\d+)", result.stdout), [(str(n), str(n + 1)) for n in range(101)])
 
