@@ -283,6 +283,10 @@ void Instruments::begin() {
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->begin();
 }
 
+bool Instruments::run_clauses() const {
+  return std::any_of(all_.begin(), all_.end(), [](const ListedInstrument& one) { return one.instrument->abilities().aggregates; });
+}
+
 // Also of those that have no probe yet.
 void Instruments::set_global(uint16_t id, uint64_t value) const {
   for (const ListedInstrument& one : all_)

@@ -17,8 +17,9 @@ class SharedGlobals {
  public:
   explicit SharedGlobals(const Instruments& instruments) : instruments_(instruments) {}
 
-  // Adds variables, before their probes are enabled.
+  // Adds variables, before their probes are enabled. Nothing if no instrument runs clauses.
   void add(std::span<const uint16_t> ids, const vm::VariableState& variables) {
+    if (!instruments_.run_clauses()) return;
     for (const uint16_t id : ids) {
       if (std::any_of(all_.begin(), all_.end(), [id](const SharedGlobal& one) { return one.id == id; })) continue;
       const uint64_t value = variables.global(id);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -44,6 +45,21 @@ class NotingInstrument final : public Instrument, public Aggregates, public Chan
   Told& told_;
   const std::optional<uint64_t>& added_;
 };
+
+TEST(SharedGlobals, AreNotComparedIfNoInstrumentRunsClauses) {
+  const dif::Variable declared[] = {{"a",
+                                     dif::kFirstUserVariable,
+                                     dif::Scope::global,
+                                     dif::VariableKind::scalar,
+                                     true,
+                                     true,
+                                     {dif::TypeKind::integer, true, false, 8, "int64_t"}}};
+  vm::VariableState variables(declared, {});
+  Instruments none(false);
+  SharedGlobals globals(none);
+  globals.add(std::array{dif::kFirstUserVariable}, variables);
+  EXPECT_TRUE(globals.empty());
+}
 
 TEST(SharedGlobals, AreToldWhenTheyChange) {
   constexpr uint16_t kA = dif::kFirstUserVariable, kB = kA + 1;
