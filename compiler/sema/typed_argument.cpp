@@ -122,7 +122,8 @@ ExprPtr assemble(ExprContext& c, const dif::ArgumentDesc& argument, uint64_t off
       return part.offset <= offset && offset + resolved.size <= part.offset + part.size;
     };
     const auto part = std::find_if(argument.parts.begin(), argument.parts.end(), holds);
-    return part != argument.parts.end() && is_scalar(type) ? argument_word(c, *part, offset, type, where) : nullptr;
+    const bool has_value = is_scalar(type) && !is_array(type);
+    return part != argument.parts.end() && has_value ? argument_word(c, *part, offset, type, where) : nullptr;
   }
   auto whole = std::make_unique<Translate>(where);
   whole->type = type;
