@@ -40,7 +40,7 @@ syscall::open:return,
 syscall::creat:return,
 syscall::openat:return,
 syscall::openat2:return
-/self->is_open && ($3 == 0 || errno != 0)/
+/($1 == 0 || pid == $1) && self->is_open && ($3 == 0 || errno != 0)/
 {
 	printf("%-7d %-16s %4d %4d %s\n", pid, execname, (int)arg1, errno, self->path);
 }
@@ -49,6 +49,7 @@ syscall::open:return,
 syscall::creat:return,
 syscall::openat:return,
 syscall::openat2:return
+/($1 == 0 || pid == $1) && self->is_open/
 {
 	self->is_open = 0;
 	self->path = 0;

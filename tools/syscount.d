@@ -20,7 +20,7 @@ syscall:::entry
 }
 
 syscall:::return
-/self->begin/
+/($1 == 0 || pid == $1) && self->begin/
 {
 	@calls[$2 != 0 ? execname : probefunc] = count();
 	@time[$2 != 0 ? execname : probefunc] = sum(timestamp - self->begin);

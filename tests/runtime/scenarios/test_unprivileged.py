@@ -108,6 +108,18 @@ class Firings(Unprivileged):
         self.assertNotIn("left out", result.stderr)
         self.assertRegex(result.stdout, r"\n +[1-9]\d* bytes\n")
 
+    def test_tools_that_name_a_process_see_its_system_calls(self):
+        command = [*as_user(), "sh", "-c", "echo; while :; do cat /dev/null; done"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            try:
+                process.stdout.readline()  # it is that user's now
+                for tool in ("syscount", "opensnoop"):
+                    result = self.run_as(as_user(), "tool", tool, "-p", str(process.pid), "-d", "1")
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertNotIn("left out", result.stderr)
+            finally:
+                process.kill()
+
     def test_threads_are_followed_from_their_first_instruction(self):
         rows, _ = self.counted("-n", "pid$target:threads:work:entry { @[tid] = count(); }", "-c", f"{self.copy(program('threads'))} 5 300")
         self.assertEqual(list(rows.values()), ["300"] * 5)
