@@ -73,7 +73,7 @@ bool is_same(const std::vector<runtime::PlannedSite>& a, const std::vector<runti
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.offset == y.offset; });
 }
 
-// Where each probe runs; of a process also where it is put, what lies there, and what a firing is expected to cost.
+// The backend of each probe; for a uprobe also its place, the instruction there, and the expected cost of a firing.
 std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
   std::vector<runtime::EnabledProbe> telling, silent;
   for (const runtime::Probe* probe : probes) {
@@ -88,7 +88,8 @@ std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vect
   for (const runtime::Probe* probe : probes) {
     const runtime::Placement placement = handle.placement(*probe);
     std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(placement)));
-    if (placement.by == "agent") continue;  // it replaces the instruction, whatever that is
+    // The kind of the instruction matters to uprobes only.
+    if (placement.by == "agent" || placement.by == "breakpoint") continue;
     for (const runtime::PlannedSite& place : usual[probe]) text += sites.line("site", place);
     if (!is_same(usual[probe], counted[probe]))
       for (const runtime::PlannedSite& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);

@@ -89,6 +89,12 @@ class Firings(Unprivileged):
         rows, result = self.counted("-s", str(self.copy(EXAMPLES / "looper-strings.d")), "-c", f"{self.looper} 2000")
         self.assertEqual(rows, {"hello DTrace": "2000"})
         self.assertIn("without BPF", result.stderr)
+        self.assertIn("-v names the probes", result.stderr)
+
+    def test_a_listing_has_no_cost_of_an_instruction(self):
+        result = self.run_as(self.prefix, "list", "-v", "-x", "backend=breakpoint", "pid$target:looper:func:entry", "-c", self.looper)
+        self.assertIn("(breakpoint)", result.stdout, result.stderr)
+        self.assertNotIn("per firing", result.stdout)
 
     def test_a_user_needs_no_option_and_gets_an_agent(self):
         result = self.run_as(as_user(), "run", "-q", "-v", str(self.copy(EXAMPLES / "looper.d")), "-c", f"{self.looper} 2000")
