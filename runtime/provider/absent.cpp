@@ -24,14 +24,18 @@ class AbsentProvider : public Provider {
   bool is_named_in_descriptions() const override { return false; }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog&) override {
-    for (const AbsentRow& row : kAbsent)
-      if (row.name == description.provider)
-        return {fmt::format("dvm has no {} provider, for {}; {}", row.name, row.subject, row.instead), "D_PDESC_ZERO", {}};
-    return {};
+    const std::string refusal = refusal_of_absent(description.provider);
+    return refusal.empty() ? Discovery() : Discovery{refusal, "D_PDESC_ZERO", {}};
   }
 };
 
 }  // namespace
+
+std::string refusal_of_absent(std::string_view provider) {
+  for (const AbsentRow& row : kAbsent)
+    if (row.name == provider) return fmt::format("dvm has no {} provider, for {}; {}", row.name, row.subject, row.instead);
+  return "";
+}
 
 std::unique_ptr<Provider> make_absent_provider() { return std::make_unique<AbsentProvider>(); }
 

@@ -33,6 +33,9 @@ std::unique_ptr<Provider> make_usdt_provider(ObjectsOf objects);
 // A short description of a provider. A process id may follow the name. Empty: there is no such provider.
 std::string_view provider_text(std::string_view name);
 
+// Why dvm does not have this provider of DTrace, and what to use instead. Empty: it is none of absent.def.
+std::string refusal_of_absent(std::string_view provider);
+
 // All providers, in the order of the table.
 std::vector<std::unique_ptr<Provider>> make_providers();
 

@@ -212,8 +212,11 @@ class UsdtProvider : public Provider {
 
   static Discovery nothing(const ProviderField& field, const dif::ProbeDesc& description, const Names& names) {
     Discovery result;
-    if (!names.has_provider && !is_glob(field.pattern))
-      result = refuse("D_PDESC_ZERO", fmt::format("process {} has no probes of a provider {}", field.pid, field.pattern));
+    if (!names.has_provider && !is_glob(field.pattern)) {
+      const std::string absent = refusal_of_absent(field.pattern);
+      const auto unknown = [&] { return fmt::format("process {} has no probes of a provider {}", field.pid, field.pattern); };
+      result = refuse("D_PDESC_ZERO", absent.empty() ? unknown() : absent);
+    }
     const auto& known = names.has_provider ? names.probes : names.providers;
     const std::vector<std::string_view> views(known.begin(), known.end());
     result.similar = similar_names(names.has_provider ? std::string_view(description.name) : field.pattern, views);

@@ -58,7 +58,7 @@ REFUSED = (
     ("`lwpsinfo_t` has no", "BEGIN { trace(curlwpsinfo->pr_syscall); }", "pr_syscall"),
     *(("`fbt`, `ip`", name + ":::", f"dvm has no {name} provider, .*(?:sdt:::|syscall|profile)")
       for name in ("fbt", "ip", "tcp", "udp", "mib", "lockstat", "cpc", "nfsv3")),
-    ("`plockstat`", f"plockstat{os.getpid()}:::", "has no probes of a provider plockstat"),
+    ("`plockstat`", f"plockstat{os.getpid()}:::", "dvm has no plockstat provider, .*dvm tool plockstat"),
     *(("`io:::wait-start`", name, "the kernel has no tracepoint for " + name)
       for name in ("io:::wait-start", "proc:::fault", "sched:::change-pri", "vminfo:::maj_fault")),
 )
