@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -165,6 +169,20 @@ Finding check_ptrace() {
   if (scope == 0 || (scope < 3 && has_capability(CAP_SYS_PTRACE))) return {"", "", scope_setting()};
   if (scope == 3) return {scope_setting() + ", which lasts until the next boot", "", ""};
   return {scope_setting(), "sudo sysctl kernel.yama.ptrace_scope=0", ""};
+}
+
+// An agent attaches to the program of -c as its parent, which kernel.yama.ptrace_scope=1 permits too.
+Finding check_agent() {
+  const pid_t child = fork();
+  if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL), pause(), _exit(0);
+  if (child < 0) return {fmt::format("no child process: {}", std::strerror(errno)), "", ""};
+  const int error = ptrace(PTRACE_SEIZE, child, nullptr, nullptr) == 0 ? 0 : errno;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  if (error == 0) return {};
+  const bool is_forbidden = read_number(kScope, 0) == 2;
+  return {fmt::format("no ptrace of a child: {}", std::strerror(error)),
+          is_forbidden ? "sudo sysctl kernel.yama.ptrace_scope=1" : "", ""};
 }
 
 bool shows_addresses() {

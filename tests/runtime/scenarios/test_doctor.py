@@ -58,6 +58,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("setcap cap_bpf,cap_perfmon+ep", checks["capabilities"]["remedy"])
         self.assertIn("Operation not permitted", checks["bpf"]["reason"])
         self.assertTrue(checks["kernel"]["works"])
+        self.assertTrue(checks["agent"]["works"], checks["agent"])
         self.assertRegex(checks["kallsyms"]["remedy"], r"setcap cap_bpf,cap_perfmon,cap_syslog\+ep /|sysctl kernel.kptr_restrict=1")
 
     def test_root_of_a_container_without_capabilities_gets_its_command(self):
