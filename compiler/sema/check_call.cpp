@@ -131,6 +131,12 @@ bool check_subroutine(ExprContext& c, Call& e, const dif::SubroutineInfo& row) {
   return true;
 }
 
+std::vector<std::string> hints_for_function(const std::string& name, Session& session) {
+  if (is_hidden(name, session)) return {"version " + dif::print_version(dif::introduced_in(name)) + " of D introduced it"};
+  std::vector<std::string> hints = bpftrace_hints(name);
+  return hints.empty() ? near_hints(name, function_names(), "", "()") : hints;
+}
+
 }  // namespace
 
 bool check_prototype(ExprContext& c, const std::string& what, const dif::ArgumentList& prototype, std::vector<ExprPtr>& arguments,
@@ -160,10 +166,7 @@ ExprPtr check(ExprContext& c, Call& e) {
       fail(c, e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, reason));
       return nullptr;
     }
-    fail(c, e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name),
-         is_hidden(e.name, c.session)
-             ? std::vector<std::string>{"version " + dif::print_version(dif::introduced_in(e.name)) + " of D introduced it"}
-             : near_hints(e.name, function_names(), "", "()"));
+    fail(c, e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name), hints_for_function(e.name, c.session));
     return nullptr;
   }
   for (ExprPtr& argument : e.arguments) check(c, argument);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/parse/literal.h"
+#include "compiler/sema/foreign.h"
 #include "compiler/sema/macros.h"
 #include "dvm/dif/probe_desc.h"
 
@@ -30,6 +31,9 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
   if (tag == Tag::D_PDESC_ZERO) {
     message = fmt::format("probe description {} does not match any probes", dif::spell(desc));
     if (!found.reason.empty()) hints.push_back(found.reason);
+    // "uprobe:libc:malloc" is a module, a function and a name.
+    else if (desc.provider.empty())
+      hints = bpftrace_hints(desc.module.empty() ? desc.function : desc.module);
   }
   for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
   if (s.options.warn_zero_matches) return s.diagnostics.warning(tag, probe.where, message, std::move(hints)), true;

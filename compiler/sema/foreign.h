@@ -1,7 +1,9 @@
 #pragma once
-// Names that DTrace has on other systems (foreign.def).
+// Names that DTrace has on other systems, and names of bpftrace (foreign.def).
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace dvm::compiler {
 
@@ -9,5 +11,7 @@ namespace dvm::compiler {
 std::string_view foreign_reason(std::string_view name);
 // The same for the name or tag of a type.
 std::string_view foreign_type_reason(std::string_view name);
+// What D has for a word of bpftrace, as hints; none if it is not in the table.
+std::vector<std::string> bpftrace_hints(std::string_view name);
 
 }  // namespace dvm::compiler

@@ -1,6 +1,8 @@
 // Prototypes of the tables as types. Tests: tests/golden/sema.
 #include "compiler/sema/tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -48,6 +50,16 @@ std::string_view foreign_reason(std::string_view name) {
 #include "compiler/sema/foreign.def"
   };
   return reason_of(name, kNamedTypes);
+}
+
+std::vector<std::string> bpftrace_hints(std::string_view name) {
+  static constexpr Foreign kWords[] = {
+#define DVM_BPFTRACE(name, substitute) {#name, substitute},
+#include "compiler/sema/foreign.def"
+  };
+  const std::string_view substitute = reason_of(name, kWords);
+  if (substitute.empty()) return {};
+  return {fmt::format("'{}' is a word of bpftrace; D has {}", name, substitute)};
 }
 
 std::string_view foreign_type_reason(std::string_view name) {

@@ -87,6 +87,7 @@ class Refused(unittest.TestCase):
 
     def test_no_such_provider(self):
         self.refused("run", "-n", "nosuch:::x { }", says="does not match any probes")
+        self.refused("run", "-n", "interval:s:1 { }", says="'interval' is a word of bpftrace; D has tick-1s")
 
     def test_no_such_pid(self):
         self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")

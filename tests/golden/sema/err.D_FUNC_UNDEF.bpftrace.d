@@ -1,0 +1,3 @@
+BEGIN { @ = hist(4); }
+BEGIN { trace(str(4)); }
+BEGIN { trace(comm); }
