@@ -25,6 +25,8 @@
 // Known limits
 //   - A processor has four debug registers, so a process can have four different places. Returns need one in addition.
 //   - A thread that blocks SIGURG does not stop: its firings are dropped.
+//   - A call that longjmp() leaves seems to return if the program reaches its return address before it calls anything else from
+//     that stack frame.
 //   - A semaphore would stay raised if dvm were killed, so markers with a semaphore are refused.
 //   - Libraries that are opened later are not noticed, children are not followed, and a process that executes another program is
 //     left alone.

@@ -351,12 +351,18 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     return now;
   }
 
+  // A `ret` leaves the return address below the stack pointer. Behind an exception, the handler's own calls have replaced it.
+  static bool has_popped(const StoppedThread& now) { return read_word(now.pid, now.stack() - sizeof(uint64_t)) == now.counter(); }
+
   void fire(pid_t tid, EventSink& sink) {
     TracedThread& thread = threads_[tid];
     const StoppedThread now = look_at(tid);
     if (now.tid == 0 || !thread.has(now.counter())) return;
     seen_++;
-    thread.calls.take(now.counter(), now.stack(), [&](const OpenCall& call) { deliver(call.cookie, now, call.function, sink); });
+    const bool is_return = thread.calls.watches(now.counter()) && has_popped(now);
+    thread.calls.take(now.counter(), now.stack(), [&](const OpenCall& call) {
+      if (is_return) deliver(call.cookie, now, call.function, sink);
+    });
     const auto& sites = processes_[thread.pid].sites;
     const auto site = sites.find(now.counter());
     if (site == sites.end()) return;

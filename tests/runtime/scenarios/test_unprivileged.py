@@ -179,6 +179,12 @@ class Firings(Unprivileged):
         rows, _ = self.counted("-n", "pid$target:looper:func:entry { @[uregs[R_RFL] >> 16] = count(); }", "-c", f"{self.looper} 10")
         self.assertEqual(rows, {"0": "10"})
 
+    def test_calls_that_do_not_return(self):
+        rejoins = self.copy(program("rejoins"))
+        text = "pid$target:rejoins:leaves:entry { @entries = count(); } pid$target:rejoins:leaves:return { @[(int)arg1] = count(); }"
+        rows, _ = self.counted("-n", text, "-c", rejoins)
+        self.assertEqual(rows, {"0": "1", "2": "1", "4": "1", "6": "1", "8": "1"})
+
     def test_exceptions_of_a_program(self):
         returns = self.copy(program("returns"))
         text = "libstdcxx$target:libstdc*::throw { @[copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))] = count(); }"
