@@ -68,6 +68,8 @@ Discovery Probing::discover(const dif::ProbeDesc& description) {
     result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
   }
   if (result.similar.empty() && catalog_.match(description).empty()) result.similar = similar_providers(description.provider);
+  if (config_.is_replay && result.reason.empty() && catalog_.match(description).empty())
+    result.reason = "the recording has no such probe; dvm replay --info lists its probes", result.tag = "D_PDESC_ZERO";
   const int32_t pid = process_of(description.provider);
   const bool is_missing = has_provider(description.provider) && catalog_.match(description).empty();
   const bool is_amiss = !result.reason.empty() || is_missing;

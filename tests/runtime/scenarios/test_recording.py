@@ -56,11 +56,16 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertEqual(1, other.returncode)
         self.assertIn("a recording does not keep types of the kernel, and this one is of another kernel", other.stderr)
 
+    def test_a_probe_that_was_not_recorded_is_refused_with_advice(self):
+        result = dvm("replay", "-q", self.path, "-n", "pid$target:looper:main:entry { }")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("hint: the recording has no such probe; dvm replay --info lists its probes", result.stderr)
+
     def test_info_says_what_it_holds(self):
         result = dvm("replay", "--info", self.path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn(f"recording  {self.path}, {os.path.getsize(self.path)} bytes\n", result.stdout)
-        self.assertRegex(result.stdout, r"(?m)^events     2000 of 1 threads, 0 dropped$")
+        self.assertRegex(result.stdout, r"(?m)^events     2000 of 1 thread, 0 dropped$")
         self.assertRegex(result.stdout, r"(?m)^begun      \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nduration   0\.\d{3} s$")
         target = re.search(r"(?m)^\$target    (\d+)$", result.stdout)[1]
         self.assertRegex(result.stdout, rf"(?m)^ +2000 +{target} +\d+  \S*looper( 1000)?$")
