@@ -49,7 +49,8 @@ void print_summary(const std::string& path, const runtime::RecordingReader& read
     fmt::print("begun      {:%Y-%m-%d %H:%M:%S}\nduration   {:.3f} s\n",
                fmt::localtime(static_cast<std::time_t>(all.wall / 1'000'000'000)),
                static_cast<double>(all.end - all.begin) / kSecond);
-  fmt::print("events     {} of {} threads, {} dropped\n", reader.events(), all.threads.size(), reader.drops());
+  const size_t threads = all.threads.size();
+  fmt::print("events     {} of {} thread{}, {} dropped\n", reader.events(), threads, threads == 1 ? "" : "s", reader.drops());
   fmt::print("memory     {} pieces captured, {} read late\nstacks     {}\n", all.captured, all.late, all.stacks);
   if (reader.target_pid() != 0) fmt::print("$target    {}\n", reader.target_pid());
 }

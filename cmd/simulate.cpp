@@ -180,10 +180,10 @@ void print(std::FILE* out, const Simulated& simulated) {
       model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
   fmt::print(
       out,
-      "  {} thread{} on {} CPUs, each {:.0f} firings a second over {:.0f} keys; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
+      "  {} thread{} on {} CPUs, each {:.0f} firings a second over {:.0f} key{}; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
       "{:.0f}\n",
-      machine.threads, machine.threads == 1 ? "" : "s", machine.cpus, machine.rate, machine.keys, simulated.buffers.ring,
-      simulated.buffers.principal, simulated.buffers.aggregation);
+      machine.threads, machine.threads == 1 ? "" : "s", machine.cpus, machine.rate, machine.keys, machine.keys == 1 ? "" : "s",
+      simulated.buffers.ring, simulated.buffers.principal, simulated.buffers.aggregation);
   if (keeps_records(simulated)) fmt::print(out, "  bufpolicy {}\n", policy_name(simulated.buffers));
   print_heading(out, simulated, "");
   print_point(out, simulated, machine.rate, simulated.given);
