@@ -1,5 +1,5 @@
 #pragma once
-// Code of a process that stands still, read by pages: many places of a page cost one system call.
+// Reads code of a stopped process page by page: many places of a page cost one system call.
 
 #include <algorithm>
 #include <cstddef>

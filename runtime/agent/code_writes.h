@@ -1,5 +1,5 @@
 #pragma once
-// Replaces code of a process that stands still, page by page: many places of a page cost a few system calls.
+// Replaces code of a stopped process page by page: many places of a page cost a few system calls.
 // Tested by tests/unit/instrument/code_writes_test.cpp.
 
 #include <cstddef>

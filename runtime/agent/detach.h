@@ -1,5 +1,5 @@
 #pragma once
-// Takes the patches of agents off a process, by the tables in the process, and unmaps their memory. Used at the end of a run, by
+// Removes the patches of agents from a process, by the tables there, and unmaps their memory. Used at the end of a run, by
 // the guard after dvm was killed, and by `dvm detach` after both were.
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Prevents that signal handlers see the addresses of copied instructions, if these raise signals by faults (raised_signals.h).
+// Keeps signal handlers from seeing the addresses of copied instructions that fault (raised_signals.h).
 // Such a site is placed only if no handler is installed for its signals, and if dvm can take the jump off before one is
 // installed. For this, the functions that install handlers, and those that change the protection of file data, are watched.
 

@@ -1,5 +1,5 @@
 #pragma once
-// Takes and gives back the lane of a thread, in the code of a site. Tested by tests/unit/instrument/site_run_test.cpp.
+// Acquires and releases the lane of a thread, in the code of a site. Tested by tests/unit/instrument/site_run_test.cpp.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// Code that finds the entry of a key in the arena of a lane (inside::Arena), as long as that is the one its first bucket leads
-// to.
+// Code that finds the entry of a key in the arena of a lane (inside::Arena), if the first bucket of the key leads to that
+// entry.
 
 #include <cstddef>
 #include <cstdint>

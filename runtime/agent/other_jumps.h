@@ -1,6 +1,6 @@
 #pragma once
-// Jumps of agents on which kernel uprobes must not lie. The kernel takes the instruction under a breakpoint from its file: on a
-// jump it changes the first byte alone, and goes on in the midst of the jump's distance.
+// Jumps of agents on which kernel uprobes must not lie. The kernel takes the instruction under a breakpoint from its file. On a
+// jump, it replaces only the first byte, so execution continues in the middle of the jump's distance.
 // Tested by tests/unit/instrument/other_jumps_test.cpp and tests/runtime/scenarios/test_agent_uprobes.py.
 
 #include <sys/types.h>

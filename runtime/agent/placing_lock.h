@@ -1,8 +1,8 @@
 #pragma once
-// Held by a dvm between its look at the code of processes and the write of jumps or breakpoints there, so that no other dvm of
-// this machine writes in between.
+// A lock that a dvm holds from when it reads the code of processes until it has written jumps or breakpoints there, so that no
+// other dvm of this machine writes in between.
 //
-// The lock is a name of a socket, which users share without a file, and which the kernel gives back when its holder dies.
+// The lock is the name of a socket. Users share it without a file, and the kernel releases it when its holder dies.
 
 #include "common/file_descriptor.h"
 

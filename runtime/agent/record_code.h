@@ -1,6 +1,6 @@
 #pragma once
-// Code that makes a record in the ring of a lane (inside::RecordProgram), where all that it holds is at hand: constants,
-// registers, and the numbers of process and thread.
+// Code that makes a record in the ring of a lane (inside::RecordProgram), if all its values are constants, registers, or the
+// numbers of the process and thread.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Whether a thread of a stopped process executes code of some ranges, or will when a signal handler returns.
 //
 // The kernel saves the registers of an interrupted thread in a signal frame on the stack that the handler runs on. All frames
-// between the stack pointer and the end of each stack are looked at, and the stacks that they lead back to. The frame of a
+// between the stack pointer and the end of each stack are examined, and the stacks that they lead back to. The frame of a
 // handler that has left its stack by swapcontext() is not found.
 
 #include <span>

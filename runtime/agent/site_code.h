@@ -1,10 +1,10 @@
 #pragma once
-// Code at the begin of a stub, for common firings: it saves the registers that it changes, and no others. Any other firing it
-// leaves to agent_enter (inside/fire.cpp), before anything has happened.
+// Code at the beginning of a stub, for common firings. It saves only the registers that it changes. It leaves any other firing to
+// agent_enter (inside/fire.cpp), before anything has happened.
 //
 //   all clauses have predicates that read registers only    It evaluates them; if all are false, the firing ends here.
-//   all clauses run in the thread, or by records that hold   It takes the lane, runs the steps or makes the records, and gives
-//   what is at hand; the lane of the thread is known         it back
+//   the lane of the thread is known, and all clauses run     It acquires the lane, runs the steps or makes the records, and
+//   in the thread or by records of record_code.h             releases the lane.
 //
 // Tested by tests/unit/instrument/site_code_test.cpp.
 

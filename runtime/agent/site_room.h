@@ -1,5 +1,5 @@
 #pragma once
-// What sites need of a code mapping. Tested by tests/runtime/scenarios/test_agent.py.
+// The space that sites take in a code mapping. Tested by tests/runtime/scenarios/test_agent.py.
 
 #include <cstdint>
 #include <span>

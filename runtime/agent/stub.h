@@ -6,7 +6,7 @@
 //                             code for the firings that need little (site_code.h)
 //                             (displaced instructions from there on)
 //                             jmp behind the window
-//                             code for what is rare, then
+//                             code for rare cases, then
 //                             the call, with the red zone and all registers kept
 //                             jmp to the displaced instructions
 

@@ -1,5 +1,5 @@
 #pragma once
-// Threads of a stopped process that are inside of a window, or may come back there.
+// Threads of a stopped process that are inside a window, or may return there.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
-// Waiting for threads that dvm traces. waitpid() tells how a child has ended to whoever asks first, which may be the code that
-// waits for its stops. So the status is kept for the Process. Tested by tests/unit/instrument/process_test.cpp.
+// Waits for threads that dvm traces. waitpid() reports the end of a child only once, perhaps to code that waits for its stops. So
+// the status is kept for the Process. Tested by tests/unit/instrument/process_test.cpp.
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What pid and usdt answer to a description that names a process but has no probes.
+// The answer of pid and usdt to a description that names a process but matches no probes.
 
 #include <string>
 #include <string_view>
