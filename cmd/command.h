@@ -1,6 +1,6 @@
 #pragma once
-// The one program, `dvm`: a subcommand a file. Each file adds its subcommand to the argument parser and leaves an action behind;
-// main() parses and runs it. Exit status: 0, the script's exit(n), 1 for any error, 2 for bad usage, as dtrace has it.
+// The one program, `dvm`: each subcommand has a file. Each file adds its subcommand to the argument parser and leaves an action
+// behind; main() parses and runs it. Exit status: 0, the script's exit(n), 1 for any error, 2 for bad usage, as dtrace has it.
 
 #include <fmt/format.h>
 

@@ -168,7 +168,7 @@ Status sample_scripts(const ValidateCommand& given, std::vector<lab::ProgramVali
   return {};
 }
 
-// Each script by itself, on made-up firings.
+// Each script by itself, on synthetic firings.
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);

@@ -1,5 +1,5 @@
 #pragma once
-// The files that a build needs of a provider declaration: the header with its macros, and the object that dtrace -G links.
+// The files that a build needs for a provider declaration: the header with its macros, and the object that dtrace -G links.
 
 #include <optional>
 #include <string>

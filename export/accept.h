@@ -1,5 +1,5 @@
 #pragma once
-// Which format a scraper asks for in the Accept header of its request.
+// Finds the format that a scraper asks for in the Accept header of its request.
 
 #include <string_view>
 

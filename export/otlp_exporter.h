@@ -1,5 +1,5 @@
 #pragma once
-// Sends snapshots and records to a collector by OTLP over HTTP, in a thread of its own. Whoever hands them over never waits:
+// Sends snapshots and records to a collector by OTLP over HTTP, in a thread of its own. The caller never waits:
 //
 //   publish() ── replaces the snapshot that has not been sent; its totals are in the next one
 //   read()    ── appends to a queue of kMostQueued bytes; a record that finds no room is lost, and counted

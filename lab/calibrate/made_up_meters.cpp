@@ -1,4 +1,4 @@
-// Rows that follow from more than two scripts on made-up firings: of replays, of tables with keys, of counting.
+// Rows that follow from more than two scripts on synthetic firings: of replays, of tables with keys, of counting.
 // Covered by tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>

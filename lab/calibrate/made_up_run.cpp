@@ -63,8 +63,8 @@ std::unique_ptr<RecordingReader> make_recording(const std::string& path, const R
   return or_throw(RecordingReader::open(path));
 }
 
-// A recording of made-up firings, in a file without a name. arg2 and the frames have symbols. Made once for each of its settings,
-// and kept.
+// A recording of synthetic firings, in a file without a name. arg2 and the frames have symbols. Made once for each of its
+// settings, and kept.
 const RecordingReader& recording_of(const RunSettings& settings) {
   static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::unique_ptr<RecordingReader>> all;
   auto& known = all[{settings.firings, settings.memory, settings.frames}];

@@ -1,6 +1,6 @@
 #pragma once
-// Sessions that replay made-up firings of one probe from a recording, through all of the runtime: from the instrument to the
-// buffers, and from there to the text, which goes nowhere.
+// Sessions that replay synthetic firings of one probe from a recording, through the whole runtime: from the instrument to the
+// buffers, and from there to text, which is discarded.
 
 #include <cstdio>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// Measures rows that are not DIF's by two scripts on the same made-up firings, of which one does more. The DIF in the difference
+// Measures rows other than DIF's by two scripts on the same synthetic firings, one of which does more. The DIF in the difference
 // has prices by then, so the rest is the price of the row:
 //
 //   price of the row = ((time of `with` - time of `without`) / firings - what the profile so far says of their difference) / uses

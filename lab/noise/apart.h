@@ -1,7 +1,7 @@
 #pragma once
 // CPUs for a traced process and for the thread that traces it, while they are measured. Waking up on an idle CPU takes twice as
-// long as on one that traced threads keep awake, and the scheduler may choose either for seconds. On CPUs of their own dvm wakes
-// up on an idle one: that is the case which is priced, unless the traced threads need all CPUs.
+// long as on one that traced threads keep awake, and the scheduler may choose either for seconds. On separate CPUs, dvm wakes up
+// on an idle one. Prices are those of this case, unless the traced threads need all CPUs.
 
 #include <sched.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Time of all polls of a series, from those with an idle SMT sibling before and after. A poll takes something by itself and
-// something for each firing: the quiet polls say how much, all polls say how often.
+// Time of all polls of a series, from those with an idle SMT sibling before and after. The cost of a poll has a fixed
+// part and a part for each firing. The undisturbed polls give these costs, all polls the counts.
 
 #include <vector>
 

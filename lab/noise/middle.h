@@ -1,6 +1,6 @@
 #pragma once
-// Samples as one figure: their median, and their median distance from it. A disturbance makes a sample longer, never shorter, and
-// may last for several samples; so the slower half of samples of time is left out.
+// Summarises samples by their median, and by their median distance from it. A disturbance makes a sample longer, never shorter,
+// and may last for several samples; so the slower half of samples of time is left out.
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
-// Times as on a core with an idle SMT sibling at one speed. Work is done in pieces, and the core is read before and after each
-// (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count, unless they are
-// too few.
+// Measures times as on a core with an idle SMT sibling, at one speed. Work is done in pieces, with a reading of the core before
+// and after each (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count,
+// unless they are too few.
 
 #include <algorithm>
 #include <vector>

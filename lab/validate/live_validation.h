@@ -1,8 +1,8 @@
 #pragma once
 // dvm cost validate: measures the rows of live_rows.def on a live process, untraced and traced in turn, and predicts them from a
 // profile. Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated
-// (quietest). The slower half of the workload's samples is left out. Of dvm's samples none is: waking up takes another time each
-// time.
+// (quietest). The slower half of the workload's samples is left out. None of dvm's samples is, since the cost of waking up
+// differs each time.
 
 #include <optional>
 #include <set>

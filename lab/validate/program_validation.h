@@ -1,6 +1,6 @@
 #pragma once
-// Compares the prediction for a program with its measurement on made-up firings of replay:::firing. A counted run says how often
-// predicates hold and branches are taken; nothing else of the run goes into the prediction.
+// Compares the prediction for a program with its measurement on synthetic firings of replay:::firing. A counted run says how
+// often predicates hold and branches are taken; nothing else of the run goes into the prediction.
 
 #include <set>
 #include <string>

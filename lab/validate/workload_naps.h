@@ -1,5 +1,5 @@
 #pragma once
-// How the threads of the job "paced" sleep: after so many calls, but no less and no more than for so long.
+// Sleeps of the threads of the job "paced": after a number of calls, for a time within two limits.
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 #pragma once
 // System calls that a stopped thread makes, by code that needs no help from dvm once it runs.
 //
-// One PTRACE_SETREGS directs a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then it
-// restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask and
-// registers back at once, so the program does not go on before dvm wants it to. The kernel then restarts the system call in which
-// the thread waited, or ends it if a signal handler runs. If dvm is killed at any moment, the wait ends after a second, and the
-// thread does all of it by itself. The code is removed only if dvm has set the thread back: of another one, a signal frame may
-// still lead into it.
+// One PTRACE_SETREGS directs a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then
+// it restores the signal mask, loads every register with a constant, and jumps back. When dvm finds it waiting, it sets its mask
+// and registers back at once, so the program does not go on before dvm wants it to. The kernel then restarts the system call in
+// which the thread waited, or ends it if a signal handler runs. If dvm is killed at any moment, the wait ends after a second, and
+// the thread does all of it by itself. The code is removed only if dvm has set the thread back: of another one, a signal frame
+// may still lead into it.
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// Firings that come from no live process: those of a recording, and made-up ones for tests and benchmarks.
+// Firings that come from no live process: those of a recording, and synthetic ones for tests and benchmarks.
 
 #include <array>
 #include <cstdint>
