@@ -118,10 +118,13 @@ void lower_source(CompileJob& job, Session& session) {
 }
 
 // Tells of the last one, as DTrace does.
-void check_arguments(Session& session) {
+void check_arguments(Session& session, const TypeNames& type_names) {
   if (!session.options.refuse_unused_arguments || session.options.arguments.empty()) return;
+  const auto is_used = [&](size_t i) {
+    return type_names.used_arguments().contains(i) || (i < session.used_arguments.size() && session.used_arguments[i]);
+  };
   size_t last = session.options.arguments.size();
-  while (--last > 0 && last < session.used_arguments.size() && session.used_arguments[last]) continue;
+  while (--last > 0 && is_used(last)) continue;
   if (last == 0) return;
   session.error(Tag::D_MACRO_UNUSED, {},
                 fmt::format("extraneous argument '{}' (${} is not referenced)", session.options.arguments[last], last),
@@ -181,7 +184,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   type_names.prefer_probes = options.prefers_probes;  // libraries are not read so
   for (CompileJob& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
   for (CompileJob& job : jobs) check_source(job, session);
-  if (!jobs.empty()) check_arguments(session);
+  if (!jobs.empty()) check_arguments(session, type_names);
   if (!diagnostics.failed())
     for (CompileJob& job : jobs) lower_source(job, session);
 

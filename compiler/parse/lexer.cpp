@@ -63,6 +63,7 @@ void Lexer::take(Token t) {
   if (t.type() == PROBE && !in_item_) t = type_or_probe(t);
   if (t.type() == SCOPED_NAME && follows_tag()) t = with_template_arguments(t);
   classify(t);
+  if (t.type() == MACRO) name_argument(t);
   t.set_index(tokens_.size());
   tokens_.push_back(t);
   check(t);
@@ -180,6 +181,12 @@ void Lexer::classify(Token& t) const {
   } else if (kind == DIRECTIVE && !is_first_in_line(t)) {
     t.set_type(INVALID);
   }
+}
+
+// A macro whose argument is a name stands for that name: self->$1, $1(5), struct $1.
+void Lexer::name_argument(Token& t) const {
+  const std::string_view name = type_names_.use_argument_name(t.text());
+  if (!name.empty()) t.replace(name.find('`') == std::string_view::npos ? IDENTIFIER : scoped_type(name), name);
 }
 
 // A word of D that is a name here: of a header, or a tag.

@@ -33,6 +33,7 @@ class Lexer : public grammar::DLexer {
   bool begins_declaration(const Token& t) const;
   bool ends_type(size_t kind) const;
   void classify(Token& t) const;
+  void name_argument(Token& t) const;
   bool is_foreign_name(const Token& t) const;
   bool is_foreign_type(const Token& t) const;
   bool is_in_header(const Token& t) const;

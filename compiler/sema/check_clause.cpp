@@ -9,7 +9,6 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/clause_order.h"
 #include "compiler/sema/expand_probes.h"
-#include "compiler/sema/macros.h"
 #include "compiler/sema/split_conditions.h"
 #include "compiler/sema/split_descriptions.h"
 #include "compiler/sema/translate.h"
@@ -87,7 +86,6 @@ void check_one(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
 
 void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   const unsigned errors = s.diagnostics.errors();
-  name_macros(clause, s);
   for (Clause& one : split_descriptions(std::move(clause))) {
     check_one(one, s, to);
     if (s.diagnostics.errors() != errors) return;  // the next description would have most of them again

@@ -100,43 +100,7 @@ ExprPtr make_integer(const Macro& macro, const std::string& text, Session& s) {
   return negative && value ? negated(std::move(value)) : std::move(value);
 }
 
-ExprPtr make_name(Location where, const std::string& text) {
-  const size_t scope = text.rfind('`');
-  if (scope == std::string::npos) {
-    auto e = std::make_unique<Identifier>(where);
-    e->name = text;
-    return e;
-  }
-  auto e = std::make_unique<External>(where);
-  e->module = text.substr(0, scope), e->name = text.substr(scope + 1);
-  return e;
-}
-
-bool is_argument(const Macro& macro) { return !macro.as_string && std::all_of(macro.name.begin(), macro.name.end(), is_digit); }
-
-void name_macros(ExprPtr& e, Session& s) {
-  if (!e) return;
-  for_each_child(*e, [&](ExprPtr& child) { name_macros(child, s); });
-  const auto* macro = as<Macro>(e.get());
-  const std::string* text = macro && is_argument(*macro) ? argument(macro->name, s) : nullptr;
-  if (text && is_word(*text) && !is_digit(text->front())) e = make_name(macro->where, *text);
-}
-
-void name_macros(std::vector<Statement>& statements, Session& s) {
-  for (Statement& statement : statements) {
-    name_macros(statement.expr, s);
-    name_macros(statement.condition, s);
-    name_macros(statement.then, s);
-    name_macros(statement.otherwise, s);
-  }
-}
-
 }  // namespace
-
-void name_macros(Clause& clause, Session& s) {
-  name_macros(clause.predicate, s);
-  name_macros(clause.statements, s);
-}
 
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& s, std::string_view sign) {
   if (!name.empty() && is_digit(name[0])) return argument_text(name, sign, where, s);
@@ -145,7 +109,7 @@ std::optional<std::string> macro_text(std::string_view name, Location where, Ses
   return {};
 }
 
-// As dtrace reads them: what is neither an integer nor a name is a string.
+// As dtrace reads them: what is not an integer is a string.
 ExprPtr expand_macro(const Macro& macro, Session& s) {
   const bool no_target = macro.name == "target" && !s.options.refuse_target && !s.options.macros.contains("target");
   const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s, macro.as_string ? "$$" : "$");
@@ -157,9 +121,8 @@ ExprPtr expand_macro(const Macro& macro, Session& s) {
   }
   const bool is_missing = is_digit(macro.name[0]) && !argument(macro.name, s);
   if (is_missing) return std::make_unique<Integer>(macro.where);
-  if (!is_number(*text) && !is_word(*text)) return make_string(macro.where, *text);
-  if (is_digit(text->front()) || text->front() == '-' || text->front() == '+') return make_integer(macro, *text, s);
-  return make_name(macro.where, *text);
+  const bool is_integer = is_number(*text) || (is_word(*text) && is_digit(text->front()));
+  return is_integer ? make_integer(macro, *text, s) : make_string(macro.where, *text);
 }
 
 void use_macros(Expr& e, Session& s) {

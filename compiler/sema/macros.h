@@ -10,10 +10,9 @@ namespace dvm::compiler {
 // The value of $name. Nothing after a diagnostic, which spells the name with `sign`.
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& session, std::string_view sign = "$");
 
-// The unchecked node that replaces a macro: an integer, a name, or for $$ a string. Null after a diagnostic.
+// The unchecked node that replaces a macro: an integer or a string. Null after a diagnostic. Of an argument that is a name, the
+// lexer has made that name.
 ExprPtr expand_macro(const Macro& macro, Session& session);
-// Replaces macros that stand for a name, such as $1, so that the variable can be assigned.
-void name_macros(Clause& clause, Session& session);
 // Marks the macro variables of a dropped expression as used.
 void use_macros(Expr& e, Session& session);
 

@@ -196,6 +196,13 @@ TEST(Compile, AnArgumentNamesATypedefOfTheScript) {
   EXPECT_TRUE(compile_one(text, options).diagnostics.empty());
 }
 
+TEST(Compile, AnArgumentMayNameAMember) {
+  CompileOptions options;
+  options.arguments = {"x.d", "a"};
+  options.refuse_unused_arguments = true;
+  EXPECT_TRUE(compile_one("struct s { int a; }; BEGIN { trace(((struct s *)arg0)->$1); }", options).diagnostics.empty());
+}
+
 TEST(Compile, TellsHowStableAProgramIs) {
   const Source source{
       "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};
