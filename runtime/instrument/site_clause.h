@@ -1,6 +1,6 @@
 #pragma once
-// A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, of integers,
-// and of strings and user stacks as keys. The DIF stays the plan's.
+// A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, on integers.
+// Keys may also be strings and user stacks. The plan owns the DIF.
 
 #include <cstdint>
 #include <optional>

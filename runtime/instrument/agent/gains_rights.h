@@ -1,6 +1,6 @@
 #pragma once
-// Whether a program that a thread is about to execute gets rights by its file: set-user-ID, set-group-ID or capabilities. The
-// kernel withholds these from a program that is traced by a user.
+// Checks whether a program that a thread is about to execute gets rights by its file: set-user-ID, set-group-ID or capabilities.
+// The kernel withholds these from a program that is traced by a user.
 
 #include <sys/types.h>
 

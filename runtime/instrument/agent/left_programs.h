@@ -1,5 +1,5 @@
 #pragma once
-// Programs that processes have left by executing others. What they have fired is still to be read. Then nothing of them is kept,
+// Programs that processes have left by executing others. Their last firings are still read. After that nothing is kept of them,
 // however often a process executes a program. Tested by tests/runtime/scenarios/test_wrappers.py.
 
 #include <sys/types.h>

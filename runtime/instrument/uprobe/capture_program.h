@@ -3,8 +3,8 @@
 //
 //   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops of the CPU += 1, end
 //           head, times, pid and tid, comm, arguments, the user stack
-//           each slot: read the memory without faulting, those last whose address lies in another; that failed and attempts are
-//           left: slow
+//           each slot: read the memory without faulting; slots whose address lies in another slot come last. If that failed and
+//           attempts remain: slow
 //           put the record into the ring; no room: drops of the CPU += 1; end
 //   slow:   give the record back if it is in the ring, fault the pages of all slots in (this may sleep), go to again
 //

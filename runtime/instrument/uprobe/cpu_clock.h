@@ -1,11 +1,11 @@
 #pragma once
 // The CPU time of a thread, as CLOCK_THREAD_CPUTIME_ID has it, without a call into the scheduler. The kernel adds up a thread's
-// time only when it looks at the clock for other ends, at the latest at a tick; in between, the thread's time is
+// time only when it reads the clock for other purposes, at the latest at a tick; in between, the thread's time is
 //
 //   sum_exec_runtime + (clock_task + (clock now - clock) - exec_start)
 //
-// clock and clock_task are the run queue's: the scheduler's clock as it was last looked at, with and without what interrupts and
-// a hypervisor took. BPF can read all of them but "clock now". It can read CLOCK_MONOTONIC, which differs from the scheduler's
+// clock and clock_task are the run queue's: the scheduler's clock as last read, with and without the time of interrupts and the
+// hypervisor. BPF can read all of them but "clock now". It can read CLOCK_MONOTONIC, which differs from the scheduler's
 // clock by an offset that changes slowly (the one is corrected by NTP, the other is not). So the capture program writes
 //
 //   sum_exec_runtime - exec_start + clock_task - clock + monotonic now

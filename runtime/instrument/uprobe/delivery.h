@@ -1,5 +1,5 @@
 #pragma once
-// Records to firings: each record names its group, whose layout says what lies where in it. Probe context, with one exception:
+// Turns records into firings. Each record names its group, whose layout describes it. Probe context, with one exception:
 // the unwinder allocates when it meets a process, and when it reads that process's map or a file (runtime/symbol/unwinder.h).
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// Writes BPF instructions one by one: just those that capture programs are made of. Jumps go forward to a place given later by
+// Writes BPF instructions one by one: only those that capture programs need. Jumps go forward to a place given later by
 // land(), or back to a place taken with here().
 
 #include <linux/bpf.h>

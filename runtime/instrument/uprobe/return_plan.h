@@ -1,6 +1,6 @@
 #pragma once
-// How a return is probed: by a uretprobe, or on each instruction that leaves the function (runtime/code/exits.h says why). A
-// uretprobe is far cheaper than a single-stepped `ret`, so it is used wherever it is proven to do no harm.
+// Decides how a return is probed: by a uretprobe, or on each instruction that leaves the function (runtime/code/exits.h says
+// why). A uretprobe is far cheaper than a single-stepped `ret`, so it is used wherever it is proven to do no harm.
 //
 //   nothing runs below the function, or no exception can      uretprobe
 //   pass it (runtime/symbol/exceptions.h)

@@ -1,5 +1,5 @@
 #pragma once
-// How records are read out of a BPF ring buffer, whoever mapped it. Each record has an 8-byte header:
+// Reads records out of a BPF ring buffer, whoever mapped it. Each record has an 8-byte header:
 //
 //   | length, 30 bits | discarded | busy | page offset (the kernel's) |   then the data, padded to 8
 

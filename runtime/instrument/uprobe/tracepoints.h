@@ -3,8 +3,8 @@
 //
 //   KernelEvent ─ kernel_types.h ─> SiteShape, CaptureGate ─ capture_program.h ─> program ─ raw tracepoint
 //
-// System calls whose probes need the same share a program, which finds the probe by the number of the call; of all else each
-// event of each probe has its own. Programs of one tracepoint run in the order of their probes' ids.
+// System calls whose probes need the same share a program, which finds the probe by the number of the call. Every other event
+// of a probe has a program of its own. Programs of one tracepoint run in the order of their probes' ids.
 
 #include <array>
 #include <memory>
