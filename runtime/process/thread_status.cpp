@@ -10,6 +10,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "common/clock.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -35,6 +37,11 @@ std::string status_field(pid_t tid, std::string_view name) { return field_of(fmt
 
 std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
   return field_of(fmt::format("/proc/{}/task/{}/status", pid, tid), name);
+}
+
+uint64_t run_time(pid_t tid) {
+  uint64_t ns = 0;
+  return std::ifstream(fmt::format("/proc/{}/schedstat", tid)) >> ns ? ns : read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t handled_signals(pid_t pid) {

@@ -18,6 +18,9 @@ std::string status_field(pid_t tid, std::string_view name);
 // The same; the thread must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
 
+// How long a thread has run on a CPU, in ns. If the kernel does not say, the time of CLOCK_MONOTONIC.
+uint64_t run_time(pid_t tid);
+
 // The signals for which the process has a handler: signal n is bit n - 1. If they cannot be read, all signals.
 uint64_t handled_signals(pid_t pid);
 

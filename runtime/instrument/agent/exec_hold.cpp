@@ -31,7 +31,8 @@
 namespace dvm::runtime {
 namespace {
 
-// Until the kernel has executed a program, until the thread tries to, until it tries again, and until it stops, in ns.
+// Until the kernel has executed a program, until the thread tries to, until it tries again while it runs, and until it stops, in
+// ns.
 constexpr uint64_t kWithin = 2'000'000'000, kTriesWithin = 500'000'000, kTriesAgainWithin = 20'000'000, kStopsWithin = 50'000'000;
 constexpr useconds_t kPause = 50;
 
@@ -82,7 +83,7 @@ class Execing {
   bool run_to_exec() {
     if (executes()) return true;  // it did not wait for dvm
     const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kTriesWithin;
-    while (go_on(PTRACE_SYSCALL, is_trying_ ? kWithin : has_failed_ ? kTriesAgainWithin : kTriesWithin)) {
+    while (go_on_to_call(deadline)) {
       if (executes()) return true;
       if (is_group_stop(status_) || (is_call(status_) && !is_wanted_call())) return false;
       if (!is_trying_ && read_clock(CLOCK_MONOTONIC) > deadline) return false;
@@ -130,6 +131,18 @@ class Execing {
     if (signal() != 0) make_call_again(tid_, signal());
     is_stopped_ = false;
     return ptrace(how, tid_, 0, signal()) == 0 && next(within);
+  }
+
+  // On a busy machine a thread may wait for a CPU between two tries for longer than it runs.
+  bool go_on_to_call(uint64_t deadline) {
+    const uint64_t began = run_time(tid_);
+    const auto may_try = [&] {
+      const bool runs_long = has_failed_ && run_time(tid_) - began > kTriesAgainWithin;
+      return is_traced_ && !is_trying_ && !runs_long && read_clock(CLOCK_MONOTONIC) < deadline;
+    };
+    bool has_stopped = go_on(PTRACE_SYSCALL, is_trying_ ? kWithin : kTriesAgainWithin);
+    while (!has_stopped && may_try()) has_stopped = next(kTriesAgainWithin);
+    return has_stopped;
   }
 
   // The thread that executes a program takes over the number of the first one.

@@ -56,7 +56,7 @@ class Wrappers(unittest.TestCase):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
         self.folder = dvmtest.own_folder(self)
         os.chmod(self.folder, 0o755)
-        for file in (DVM, program("looper"), program("renewed"), program("tracing_privilege")):
+        for file in (DVM, program("looper"), program("renewed"), program("retrying"), program("tracing_privilege")):
             shutil.copy(file, self.folder)
         if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, self.folder / "tracing_privilege"):
             dvmtest.skip_or_fail(self, "users may not have breakpoints")
@@ -77,6 +77,11 @@ class Wrappers(unittest.TestCase):
     def test_a_program_that_is_looked_for_in_several_folders(self):
         result = self.run_as_user(COUNT, f"env PATH=/nowhere:/usr/bin:{self.folder} looper 300")
         self.assertEqual((result.returncode, result.stdout.split()[-1], result.stderr), (0, "300", ""))
+
+    def test_the_second_try_of_a_program_that_waits_longer_than_it_runs(self):
+        """dvm stands still meanwhile, so it cannot hold it twice."""
+        result = self.run_as_user(COUNT, "./retrying 100 call ./looper 300")
+        self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
 
     def test_one_that_is_not_found(self):
         result = self.run_as_user(COUNT, "sh -c 'exec ./nothing'")
