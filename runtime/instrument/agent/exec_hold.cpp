@@ -190,11 +190,23 @@ class Execing {
   bool is_trying_ = false, has_failed_ = false;  // to execute a program
 };
 
-HeldExec hold(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
-  if (status_field(tid, "Tgid:") != std::to_string(pid)) return {ExecHold::unknown, {}};
+// While the thread is traced. Once it is not, it waits for dvm again before its next try.
+class Told {
+ public:
+  Told(pid_t tid, const std::function<void(pid_t)>& tell) : tell_(tell) { tell_(tid); }
+  ~Told() { tell_(0); }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+
+ private:
+  const std::function<void(pid_t)>& tell_;
+};
+
+HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {
+  if (status_field(tid, "Tgid:") != std::to_string(pid)) return tell(0), HeldExec{ExecHold::unknown, {}};
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
-  tell();
+  const Told told(tid, tell);
   if (!is_seized || (!thread.executes() && is_over())) return {};
   if (!thread.run_to_exec()) return {thread.has_failed() ? ExecHold::none : ExecHold::missed, {}};
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
@@ -206,7 +218,7 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void()>& tell, const std
 
 }  // namespace
 
-HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over) {
+HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {
   HeldExec held;
   work_unstopped(pid, [&] { held = hold(pid, tid, tell, is_over); });
   return held;

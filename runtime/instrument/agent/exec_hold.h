@@ -30,7 +30,7 @@ struct HeldExec {
   RemoteHold hold;  // if it is held; for release_inside()
 };
 
-// tell: lets the thread go on, once it is traced. is_over: it has executed a program before.
-HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void()>& tell, const std::function<bool()>& is_over);
+// tell: names the thread that goes on, because it is traced; 0: none. is_over: it has executed a program before.
+HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over);
 
 }  // namespace dvm::runtime

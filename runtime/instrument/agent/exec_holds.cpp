@@ -35,11 +35,8 @@ HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
   LaneReader& lanes = *target.lanes;
   const auto tid = static_cast<pid_t>(lanes.becoming());
   HeldExec held{ExecHold::unknown, {}};
-  if (tid > 0) {
-    held = hold_exec(
-        pid, tid, [&] { lanes.hold(static_cast<uint64_t>(tid)); }, is_over);
-    lanes.hold(0);
-  }
+  const auto tell = [&](pid_t held_tid) { lanes.hold(static_cast<uint64_t>(held_tid)); };
+  if (tid > 0) held = hold_exec(pid, tid, tell, is_over);
   if (held.result == ExecHold::unknown)
     held.result = by_memory && is_over() && (tid > 0 || runs_program(pid, target)) ? ExecHold::missed : ExecHold::none;
   target.has_become_other = held.result != ExecHold::none && is_over();
