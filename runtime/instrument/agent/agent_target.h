@@ -52,6 +52,7 @@ struct AgentTarget {
 
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program
+  uint64_t may_execute_until = 0;    // another program, unnoticed, as a thread of it was about to; ns of CLOCK_MONOTONIC
   bool is_left = false;              // and nothing of this one is on
   bool is_read = false;              // and what it has aggregated was read
   std::optional<Process> process{};  // tells how it ends; none: it has ended already

@@ -92,8 +92,11 @@ class Execing {
   }
   // It stands at the end of the system call.
   bool executes() const { return is_event(status_, PTRACE_EVENT_EXEC); }
-  // It has tried to execute something, and goes on.
-  bool has_failed() const { return has_failed_; }
+  // Behind run_to_exec(): it has tried to execute something, and goes on, or it may do so later.
+  ExecHold result() const {
+    if (is_traced_ && !is_stopped_) return ExecHold::unknown;
+    return has_failed_ ? ExecHold::none : ExecHold::missed;
+  }
 
   // A dynamic linker that was executed itself, until it has mapped the program. Nothing: it maps none, or is gone.
   std::optional<uint64_t> run_to_loaded() {
@@ -208,7 +211,7 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, cons
   const bool is_seized = thread.seize();
   const Told told(tid, tell);
   if (!is_seized || (!thread.executes() && is_over())) return {};
-  if (!thread.run_to_exec()) return {thread.has_failed() ? ExecHold::none : ExecHold::missed, {}};
+  if (!thread.run_to_exec()) return {thread.result(), {}};
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
   const std::optional<uint64_t> entry = runs_linker(pid) ? thread.run_to_loaded() : entry_point(pid);
   if (!entry || !thread.run_to(*entry)) return {};

@@ -22,7 +22,8 @@ namespace dvm::runtime {
 // - held     The process waits at the entry point of its new program.
 // - missed   The process executes a program that already runs, or has ended.
 // - none     The process executes no program.
-// - unknown  The process has no such thread. Its memory tells whether it has executed a program.
+// - unknown  The process has no such thread, or the thread did not come to its exec in time. The memory of the process tells whether
+//            it has executed a program.
 enum class ExecHold : uint8_t { held, missed, none, unknown };
 
 struct HeldExec {

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/instrument/agent/exec_hold.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
+
+constexpr uint64_t kExecutesWithin = 1'000'000'000;  // ns, after it was about to
 
 // False if it has ended, or is about to and has no files any more. Another process may have its number then.
 bool runs_program(pid_t pid, AgentTarget& target) {
@@ -37,8 +40,10 @@ HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
   HeldExec held{ExecHold::unknown, {}};
   const auto tell = [&](pid_t held_tid) { lanes.hold(static_cast<uint64_t>(held_tid)); };
   if (tid > 0) held = hold_exec(pid, tid, tell, is_over);
-  if (held.result == ExecHold::unknown)
-    held.result = by_memory && is_over() && (tid > 0 || runs_program(pid, target)) ? ExecHold::missed : ExecHold::none;
+  const uint64_t now = read_clock(CLOCK_MONOTONIC);
+  if (tid > 0) target.may_execute_until = held.result == ExecHold::unknown ? now + kExecutesWithin : 0;
+  const auto may_have = [&] { return now < target.may_execute_until || runs_program(pid, target); };
+  if (held.result == ExecHold::unknown) held.result = by_memory && is_over() && may_have() ? ExecHold::missed : ExecHold::none;
   target.has_become_other = held.result != ExecHold::none && is_over();
   return held;
 }

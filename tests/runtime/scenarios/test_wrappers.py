@@ -85,6 +85,11 @@ class Wrappers(unittest.TestCase):
                 result = self.run_as_user(COUNT, f"./retrying {wait} call ./looper 300")
                 self.assertEqual((result.stdout.split()[-1], result.stderr), ("300", ""))
 
+    def test_a_program_that_ended_unseen_after_a_try_that_failed(self):
+        """A system call instruction of the wrapper's own executes it, while dvm is stopped."""
+        result = self.run_as_user(COUNT, "./retrying 700 syscall ./looper 300")
+        self.assertIn("has executed a program that could not be held", result.stderr)
+
     def test_one_that_is_not_found(self):
         result = self.run_as_user(COUNT, "sh -c 'exec ./nothing'")
         self.assertIn("not found", result.stderr)
