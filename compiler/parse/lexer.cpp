@@ -11,9 +11,6 @@ namespace dvm::compiler {
 
 namespace {
 
-// A #! line at the very beginning is for the kernel.
-size_t interpreter_line(std::string_view text) { return text.starts_with("#!") ? std::min(text.find('\n'), text.size()) : 0; }
-
 bool is_word(std::string_view text) {
   return !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_') &&
          text.find('`') == std::string_view::npos;
@@ -38,8 +35,7 @@ Lexer::Lexer(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnos
       file_(file),
       diagnostics_(diagnostics),
       type_names_(type_names),
-      matcher_(*this),
-      at_(interpreter_line(file.text())) {}
+      matcher_(*this) {}
 
 std::vector<Token> Lexer::run() {
   while (at_ < file_.text().size()) take(scan());
@@ -59,6 +55,7 @@ void Lexer::take(Token t) {
   if (t.type() == SPACE || t.type() == TOP_SPACE) return;
   if (t.type() == COMMENT) return check_comment(t);
   if (t.type() == ATTRIBUTE) return take_attribute(t);
+  if (t.type() == DIRECTIVE && t.text().starts_with("#!") && is_first_in_line(t)) return;  // for the kernel
   if (begins_another_clause(t)) end_item();
   if (t.type() == PROBE && !in_item_) t = type_or_probe(t);
   if (t.type() == SCOPED_NAME && follows_tag()) t = with_template_arguments(t);

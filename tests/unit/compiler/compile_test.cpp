@@ -133,6 +133,8 @@ TEST(Compile, NoSourcesAndEmptyOnes) {
   EXPECT_TRUE(compile_all({}).diagnostics.empty());
   EXPECT_EQ(compile_one("").diagnostics[0].tag, "D_EMPTY");
   EXPECT_EQ(compile_one("#!/usr/bin/dvm -s\n").diagnostics[0].tag, "D_EMPTY");
+  EXPECT_TRUE(compile_one("\n #!/bin/a\nBEGIN {\n#!/bin/b\n}").diagnostics.empty());
+  EXPECT_FALSE(compile_one("BEGIN { } #!/bin/a").diagnostics.empty());
   EXPECT_TRUE(compile_one("BEGIN { }").programs[0].program.clauses[0].actions.empty());
 }
 
