@@ -59,10 +59,15 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '`'; });
 }
 
+std::string_view without_quotes(std::string_view text) {
+  const bool is_quoted = text.size() > 1 && text.front() == '"' && text.back() == '"';
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// With its escapes resolved.
 ExprPtr make_string(Location where, std::string_view text) {
-  if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
   auto e = std::make_unique<String>(where);
-  e->value = text;
+  e->value = unescape(fmt::format("\"{}\"", text));
   return e;
 }
 
@@ -114,15 +119,11 @@ ExprPtr expand_macro(const Macro& macro, Session& s) {
   const bool no_target = macro.name == "target" && !s.options.refuse_target && !s.options.macros.contains("target");
   const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s, macro.as_string ? "$$" : "$");
   if (!text) return nullptr;
-  if (macro.as_string) {
-    auto e = std::make_unique<String>(macro.where);
-    e->value = *text;
-    return e;
-  }
+  if (macro.as_string) return make_string(macro.where, *text);
   const bool is_missing = is_digit(macro.name[0]) && !argument(macro.name, s);
   if (is_missing) return std::make_unique<Integer>(macro.where);
   const bool is_integer = is_number(*text) || (is_word(*text) && is_digit(text->front()));
-  return is_integer ? make_integer(macro, *text, s) : make_string(macro.where, *text);
+  return is_integer ? make_integer(macro, *text, s) : make_string(macro.where, without_quotes(*text));
 }
 
 void use_macros(Expr& e, Session& s) {

@@ -112,6 +112,17 @@ TEST(Compile, LowestNumberAsAnArgument) {
             "macro argument $2 constant -0x8000000000000001 results in integer overflow");
 }
 
+TEST(Compile, ArgumentsHaveEscapes) {
+  CompileOptions options;
+  options.arguments = {"x.d", "a\\tb", "\"c\\n\"", "end\\"};
+  options.print_tree = true;
+  const CompileResult result = compile_one("BEGIN { trace($$1); trace($2); trace($$2); trace($$3); }", options);
+  ASSERT_EQ(result.programs.size(), 1u);
+  const std::string& tree = result.programs[0].tree;
+  for (const std::string_view text : {"\"a\\tb\"", "\"c\\n\"", "\"\\\"c\\n\\\"\"", "\"end\\\\\""})
+    EXPECT_NE(tree.find(text), std::string::npos) << text << tree;
+}
+
 TEST(Compile, DescriptionsNeedNoBody) {
   EXPECT_TRUE(compile_all({{"BEGIN", "BEGIN", true}}).diagnostics.empty());
   const CompileResult predicate = compile_all({{"tick-1s /pid/", "tick-1s /pid/", true}});
