@@ -194,12 +194,12 @@ class Execing {
 };
 
 // While the thread is traced. Once it is not, it waits for dvm again before its next try.
-class Told {
+class NamedThread {
  public:
-  Told(pid_t tid, const std::function<void(pid_t)>& tell) : tell_(tell) { tell_(tid); }
-  ~Told() { tell_(0); }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  NamedThread(pid_t tid, const std::function<void(pid_t)>& tell) : tell_(tell) { tell_(tid); }
+  ~NamedThread() { tell_(0); }
+  NamedThread(const NamedThread&) = delete;
+  NamedThread& operator=(const NamedThread&) = delete;
 
  private:
   const std::function<void(pid_t)>& tell_;
@@ -209,7 +209,7 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, cons
   if (status_field(tid, "Tgid:") != std::to_string(pid)) return tell(0), HeldExec{ExecHold::unknown, {}};
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
-  const Told told(tid, tell);
+  const NamedThread named(tid, tell);
   if (!is_seized || (!thread.executes() && is_over())) return {};
   if (!thread.run_to_exec()) return {thread.result(), {}};
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
