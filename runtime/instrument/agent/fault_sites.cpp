@@ -4,10 +4,12 @@
 
 namespace dvm::runtime {
 
-SignalSet FaultSites::raised() const {
-  SignalSet raised = 0;
-  for (const auto& [address, site] : sites_) raised |= site.raises;
-  return raised;
+void FaultSites::add(const AgentSite& site) {
+  Raising& its = sites_[site.window_address];
+  const bool raises_less = (its.raises & ~site.raises) != 0;  // than the site there before
+  its = {site.function, site.raises};
+  raised_ |= site.raises;
+  if (raises_less) forget({});
 }
 
 std::vector<uint64_t> FaultSites::with(SignalSet signals, const PlacedProbes& placed) const {
@@ -27,6 +29,8 @@ std::vector<uint64_t> FaultSites::with(SignalSet signals, const PlacedProbes& pl
 
 void FaultSites::forget(std::span<const uint64_t> addresses) {
   for (const uint64_t address : addresses) sites_.erase(address);
+  raised_ = 0;
+  for (const auto& [address, site] : sites_) raised_ |= site.raises;
 }
 
 std::vector<uint64_t> FaultSites::addresses() const {

@@ -17,9 +17,9 @@ namespace dvm::runtime {
 class FaultSites {
  public:
   // It was placed.
-  void add(const AgentSite& site) { sites_[site.window_address] = {site.function, site.raises}; }
-  // Signals that one of the sites raises.
-  SignalSet raised() const;
+  void add(const AgentSite& site);
+  // Signals that one of the sites raises. There may be tens of thousands of sites, and each poll asks.
+  SignalSet raised() const { return raised_; }
   // Addresses, sorted, of those that raise such signals, and of all that have a function or a probe in common with one of these.
   std::vector<uint64_t> with(SignalSet signals, const PlacedProbes& placed) const;
   void forget(std::span<const uint64_t> addresses);
@@ -31,6 +31,7 @@ class FaultSites {
     SignalSet raises = 0;
   };
   std::map<uint64_t, Raising> sites_;
+  SignalSet raised_ = 0;
 };
 
 }  // namespace dvm::runtime

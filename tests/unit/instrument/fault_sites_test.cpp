@@ -47,6 +47,11 @@ TEST_F(FaultSitesTest, GoWithTheirFunctionsAndProbes) {
   EXPECT_EQ(sites_.with(2, placed_), Addresses());
 }
 
+TEST_F(FaultSitesTest, RaiseLessWhenAnotherSiteComesToAnAddress) {
+  sites_.add(site(30, 3, 1));
+  EXPECT_EQ(sites_.raised(), SignalSet{4 | 1});
+}
+
 TEST_F(FaultSitesTest, RaiseWhatTheOthersDo) {
   EXPECT_EQ(sites_.raised(), 12);
   sites_.forget(Addresses{10, 11, 20});
