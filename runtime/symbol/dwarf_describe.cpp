@@ -203,6 +203,17 @@ dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table) {
   return desc;
 }
 
+const Dwarf_Die* behind_names(dif::TypeRef type, DieTable& table) {
+  for (unsigned depth = 0; depth < 64; depth++) {
+    const Dwarf_Die* die = table.find(type);
+    if (die == nullptr) return nullptr;
+    const dif::TypeDesc desc = describe(*die, table);
+    if (desc.as != DescribedAs::alias && desc.as != DescribedAs::qualified) return die;
+    type = desc.target;
+  }
+  return nullptr;
+}
+
 std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table) {
   std::vector<dif::MemberDesc> members;
   DieWalk walk(kMostMembers);

@@ -24,6 +24,8 @@ class DieTable {
 };
 
 dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table);
+// The type behind typedefs and qualifiers; null: there is none.
+const Dwarf_Die* behind_names(dif::TypeRef type, DieTable& table);
 // Members of a structure or union, in order, with bases first. Static members have no place and are omitted.
 std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table);
 std::vector<dif::EnumeratorDesc> enumerators_of(const Dwarf_Die& die);

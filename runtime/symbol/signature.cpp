@@ -50,7 +50,7 @@ class Classifier {
 
   Passing classify(dif::TypeRef type) {
     Passing passing;
-    const Dwarf_Die* die = strip(type);
+    const Dwarf_Die* die = behind_names(type, table_);
     if (die == nullptr) return passing;
     const dif::TypeDesc desc = describe(*die, table_);
     passing.size = desc.size;
@@ -67,18 +67,6 @@ class Classifier {
   }
 
  private:
-  // The type behind typedefs and qualifiers.
-  const Dwarf_Die* strip(dif::TypeRef type) {
-    for (unsigned depth = 0; depth < 64; depth++) {
-      const Dwarf_Die* die = table_.find(type);
-      if (die == nullptr) return nullptr;
-      const dif::TypeDesc desc = describe(*die, table_);
-      if (desc.as != DescribedAs::alias && desc.as != DescribedAs::qualified) return die;
-      type = desc.target;
-    }
-    return nullptr;
-  }
-
   static bool is_passed_by_address(const Dwarf_Die& die) {
     Dwarf_Attribute attribute;
     Dwarf_Word convention = 0;
@@ -87,7 +75,7 @@ class Classifier {
   }
 
   void add(dif::TypeRef type, uint64_t offset, Passing& to, unsigned depth) {
-    const Dwarf_Die* die = strip(type);
+    const Dwarf_Die* die = behind_names(type, table_);
     if (die == nullptr || depth > kDeepest || offset >= 16) return;
     const dif::TypeDesc desc = describe(*die, table_);
     switch (desc.as) {
@@ -138,7 +126,7 @@ class Classifier {
   }
 
   void add_elements(const dif::TypeDesc& array, uint64_t offset, Passing& to, unsigned depth) {
-    const Dwarf_Die* element = strip(array.target);
+    const Dwarf_Die* element = behind_names(array.target, table_);
     const uint64_t size = element == nullptr ? 0 : describe(*element, table_).size;
     if (size == 0) return;
     uint64_t end = size;  // of those elements that can lie in registers
