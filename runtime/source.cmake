@@ -71,6 +71,7 @@ dvm_library(symbol
   symbol/open_elf.cpp
   symbol/parameter_place.cpp
   symbol/perf_map.cpp
+  symbol/rust_passing.cpp
   symbol/signature.cpp
   symbol/source_places.cpp
   symbol/stapsdt.cpp
