@@ -10,6 +10,7 @@
 
 #include "runtime/symbol/dwarf_names.h"
 #include "runtime/symbol/parameter_place.h"
+#include "runtime/symbol/rust_passing.h"
 
 namespace dvm::runtime {
 
@@ -31,7 +32,8 @@ struct Passing {
   bool by_address = false;  // an object of C++ that may not be copied bit by bit
   bool is_wide = false;     // a long double: aligned to 16 bytes
   bool is_structure = false;
-  bool is_unknown = false;  // an enumeration of Rust whose values have members
+  bool is_unknown = false;  // of Rust, see rust_passing.h
+  uint64_t second = 8;      // offset of what its second register holds
 
   bool in_memory() const { return low == Class::memory; }
   unsigned integers() const { return (low == Class::integer) + (high == Class::integer); }
@@ -55,9 +57,9 @@ class Classifier {
     const dif::TypeDesc desc = describe(*die, table_);
     passing.size = desc.size;
     if (desc.as == DescribedAs::structure || desc.as == DescribedAs::union_) {
-      const bool is_large = desc.size > 16;
-      if (is_passed_by_address(*die) || (is_rust_ && is_large)) return kByAddress;
-      if (is_large) return {Class::memory, Class::none, desc.size, false, false, false, false};
+      if (is_rust_) return of_rust(type, desc.size);
+      if (is_passed_by_address(*die)) return kByAddress;
+      if (desc.size > 16) return {Class::memory, Class::none, desc.size, false, false, false, false};
     }
     add(type, 0, passing, 0);
     if (passing.high == Class::memory || passing.low == Class::memory) passing.low = Class::memory, passing.high = Class::none;
@@ -67,6 +69,21 @@ class Classifier {
   }
 
  private:
+  Passing of_rust(dif::TypeRef type, uint64_t size) {
+    using Kind = RustPassing::Kind;
+    const auto [kind, scalars] = rust_passing(type, table_);
+    const auto class_of = [](const RustScalar& scalar) { return scalar.is_floating ? Class::vector : Class::integer; };
+    if (size > 16 || (kind == Kind::aggregate && size > 8)) return kByAddress;
+    Passing passing;
+    passing.size = size, passing.is_structure = true, passing.is_unknown = kind == Kind::unknown;
+    if (kind == Kind::aggregate) passing.low = Class::integer;
+    if (kind != Kind::scalars) return passing;
+    passing.low = class_of(scalars.front());
+    if (scalars.size() == 2) passing.high = class_of(scalars.back()), passing.second = scalars.back().offset;
+    if (scalars.front().size == 16) passing.high = passing.low;  // __int128
+    return passing;
+  }
+
   static bool is_passed_by_address(const Dwarf_Die& die) {
     Dwarf_Attribute attribute;
     Dwarf_Word convention = 0;
@@ -147,7 +164,7 @@ class Places {
     if (is_lost_) {
       argument.problem = "it follows an argument that is passed in an unknown way";
     } else if (passing.low == Class::none) {
-      argument.problem = "its type has no size";
+      argument.problem = passing.is_unknown ? "it is passed in an unknown way" : "its type has no size";
       is_lost_ = passing.is_unknown;
     } else if (!passing.in_memory() && passing.integers() == 0) {
       argument.problem = kInVector;
@@ -168,8 +185,9 @@ class Places {
  private:
   void add_parts(const Passing& passing, dif::ArgumentDesc& argument) const {
     unsigned arg = registers_;
-    if (passing.low == Class::integer) argument.parts.push_back({0, std::min<uint64_t>(passing.size, 8), arg++, 0});
-    if (passing.high == Class::integer) argument.parts.push_back({8, passing.size - 8, arg, 0});
+    const uint64_t second = std::min(passing.size, passing.second);
+    if (passing.low == Class::integer) argument.parts.push_back({0, second, arg++, 0});
+    if (passing.high == Class::integer) argument.parts.push_back({second, passing.size - second, arg, 0});
   }
 
   void on_stack(const Passing& passing, dif::ArgumentDesc& argument) {

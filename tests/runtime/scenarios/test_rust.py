@@ -1,0 +1,66 @@
+"""Arguments of functions of Rust, which rustc passes by a convention of its own."""
+
+import shutil
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import dvm
+
+# Each function also has an argument behind the structure: its register shows how many the structure took.
+PASSED = """
+use std::hint::black_box;
+pub struct Pair { x: i32, y: i16 }
+pub struct Inner { at: Pair }
+pub struct Three { a: i16, b: i16, c: i16 }
+pub struct Large { a: i32, b: i32, c: i32 }
+pub struct Floats([f32; 2]);
+pub struct Mixed { f: f32, i: i32 }
+#[no_mangle] #[inline(never)] pub fn pair(p: Pair, k: i32) -> Pair { black_box(Pair { x: p.x + k, y: p.y }) }
+#[no_mangle] #[inline(never)] pub fn inner(p: Inner, k: i32) -> i32 { black_box(p.at.x + k) }
+#[no_mangle] #[inline(never)] pub fn three(p: Three, k: i32) -> i32 { black_box((p.a + p.b + p.c) as i32 + k) }
+#[no_mangle] #[inline(never)] pub fn large(p: Large, k: i32) -> i32 { black_box(p.a + p.b + p.c + k) }
+#[no_mangle] #[inline(never)] pub fn floats(p: Floats, k: i32) -> i32 { black_box(p.0[1] as i32 + k) }
+#[no_mangle] #[inline(never)] pub fn mixed(p: Mixed, k: i32) -> i32 { black_box(p.f as i32 + p.i + k) }
+#[no_mangle] #[inline(never)] pub fn tuple(p: (i8, i32), k: i32) -> i32 { black_box(p.0 as i32 + p.1 + k) }
+fn main() {
+    pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
+    large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
+}
+"""
+SCRIPT = """
+pid$target:a.out:pair:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
+pid$target:a.out:inner:entry { printf("inner %d %d %d\\n", args[0].at.x, args[0].at.y, args[1]); }
+pid$target:a.out:three:entry { printf("three %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
+pid$target:a.out:large:entry { printf("large %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
+pid$target:a.out:floats:entry { printf("floats %d\\n", args[1]); }
+pid$target:a.out:mixed:entry { printf("mixed %d %d\\n", args[0].i, args[1]); }
+pid$target:a.out:tuple:entry { printf("tuple %d %d %d\\n", args[0].__0, args[0].__1, args[1]); }
+"""
+WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7"]
+
+
+class Rust(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("rustc"):
+            dvmtest.skip_or_fail(self, "no rustc")
+        self.folder = dvmtest.own_folder(self)
+
+    def compile(self, source):
+        (self.folder / "passed.rs").write_text(source)
+        path = str(self.folder / "passed")
+        subprocess.run(["rustc", "-g", "--crate-name", "passed", "-o", path, str(self.folder / "passed.rs")], check=True, capture_output=True)
+        return path
+
+    def test_structures(self):
+        result = dvm("run", "-q", "-n", SCRIPT, "-c", self.compile(PASSED))
+        self.assertEqual(result.stdout.split("\n")[:-2], WANTED, result.stderr)
+
+    def test_a_pair_is_returned_in_two_registers(self):
+        result = dvm("run", "-q", "-n", "pid$target:a.out:pair:return { trace(args[1].y); }", "-c", self.compile(PASSED))
+        self.assertIn("it is returned in several registers", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
