@@ -114,7 +114,9 @@ bool is_signed_enumeration(const Dwarf_Die& die) {
     const auto encoding = number(underlying, DW_AT_encoding);
     return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
   }
-  return true;
+  // DWARF 2 has no underlying type. Compilers take an unsigned one unless a constant is negative.
+  const std::vector<dif::EnumeratorDesc> constants = enumerators_of(die);
+  return std::any_of(constants.begin(), constants.end(), [](const auto& constant) { return constant.value < 0; });
 }
 
 // // A bit-field lies in the smallest naturally aligned word that holds it, or else in as many bytes as it takes.
