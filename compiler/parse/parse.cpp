@@ -232,10 +232,15 @@ class ItemParser {
     return text.size() > 40 ? fmt::format("'{}...'", text.substr(0, 37)) : fmt::format("'{}'", text);
   }
 
+  static std::string reserved(std::string_view word) {
+    const bool is_loop = word == "for" || word == "while" || word == "do";
+    return fmt::format("D {}reserves the word '{}'", is_loop ? "has no loops, and " : "", word);
+  }
+
   // Hints: likely causes of the error.
   std::vector<std::string> guesses(const Token& token, const ItemTokens& tokens) {
     if (token.type() == Token::EOF) return {};
-    if (token.type() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.text())};
+    if (token.type() == Lexer::RESERVED) return {reserved(token.text())};
     if (token.type() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN})) return {"is a '}' missing before it?"};
     if (file_.text().substr(token.where().begin).starts_with("//")) return {"D has no // comments: write /* */"};
     const Token* before = tokens.before(token);
