@@ -21,6 +21,7 @@ namespace {
 constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
 constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
+constexpr const char* kBeyond = "only arg0 to arg9 are known";
 constexpr unsigned kDeepest = 16;  // of types inside types
 
 enum class Class : uint8_t { none, integer, vector, memory };
@@ -34,6 +35,7 @@ struct Passing {
   bool is_structure = false;
   bool is_unknown = false;  // of Rust, see rust_passing.h
   uint64_t second = 8;      // offset of what its second register holds
+  bool is_split = false;    // without registers for both halves, one or both are words on the stack
 
   bool in_memory() const { return low == Class::memory; }
   unsigned integers() const { return (low == Class::integer) + (high == Class::integer); }
@@ -79,7 +81,8 @@ class Classifier {
     if (kind == Kind::aggregate) passing.low = Class::integer;
     if (kind != Kind::scalars) return passing;
     passing.low = class_of(scalars.front());
-    if (scalars.size() == 2) passing.high = class_of(scalars.back()), passing.second = scalars.back().offset;
+    if (scalars.size() == 2)
+      passing.high = class_of(scalars.back()), passing.second = scalars.back().offset, passing.is_split = true;
     if (scalars.front().size == 16) passing.high = passing.low;  // __int128
     return passing;
   }
@@ -168,26 +171,27 @@ class Places {
       is_lost_ = passing.is_unknown;
     } else if (!passing.in_memory() && passing.integers() == 0) {
       argument.problem = kInVector;
-    } else if (!passing.in_memory() && registers_ + passing.integers() <= kRegisters) {
-      argument.arg = registers_;
+    } else if (!passing.in_memory() && (passing.is_split || registers_ + passing.integers() <= kRegisters)) {
       argument.is_in_memory = passing.by_address;
-      if (passing.is_structure)
-        add_parts(passing, argument);
-      else if (!passing.is_integer())
-        argument.problem = "it is passed in several registers";
+      if (passing.is_structure) return add_parts(passing, argument);
+      argument.arg = registers_;
+      if (!passing.is_integer()) argument.problem = "it is passed in several registers";
       registers_ += passing.integers();
     } else {
       on_stack(passing, argument);
     }
-    if (argument.problem.empty() && argument.arg >= kKnownArguments) argument.problem = "only arg0 to arg9 are known";
+    if (argument.problem.empty() && argument.arg >= kKnownArguments) argument.problem = kBeyond;
   }
 
  private:
-  void add_parts(const Passing& passing, dif::ArgumentDesc& argument) const {
-    unsigned arg = registers_;
+  // The next register, or behind those the next word on the stack.
+  unsigned next_word() { return registers_ < kRegisters ? registers_++ : kRegisters + static_cast<unsigned>(stack_++); }
+  void add_parts(const Passing& passing, dif::ArgumentDesc& argument) {
     const uint64_t second = std::min(passing.size, passing.second);
-    if (passing.low == Class::integer) argument.parts.push_back({0, second, arg++, 0});
-    if (passing.high == Class::integer) argument.parts.push_back({second, passing.size - second, arg, 0});
+    if (passing.low == Class::integer) argument.parts.push_back({0, second, next_word(), 0});
+    if (passing.high == Class::integer) argument.parts.push_back({second, passing.size - second, next_word(), 0});
+    argument.arg = argument.parts.front().arg;
+    if (argument.parts.back().arg >= kKnownArguments) argument.problem = kBeyond;
   }
 
   void on_stack(const Passing& passing, dif::ArgumentDesc& argument) {
