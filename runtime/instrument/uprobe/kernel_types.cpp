@@ -249,6 +249,15 @@ class Btf final : public KernelTypes {
     return std::nullopt;
   }
 
+  // Takes "[2]" off "member[2]".
+  static std::optional<uint32_t> take_index(std::string_view& name) {
+    const size_t bracket = name.find('[');
+    if (bracket == name.npos) return std::nullopt;
+    const auto index = static_cast<uint32_t>(name[bracket + 1] - '0');
+    name = name.substr(0, bracket);
+    return index;
+  }
+
   Result<Operand> follow(const KernelWord& word, const btf_type* type) const {
     std::string_view rest = word.members;
     Operand operand = word.operand;
@@ -256,8 +265,9 @@ class Btf final : public KernelTypes {
     if (rest.starts_with('&')) rest.remove_prefix(1);
     if (type && btf_is_ptr(type)) type = strip(by_id(type->type));
     while (!rest.empty()) {
-      const std::string_view name = rest.substr(0, rest.find('.'));
+      std::string_view name = rest.substr(0, rest.find('.'));
       rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      const std::optional<uint32_t> index = take_index(name);
       if (type && btf_is_ptr(type)) {
         if (operand.depth == kMostPath) return Error{"too many pointers"};
         operand.path[operand.depth++] = static_cast<int16_t>(operand.value);
@@ -269,6 +279,9 @@ class Btf final : public KernelTypes {
       operand.value += member->offset;
       if (operand.value > std::numeric_limits<int16_t>::max()) return Error{fmt::format("{} lies too far away", word.members)};
       type = member->type;
+      if (!index || !type || !btf_is_array(type)) continue;
+      operand.value += *index * btf__resolve_size(types_.get(), btf_array(type)->type);
+      type = strip(by_id(btf_array(type)->type));
     }
     return operand.kind == Operand::Kind::kernel ? sized(operand, type) : operand;
   }

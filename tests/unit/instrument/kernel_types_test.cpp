@@ -54,6 +54,16 @@ TEST_F(KernelTypesTest, FindMembersByWayOfPointers) {
   EXPECT_EQ(live->size, 4);
 }
 
+TEST_F(KernelTypesTest, FindElementsOfArrays) {
+  const auto first = resolve(1, "signal.pids[0]"), third = resolve(1, "signal.pids[2]");
+  ASSERT_TRUE(first && third);
+  EXPECT_EQ(third->value, first->value + 16);
+  const auto number = resolve(1, "signal.pids[2].numbers[0].nr");
+  ASSERT_TRUE(number);
+  EXPECT_EQ(number->depth, 2);
+  EXPECT_EQ(number->size, 4);
+}
+
 TEST_F(KernelTypesTest, TellAnAddressFromWhatLiesThere) {
   EXPECT_EQ(resolve(1, "&comm")->kind, Operand::Kind::kernel_address);
   EXPECT_EQ(resolve(1, "&")->kind, Operand::Kind::kernel_address);
