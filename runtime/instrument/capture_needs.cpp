@@ -108,6 +108,10 @@ MemoryNeed MemoryNeed::of_command_line() {
   return {.base = Word::zero(), .offset = vm::CapturedMemory::kCommandLine, .size = kMostCommandLine, .is_file = true};
 }
 
+MemoryNeed MemoryNeed::of_process_number(unsigned number) {
+  return {.base = Word::zero(), .offset = vm::CapturedMemory::kProcessNumber + number, .size = sizeof(int64_t), .is_file = true};
+}
+
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
   if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
@@ -133,6 +137,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   parent |= other.parent;
   any_file |= other.any_file;
   command |= other.command;
+  process_numbers |= other.process_numbers;
   frames = std::max(frames, other.frames);
   kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;

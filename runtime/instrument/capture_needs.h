@@ -68,7 +68,10 @@ struct MemoryNeed {
 
   static MemoryNeed of_file(const Word& base, int64_t offset);
   static MemoryNeed of_command_line();
-  bool is_command_line() const { return is_file && base.starts_from_zero() && offset == vm::CapturedMemory::kCommandLine; }
+  static MemoryNeed of_process_number(unsigned number);
+  // Not of an open file, but of the process.
+  bool is_of_process() const { return is_file && base.starts_from_zero() && offset >= vm::CapturedMemory::kCommandLine; }
+  bool is_command_line() const { return is_of_process() && offset == vm::CapturedMemory::kCommandLine; }
   // The need that captures a word in memory.
   static MemoryNeed of(const Word& word) { return {word.pointer(), false, word.offset(), 8, {}}; }
   // True if this need captures all that the other would.
@@ -96,7 +99,9 @@ struct CaptureNeeds {
   bool owner = false;     // uid and gid
   bool parent = false;    // ppid
   bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
-  bool command = false;   // execargs: captured where the kernel has an event, as such a process may end soon
+  // Captured where the kernel has an event, as such a process may end soon:
+  bool command = false;          // execargs
+  uint32_t process_numbers = 0;  // bit n: dvm_process[n]
 
   std::vector<MemoryNeed> memory;
   std::vector<KeptWord> keeps{};

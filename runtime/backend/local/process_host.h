@@ -10,6 +10,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/buffer/speculations.h"
 #include "runtime/process/captured_command_line.h"
+#include "runtime/process/captured_numbers.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/open_files.h"
@@ -92,6 +93,7 @@ class ProcessHost final : public vm::Host {
   int64_t uid() noexcept override { return uid_ >= 0 ? uid_ : memory_.ids(pid_).uid; }
   int64_t gid() noexcept override { return gid_ >= 0 ? gid_ : memory_.ids(pid_).gid; }
   int64_t process_number(uint64_t number) noexcept override {
+    if (const auto captured = captured_number(captured_, number)) return *captured;
     const ProcessIds ids = memory_.ids(pid_);
     const int64_t numbers[] = {
 #define DVM_PROCESS_ID(name, type, field, further) ids.name,

@@ -194,6 +194,8 @@ class CaptureProgram : RecordEmitter {
 
   void read_file(const MemorySlot& slot) {
     if (slot.need.is_command_line()) return command_line(slot.at);
+    if (slot.need.is_of_process())
+      return process_number(slot.at, static_cast<unsigned>(slot.need.offset - vm::CapturedMemory::kProcessNumber));
     load(r8, r7, at16(slot.base));
     if (slot.need.offset) plus(r8, static_cast<int32_t>(slot.need.offset));
     open_file(slot.at);

@@ -54,8 +54,8 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
     const std::span<const std::byte> bytes = slot_bytes(slot, record);
     if (bytes.empty()) continue;
     const uint64_t address = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
-    if (slot.need.is_command_line())
-      memory[count++] = {vm::CapturedMemory::kCommandLine, bytes, false, true};
+    if (slot.need.is_of_process())
+      memory[count++] = {static_cast<uint64_t>(slot.need.offset), bytes, false, true};
     else if (slot.need.is_file)
       memory[count++] = {static_cast<uint32_t>(address), bytes, false, true};
     else
@@ -192,6 +192,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (shape.kind == SiteKind::timer) std::erase_if(needs.memory, [](const MemoryNeed& need) { return !need.is_file; });
   if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(0), 0));
   if (needs.command && is_in_kernel(shape.kind) && !shape.thread.is_given()) needs.add(MemoryNeed::of_command_line());
+  for (uint32_t left = can_sleep(shape.kind) ? 0 : needs.process_numbers; left != 0; left &= left - 1)
+    needs.add(MemoryNeed::of_process_number(static_cast<unsigned>(std::countr_zero(left))));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
   if (shape.thread.is_given()) needs.owner = needs.parent = false;

@@ -129,6 +129,17 @@ void RecordEmitter::command_line(uint32_t at) {
   land(absent);
 }
 
+void RecordEmitter::process_number(uint32_t at, unsigned number) {
+  store(r7, at16(at), static_cast<int32_t>(kAbsent));
+  std::optional<ProcessNumber> known = process_number_of_this_thread(number);
+  if (!known || (known->is_pid && pids_.inode)) return;
+  if (layout_.shape.thread.is_given()) known->place.base = layout_.shape.thread.task;
+  kernel_operand(known->place);
+  if (known->less) plus(r1, -known->less);
+  store(r7, at16(at + 8), r1);
+  store(r7, at16(at), 8);
+}
+
 void RecordEmitter::kernel_name(const Operand& address) {
   kernel_operand(address);
   mov(r3, r1);

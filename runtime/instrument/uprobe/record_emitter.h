@@ -43,6 +43,8 @@ class RecordEmitter : protected KernelEmitter {
   void open_file(uint32_t at);
   // Of the running thread's process; the record has room for a length and kMostCommandLine bytes there.
   void command_line(uint32_t at);
+  // Of the process of the firing; the record has room for a length and 8 bytes there.
+  void process_number(uint32_t at, unsigned number);
 
   // Leaves r1 and r2 unchanged.
   void operand_address(Register to, const Operand& operand);

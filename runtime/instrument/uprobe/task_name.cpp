@@ -2,6 +2,7 @@
 #include "runtime/instrument/uprobe/task_name.h"
 
 #include <limits>
+#include <map>
 
 #include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/instrument/uprobe/record.h"
@@ -32,6 +33,14 @@ std::optional<CommandLinePlace> find_command_line() {
   return begin && end ? std::optional(CommandLinePlace{*begin, *end}) : std::nullopt;
 }
 
+std::map<unsigned, ProcessNumber> find_process_numbers() {
+  std::map<unsigned, ProcessNumber> found;
+#define DVM_PROCESS_NUMBER(number, members, less, is_pid) \
+  if (const auto place = find_member(members)) found[number] = {*place, less, is_pid};
+#include "runtime/instrument/uprobe/process_numbers.def"
+  return found;
+}
+
 }  // namespace
 
 int16_t task_name_offset() {
@@ -47,6 +56,12 @@ std::optional<Operand> parent_of_this_thread() {
 std::optional<CommandLinePlace> command_line_of_this_thread() {
   static const std::optional<CommandLinePlace> place = find_command_line();
   return place;
+}
+
+std::optional<ProcessNumber> process_number_of_this_thread(unsigned number) {
+  static const std::map<unsigned, ProcessNumber> numbers = find_process_numbers();
+  const auto found = numbers.find(number);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace dvm::runtime

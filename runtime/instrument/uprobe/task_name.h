@@ -1,6 +1,6 @@
 #pragma once
-// Finds where the kernel keeps a thread's name, parent and command line. Loading the name there costs a few ns; the helper of BPF
-// costs 40.
+// Finds where the kernel keeps a thread's name, parent, command line and numbers. Loading the name there costs a few ns; the
+// helper of BPF costs 40.
 
 #include <cstdint>
 #include <optional>
@@ -20,5 +20,13 @@ struct CommandLinePlace {
   Operand begin, end;
 };
 std::optional<CommandLinePlace> command_line_of_this_thread();
+
+// Element `number` of dvm_process[] of the running thread. Nothing: the kernel has no such number, or it does not say where.
+struct ProcessNumber {
+  Operand place;
+  int32_t less = 0;     // to be taken off
+  bool is_pid = false;  // in the initial namespace
+};
+std::optional<ProcessNumber> process_number_of_this_thread(unsigned number);
 
 }  // namespace dvm::runtime

@@ -162,6 +162,21 @@ class SystemCalls(dvmtest.PrivilegedTest):
         rows = sorted(line.split() for line in out.splitlines() if line.strip())
         self.assertEqual(rows, [["execve", "sh", "16"], ["exit_group", "sh", "9"], ["exit_group", "true", "8"]])
 
+    def test_numbers_of_short_processes_are_known(self):
+        """Each `true` has ended before dvm runs the clause."""
+        script = """
+            proc:::exit /execname == "true" && ppid == $target/ {
+              printf("%s %d %d %d %d\\n", curlwpsinfo->pr_clname, curlwpsinfo->pr_nice, curlwpsinfo->pr_pri, curpsinfo->pr_euid,
+                     curpsinfo->pr_sid == pid && curpsinfo->pr_pgid == pid); }"""
+        row = "B 25 125 65534 1"
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "numbers.dvm")
+            true = "setsid setpriv --reuid=65534 nice -n 5 chrt -b 0 /bin/true"
+            record = dvm("record", "-q", "-o", file, "-n", script, "-c", f"sh -c 'for i in 1 2 3 4 5 6 7 8; do {true}; done; :'")
+            self.assertEqual(record.stdout.split("\n")[:8], [row] * 8, record.stderr)
+            replay = dvm("replay", "-q", file, "-n", script.replace("&& ppid == $target", ""))
+            self.assertIn(row, replay.stdout, replay.stderr)
+
     def test_a_signal_says_what_it_brings(self):
         folder = dvmtest.own_folder(self)
         subprocess.run(["gcc", "-x", "c", "-", "-o", folder / "signalled"], input=SIGNALLED, text=True, check=True)

@@ -63,6 +63,28 @@ TEST(Record, ACommandLineIsThatOfAnEventOfTheKernel) {
   EXPECT_EQ(line.text(), "");
 }
 
+TEST(Record, NumbersOfTheProcessAreThoseOfAnEventOfTheKernel) {
+  CaptureNeeds needs;
+  needs.process_numbers = 1u << 10 | 1u << 2;
+  EXPECT_TRUE(possible_needs(needs, SiteKind::entry).memory.empty());
+  for (const SiteKind kind : {SiteKind::timer, SiteKind::syscall, SiteKind::tracepoint})
+    EXPECT_EQ(possible_needs(needs, kind).memory,
+              (std::vector{MemoryNeed::of_process_number(2), MemoryNeed::of_process_number(10)}));
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::timer), SiteKind::timer);
+  ASSERT_EQ(layout.slots.size(), 2u);
+  std::vector<std::byte> record(layout.size);
+  put(record, layout.slots[0].at, static_cast<uint64_t>(kAbsent));
+  put(record, layout.slots[1].at, 8);
+  put(record, layout.slots[1].at + 8, 120);
+  vm::Firing firing;
+  FiringRoom room;
+  room.fit(layout);
+  decode(layout, record, room, firing);
+  ASSERT_EQ(firing.memory.size(), 1u);
+  EXPECT_EQ(firing.memory[0].address, static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + 10);
+  EXPECT_TRUE(firing.memory[0].is_file);
+}
+
 TEST(Record, EveryField) {
   const RecordLayout layout = make_layout(possible_needs(everything(), SiteKind::entry), SiteKind::entry);
   EXPECT_EQ(layout.size, 8u + 8 + 8 + 16 + 3 * 8 + 16 + 24);

@@ -18,10 +18,11 @@ struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
   bool is_string = false;  // bytes end with the NUL or at strsize
-  // Not memory, but data of the Host: about an open file, whose descriptor is the address; or, at kCommandLine, the words of the
-  // command line, a NUL after each.
+  // Not memory, but data of the Host: about an open file, whose descriptor is the address; at kCommandLine, the words of the
+  // command line, a NUL after each; at kProcessNumber + n, element n of dvm_process[].
   bool is_file = false;
   static constexpr int64_t kCommandLine = int64_t{1} << 32;  // above all descriptors
+  static constexpr int64_t kProcessNumber = int64_t{2} << 32;
 };
 
 // The captured registers of the traced thread, in user mode.

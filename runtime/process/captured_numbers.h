@@ -1,0 +1,29 @@
+#pragma once
+// Numbers of the process as they were at the firing, if they were captured. Probe context.
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "dvm/vm/host.h"
+
+namespace dvm::runtime {
+
+// The bytes that were captured under this number of vm::CapturedMemory. Empty: they were not.
+inline std::span<const std::byte> captured_of_process(std::span<const vm::CapturedMemory> memory, int64_t which) noexcept {
+  const auto is_it = [&](const vm::CapturedMemory& one) { return one.is_file && one.address == static_cast<uint64_t>(which); };
+  const auto found = std::find_if(memory.begin(), memory.end(), is_it);
+  return found == memory.end() ? std::span<const std::byte>() : found->bytes;
+}
+
+// Element `number` of dvm_process[].
+inline std::optional<int64_t> captured_number(std::span<const vm::CapturedMemory> memory, uint64_t number) noexcept {
+  const auto bytes = captured_of_process(memory, vm::CapturedMemory::kProcessNumber + static_cast<int64_t>(number));
+  int64_t value = 0;
+  if (bytes.size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+}  // namespace dvm::runtime
