@@ -239,7 +239,7 @@ class DifoReader {
     dif::for_each_part(row.firing, [&](FiringPart part) {
       part == FiringPart::stack && !arguments.empty() ? use_frames(arguments.front()) : use(part, {});
     });
-    if (row.id == dif::Subroutine::progenyof) needs_.parent = true;
+    if (row.id == dif::Subroutine::progenyof) needs_.parent = needs_.ancestors = true;
     const KnownValue from = read_arguments(row.reads, arguments);
     const bool is_copy = row.value == dif::ValueOrigin::bytes && from.is_word();
     set(in.rd(), is_copy ? KnownValue{KnownValue::Kind::copy, from.word, from.number} : KnownValue{});

@@ -112,6 +112,10 @@ MemoryNeed MemoryNeed::of_process_number(unsigned number) {
   return {.base = Word::zero(), .offset = vm::CapturedMemory::kProcessNumber + number, .size = sizeof(int64_t), .is_file = true};
 }
 
+MemoryNeed MemoryNeed::of_ancestors() {
+  return {.base = Word::zero(), .offset = vm::CapturedMemory::kAncestors, .size = 8 * kMostAncestors, .is_file = true};
+}
+
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
   if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
@@ -138,6 +142,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   any_file |= other.any_file;
   command |= other.command;
   process_numbers |= other.process_numbers;
+  ancestors |= other.ancestors;
   frames = std::max(frames, other.frames);
   kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;

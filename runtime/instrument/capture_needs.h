@@ -69,6 +69,7 @@ struct MemoryNeed {
   static MemoryNeed of_file(const Word& base, int64_t offset);
   static MemoryNeed of_command_line();
   static MemoryNeed of_process_number(unsigned number);
+  static MemoryNeed of_ancestors();
   // Not of an open file, but of the process.
   bool is_of_process() const { return is_file && base.starts_from_zero() && offset >= vm::CapturedMemory::kCommandLine; }
   bool is_command_line() const { return is_of_process() && offset == vm::CapturedMemory::kCommandLine; }
@@ -102,6 +103,7 @@ struct CaptureNeeds {
   // Captured where the kernel has an event, as such a process may end soon:
   bool command = false;          // execargs
   uint32_t process_numbers = 0;  // bit n: dvm_process[n]
+  bool ancestors = false;        // progenyof()
 
   std::vector<MemoryNeed> memory;
   std::vector<KeptWord> keeps{};

@@ -39,5 +39,7 @@ static_assert(sizeof(CapturedFile) % 8 == 0);
 
 // The most bytes of a captured command line; a longer one is cut.
 inline constexpr uint32_t kMostCommandLine = 512;
+// The most ancestors of a process that are captured.
+inline constexpr uint32_t kMostAncestors = 16;
 
 }  // namespace dvm::runtime

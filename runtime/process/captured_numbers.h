@@ -26,4 +26,12 @@ inline std::optional<int64_t> captured_number(std::span<const vm::CapturedMemory
   return value;
 }
 
+// True if this process is an ancestor.
+inline bool is_captured_ancestor(std::span<const vm::CapturedMemory> memory, int64_t pid) noexcept {
+  const auto bytes = captured_of_process(memory, vm::CapturedMemory::kAncestors);
+  for (size_t at = 0; at + sizeof pid <= bytes.size(); at += sizeof pid)
+    if (pid > 0 && std::memcmp(bytes.data() + at, &pid, sizeof pid) == 0) return true;
+  return false;
+}
+
 }  // namespace dvm::runtime

@@ -81,6 +81,7 @@ class ProcessHost final : public vm::Host {
   bool descends_from(int64_t ancestor) noexcept override {
     constexpr int kMostGenerations = 1000;  // reused process ids could form a cycle
     int32_t pid = pid_;
+    if (is_captured_ancestor(captured_, ancestor)) return true;
     for (int i = 0; i < kMostGenerations && pid >= 0; i++, pid = parent_of(pid))
       if (pid == ancestor) return true;
     return false;

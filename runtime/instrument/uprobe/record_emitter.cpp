@@ -140,6 +140,29 @@ void RecordEmitter::process_number(uint32_t at, unsigned number) {
   store(r7, at16(at), 8);
 }
 
+// r8: the task_struct of one after the other. The first process of all is the last.
+void RecordEmitter::ancestors(uint32_t at) {
+  store(r7, at16(at), static_cast<int32_t>(kAbsent));
+  const std::optional<AncestorPlace> place = ancestors_of_threads();
+  if (!place || pids_.inode) return;
+  for (uint32_t n = 0; n < kMostAncestors; n++) store(r7, at16(at + 8 + 8 * n), 0);
+  if (layout_.shape.thread.is_given()) {
+    handed_word(r8, layout_.shape.thread.task);
+  } else {
+    call(BPF_FUNC_get_current_task);
+    mov(r8, r0);
+  }
+  std::vector<Label> ends;
+  for (uint32_t n = 0; n < kMostAncestors; n++) {
+    kernel_word(r8, r8, place->parent);
+    kernel_word(r1, r8, place->number, 4);
+    store(r7, at16(at + 8 + 8 * n), r1);
+    ends.push_back(jump_if(BPF_JLE, r1, 1));
+  }
+  for (const Label end : ends) land(end);
+  store(r7, at16(at), static_cast<int32_t>(8 * kMostAncestors));
+}
+
 void RecordEmitter::kernel_name(const Operand& address) {
   kernel_operand(address);
   mov(r3, r1);

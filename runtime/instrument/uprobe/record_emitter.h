@@ -45,6 +45,8 @@ class RecordEmitter : protected KernelEmitter {
   void command_line(uint32_t at);
   // Of the process of the firing; the record has room for a length and 8 bytes there.
   void process_number(uint32_t at, unsigned number);
+  // Likewise; the record has room for a length and kMostAncestors words there.
+  void ancestors(uint32_t at);
 
   // Leaves r1 and r2 unchanged.
   void operand_address(Register to, const Operand& operand);

@@ -58,6 +58,12 @@ std::optional<CommandLinePlace> command_line_of_this_thread() {
   return place;
 }
 
+std::optional<AncestorPlace> ancestors_of_threads() {
+  static const std::optional<Operand> parent = find_member("real_parent"), number = find_member("tgid");
+  if (!parent || !number) return std::nullopt;
+  return AncestorPlace{static_cast<int32_t>(parent->value), static_cast<int32_t>(number->value)};
+}
+
 std::optional<ProcessNumber> process_number_of_this_thread(unsigned number) {
   static const std::map<unsigned, ProcessNumber> numbers = find_process_numbers();
   const auto found = numbers.find(number);

@@ -21,6 +21,12 @@ struct CommandLinePlace {
 };
 std::optional<CommandLinePlace> command_line_of_this_thread();
 
+// Offsets in a task_struct: of the pointer to that of the parent, and of the process id. Nothing: the kernel does not say.
+struct AncestorPlace {
+  int32_t parent = 0, number = 0;
+};
+std::optional<AncestorPlace> ancestors_of_threads();
+
 // Element `number` of dvm_process[] of the running thread. Nothing: the kernel has no such number, or it does not say where.
 struct ProcessNumber {
   Operand place;

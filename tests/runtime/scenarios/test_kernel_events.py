@@ -177,6 +177,18 @@ class SystemCalls(dvmtest.PrivilegedTest):
             replay = dvm("replay", "-q", file, "-n", script.replace("&& ppid == $target", ""))
             self.assertIn(row, replay.stdout, replay.stderr)
 
+    def test_descendants_of_ended_ones_without_firings_are_known(self):
+        """The shells between $target and `true` fire nothing, and have ended when dvm runs the clause."""
+        script = 'syscall::exit_group:entry /execname == "true" && progenyof($target)/ { @ = count(); } END { printa("%@d\\n", @); }'
+        folder = dvmtest.own_folder(self)
+        (folder / "first").write_text(f"for i in 1 2 3 4 5 6 7 8; do sh {folder}/second; :; done\n")
+        (folder / "second").write_text(f"sh {folder}/third; :\n")
+        (folder / "third").write_text("/bin/true; :\n")
+        file = str(folder / "deep.dvm")
+        record = dvm("record", "-q", "-o", file, "-n", script, "-c", f"sh {folder}/first")
+        self.assertEqual(record.stdout.strip(), "8", record.stderr)
+        self.assertEqual(dvm("replay", "-q", file, "-n", script).stdout.strip(), "8")
+
     def test_a_signal_says_what_it_brings(self):
         folder = dvmtest.own_folder(self)
         subprocess.run(["gcc", "-x", "c", "-", "-o", folder / "signalled"], input=SIGNALLED, text=True, check=True)

@@ -33,6 +33,7 @@ TEST(Capture, EachVariableNeedsItsOwn) {
 TEST(Capture, DescentNeedsTheParent) {
   const auto code = [](dif::Subroutine subroutine) { return needs({push(0), call(subroutine, 1), ret(1)}); };
   EXPECT_TRUE(code(dif::Subroutine::progenyof).parent);
+  EXPECT_TRUE(code(dif::Subroutine::progenyof).ancestors);
   EXPECT_TRUE(code(dif::Subroutine::progenyof).thread);
   EXPECT_FALSE(code(dif::Subroutine::rand).parent);
 }
