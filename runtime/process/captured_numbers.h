@@ -10,6 +10,14 @@
 
 namespace dvm::runtime {
 
+// Elements of dvm_process[] by their names.
+namespace process_number {
+enum : unsigned {
+#define DVM_PROCESS_ID(name, type, field, further) name,
+#include "runtime/process/process_ids.def"
+};
+}  // namespace process_number
+
 // The bytes that were captured under this number of vm::CapturedMemory. Empty: they were not.
 inline std::span<const std::byte> captured_of_process(std::span<const vm::CapturedMemory> memory, int64_t which) noexcept {
   const auto is_it = [&](const vm::CapturedMemory& one) { return one.is_file && one.address == static_cast<uint64_t>(which); };

@@ -42,6 +42,7 @@ class ProcessHost final : public vm::Host {
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid, tid_ = firing.tid, cpu_ = firing.cpu;
     uid_ = firing.uid, gid_ = firing.gid, ppid_ = firing.ppid;
+    if (is_replay_) take_recorded_ids(firing.memory);
     if (Child& known = parents_[place(pid_)]; ppid_ >= 0 && !known.was_forked) known = {pid_, ppid_, false};
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
@@ -123,6 +124,12 @@ class ProcessHost final : public vm::Host {
   uint32_t speculation() noexcept override { return speculations_->open(); }
 
  private:
+  // Those that have changed since the process first fired.
+  void take_recorded_ids(std::span<const vm::CapturedMemory> memory) noexcept {
+    uid_ = captured_number(memory, process_number::uid).value_or(-1);
+    gid_ = captured_number(memory, process_number::gid).value_or(-1);
+    ppid_ = static_cast<int32_t>(captured_number(memory, process_number::ppid).value_or(-1));
+  }
   struct Child {
     int32_t pid = 0, parent = 0;
     bool was_forked = false;  // by a process that is followed; otherwise the parent was that of its latest firing

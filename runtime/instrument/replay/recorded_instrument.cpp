@@ -52,6 +52,7 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
     for (EnabledProbe& enabled : widened) {
       const uint16_t unknown = not_asked(enabled);
       enabled.needs |= kWhateverIsAsked;
+      if (name() == "uprobe") enabled.needs.owner = enabled.needs.parent = true;  // others make system calls for these
       enabled.needs.args &= static_cast<uint16_t>(~unknown);
       enabled.clauses.clear();  // its firings are recorded
       enabled.in_dvm = InDvm::accounted;

@@ -22,6 +22,8 @@
 //              u8 length of execname with its NUL, 0: none | u8 pieces of memory | u64 each arg that is not 0 | execname |
 //              u64 each frame of the kernel stack, whose top bit is set, and of the user stack | each piece, those captured at
 //              the firing first, then those read late: u64 address | u32 size | u32 1 if it is a string | bytes
+//              pieces that are files: of the descriptor `address`, or data of the process (vm::CapturedMemory); so are its user,
+//              group and parent if they are no longer those of its first event
 //   processes count times: i32 pid ppid pgid sid | i64 uid gid euid egid | i64 threads | text name | text command line
 //   objects  count times: i32 pid | u32 flags, as of probes | u64 address of its code | u64 offset of that in the file |
 //              text name | text path: what the process had mapped
@@ -96,6 +98,7 @@ class RecordingWriter {
   RecordingWriter();
   bool encode(const vm::Firing& firing) noexcept;
   void note_process(const vm::Firing& firing) noexcept;
+  void find_changed(const vm::Firing& firing) noexcept;
   void note_stack(const vm::Firing& firing) noexcept;
   void flush() noexcept;
   void write_block(uint32_t kind, uint32_t count, std::span<const std::byte> payload) noexcept;
@@ -132,7 +135,12 @@ class RecordingWriter {
   std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);
   std::vector<uint32_t> new_processes_;
   size_t process_count_ = 0;
-  int32_t noted_pid_ = 0;  // the process of the last firing
+  int32_t noted_pid_ = 0;               // the process of the last firing
+  const SeenProcess* noted_ = nullptr;  // the same; null: there is no room for it
+  // Numbers of the process at this firing that are not those of its first one, as captured memory.
+  std::array<int64_t, 3> changed_values_{};
+  std::array<vm::CapturedMemory, 3> changed_{};
+  size_t changed_count_ = 0;
   SeenAddresses addresses_;
 };
 

@@ -15,6 +15,7 @@
 #include "common/output_file.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
+#include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -168,7 +169,8 @@ void RecordingWriter::add_probe(const Probe& probe, uint16_t unknown) {
 bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   EventHead head{};
   for_each_field(head, firing, [](auto& field, const auto& of_firing) { field = of_firing; });
-  head.memory = static_cast<uint8_t>(std::min<size_t>(firing.memory.size(), UINT8_MAX));
+  const auto memory = firing.memory.first(std::min<size_t>(firing.memory.size(), UINT8_MAX - changed_count_));
+  head.memory = static_cast<uint8_t>(memory.size() + changed_count_);
   head.late = static_cast<uint16_t>(std::min(firing.late.size(), LateReads::kMostPieces));
   const auto kernel_stack = firing.kernel_stack.first(std::min<size_t>(firing.kernel_stack.size(), kMostFrames));
   const auto whole = firing.user_stack(), stack = whole.first(std::min<size_t>(whole.size(), kMostFrames));
@@ -186,7 +188,8 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   if (head.execname > 0) out.put('\0');
   out.put_bytes(kernel_stack.data(), kernel_stack.size_bytes());
   out.put_bytes(stack.data(), stack.size_bytes());
-  put_pieces(out, firing.memory.first(head.memory));
+  put_pieces(out, memory);
+  put_pieces(out, std::span(changed_).first(changed_count_));
   put_pieces(out, firing.late.first(head.late));
   if (!out.ok()) return false;
   auto length = static_cast<uint32_t>(out.used());
@@ -201,6 +204,8 @@ void RecordingWriter::empty_buffer() noexcept {
 
 bool RecordingWriter::write(const vm::Firing& firing) noexcept {
   if (firing.probe_id >= probes_.size() || !probes_[firing.probe_id]) return true;
+  note_process(firing);
+  find_changed(firing);
   if (!encode(firing)) {
     flush();
     if (!encode(firing)) {
@@ -210,7 +215,6 @@ bool RecordingWriter::write(const vm::Firing& firing) noexcept {
   }
   buffered_++;
   events_++;
-  note_process(firing);
   note_stack(firing);
   return used_ <= kBuffer / 2;
 }
@@ -231,12 +235,15 @@ std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t has
 
 // Processes beyond the available room have no ids in a replay.
 void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
-  if (firing.pid <= 0 || firing.pid == noted_pid_) return;
-  noted_pid_ = firing.pid;
+  if (firing.pid == noted_pid_) return;
+  noted_pid_ = firing.pid, noted_ = nullptr;
+  if (firing.pid <= 0) return;
   const auto place = find_place(
       processes_, static_cast<uint32_t>(firing.pid), process_count_, [](const SeenProcess& p) { return p.pid == 0; },
       [&](const SeenProcess& p) { return p.pid == firing.pid; });
-  if (!place || processes_[*place].pid != 0) return;
+  if (!place) return;
+  noted_ = &processes_[*place];
+  if (noted_->pid != 0) return;
   SeenProcess& process = processes_[*place];
   process.pid = firing.pid;
   process_count_++;
@@ -245,6 +252,20 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   if (firing.uid >= 0) process.ids.uid = firing.uid, process.ids.gid = firing.gid;
   if (firing.ppid >= 0) process.ids.ppid = firing.ppid;
   firing.execname.copy(process.name.data(), process.name.size() - 1);  // the rest of the name is 0 already
+}
+
+void RecordingWriter::find_changed(const vm::Firing& firing) noexcept {
+  const ProcessIds first = noted_ != nullptr ? noted_->ids : ProcessIds{};
+  changed_count_ = 0;
+  const auto check = [&](unsigned number, int64_t now, int64_t before) {
+    if (now < 0 || now == before) return;
+    int64_t& value = changed_values_[changed_count_] = now;
+    changed_[changed_count_++] = {static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + number,
+                                  std::as_bytes(std::span(&value, 1)), false, true};
+  };
+  check(process_number::uid, firing.uid, first.uid);
+  check(process_number::gid, firing.gid, first.gid);
+  check(process_number::ppid, firing.ppid, first.ppid);
 }
 
 void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {

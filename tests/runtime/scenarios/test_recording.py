@@ -61,6 +61,14 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("hint: the recording has no such probe; dvm replay --info lists its probes", result.stderr)
 
+    def test_ids_that_a_process_changes_are_those_of_the_event(self):
+        code = 'syscall(110); syscall(106, 65534); syscall(105, 65533); syscall(110)'  # getppid, setgid, setuid
+        path = os.path.join(self.folder.name, "ids.dvm")
+        record = dvm("record", "-q", "-o", path, "-n", "syscall::getppid:entry /pid == $target/ { }", "-c", f"perl -e '{code}'")
+        self.assertEqual(record.returncode, 0, record.stderr)
+        replay = dvm("replay", "-q", path, "-n", 'syscall::getppid:entry { printf("%d %d %d\\n", uid, gid, ppid > 0); }')
+        self.assertEqual(replay.stdout.split("\n")[:2], ["0 0 1", "65533 65534 1"], replay.stderr)
+
     def test_info_says_what_it_holds(self):
         result = dvm("replay", "--info", self.path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

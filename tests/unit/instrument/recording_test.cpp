@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "runtime/instrument/replay/recording_format.h"
+#include "runtime/process/captured_numbers.h"
 #include "tests/fuzz/fuzz_support.h"
 
 namespace dvm::runtime {
@@ -203,6 +204,34 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   EXPECT_EQ(process.name, "a-name");
   EXPECT_THAT(process.command_line, HasSubstr("recording_test"));
   EXPECT_FALSE((*reader)->add_probes(catalog));  // they are there already
+}
+
+TEST_F(Recording, KeepsTheIdsThatAProcessHasChanged) {
+  auto writer = RecordingWriter::open(path_, 0);
+  ASSERT_TRUE(writer);
+  (*writer)->add_probe(tick(8));
+  vm::Firing firing;
+  firing.probe_id = 8, firing.pid = getpid();
+  firing.uid = 5, firing.gid = 6, firing.ppid = 7;
+  (*writer)->write(firing);
+  firing.uid = 50, firing.ppid = 70;
+  (*writer)->write(firing);
+  firing.uid = firing.gid = firing.ppid = -1;  // not captured
+  (*writer)->write(firing);
+  ASSERT_TRUE((*writer)->finish(0));
+
+  auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ((*reader)->processes().at(0).ids.uid, 5);
+  const auto changed = [&](unsigned number) { return captured_number(firing.memory, number).value_or(0); };
+  ASSERT_TRUE((*reader)->next(firing));
+  EXPECT_TRUE(firing.memory.empty());
+  ASSERT_TRUE((*reader)->next(firing));
+  EXPECT_EQ(changed(process_number::uid), 50);
+  EXPECT_EQ(changed(process_number::gid), 0);
+  EXPECT_EQ(changed(process_number::ppid), 70);
+  ASSERT_TRUE((*reader)->next(firing));
+  EXPECT_TRUE(firing.memory.empty());
 }
 
 TEST_F(Recording, KeepsTheNamesOfWhatIsOnAStackAndOfWhatWasAskedFor) {
