@@ -147,11 +147,16 @@ void TypeImporter::add_members(const Type& type) {
   if (place == records_.end() || !type.source || !type.is_complete) return;
   auto& [record, described] = place->second;
   record->source = nullptr;
+  if (catalog_->describe(described).has_variants)
+    record->fields.push_back({"variant", types_.array_of(types_.basic("unsigned char"), record->size)});
   const std::vector<dif::MemberDesc> members = catalog_->members(described);
   for (const dif::MemberDesc& m : members)
     if (!m.name.empty()) record->fields.push_back({m.name, import(m.type), m.offset, m.bits, m.shift, m.storage});
   for (const dif::MemberDesc& m : members)
-    if (m.name.empty()) add_inner(*record, m);
+    if (m.is_virtual)
+      record->virtual_bases.push_back(import(m.type));
+    else if (m.name.empty())
+      add_inner(*record, m);
 }
 
 std::vector<std::pair<std::string, int64_t>> TypeImporter::enumerators(const Type* enumeration) const {
@@ -164,7 +169,9 @@ std::vector<std::pair<std::string, int64_t>> TypeImporter::enumerators(const Typ
 
 void TypeImporter::add_inner(Type& record, const dif::MemberDesc& member) {
   const Type& inner = resolve(*import(member.type));
-  inner.find("");  // brings its members in
+  if (&inner == &record) return;  // damaged
+  inner.find("");                 // brings its members in
+  record.virtual_bases.insert(record.virtual_bases.end(), inner.virtual_bases.begin(), inner.virtual_bases.end());
   for (const Field& field : inner.fields) {
     if (record.fields.size() >= kMostFields) return;
     record.fields.push_back(field);

@@ -56,6 +56,8 @@ struct Type {
   std::vector<Field> fields;                                 // of a record, with those of its anonymous members
   std::vector<std::pair<std::string, int64_t>> enumerators;  // of an enumeration
 
+  std::vector<const Type*> virtual_bases{};  // of a class: where they lie is not known
+
   MemberSource* source = nullptr;  // of a record without fields yet
 
   const Field* find(std::string_view field) const;

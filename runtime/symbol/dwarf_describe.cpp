@@ -163,11 +163,20 @@ bool place(const Dwarf_Die& die, dif::MemberDesc& member) {
   return offset && *offset < kMostBytes;
 }
 
-// A virtual base's place is computed while the program runs.
-bool is_placed(Dwarf_Die& die) {
+bool is_part(Dwarf_Die& die) {
   if (dwarf_tag(&die) == DW_TAG_member)
     return dwarf_hasattr(&die, DW_AT_external) == 0 && dwarf_hasattr(&die, DW_AT_const_value) == 0;
-  return dwarf_tag(&die) == DW_TAG_inheritance && number(die, DW_AT_virtuality).value_or(0) == 0;
+  return dwarf_tag(&die) == DW_TAG_inheritance;
+}
+
+bool has_variants(const Dwarf_Die& die) {
+  bool found = false;
+  DieWalk walk(kMostMembers);
+  walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
+    found |= dwarf_tag(&child) == DW_TAG_variant_part;
+    return found ? DieWalk::Next::stop : DieWalk::Next::over;
+  });
+  return found;
 }
 
 }  // namespace
@@ -200,6 +209,7 @@ dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table) {
   desc.target = type_of(die, table);
   if (desc.as == DescribedAs::integer) describe_base(die, desc);
   if (desc.as == DescribedAs::enumeration) desc.is_signed = is_signed_enumeration(die);
+  if (desc.as == DescribedAs::structure) desc.has_variants = has_variants(die);
   if (desc.as == DescribedAs::pointer) desc.size = 8;
   if (desc.as == DescribedAs::array) desc.counts = dimensions(die);
   return desc;
@@ -220,12 +230,13 @@ std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table) {
   std::vector<dif::MemberDesc> members;
   DieWalk walk(kMostMembers);
   walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
-    if (!is_placed(child)) return DieWalk::Next::over;
+    if (!is_part(child)) return DieWalk::Next::over;
     dif::MemberDesc member;
     member.name = name_of(child);
     member.type = type_of(child, table);
     member.is_base = dwarf_tag(&child) == DW_TAG_inheritance;
-    if (place(child, member)) members.push_back(std::move(member));
+    member.is_virtual = member.is_base && number(child, DW_AT_virtuality).value_or(0) != 0;
+    if (member.is_virtual || place(child, member)) members.push_back(std::move(member));
     return DieWalk::Next::over;
   });
   return members;

@@ -104,7 +104,7 @@ class Classifier {
         for (const dif::MemberDesc& member : members_of(*die, table_))
           if (member.bits != 0)
             merge(offset + member.offset < 8 ? to.low : to.high, Class::integer);
-          else
+          else if (!member.is_virtual)
             add(member.type, offset + member.offset, to, depth + 1);
         return;
       case DescribedAs::array:

@@ -33,6 +33,7 @@ struct TypeDesc {
   bool is_signed = false;
   bool is_char = false;
   bool is_complete = true;       // false: declared but not defined
+  bool has_variants = false;     // an enumeration of Rust whose variants have members: a discriminant says which are there
   TypeRef target = 0;            // of a pointer, array, alias or qualified type
   uint64_t line = 0;             // of the declaration, to distinguish types of the same name
   std::vector<uint64_t> counts;  // of an array: the size of each dimension, outermost first; 0: unknown
@@ -47,6 +48,7 @@ struct MemberDesc {
   unsigned shift = 0;
   unsigned storage = 0;
   bool is_base = false;
+  bool is_virtual = false;  // a base whose offset is known only while the program runs
 };
 
 struct EnumeratorDesc {

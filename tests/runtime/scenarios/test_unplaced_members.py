@@ -1,0 +1,56 @@
+"""Types of programs with parts whose place D does not know: virtual bases of C++, and variants of Rust."""
+
+import shutil
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import dvm
+
+CLASSES = """
+struct Water { int salt = 3; };
+struct Sea : virtual Water { int depth = 4; };
+struct Reef : Sea { int corals = 5; };
+extern "C" [[gnu::noinline]] void look(Reef *reef) { asm volatile("" : : "r"(reef) : "memory"); }
+int main() { Reef reef; look(&reef); }
+"""
+ENUMERATIONS = """
+pub enum Shape { Circle(u8), Square { side: u8, height: u8 } }
+pub struct Item { number: u32, shape: Shape }
+#[no_mangle] #[inline(never)] pub extern "C" fn look(item: &Item) { std::hint::black_box(item); }
+fn main() { look(&Item { number: 5, shape: Shape::Square { side: 7, height: 9 } }); std::process::exit(0); }
+"""
+
+
+class UnplacedMembers(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = dvmtest.own_folder(self)
+
+    def look(self, action):
+        return dvm("run", "-q", "-n", f"pid$target:a.out:look:entry {{ {action} }}", "-c", str(self.folder / "program"))
+
+    def build(self, name, text, *words):
+        (self.folder / name).write_text(text)
+        subprocess.run([*words, "-g", str(self.folder / name), "-o", str(self.folder / "program")], check=True, capture_output=True)
+
+    def test_members_of_virtual_bases_are_refused_with_the_reason(self):
+        self.build("classes.cpp", CLASSES, "g++", "-O1")
+        self.assertEqual(self.look("trace(args[0]->corals + args[0]->depth);").stdout.strip(), "9")
+        refused = self.look("trace(args[0]->salt);")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("salt is not a member of struct Reef", refused.stderr)
+        self.assertIn("hint: it is a member of struct Water, a virtual base, whose place is known only to the running program\n", refused.stderr)
+        self.assertIn("struct Water (virtual base) = <unknown type>\n", self.look("print(*args[0]);").stdout)
+
+    def test_enumerations_of_rust_with_members_are_bytes(self):
+        if not shutil.which("rustc"):
+            dvmtest.skip_or_fail(self, "no rustc")
+        self.build("enumerations.rs", ENUMERATIONS, "rustc", "-O")
+        printed = self.look("print(*args[0]); trace(args[0]->shape.variant[1]);").stdout
+        self.assertIn("    struct Shape shape = {\n        unsigned char [3] variant = [ 0x1, 0x7, 0x9 ]\n    }\n", printed)
+        self.assertTrue(printed.endswith("7\n"), printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
