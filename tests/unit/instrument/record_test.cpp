@@ -7,6 +7,7 @@
 
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/process/captured_command_line.h"
+#include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -83,6 +84,22 @@ TEST(Record, NumbersOfTheProcessAreThoseOfAnEventOfTheKernel) {
   ASSERT_EQ(firing.memory.size(), 1u);
   EXPECT_EQ(firing.memory[0].address, static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + 10);
   EXPECT_TRUE(firing.memory[0].is_file);
+}
+
+TEST(Record, AncestorsAreThoseOfAnEventOfTheKernel) {
+  CaptureNeeds needs;
+  needs.ancestors = true;
+  EXPECT_TRUE(possible_needs(needs, SiteKind::return_).memory.empty());
+  EXPECT_EQ(possible_needs(needs, SiteKind::timer).memory, std::vector{MemoryNeed::of_ancestors()});
+  const int64_t ids[] = {300, 20, 1, 0};
+  const std::vector<vm::CapturedMemory> memory = {
+      {vm::CapturedMemory::kCommandLine, {}, false, true},
+      {vm::CapturedMemory::kAncestors, std::as_bytes(std::span(ids)), false, true},
+      {static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + 3, std::as_bytes(std::span(ids, 1)), false, true}};
+  for (const int64_t pid : {300, 20, 1}) EXPECT_TRUE(is_captured_ancestor(memory, pid));
+  for (const int64_t pid : {0, 2, 301, -1}) EXPECT_FALSE(is_captured_ancestor(memory, pid));
+  EXPECT_EQ(captured_number(memory, 3), 300);
+  EXPECT_EQ(captured_number(memory, 2), std::nullopt);
 }
 
 TEST(Record, EveryField) {
