@@ -54,9 +54,9 @@ PROGRAMS = {
     "java": ("class Busy { static int inner(int n) { return new int[n].length; } static void outer() { for (int i = 0; i < 9; i++) inner(i); }\n"
              "static Object ready; public static void main(String[] words) throws Exception {\n"
              "ready = new java.io.RandomAccessFile(words[0], \"r\").getChannel().map(java.nio.channels.FileChannel.MapMode.READ_ONLY, 0, 1);\n"
-             "for (int i = 0;; i++) { outer(); new java.io.File(\"/dev/null\").length(); Thread.sleep(50);\n"
+             "for (int i = 0;; i++) { for (int j = 0; j < 50; j++) outer(); new java.io.File(\"/dev/null\").length(); Thread.sleep(50);\n"
              "if (i % 10 == 0) new Thread(Busy::outer).start();\n"
-             "if (i % 10 == 5) java.lang.reflect.Proxy.newProxyInstance(new ClassLoader() {}, new Class<?>[] {Runnable.class}, (a, b, c) -> null);\n"
+             "if (i % 100 == 5) java.lang.reflect.Proxy.newProxyInstance(new ClassLoader() {}, new Class<?>[] {Runnable.class}, (a, b, c) -> null);\n"
              "if (i % 20 == 0) System.gc(); } } }\n", ["java"], "Busy.java"),
 }
 # Programs in Python that have the name of another one, which scripts select by execname.
