@@ -1,7 +1,7 @@
 // Executes a program at its second try.
 //
-//   retrying MILLISECONDS call PROGRAM N      tries to execute a file that does not exist, waits, then executes PROGRAM with N
-//   retrying MILLISECONDS syscall PROGRAM N   the same, by a system call instruction of its own
+//   retrying MILLISECONDS call PROGRAM ARGUMENT...      tries to execute a file that does not exist, waits, then executes PROGRAM
+//   retrying MILLISECONDS syscall PROGRAM ARGUMENT...   the same, by a system call instruction of its own
 //
 // Meanwhile a child stops its parent's parent, and continues it some time after the second try.
 #include <signal.h>
@@ -41,7 +41,7 @@ static void stop_meanwhile(volatile int* has_failed, pid_t tracer, long count) {
 int main(int argc, char** argv) {
   volatile int* has_failed = mmap(0, sizeof *has_failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const pid_t tracer = getppid();
-  if (argc != 5) return 1;
+  if (argc < 5) return 1;
   const long count = atol(argv[1]);
   const int calls = strcmp(argv[2], "call") == 0;
   if (fork() == 0) stop_meanwhile(has_failed, tracer, count);

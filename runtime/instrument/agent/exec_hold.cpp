@@ -32,7 +32,8 @@ namespace dvm::runtime {
 namespace {
 
 // Until the kernel has executed a program, until the thread tries to, until it tries again while it runs, and until it stops, in
-// ns.
+// ns. A program that was missed may execute the next one soon.
+constexpr uint64_t kNextWithin = 100'000'000;
 constexpr uint64_t kWithin = 2'000'000'000, kTriesWithin = 500'000'000, kTriesAgainWithin = 20'000'000, kStopsWithin = 50'000'000;
 constexpr useconds_t kPause = 50;
 
@@ -72,17 +73,17 @@ class Execing {
   Execing(const Execing&) = delete;
   Execing& operator=(const Execing&) = delete;
 
-  bool seize() {
+  bool seize(uint64_t within = kWithin) {
     constexpr long kOptions = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
     is_traced_ = ptrace(PTRACE_SEIZE, tid_, 0, kOptions) == 0 && ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0;
-    return is_traced_ && next();
+    return is_traced_ && next(within);
   }
 
   // To the exec of a program. Signal handlers may run before. Behind a try that has failed, another may follow, as along PATH.
   // False: it makes another call then, executes what may not be held, takes too long, or is gone.
-  bool run_to_exec() {
+  bool run_to_exec(uint64_t within = kTriesWithin) {
     if (executes()) return true;  // it did not wait for dvm
-    const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kTriesWithin;
+    const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + within;
     while (go_on_to_call(deadline)) {
       if (executes()) return true;
       if (is_group_stop(status_) || (is_call(status_) && !is_wanted_call())) return false;
@@ -205,13 +206,8 @@ class NamedThread {
   const std::function<void(pid_t)>& tell_;
 };
 
-HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {
-  if (status_field(tid, "Tgid:") != std::to_string(pid)) return tell(0), HeldExec{ExecHold::unknown, {}};
-  Execing thread(pid, tid);
-  const bool is_seized = thread.seize();
-  const NamedThread named(tid, tell);
-  if (!is_seized || (!thread.executes() && is_over())) return {};
-  if (!thread.run_to_exec()) return {thread.result(), {}};
+// The thread has just executed a program.
+HeldExec hold_at_entry(pid_t pid, Execing& thread) {
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
   const std::optional<uint64_t> entry = runs_linker(pid) ? thread.run_to_loaded() : entry_point(pid);
   if (!entry || !thread.run_to(*entry)) return {};
@@ -219,11 +215,31 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, cons
   return held ? HeldExec{ExecHold::held, *held} : HeldExec{};
 }
 
+HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {
+  if (status_field(tid, "Tgid:") != std::to_string(pid)) return tell(0), HeldExec{ExecHold::unknown, {}};
+  Execing thread(pid, tid);
+  const bool is_seized = thread.seize();
+  const NamedThread named(tid, tell);
+  if (!is_seized || (!thread.executes() && is_over())) return {};
+  return thread.run_to_exec() ? hold_at_entry(pid, thread) : HeldExec{thread.result(), {}};
+}
+
+HeldExec hold_next(pid_t pid) {
+  Execing thread(pid, pid);
+  return thread.seize(kStopsWithin) && thread.run_to_exec(kNextWithin) ? hold_at_entry(pid, thread) : HeldExec{};
+}
+
 }  // namespace
 
 HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {
   HeldExec held;
   work_unstopped(pid, [&] { held = hold(pid, tid, tell, is_over); });
+  return held;
+}
+
+HeldExec hold_next_exec(pid_t pid) {
+  HeldExec held;
+  work_unstopped(pid, [&] { held = hold_next(pid); });
   return held;
 }
 

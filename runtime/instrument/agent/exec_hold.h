@@ -22,7 +22,8 @@ namespace dvm::runtime {
 // - held     The process waits at the entry point of its new program.
 // - missed   The process executes a program that already runs, or has ended.
 // - none     The process executes no program.
-// - unknown  The process has no such thread, or the thread did not come to its exec in time. The memory of the process tells whether
+// - unknown  The process has no such thread, or the thread did not come to its exec in time. The memory of the process tells
+// whether
 //            it has executed a program.
 enum class ExecHold : uint8_t { held, missed, none, unknown };
 
@@ -33,5 +34,7 @@ struct HeldExec {
 
 // tell: names the thread that goes on, because it is traced; 0: none. is_over: it has executed a program before.
 HeldExec hold_exec(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over);
+// For a process that was missed: holds the next program that its first thread executes, if it does so soon.
+HeldExec hold_next_exec(pid_t pid);
 
 }  // namespace dvm::runtime

@@ -55,8 +55,12 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
     if (by_memory) executed_.insert(load.pid);
   for (const auto& [pid, target] : targets) {
     if (!target->lanes || !target->agent.is_on() || target->has_become_other || held_.contains(pid)) continue;
-    const HeldExec hold = look_at(pid, *target, by_memory);
-    if (hold.result == ExecHold::missed) missed_.push_back(pid), note(pid, late);
+    HeldExec hold = look_at(pid, *target, by_memory);
+    if (hold.result == ExecHold::missed) {
+      note(pid, late);
+      if (by_memory && target->has_become_other) hold = hold_next_exec(pid);
+      if (hold.result == ExecHold::missed) missed_.push_back(pid);
+    }
     if (hold.result != ExecHold::held) continue;
     held_.emplace(pid, hold.hold);
     if (executed_.insert(pid).second) loads.push_back({pid, pid});

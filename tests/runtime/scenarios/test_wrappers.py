@@ -90,6 +90,12 @@ class Wrappers(unittest.TestCase):
         result = self.run_as_user(COUNT, "./retrying 700 syscall ./looper 300")
         self.assertIn("has executed a program that could not be held", result.stderr)
 
+    def test_the_next_program_is_held_after_one_that_was_not(self):
+        """The wrapper's own system call instruction executes the first one, while dvm is stopped. Each executes the next at once."""
+        result = self.run_as_user("pid$target:renewed:func:entry { @ = count(); exit(0); }", "./retrying 700 syscall ./renewed exec 5000")
+        self.assertEqual(result.stdout.split()[-1:], ["1"], result.stderr)
+        self.assertIn("has executed a program that could not be held", result.stderr)
+
     def test_one_that_is_not_found(self):
         result = self.run_as_user(COUNT, "sh -c 'exec ./nothing'")
         self.assertIn("not found", result.stderr)
