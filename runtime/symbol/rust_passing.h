@@ -16,15 +16,19 @@ struct RustScalar {
   bool is_floating = false;
 
   uint64_t end() const { return offset + size; }
+  bool operator==(const RustScalar&) const = default;
 };
 
 struct RustPassing {
-  // unknown: an enumeration whose values have members, a union, or a floating-point number in a structure that may be repr(C)
+  // unknown: an enumeration whose values have different members, or several, a union, or a floating-point number in a structure
+  // that may be repr(C)
   enum class Kind : uint8_t { nothing, scalars, aggregate, unknown };
   Kind kind = Kind::nothing;
   std::vector<RustScalar> scalars;  // one or two
+
+  bool operator==(const RustPassing&) const = default;
 };
 
-RustPassing rust_passing(dif::TypeRef type, DieTable& table, unsigned depth = 0);
+RustPassing rust_passing(dif::TypeRef type, DieTable& table);
 
 }  // namespace dvm::runtime

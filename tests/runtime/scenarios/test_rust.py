@@ -24,9 +24,14 @@ pub struct Mixed { f: f32, i: i32 }
 #[no_mangle] #[inline(never)] pub fn mixed(p: Mixed, k: i32) -> i32 { black_box(p.f as i32 + p.i + k) }
 #[no_mangle] #[inline(never)] pub fn tuple(p: (i8, i32), k: i32) -> i32 { black_box(p.0 as i32 + p.1 + k) }
 #[no_mangle] #[inline(never)] pub fn split(a: i32, b: i32, c: i32, d: i32, e: i32, s: &str, k: i32) -> i32 { black_box(a + b + c + d + e + s.len() as i32 + k) }
+pub enum Choice { Number(i32), Letter(char), Nothing }
+#[no_mangle] #[inline(never)] pub fn option(o: Option<i64>, k: i32) -> i32 { black_box(o.unwrap_or(0) as i32 + k) }
+#[no_mangle] #[inline(never)] pub fn choice(c: Choice, k: i32) -> i32 { black_box(match c { Choice::Number(n) => n, Choice::Letter(_) => 1, Choice::Nothing => 2 } + k) }
+#[no_mangle] #[inline(never)] pub fn found(k: usize) -> Option<&'static str> { black_box(if k > 0 { Some("found") } else { None }) }
 fn main() {
     pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
     large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
+    option(Some(3), 9); choice(Choice::Number(4), 10); found(11);
     split(1, 2, 3, 4, 5, "a string", 8);
 }
 """
@@ -39,8 +44,10 @@ pid$target:a.out:floats:entry { printf("floats %d\\n", args[1]); }
 pid$target:a.out:mixed:entry { printf("mixed %d %d\\n", args[0].i, args[1]); }
 pid$target:a.out:tuple:entry { printf("tuple %d %d %d\\n", args[0].__0, args[0].__1, args[1]); }
 pid$target:a.out:split:entry { printf("split %d %s %d %d\\n", args[4], copyinstr((uintptr_t)args[5].data_ptr, args[5].length + 1), args[5].length, args[6]); }
+pid$target:a.out:option:entry, pid$target:a.out:choice:entry { printf("%s %d\\n", probefunc, args[1]); }
+pid$target:a.out:found:entry { printf("found %d\\n", args[0]); }
 """
-WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7",
+WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10", "found 11",
           "split 5 a string 8 8"]
 
 
