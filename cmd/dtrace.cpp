@@ -18,7 +18,6 @@
 namespace dvm::cmd {
 namespace {
 
-constexpr int kUsage = 2;
 
 // dtrace's own letters and words.
 constexpr const char* kUsageText =
@@ -49,7 +48,7 @@ struct CommandLine {
   }
 
   void choose(char wanted) {
-    if (mode != 0 && mode != wanted) complain("only one of the [-AGhlV] options can be specified at a time", kUsage);
+    if (mode != 0 && mode != wanted) complain("only one of the [-AGhlV] options can be specified at a time", kBadUsage);
     mode = wanted;
   }
 
@@ -110,18 +109,18 @@ int print_version(bool is_verbose) {
 
 int usage() {
   std::fputs(kUsageText, stderr);
-  return kUsage;
+  return kBadUsage;
 }
 
 int misused(std::string_view problem) {
   fail("{}", problem);
-  return kUsage;
+  return kBadUsage;
 }
 
 int build(const CommandLine& line) {
   ScriptOptions script = line.tracing.script;
   if (script.programs.empty()) return misused(fmt::format("-{} requires one or more scripts or enabling options", line.mode));
-  if (line.mode == 'h') return write_probe_header(script, line.tracing.output);
+  if (line.mode == 'h') return write_probe_header(script, line.tracing.output, "-h");
   const std::vector<std::string> objects = std::move(script.operands);
   script.operands.clear();
   return write_probe_object(script, line.tracing.output, objects);

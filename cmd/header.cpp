@@ -187,8 +187,6 @@ int write_header(const std::string& path, const std::string& text) {
   return 0;
 }
 
-bool declares_probes(const compiler::ProviderDesc& provider) { return !provider.probes.empty(); }
-
 }  // namespace
 
 ProbeNames probe_names(const std::string& provider, const std::string& probe) {
@@ -200,10 +198,11 @@ ProbeNames probe_names(const std::string& provider, const std::string& probe) {
 }
 
 Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
-                                  const std::string& extension, const char* what) {
+                                  const std::string& extension, const char* caller) {
   if (!output.empty()) return output;
   if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
-    return Error{fmt::format("-o FILE is missing: it names the {}", what)};
+    return Error{fmt::format("{} requires an output file if {} scripts are specified\n    hint: -o FILE names it", caller,
+                             sources.size() > 1 ? "multiple" : "no")};
   const std::string& name = sources[0].name;
   const size_t begin = name.rfind('/') + 1;
   return name.substr(begin, name.size() - 1 - begin) + extension;
@@ -223,14 +222,13 @@ std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const Scri
   return providers;
 }
 
-int write_probe_header(const ScriptOptions& script, const std::string& output) {
+int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller) {
   std::vector<compiler::Source> sources;
   const std::optional<std::vector<compiler::ProviderDesc>> providers = declared_providers(script, sources);
   if (!providers) return 1;
-  if (std::none_of(providers->begin(), providers->end(), declares_probes))
-    return fail("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
-  Result<std::string> path = output_beside(output, sources, "h", "header");
-  if (!path) return fail("{}", path.error().message);
+  Result<std::string> path = output_beside(output, sources, "h", caller);
+  if (!path) return fail("{}", path.error().message), kBadUsage;
+  if (providers->empty()) tell("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
   Result<std::string> header = make_header(*providers, guard_of(*path));
   if (!header) return fail("{}", header.error().message);
   return write_header(*path, *header);
@@ -246,7 +244,7 @@ void add_header(CLI::App& app, CommandAction& chosen) {
       ->add_option("-o", given->output,
                    "Write the header to this file; - is standard output (default: named as the script, with .h)")
       ->type_name("FILE");
-  command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output); }; });
+  command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output, "header"); }; });
 }
 
 }  // namespace dvm::cmd

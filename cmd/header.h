@@ -9,6 +9,8 @@
 
 namespace dvm::cmd {
 
+inline constexpr int kBadUsage = 2;  // the exit status
+
 // A provider's probe as C names it.
 struct ProbeNames {
   std::string symbol, macro, note;  // dvm_disk_start__io, DISK_START_IO, start__io
@@ -17,14 +19,14 @@ ProbeNames probe_names(const std::string& provider, const std::string& probe);
 
 // "dir/disk.d" is written to "disk.EXTENSION", if it is the only source.
 Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
-                                  const std::string& extension, const char* what);
+                                  const std::string& extension, const char* caller);
 
 // Reads and compiles the sources. Nothing: there were errors, and they have been shown.
 std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const ScriptOptions& script,
                                                                       std::vector<compiler::Source>& sources);
 
-// dtrace -h; output "-": standard output; empty: named after the script. Returns the exit status.
-int write_probe_header(const ScriptOptions& script, const std::string& output);
+// dtrace -h; output "-": standard output; empty: named after the script. Messages name the caller. Returns the exit status.
+int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller);
 
 // dtrace -G, for objects that were compiled with such a header, or with one of SystemTap's dtrace.
 int write_probe_object(const ScriptOptions& script, const std::string& output, const std::vector<std::string>& objects);

@@ -17,8 +17,6 @@
 namespace dvm::cmd {
 namespace {
 
-constexpr int kBadUsage = 2;
-
 int bad_usage(const std::string& problem) {
   tell("{}", problem);
   return kBadUsage;
@@ -59,7 +57,7 @@ std::optional<int> run_mode(const Modes& modes, const TracingOptions& given) {
     return bad_usage(fmt::format("-{} requires one or more scripts or enabling options{}", modes.header ? 'h' : 'G',
                                  modes.header ? "\n    hint: --help lists the options" : ""));
   ScriptOptions script = given.script;
-  if (modes.header) return write_probe_header(script, given.output);
+  if (modes.header) return write_probe_header(script, given.output, "-h");
   const std::vector<std::string> objects = std::exchange(script.operands, {});
   return write_probe_object(script, given.output, objects);
 }

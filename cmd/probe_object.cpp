@@ -164,8 +164,9 @@ int write_probe_object(const ScriptOptions& script, const std::string& output, c
   std::vector<compiler::Source> sources;
   const std::optional<std::vector<compiler::ProviderDesc>> providers = declared_providers(script, sources);
   if (!providers) return 1;
-  Result<std::string> path = output_beside(output, sources, "o", "object");
-  if (!path) return fail("{}", path.error().message);
+  const bool is_named = sources.size() > 1 || sources[0].name.ends_with(".d");
+  Result<std::string> path = output_beside(output.empty() && !is_named ? "d.out" : output, sources, "o", "-G");
+  if (!path) return fail("{}", path.error().message), kBadUsage;
   if (Status fine = check_objects(*providers, objects); !fine)
     return fail("failed to link script {}: {}", sources[0].name, fine.error().message);
   ObjectSymbols symbols;

@@ -95,7 +95,7 @@ ELSEWHERE = {
     "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
-HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`-h` refuses", "`probefunc` of a C++",
+HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
         "A process that did not succeed")
 
 
@@ -162,10 +162,6 @@ class CommandLine(unittest.TestCase):
 
     def test_words_of_a_command_may_be_quoted(self):
         self.assertEqual("a  b\n\n", dvmtest.dvm("run", "-q", "-n", "END { }", "-c", "echo 'a  b'").stdout)
-
-    def test_a_header_needs_a_provider(self):
-        refused = dvmtest.dvm("header", "-n", "BEGIN { }", "-o", "/dev/null")
-        self.assertRegex(refused.stderr, "declares no probes")
 
 
 class Live(dvmtest.PrivilegedTest):

@@ -137,9 +137,16 @@ class Options(Link):
             self.assertIn("Usage: dtrace ", result.stderr)
         for words, message in ((["-h"], "-h requires one or more scripts or enabling options"),
                                (["-G"], "-G requires one or more scripts or enabling options"),
+                               (["-h", "-n", "BEGIN"], "-h requires an output file if no scripts are specified"),
+                               (["-h", "-n", "BEGIN", "-n", "END"], "-h requires an output file if multiple scripts are specified"),
                                (["-l", "-V"], "only one of the [-AGhlV] options can be specified at a time")):
             result = self.dtrace(*words)
-            self.assertEqual((result.returncode, result.stderr), (USAGE, f"dtrace: {message}\n"))
+            self.assertEqual(result.returncode, USAGE)
+            self.assertTrue(result.stderr.startswith(f"dtrace: {message}\n"), result.stderr)
+
+    def test_an_object_without_a_name(self):
+        self.succeeds("-G", "-n", "BEGIN")
+        self.assertTrue((self.folder / "d.out").exists())
 
     def test_no_program(self):
         result = self.dtrace("-q")

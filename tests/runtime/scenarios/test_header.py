@@ -104,8 +104,17 @@ class Header(Folder):
         self.header("-s", "shop.d")
         self.assertEqual(self.untraced(self.build(["gcc", "-DDVM_NO_PROBES"])), "enabled 0\n")
 
+    def test_a_script_without_probes(self):
+        for text in ("BEGIN { }", "provider p { };"):
+            (self.path / "none.d").write_text(text)
+            result = self.header("-s", "none.d")
+            self.assertEqual(result.returncode, 0, text)
+            self.assertIn("none.d declares no probes", result.stderr)
+            (self.path / "none.c").write_text('#include "none.h"\nint main(void) { return 0; }\n')
+            self.assertEqual(0, subprocess.run(["gcc", "-Wall", "-Werror", "-o", "none", "none.c"], cwd=self.path).returncode)
+
     def test_what_cannot_be_made_is_refused_and_nothing_is_written(self):
-        for text, reason in [("BEGIN { }", "declares no probes"), ("provider p { probe a(nosuch_t); };", "failed to compile"),
+        for text, reason in [("provider p { probe a(nosuch_t); };", "failed to compile"),
                              ("struct s { int x; }; provider p { probe a(struct s); };", "neither a number nor a pointer"),
                              ("provider p { probe a(int);", "syntax error")]:
             (self.path / "bad.d").write_text(text)
@@ -114,7 +123,8 @@ class Header(Folder):
             self.assertIn(reason, result.stderr)
             self.assertFalse((self.path / "bad.h").exists())
         result = self.header("-n", "provider p { probe a(); };")
-        self.assertIn("-o FILE is missing: it names the header", result.stderr)
+        self.assertEqual(2, result.returncode)
+        self.assertIn("dvm: header requires an output file if no scripts are specified\n", result.stderr)
         result = self.header("-s", "shop.d", "-o", "nowhere/shop.h")
         self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to write 'nowhere/shop.h': No such file or directory\n"))
 
