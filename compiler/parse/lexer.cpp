@@ -31,11 +31,7 @@ size_t end_of_template_arguments(std::string_view text, size_t at) {
 }  // namespace
 
 Lexer::Lexer(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics)
-    : DLexer(nullptr),
-      file_(file),
-      diagnostics_(diagnostics),
-      type_names_(type_names),
-      matcher_(*this) {}
+    : DLexer(nullptr), file_(file), diagnostics_(diagnostics), type_names_(type_names), matcher_(*this) {}
 
 std::vector<Token> Lexer::run() {
   while (at_ < file_.text().size()) take(scan());

@@ -50,6 +50,13 @@ bool argument_types(std::vector<Parameter>& parameters, const ProbeDecl& d, std:
   return true;
 }
 
+// Nothing makes a pointer of an integer, or the reverse, unless a translator does.
+bool converts(const ProbeArgument& argument, const Expr& value) {
+  const bool is_cast =
+      (is_pointer(argument.type) && is_integer(value.type)) || (is_integer(argument.type) && is_pointer(value.type));
+  return !is_cast && is_compatible(argument.type, value);
+}
+
 // By name, else by place.
 bool map_arguments(DeclaredProbe& probe, const ProviderDecl& provider, const ProbeDecl& d, Session& s) {
   ExprContext context(s);
@@ -64,9 +71,9 @@ bool map_arguments(DeclaredProbe& probe, const ProviderDecl& provider, const Pro
              false;
     Identifier value(d.where);
     value.type = probe.native[argument.from].type;
-    if (is_compatible(argument.type, value) || can_translate(context, argument.type, value)) continue;
+    if (converts(argument, value) || can_translate(context, argument.type, value)) continue;
     return s.error(Tag::D_PROV_PRXLATOR, d.where,
-                   fmt::format("translator for {}:{} argument #{} from {} to {} is not defined", provider.name, probe.name,
+                   fmt::format("translator for {}:{} output argument #{} from {} to {} is not defined", provider.name, probe.name,
                                number + 1, value.type->name, argument.type->name)),
            false;
   }
@@ -102,6 +109,10 @@ void check_again(const DeclaredProvider& known, const DeclaredProbe& probe, cons
 
 bool make_probe(ProbeDecl& d, const ProviderDecl& provider, DeclaredProbe& probe, Session& s) {
   probe.name = probe_name(d.name);
+  if (probe.name.size() > kMaxName)
+    return s.error(Tag::D_PROV_BADNAME, d.where,
+                   fmt::format("probe name may not exceed {} characters: {}", kMaxName, probe.name)),
+           false;
   if (!argument_types(d.parameters, d, probe.native, s)) return false;
   if (!d.has_translated) return probe.translated = probe.native, true;
   return argument_types(d.translated, d, probe.translated, s) && map_arguments(probe, provider, d, s);
