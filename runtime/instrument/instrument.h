@@ -63,10 +63,10 @@ struct ProcessChange {
   int32_t child = 0;  // the forked child; 0: its id is not known
 };
 
-// A clause whose predicate was true where its probe fired, with the thread-local and clause-local variables at that time.
+// A clause whose predicate was true where its probe fired, with variables as they were at that time.
 struct ClauseFiring {
   uint32_t epid = 0;
-  std::span<const vm::VariableValue> variables;
+  std::span<vm::VariableValue> variables;
   uint64_t unreadable = 0;  // the address of a string that could not be read there; 0: there is none
 };
 

@@ -280,7 +280,7 @@ template <class Accounting>
 
 // Runs one clause, with variables that were computed where the probe fired. Without accounting.
 inline void fire_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm::Firing& firing,
-                        std::span<const vm::VariableValue> variables) noexcept {
+                        std::span<vm::VariableValue> variables) noexcept {
   if (has_ended(level, probe)) return;
   level.firing = &firing;
   bool is_prepared = false;

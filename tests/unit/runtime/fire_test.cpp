@@ -48,7 +48,7 @@ TEST(Fire, OneClauseGoesOnWithVariablesFromElsewhere) {
   dif::Difo variable = built_in(static_cast<dif::BuiltIn>(dif::kFirstUserVariable));
   variable.text[0] = dif::Instruction::indexed(dif::Opcode::ldts, dif::kFirstUserVariable, 1);
   variable.variables = {{"x", dif::kFirstUserVariable, dif::Scope::thread, dif::VariableKind::scalar, true, false, kLong}};
-  const vm::VariableValue values[] = {{dif::Scope::thread, dif::kFirstUserVariable, 7}};
+  vm::VariableValue values[] = {{dif::Scope::thread, dif::kFirstUserVariable, 7}};
   const auto printed = [&](uint32_t epid) {
     Session session;
     const uint32_t probe = session.add_probe("f", "entry");

@@ -63,13 +63,16 @@ TEST_F(StateTest, TellsGlobalIntegers) {
 }
 
 TEST_F(StateTest, TakesVariablesFromElsewhere) {
-  const VariableValue values[] = {{dif::Scope::thread, 0x501, 7}, {dif::Scope::clause, 0x502, 8}};
+  run("setx 5, %r1\nstgs %r1, g\nret %r0\n");
+  VariableValue values[] = {{dif::Scope::thread, 0x501, 7}, {dif::Scope::clause, 0x502, 8}, {dif::Scope::global, 0x500, 9}};
   set_variables(*state_, values);
   EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 7u);
   EXPECT_EQ(run("ldls c, %r1\nret %r1\n"), 8u);
+  EXPECT_EQ(run("ldgs g, %r1\nstgs %r0, g\nret %r1\n"), 9u);
   clear_variables(*state_, values);
   EXPECT_EQ(variables_->live_dynamic(), 0u);
   EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 0u);
+  EXPECT_EQ(variables_->global(0x500), 5U);
 }
 
 TEST_F(StateTest, ThreadLocalsBelongToTheirThread) {

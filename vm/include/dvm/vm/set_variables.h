@@ -9,16 +9,17 @@
 
 namespace dvm::vm {
 
-// An integer variable of a thread or of a clause.
+// An integer variable.
 struct VariableValue {
   dif::Scope scope = dif::Scope::thread;
   uint16_t id = 0;
   uint64_t value = 0;
 };
 
-// Sets variables of the current firing and its thread, after begin_firing(). Probe context.
-void set_variables(MachineState& state, std::span<const VariableValue> values) noexcept;
-// Frees those of them that are thread-local.
+// Sets variables for the current firing, after begin_firing(). Keeps what global variables had before in place of their values.
+// Probe context.
+void set_variables(MachineState& state, std::span<VariableValue> values) noexcept;
+// Frees those of them that are thread-local, and gives global variables back what they had before.
 void clear_variables(MachineState& state, std::span<const VariableValue> values) noexcept;
 
 }  // namespace dvm::vm
