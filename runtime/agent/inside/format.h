@@ -219,6 +219,10 @@ struct Workspace {
 
   uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
   uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
+
+  // The global variable that several steps use as if at one time: before the firing changes it, and now.
+  uint64_t earlier, seen;
+  uint64_t again;  // not 0: another thread has changed it meanwhile, so that it did not change
 };
 
 // Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.

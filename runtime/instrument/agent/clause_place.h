@@ -23,6 +23,9 @@ struct ClausePlace {
   bool by_frame_pointers = false;       // stacks are found by these
   std::span<const uint16_t> globals{};  // variables that dvm keeps for threads
   std::span<const uint16_t> kept{};     // global variables that threads change
+  // Of these, the one that several steps use as if at one time: Workspace::seen. It is changed by code of its own.
+  std::optional<uint16_t> seen{};
+  bool is_earlier = false;  // the clause uses it as before it changes it: Workspace::earlier
 
   bool keeps(const dif::Variable& one) const {
     return one.scope == dif::Scope::global && std::find(kept.begin(), kept.end(), one.id) != kept.end();

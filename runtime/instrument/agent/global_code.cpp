@@ -62,6 +62,9 @@ bool GlobalCode::load(Instruction in, unsigned to) {
 // The code is then no gate, since dvm may have changed the variable when it looks.
 void GlobalCode::load(const dif::Variable& variable, unsigned to) {
   made_.has_workspace = true;
+  if (place_.seen == variable.id)
+    return access_workspace(kLoad, to,
+                            place_.is_earlier ? offsetof(inside::Workspace, earlier) : offsetof(inside::Workspace, seen));
   if (changed_ == variable.id) {
     access_workspace(kLoad, to, offsetof(inside::Workspace, changes));
     access_workspace(kAddTo, to, offsetof(inside::Workspace, aside));
@@ -86,6 +89,24 @@ bool GlobalCode::change(Instruction in, unsigned value) {
     access(kStore, kRax, GlobalWord::of_threads, global_number(variable->id));
   }
   return true;
+}
+
+// The time is read behind this, each time, so that a firing that finds what another one has left is not earlier.
+void GlobalCode::see(const dif::Variable& variable, bool reads_time) {
+  const unsigned number = global_number(variable.id);
+  access(kLoad, kRax, GlobalWord::of_dvm, number);
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, aside));
+  access(kLoad, kRax, GlobalWord::of_threads, number);
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, changes));
+  access_workspace(kAddTo, kRax, offsetof(inside::Workspace, aside));
+  code_.widen(variable.type.size, variable.type.is_signed, kRax, kRax);
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, earlier));
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, seen));
+  code_.load_constant(kRax, 0);
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, again));
+  if (!reads_time) return;
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, time));
+  code_.add({0x0f, 0xae, 0xe8});  // lfence
 }
 
 // Stores %rax, unless the word is another one than at the beginning.
@@ -114,6 +135,16 @@ void GlobalCode::access(unsigned opcode, unsigned reg, GlobalWord word, unsigned
 void GlobalCode::access_workspace(unsigned opcode, unsigned reg, size_t offset) {
   made_.has_workspace = true;
   code_.access(opcode, reg, kRsi, offset);
+}
+
+MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time) {
+  const dif::Difo none;
+  ValueWriter code;
+  MachineCode made{{}, 0, 1U << saved::rax, false};
+  GlobalCode(none, place, code, made).see(variable, reads_time);
+  code.add({0xc3});
+  made.bytes = std::move(code.bytes);
+  return made;
 }
 
 }  // namespace dvm::runtime

@@ -3,6 +3,8 @@
 //
 // A variable that threads change is the sum of two words of inside::Globals. A DIFO changes at most one, by a locked
 // instruction: from the value that it has read. If another thread has changed it meanwhile, all code of the DIFO runs again.
+//
+// If several steps of a firing use a variable, a step `see` reads it, and all code uses that value.
 
 #include <cstddef>
 #include <optional>
@@ -25,6 +27,7 @@ class GlobalCode {
   bool load(dif::Instruction in, unsigned to);
   // To the value in a register.
   bool change(dif::Instruction in, unsigned value);
+  void see(const dif::Variable& variable, bool reads_time);
 
  private:
   static constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRdx = ValueWriter::kRdx, kRsi = 6;
@@ -47,5 +50,8 @@ class GlobalCode {
   std::optional<unsigned> changed_;  // the variable that the code changes from its value, until it has
   size_t begin_ = 0;                 // from where it does this again
 };
+
+// The code of the step `see` of a variable. reads_time: of the steps up to `retry`, some read the time.
+MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time);
 
 }  // namespace dvm::runtime

@@ -17,6 +17,7 @@
 
 #include "dvm/dif/arithmetic.h"
 #include "dvm/dif/variable.h"
+#include "runtime/instrument/agent/global_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -437,6 +438,27 @@ TEST(ClauseCode, AddsToGlobalsInSeveralThreads) {
   other.join();
   EXPECT_EQ(globals.values[2], 1000 - uint64_t{500000});
   EXPECT_EQ(globals.changes[2], 1800000U);
+}
+
+TEST(ClauseCode, ReadsAGlobalOnceForSeveralSteps) {
+  constexpr std::array<uint16_t, 1> kKept = {dif::kFirstUserVariable + 2};
+  const SiteShape shape = SiteKind::entry;
+  ClausePlace place{shape, {}, kPid};
+  place.kept = kKept, place.seen = kKept[0];
+  dif::Difo difo = of_variable(static_cast<BuiltIn>(kKept[0]));
+  difo.variables = sum_of(kKept[0]).variables;
+  difo.variables[0].type = {dif::TypeKind::integer, true, false, 1, "char"};
+  inside::Globals globals;
+  globals.values[2] = 200, globals.changes[2] = 55;
+  MachineCode see = make_see_code(difo.variables[0], place, true);
+  see.place_globals(reinterpret_cast<uint64_t>(&globals));
+  inside::Workspace workspace = workspace_with(nullptr);
+  Code(see.bytes).run({}, workspace);
+  globals.changes[2] = 0;
+  EXPECT_EQ(workspace.time, 0U);  // is read again
+  EXPECT_EQ(Code(make_value_code(difo, kWord, place).code.bytes).run({}, workspace), ~uint64_t{0});
+  workspace.seen = 5, place.is_earlier = true;
+  EXPECT_EQ(Code(make_value_code(difo, kWord, place).code.bytes).run({}, workspace), ~uint64_t{0});
 }
 
 TEST(ClauseCode, ReadsPartsOfRegisters) {
