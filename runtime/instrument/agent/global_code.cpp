@@ -40,7 +40,9 @@ bool GlobalCode::begin() {
   const auto change = std::find_if(first, difo_.text.end(), [](Instruction in) { return is_store(in) && is_global(in); });
   if (change == difo_.text.end()) return true;
   if (std::any_of(change + 1, difo_.text.end(), [](Instruction in) { return is_store(in) && is_global(in); })) return false;
-  if (kept(*change) == nullptr || !is_read_before(*change)) return true;
+  if (kept(*change) == nullptr) return true;
+  if (place_.seen == change->index()) return first == change;
+  if (!is_read_before(*change)) return true;
   changed_ = change->index();
   begin_ = code_.bytes.size();
   access(kLoad, kRax, GlobalWord::of_threads, global_number(*changed_));
@@ -81,6 +83,7 @@ bool GlobalCode::change(Instruction in, unsigned value) {
   made_.has_workspace = true;
   made_.global_stores++;
   code_.widen(variable->type.size, variable->type.is_signed, value, kRax);
+  if (place_.seen == variable->id) return change_seen(global_number(variable->id)), true;
   if (std::exchange(changed_, std::nullopt)) {  // what follows reads the new value
     access_workspace(kSubtractFrom, kRax, offsetof(inside::Workspace, aside));
     exchange(global_number(variable->id));
@@ -109,8 +112,23 @@ void GlobalCode::see(const dif::Variable& variable, bool reads_time) {
   code_.add({0x0f, 0xae, 0xe8});  // lfence
 }
 
+// To %rax.
+void GlobalCode::change_seen(unsigned number) {
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, seen));
+  access_workspace(kSubtractFrom, kRax, offsetof(inside::Workspace, aside));
+  add_exchange(number);
+  code_.add({0x0f, 0x95, 0xc0, 0x0f, 0xb6, 0xc0});  // setne %al; movzbl %al, %eax
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, again));
+}
+
 // Stores %rax, unless the word is another one than at the beginning.
 void GlobalCode::exchange(unsigned number) {
+  add_exchange(number);
+  code_.add({0x0f, 0x85});  // jne
+  code_.raw(static_cast<int32_t>(begin_ - (code_.bytes.size() + sizeof(int32_t))));
+}
+
+void GlobalCode::add_exchange(unsigned number) {
   made_.changes |= 1U << saved::rdx;
   access_workspace(kStore, kRdx, offsetof(inside::Workspace, aside));
   code_.move(kRax, kRdx);
@@ -118,8 +136,6 @@ void GlobalCode::exchange(unsigned number) {
   point_to(GlobalWord::of_threads, number);
   code_.add({0xf0, 0x48, 0x0f, 0xb1, 0x11});  // lock cmpxchg %rdx, (%rcx)
   access_workspace(kLoad, kRdx, offsetof(inside::Workspace, aside));
-  code_.add({0x0f, 0x85});  // jne
-  code_.raw(static_cast<int32_t>(begin_ - (code_.bytes.size() + sizeof(int32_t))));
 }
 
 void GlobalCode::point_to(GlobalWord word, unsigned number) {
@@ -142,6 +158,29 @@ MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& plac
   ValueWriter code;
   MachineCode made{{}, 0, 1U << saved::rax, false};
   GlobalCode(none, place, code, made).see(variable, reads_time);
+  code.add({0xc3});
+  made.bytes = std::move(code.bytes);
+  return made;
+}
+
+MachineCode make_change_code(const MachineCode& condition, const MachineCode& change) {
+  MachineCode made = change;
+  ValueWriter code, end;
+  if (condition.empty())
+    end.access(0x0b, 0, 6, offsetof(inside::Workspace, again));  // or again(%rsi), %rax
+  else
+    end.load_constant(0, 1);
+  if (!condition.empty()) {
+    code.bytes = {condition.bytes.begin(), condition.bytes.end() - 1};
+    code.operate({0x85}, 0, 0);  // test %rax, %rax
+    code.add({0x0f, 0x84});      // je, behind the change and what sets %eax
+    code.raw(static_cast<int32_t>(change.bytes.size() - 1 + end.bytes.size()));
+    made.reads |= condition.reads, made.changes |= condition.changes, made.variable_loads += condition.variable_loads;
+    for (uint32_t& offset : made.globals) offset += static_cast<uint32_t>(code.bytes.size());
+    made.globals.insert(made.globals.end(), condition.globals.begin(), condition.globals.end());
+  }
+  code.bytes.insert(code.bytes.end(), change.bytes.begin(), change.bytes.end() - 1);
+  code.bytes.insert(code.bytes.end(), end.bytes.begin(), end.bytes.end());
   code.add({0xc3});
   made.bytes = std::move(code.bytes);
   return made;

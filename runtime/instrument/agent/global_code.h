@@ -4,7 +4,8 @@
 // A variable that threads change is the sum of two words of inside::Globals. A DIFO changes at most one, by a locked
 // instruction: from the value that it has read. If another thread has changed it meanwhile, all code of the DIFO runs again.
 //
-// If several steps of a firing use a variable, a step `see` reads it, and all code uses that value.
+// If several steps of a firing use a variable, a step `see` reads it, all code uses that value, and at most one DIFO changes it.
+// If another thread has changed it meanwhile, a step `retry` leads back to `see`.
 
 #include <cstddef>
 #include <optional>
@@ -41,7 +42,9 @@ class GlobalCode {
   void access(unsigned opcode, unsigned reg, GlobalWord word, unsigned number);
   void access_workspace(unsigned opcode, unsigned reg, size_t offset);
   void load(const dif::Variable& variable, unsigned to);
+  void add_exchange(unsigned number);
   void exchange(unsigned number);
+  void change_seen(unsigned number);
 
   const dif::Difo& difo_;
   const ClausePlace& place_;
@@ -53,5 +56,8 @@ class GlobalCode {
 
 // The code of the step `see` of a variable. reads_time: of the steps up to `retry`, some read the time.
 MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time);
+// Code that changes ClausePlace::seen, with code before it that tells whether it runs; empty: it always does. The value is not 0
+// if the change has to be tried again.
+MachineCode make_change_code(const MachineCode& condition, const MachineCode& change);
 
 }  // namespace dvm::runtime

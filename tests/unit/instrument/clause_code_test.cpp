@@ -461,6 +461,92 @@ TEST(ClauseCode, ReadsAGlobalOnceForSeveralSteps) {
   EXPECT_EQ(Code(make_value_code(difo, kWord, place).code.bytes).run({}, workspace), ~uint64_t{0});
 }
 
+// n < arg0
+dif::Difo is_below(unsigned id) {
+  dif::Difo difo = sum_of(id);
+  difo.text = {Instruction::indexed(Opcode::ldgs, id, 1),
+               load(BuiltIn::arg0, 2),
+               op(Opcode::cmp, 1, 2, 0),
+               Instruction::indexed(Opcode::setx, 0, 3),
+               Instruction::branch(Opcode::bl, 6),
+               op(Opcode::mov, 0, 0, 3),
+               op(Opcode::ret, 0, 0, 3)};
+  difo.integers = {1};
+  return difo;
+}
+
+// Code of the steps `see` and predicate, with `retry` behind them.
+class ConditionalChange {
+ public:
+  ConditionalChange(const dif::Difo* condition, const dif::Difo& change, inside::Globals& globals) {
+    const auto made = [&](const dif::Difo& difo) { return make_value_code(difo, kWord, place_).code; };
+    place_.kept = kKept, place_.seen = kKept[0];
+    MachineCode see = make_see_code(change.variables[0], place_, false);
+    MachineCode all = make_change_code(condition != nullptr ? made(*condition) : MachineCode(), made(change));
+    for (MachineCode* one : {&see, &all}) one->place_globals(reinterpret_cast<uint64_t>(&globals));
+    see_.emplace(see.bytes), change_.emplace(all.bytes);
+  }
+  uint64_t run(uint64_t argument, inside::Workspace& workspace) const {
+    std::array<uint64_t, inside::kSavedWords> saved{};
+    saved[saved::rdi] = argument;
+    uint64_t value = 0;
+    do {
+      see_->run(saved, workspace);
+      value = change_->run(saved, workspace);
+      EXPECT_TRUE(value != 0 || workspace.again == 0);  // it is no false predicate
+    } while (workspace.again != 0);
+    return value;
+  }
+
+  static constexpr std::array<uint16_t, 1> kKept = {dif::kFirstUserVariable + 2};
+
+ private:
+  SiteShape shape_ = SiteKind::entry;
+  ClausePlace place_{shape_, {}, kPid};
+  std::optional<Code> see_, change_;
+};
+
+TEST(ClauseCode, ChangesAGlobalAsLongAsAConditionHolds) {
+  constexpr unsigned kId = ConditionalChange::kKept[0];
+  dif::Difo increment = sum_of(kId);
+  increment.text[1] = Instruction::indexed(Opcode::setx, 0, 2), increment.integers = {1};
+  const dif::Difo condition = is_below(kId);
+  inside::Globals globals;
+  globals.values[2] = 1000;
+  const ConditionalChange code(&condition, increment, globals);
+  std::atomic<uint64_t> held = 0;
+  const auto fire = [&] {
+    inside::Workspace workspace = workspace_with(nullptr);
+    for (int i = 0; i < 300000; i++) {
+      if (code.run(401000, workspace) == 0) continue;
+      held++;
+      ASSERT_EQ(workspace.seen, workspace.earlier + 1);
+      ASSERT_LE(workspace.seen, 401000U);
+    }
+  };
+  std::thread other(fire);
+  fire();
+  other.join();
+  EXPECT_EQ(held, 400000U);
+  EXPECT_EQ(globals.changes[2], 400000U);
+  EXPECT_EQ(globals.values[2], 1000U);
+}
+
+TEST(ClauseCode, TellsAChangeThatFailedFromAFalsePredicate) {
+  const dif::Difo sum = sum_of(ConditionalChange::kKept[0]);
+  inside::Globals globals;
+  const ConditionalChange code(nullptr, sum, globals);
+  std::atomic<uint64_t> zeros = 0;
+  const auto fire = [&](uint64_t argument) {
+    inside::Workspace workspace = workspace_with(nullptr);
+    for (int i = 0; i < 200000; i++) zeros += code.run(argument, workspace) == 0;
+  };
+  std::thread other(fire, 1);
+  fire(~uint64_t{0});
+  other.join();
+  EXPECT_EQ(globals.changes[2], 0U);
+}
+
 TEST(ClauseCode, ReadsPartsOfRegisters) {
   SiteShape shape = SiteKind::inside;
   shape.args[0] = {.kind = Operand::Kind::saved, .base = saved::rbx, .size = 1, .shift = 8, .is_signed = true};
