@@ -36,6 +36,13 @@ void add_step(CodeWriter& code, const RecordStep& step, int32_t begin, int32_t p
   code.store(Register::rax, Register::rcx, begin + static_cast<int32_t>(step.at));
 }
 
+// In the workspace, of a value that is no variable of the thread or the clause.
+size_t offset_of(uint32_t value) {
+  using inside::Workspace;
+  if (value == inside::kEarlierValue) return offsetof(Workspace, earlier);
+  return value == inside::kSeenValue ? offsetof(Workspace, seen) : offsetof(Workspace, time);
+}
+
 }  // namespace
 
 std::vector<RecordStep> steps_of(std::span<const std::byte> bytes) {
@@ -75,7 +82,7 @@ void add_values(CodeWriter& code, const inside::ClauseRecord& clause, int32_t wo
       code.read(Register::rax, Register::rsp,
                 in_workspace(offsetof(Workspace, locals) + (value - kMostVariables) * sizeof(uint64_t)));
     else
-      code.read(Register::rax, Register::rsp, in_workspace(offsetof(Workspace, time)));
+      code.read(Register::rax, Register::rsp, in_workspace(offset_of(value)));
     const size_t at = sizeof(inside::ClauseRecordHead) + i * sizeof(uint64_t);
     code.store(Register::rax, Register::rcx, kBegin + static_cast<int32_t>(at));
   }

@@ -173,9 +173,15 @@ class SiteCoder : SiteCodeBase {
     }
     if (may_know_time(firer)) clear_workspace(offsetof(inside::Workspace, time));
     for (uint32_t i = 0; i < firer.locals; i++) clear_workspace(offsetof(inside::Workspace, locals) + i * sizeof(uint64_t));
+    size_t see = 0;  // where the last such step begins
     for (size_t i = is_predicate_true_ ? 1 : 0; i < firer.steps.size(); i++) {
       for (const auto& [jump, to] : skips)
         if (to == i) code_.land(jump);
+      if (firer.steps[i].step.kind == Kind::see) see = code_.bytes().size();
+      if (is_retry(firer.steps[i])) {
+        add_retry(see);
+        continue;
+      }
       if (is_fault_record(firer.steps[i])) continue;  // agent_enter handles what fails
       if (const AgentClauseRecord& its = firer.steps[i].record; is_clause_record(firer.steps[i])) {
         add_record(*record_of(its), its.record.programs.cookie, &its.record);
@@ -194,6 +200,14 @@ class SiteCoder : SiteCodeBase {
     if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)
       if (to >= firer.steps.size()) code_.land(jump);
+  }
+
+  void add_retry(size_t see) {
+    code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, again))));
+    code_.add({0});  // cmpq $0, again(%rsp)
+    const size_t is_done = code_.jump_ahead({0x0f, kEqual});
+    jump_back(see);
+    code_.land(is_done);
   }
 
   // Room in the ring is mostly behind its head, %r8. Near the end, and where the ring is empty or full, agent_reserve finds it.

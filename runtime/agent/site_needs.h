@@ -51,6 +51,7 @@ inline bool is_record(const AgentStep& step) { return step.step.kind == inside::
 inline bool is_clause_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::clause_record; }
 inline bool is_fault_record(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::fault_record; }
 inline bool is_time(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::time; }
+inline bool is_retry(const AgentStep& step) { return step.step.kind == inside::ClauseStep::Kind::retry; }
 bool may_record(const AgentFirer& firer);
 bool counts_plainly(const AgentFirer& firer);  // in the lane
 bool has_entries(const AgentFirer& firer);     // in the arena

@@ -19,6 +19,8 @@ namespace dvm::runtime::inside {
       words[i] = workspace.variables[value];
     else if (value < kTimeValue)
       words[i] = workspace.locals[value - kMostVariables];
+    else if (value == kEarlierValue || value == kSeenValue)
+      words[i] = value == kEarlierValue ? workspace.earlier : workspace.seen;
     else
       words[i] = value == kTimeValue ? workspace.time : workspace.unreadable;
   }

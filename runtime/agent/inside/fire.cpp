@@ -305,6 +305,12 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   return true;
 }
 
+// Leads back to the step `see`.
+[[gnu::always_inline]] inline const ClauseStep* before_see(const ClauseStep* step) {
+  while (step->kind != ClauseStep::Kind::see) step--;
+  return step - 1;
+}
+
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a value or a key cannot be had. No step
 // before such a value has an effect, unless its clause ends with a fault_record.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const ThreadFiring& firing,
@@ -342,6 +348,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
       if (workspace.failed == 0) continue;
       record_clause(context, lane, ring, firing, workspace, *reinterpret_cast<const ClauseRecord*>(step->address));
       workspace.failed = workspace.unreadable = 0;
+    } else if (step->kind == ClauseStep::Kind::retry) {
+      if (workspace.again != 0) step = before_see(step);
     } else {
       const uint64_t value = evaluate(step->address, firing.saved, workspace);
       if (workspace.failed != 0) {

@@ -261,10 +261,11 @@ struct TextAssignment {
 //   record         leaves a record from which dvm runs all clauses
 //   clause_record  leaves one from which dvm runs the actions of this clause
 //   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the
-//   actions
-//                  up to the fault; otherwise it does nothing
+//                  actions up to the fault; otherwise it does nothing
+//   see            reads Workspace::seen. One of the next steps may change the variable
+//   retry          follows that one, and leads back to the step `see` if Workspace::again is set
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record };
+  enum class Kind { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record, see, retry };
   Kind kind = Kind::predicate;
   // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
   // step fails, or 0 if there is none.
@@ -289,12 +290,12 @@ struct ClauseRecord {
   uint32_t number = 0;
   uint32_t count = 0;     // of values
   uint64_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
-  // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, kTimeValue, or
-  // kUnreadableValue.
+  // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, or others below.
   uint8_t values[kMostVariables + kMostLocals + 8]{};
 };
 inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
-inline constexpr uint8_t kUnreadableValue = kTimeValue + 1;  // the address that a fault_record is about
+inline constexpr uint8_t kUnreadableValue = kTimeValue + 1;                            // the address that a fault_record is about
+inline constexpr uint8_t kEarlierValue = kTimeValue + 2, kSeenValue = kTimeValue + 3;  // words of the Workspace
 
 // The head of a record with one value to be aggregated, because the arena had no room for its key. No cookie equals the mark. The
 // words of the key follow.

@@ -13,6 +13,7 @@
 #include "placed_stub.h"
 #include "runtime/agent/inside/time.h"
 #include "runtime/agent/site_ability.h"
+#include "runtime/instrument/agent/global_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -415,6 +416,74 @@ TEST_F(SiteRun, MakesRecordsOfClausesWithTheirVariables) {
   made.locals = 1, made.has_variables = true;
   compare(
       {made}, 5000, [](Registers&) {}, true);
+}
+
+// Steps of `/n < arg0/ { n++; ... }`, for the first global variable.
+std::vector<AgentStep> counting_below(inside::Globals& globals) {
+  constexpr std::array<uint16_t, 1> kKept = {dif::kFirstUserVariable};
+  const SiteShape shape = SiteKind::entry;
+  ClausePlace place{shape, {}, 1};
+  place.kept = kKept, place.seen = kKept[0];
+  const dif::Variable n{"n", kKept[0], dif::Scope::global, dif::VariableKind::scalar, true, true, kWord};
+  const Instruction read = Instruction::indexed(Opcode::ldgs, n.id, 1), one = Instruction::indexed(Opcode::setx, 0, 2);
+  const auto made = [&](std::vector<Instruction> text) {
+    return make_value_code({std::move(text), {1}, "", {n}, kWord}, kWord, place).code;
+  };
+  const MachineCode below =
+      made({read, load(BuiltIn::arg0, 2), op(Opcode::cmp, 1, 2, 0), Instruction::indexed(Opcode::setx, 0, 3),
+            Instruction::branch(Opcode::bl, 6), op(Opcode::mov, 0, 0, 3), op(Opcode::ret, 0, 0, 3)});
+  const MachineCode adds =
+      made({read, one, op(Opcode::add, 1, 2, 1), Instruction::indexed(Opcode::stgs, n.id, 1), op(Opcode::ret, 0, 0, 1)});
+  std::vector<AgentStep> steps = {step(Kind::see, make_see_code(n, place, false)),
+                                  step(Kind::predicate, make_change_code(below, adds)), step(Kind::retry)};
+  for (AgentStep& its : steps) its.code.place_globals(reinterpret_cast<uint64_t>(&globals));
+  return steps;
+}
+
+TEST_F(SiteRun, RecordsAGlobalFromBeforeAndBehindItsChange) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    inside::Globals globals;
+    std::vector<AgentStep> steps = counting_below(globals);
+    steps.push_back(clause_record(7, {inside::kEarlierValue, inside::kSeenValue}));
+    steps[1].step.skip = 2;
+    Agent agent(armed);
+    agent.place({firer(steps)});
+    Registers registers{};
+    registers.words[saved::rdi] = 3;
+    for (int i = 0; i < 10; i++) agent.fire(registers);
+    EXPECT_EQ(globals.changes[0], 3U);
+    const std::vector<uint64_t> words = agent.ring();
+    const size_t size = 2 + (words[0] + 7) / sizeof(uint64_t);
+    EXPECT_EQ(agent.lane().head, 3 * size * sizeof(uint64_t));
+    for (size_t i = 0; i < 3; i++) {
+      EXPECT_EQ(words[i * size + 3], i);
+      EXPECT_EQ(words[i * size + 4], i + 1);
+    }
+  }
+}
+
+TEST_F(SiteRun, ChangesAGlobalAtOneTimeInSeveralThreads) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    inside::Globals globals;
+    std::vector<AgentStep> steps = counting_below(globals);
+    steps.push_back(aggregation(0, SiteFunction::count, {}));
+    steps[1].step.skip = 2;
+    Agent agent(armed);
+    agent.page().muted = 0;
+    agent.place({firer(steps)});
+    const auto fire = [&] {
+      Registers registers{};
+      registers.words[saved::rdi] = 50000;
+      for (int i = 0; i < 60000; i++) agent.fire(registers);
+    };
+    std::thread other(fire);
+    fire();
+    other.join();
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < kLanes; i++) counted += agent.lanes()[i].counts[0][0];
+    EXPECT_EQ(counted, 50000U);
+    EXPECT_EQ(globals.changes[0], 50000U);
+  }
 }
 
 TEST_F(SiteRun, PutsTheTimeOfTheFiringIntoTheRecordOfAClause) {
