@@ -31,7 +31,8 @@ struct SiteAggregation {
 };
 
 // How dvm runs the actions of a clause from a record of its own, though other clauses of the probe run where it fires. What the
-// actions do to variables of the thread, and to those that other clauses see, is done there as well.
+// actions do to variables of the thread, and to those that other clauses see, is done there as well. A record has the global
+// variable that the thread sees, too.
 struct ClauseRecordPlan {
   uint32_t epid = 0;
   CaptureNeeds needs{};
@@ -40,11 +41,20 @@ struct ClauseRecordPlan {
   bool ends_run = false;                   // it calls exit()
 };
 
+// A global variable that threads keep, and that several DIFOs of the clauses of a probe use. A firing uses it as if at one time.
+struct SeenGlobal {
+  dif::Variable variable{};
+  bool is_first = false;              // of the clauses of the probe, this one uses it first
+  bool reads_time = false;            // that clause reads the time, and none before it does
+  std::optional<SiteValue> change{};  // of the clause. What is before it neither fails nor changes a variable that it reads
+};
+
 struct SiteClause {
   std::optional<SiteValue> predicate;
   std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
   bool needs_dvm = false;                                         // only its predicate can run there
   std::optional<ClauseRecordPlan> record{};
+  std::optional<SeenGlobal> seen{};
   std::optional<ClauseRecordPlan> fault{};  // for a firing of which it needs a value that cannot be had: dvm finds the fault
 };
 

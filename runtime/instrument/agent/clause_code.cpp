@@ -13,6 +13,7 @@
 #include "dvm/dif/variable.h"
 #include "dvm/dif/variable_of.h"
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/instrument/agent/global_code.h"
 #include "runtime/instrument/agent/key_maker.h"
 #include "runtime/instrument/agent/text_key.h"
 
@@ -81,6 +82,8 @@ class StepMaker {
       : place_(place), number_of_(number_of), takes_failing_(takes_failing) {}
 
   bool add_all(std::span<const SiteClause> clauses) {
+    for (const SiteClause& one : clauses)
+      if (one.seen && place_.keeps(one.seen->variable) && has_room(one.seen->variable)) place_.seen = one.seen->variable.id;
     for (size_t i = 0; i < clauses.size(); i++)
       if (!add(clauses[i], i)) return false;
     return is_allowed() && (records_ < clauses.size() || has_thread_variables_ || ends_run_);
@@ -90,11 +93,43 @@ class StepMaker {
 
  private:
   bool add(const SiteClause& clause, size_t number) {
-    const size_t begin = made.steps.size() + (clause.predicate && reads_time(*clause.predicate) ? 1 : 0);
     faults_ = {};
-    if (clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
+    place_.is_earlier = false;
+    change_ = clause.seen && place_.seen && clause.seen->change ? clause.seen->change->difo : nullptr;
+    if (clause.seen && place_.seen && clause.seen->is_first) add_see(*clause.seen);
+    if (change_ == nullptr && clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
+    if (change_ != nullptr && !add_change(clause)) return false;
+    const size_t predicate = made.steps.size() - (change_ != nullptr ? 2 : 1);  // if it has one
     if ((clause.needs_dvm || !add_actions(clause, number)) && !add_record(clause, number)) return false;
-    if (clause.predicate) made.steps[begin].step.skip = static_cast<uint32_t>(made.steps.size() - begin - 1);
+    if (clause.predicate) made.steps[predicate].step.skip = static_cast<uint32_t>(made.steps.size() - predicate - 1);
+    return true;
+  }
+  void add_see(const SeenGlobal& global) {
+    AgentStep& step = made.steps.emplace_back();
+    step.step.kind = inside::ClauseStep::Kind::see;
+    step.code = make_see_code(global.variable, place_, global.reads_time);
+  }
+  // With the predicate, as often as other threads change the variable meanwhile.
+  bool add_change(const SiteClause& clause) {
+    using Kind = inside::ClauseStep::Kind;
+    const SiteValue& change = *clause.seen->change;
+    const bool has_condition = clause.predicate && clause.predicate->difo != change_;
+    if ((has_condition && reads_time(*clause.predicate)) || reads_time(change)) add_time();
+    MachineCode condition, code;
+    if ((has_condition && !make(*clause.predicate, condition)) || !make(change, code)) return false;
+    if (condition.may_fail || code.may_fail) return refuse(InDvm::fault);
+    AgentStep& step = made.steps.emplace_back();
+    step.step.kind = clause.predicate ? Kind::predicate : Kind::evaluate;
+    step.code = make_change_code(condition, code);
+    made.steps.emplace_back().step.kind = Kind::retry;
+    return has_effect_ = true;
+  }
+  // What is before the change uses the value from before.
+  void begin_actions(const SiteClause& clause) {
+    place_.is_earlier = change_ != nullptr && !(clause.predicate && clause.predicate->difo == change_);
+  }
+  bool pass_change() {
+    place_.is_earlier = false;
     return true;
   }
   // All of them, or none.
@@ -102,8 +137,10 @@ class StepMaker {
     const size_t begin = made.steps.size();
     const bool had_effect = has_effect_, could_fail = may_fail_;
     faults_ = Faults(clause, uses_kept(clause));
+    begin_actions(clause);
     const auto add_one = [this](const auto& action) {
       const auto* value = std::get_if<SiteValue>(&action);
+      if (value != nullptr && value->difo == change_) return pass_change();
       return value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action));
     };
     const bool are_added = std::all_of(clause.actions.begin(), clause.actions.end(), add_one);
@@ -126,18 +163,22 @@ class StepMaker {
   }
   bool add_variables(const ClauseRecordPlan& plan, inside::ClauseRecord& to) {
     for (const dif::Variable& one : plan.variables) {
-      const auto value = value_number(one);
+      if (one.scope == dif::Scope::global && !place_.keeps(one)) continue;  // dvm has it
+      if (one.scope == dif::Scope::global && place_.seen != one.id) return refuse(InDvm::global);
+      const auto value = one.scope == dif::Scope::global ? seen_value() : value_number(one);
       if (!value) return refuse(InDvm::variable);
       to.values[to.count++] = *value;
       note_variable(one);
     }
     return true;
   }
+  std::optional<uint8_t> seen_value() const { return change_ != nullptr ? inside::kEarlierValue : inside::kSeenValue; }
   // Behind the record, which has the variables as they were, the thread changes them.
   bool add_record(const SiteClause& clause, size_t number) {
     if (!clause.record) return false;
-    if (uses_kept(clause)) return refuse(InDvm::global);
+    if (uses_kept(clause, place_.seen)) return refuse(InDvm::global);
     faults_ = {};
+    begin_actions(clause);
     AgentClauseRecord record{.clause = number, .record = {}};
     record.record.ends_run = clause.record->ends_run;
     ends_run_ |= clause.record->ends_run;
@@ -152,10 +193,10 @@ class StepMaker {
     records_++;
     has_effect_ = true;
     return std::all_of(clause.record->values.begin(), clause.record->values.end(),
-                       [&](const SiteValue& value) { return add_change(value); });
+                       [&](const SiteValue& value) { return value.difo == change_ ? pass_change() : add_behind_record(value); });
   }
   // One that changes no variable may be anything that does not stop the clause.
-  bool add_change(const SiteValue& value) {
+  bool add_behind_record(const SiteValue& value) {
     if (stores(*value.difo)) return add(value, inside::ClauseStep::Kind::evaluate);
     const auto text = value.type.by_ref() ? text_key_of(*value.difo, place_.probe, 1) : std::nullopt;
     if (value.type.by_ref()) return (text && text->kind != TextKey::Kind::copied) || refuse(InDvm::fault);
@@ -164,19 +205,20 @@ class StepMaker {
   }
 
   // dvm could not run clauses with variables of the thread instead, if a key cannot be read, nor end the run at once.
-  // It uses global variables of which dvm does not know the values.
-  bool uses_kept(const SiteValue& value) const {
+  // It uses global variables of which dvm does not know the values, besides this one.
+  using Besides = std::optional<uint16_t>;
+  bool uses_kept(const SiteValue& value, Besides besides) const {
     const auto& its = value.difo->variables;
-    return std::any_of(its.begin(), its.end(), [this](const auto& one) { return place_.keeps(one); });
+    return std::any_of(its.begin(), its.end(), [&](const auto& one) { return place_.keeps(one) && besides != one.id; });
   }
-  bool uses_kept(const SiteAction& action) const {
+  bool uses_kept(const SiteAction& action, Besides besides) const {
     bool does = false;
-    visit_values(action, [&](const SiteValue& value) { does |= uses_kept(value); });
+    visit_values(action, [&](const SiteValue& value) { does |= uses_kept(value, besides); });
     return does;
   }
-  bool uses_kept(const SiteClause& clause) const {
-    const auto does = [this](const auto& one) { return uses_kept(one); };
-    return (clause.predicate && uses_kept(*clause.predicate)) || std::any_of(clause.actions.begin(), clause.actions.end(), does);
+  bool uses_kept(const SiteClause& clause, Besides besides = {}) const {
+    const auto does = [&](const auto& one) { return uses_kept(one, besides); };
+    return (clause.predicate && does(*clause.predicate)) || std::any_of(clause.actions.begin(), clause.actions.end(), does);
   }
   bool is_allowed() { return !may_fail_ || (!has_thread_variables_ && !ends_run_) || refuse(InDvm::fault); }
 
@@ -297,12 +339,13 @@ class StepMaker {
     std::set<std::pair<std::optional<dif::Scope>, unsigned>> loaded;
   };
 
-  const ClausePlace& place_;
+  ClausePlace place_;
   const NumberOf& number_of_;
   bool takes_failing_;
   Faults faults_;
-  size_t records_ = 0;       // clauses that have one
-  bool has_effect_ = false;  // one of the steps, beyond variables
+  const dif::Difo* change_ = nullptr;  // of ClausePlace::seen, by the clause; null: it does not change it, or another clause does
+  size_t records_ = 0;                 // clauses that have one
+  bool has_effect_ = false;            // one of the steps, beyond variables
   bool may_fail_ = false, has_thread_variables_ = false, ends_run_ = false;
 };
 
@@ -340,6 +383,7 @@ void ChangedGlobals::note(std::span<const SiteClause> clauses, std::span<const u
   };
   for (const SiteClause& clause : clauses) {
     if (clause.predicate) note(*clause.predicate);
+    if (clause.seen && clause.seen->change) note(*clause.seen->change);  // by a clause that dvm runs, perhaps
     for (const auto& action : clause.actions) visit_values(action, note);
   }
 }

@@ -23,7 +23,7 @@ bool is_global(Instruction in) { return dif::info(in.opcode()).scope == dif::Sco
 // Null: threads do not change it, or it has no room.
 const dif::Variable* GlobalCode::kept(Instruction in) const {
   const dif::Variable* variable = dif::variable_of(difo_, in);
-  if (variable == nullptr || !place_.keeps(*variable) || global_number(variable->id) >= inside::kMostGlobals) return nullptr;
+  if (variable == nullptr || !place_.keeps(*variable) || !has_room(*variable)) return nullptr;
   const bool is_integer = variable->kind == dif::VariableKind::scalar && variable->type.kind == dif::TypeKind::integer;
   return is_integer ? variable : nullptr;
 }
@@ -152,6 +152,8 @@ void GlobalCode::access_workspace(unsigned opcode, unsigned reg, size_t offset) 
   made_.has_workspace = true;
   code_.access(opcode, reg, kRsi, offset);
 }
+
+bool has_room(const dif::Variable& variable) { return global_number(variable.id) < inside::kMostGlobals; }
 
 MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time) {
   const dif::Difo none;

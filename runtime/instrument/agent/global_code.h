@@ -54,6 +54,8 @@ class GlobalCode {
   size_t begin_ = 0;                 // from where it does this again
 };
 
+// The threads have room for the variable.
+bool has_room(const dif::Variable& variable);
 // The code of the step `see` of a variable. reads_time: of the steps up to `retry`, some read the time.
 MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time);
 // Code that changes ClausePlace::seen, with code before it that tells whether it runs; empty: it always does. The value is not 0
