@@ -34,6 +34,7 @@ dvm_library(backend_local
   backend/local/instruments.cpp
   backend/local/live.cpp
   backend/local/local_backend.cpp
+  backend/local/single_use.cpp
   backend/local/site_clauses.cpp)
 target_link_libraries(dvm_backend_local PUBLIC dvm_enabling dvm_source PRIVATE fmt::fmt)
 

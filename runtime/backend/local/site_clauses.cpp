@@ -10,6 +10,7 @@
 #include "dvm/dif/action.h"
 #include "dvm/dif/variable_of.h"
 #include "runtime/backend/local/globals_of_threads.h"
+#include "runtime/backend/local/single_use.h"
 #include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
@@ -131,13 +132,6 @@ bool changes(const dif::Difo& difo, const IsKept& is_kept) {
 
 bool stores_text(const dif::Difo& difo) {
   return changes(difo, [](const dif::Variable& one) { return one.type.kind == dif::TypeKind::string; });
-}
-
-// It neither acts on the process nor ends the clause, whatever its arguments are.
-bool only_records(const ActionPlan& action) {
-  if (action.aggregation != 0 || action.kind == dif::Action::expression) return true;
-  const dif::ActionInfo* info = dif::find_action(action.kind);
-  return info != nullptr && info->keeps != dif::ActionKeeps::nothing && !info->destructive;
 }
 
 // From an integer, such as a symbol from its address.
