@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "runtime/backend/local/global_uses.h"
+#include "runtime/backend/local/single_use.h"
 
 namespace dvm::runtime {
 namespace {
@@ -74,8 +75,7 @@ class GlobalsFinder {
 
   unsigned accesses(const ProbeEcbs& probe, uint16_t id) const {
     unsigned all = 0;
-    for (const Ecb* ecb : probe.ecbs)
-      for (const vm::VerifiedDifo& difo : ecb->plan->difos) all += global_accesses(difo.difo(), id);
+    for (const Ecb* ecb : probe.ecbs) all += global_accesses(*ecb->plan, id);
     return all;
   }
 
@@ -89,7 +89,7 @@ class GlobalsFinder {
       const unsigned its = at == kInTimer ? std::min(1U, accesses(probe, id)) : accesses(probe, id);
       if (its != 0) used[id] = its, all += its;
     }
-    if (all <= 1) return;
+    if (all <= 1 || (at == kAtSite && used.size() == 1 && single_use(probe, used.begin()->first))) return;
     for (const auto& [id, its] : used) found_.erase(id);
   }
 

@@ -53,6 +53,14 @@ bool ends_in_dvm(const Enabling& enabling) {
   return processes.size() > 1 && ends_at_site(enabling);
 }
 
+// Null: the clause does not use it.
+const dif::Variable* find_global(const EcbPlan& plan, uint16_t id) {
+  for (const vm::VerifiedDifo& difo : plan.difos)
+    for (const dif::Variable& one : difo.difo().variables)
+      if (one.scope == dif::Scope::global && one.id == id) return &one;
+  return nullptr;
+}
+
 std::set<uint16_t> variables_of(const EcbPlan& plan, dif::Scope scope) {
   std::set<uint16_t> all;
   for (const vm::VerifiedDifo& difo : plan.difos)
@@ -224,7 +232,8 @@ bool SiteClauses::drop_globals_of_dvm() {
     const SiteClauseList list = clauses_of(probe);
     for (size_t i = 0; i < list.clauses.size(); i++) {
       if (!list.clauses[i].needs_dvm) continue;
-      for (const uint16_t id : variables_of(*probe.ecbs[i]->plan, dif::Scope::global)) kept_.erase(id);
+      for (const uint16_t id : variables_of(*probe.ecbs[i]->plan, dif::Scope::global))
+        if (!list.clauses[i].record || !list.clauses[i].seen || list.clauses[i].seen->variable.id != id) kept_.erase(id);
     }
   }
   return kept_.size() != before;
@@ -251,10 +260,41 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     for (const uint16_t id : variables_of(*ecb->plan, dif::Scope::global))
       if (!globals_.contains(id)) (kept_.contains(id) ? made.globals : made.other_globals).push_back(id);
   }
+  add_seen(probe, made);
   const bool shares = are_shared(probe);
   if (made.in_dvm == InDvm::nothing && shares) made.in_dvm = in_dvm_.contains(kRunsEnd) ? InDvm::exits : InDvm::shared;
   if (of_script_ != InDvm::nothing || shares || !made.may_record) made.leave_to_dvm();
   return made;
+}
+
+// A variable that a firing cannot use at one time otherwise.
+std::optional<uint16_t> SiteClauses::seen_by(const ProbeEcbs& probe, const SiteClauseList& list) const {
+  std::optional<uint16_t> found;
+  unsigned most = 1;
+  for (const uint16_t id : kept_) {
+    unsigned uses = 0;
+    for (size_t i = 0; i < probe.ecbs.size(); i++) {
+      const unsigned its = global_accesses(*probe.ecbs[i]->plan, id);
+      uses += its + (list.clauses[i].needs_dvm && its != 0);
+    }
+    if (uses > most && single_use(probe, id)) found = id, most = uses;
+  }
+  return found;
+}
+
+void SiteClauses::add_seen(const ProbeEcbs& probe, SiteClauseList& to) const {
+  const auto id = seen_by(probe, to);
+  if (!id) return;
+  const SingleUse use = *single_use(probe, *id);
+  for (size_t i = 0; i < probe.ecbs.size(); i++) {
+    const EcbPlan& plan = *probe.ecbs[i]->plan;
+    SiteClause& clause = to.clauses[i];
+    const dif::Variable* variable = find_global(plan, *id);
+    if (variable == nullptr) continue;
+    clause.seen = SeenGlobal{*variable, i == use.first, use.reads_time, {}};
+    if (i == use.changing) clause.seen->change = SiteValue{&plan.difos[use.change].difo(), kAddress};
+    if (clause.record) clause.record->variables.push_back(*variable);
+  }
 }
 
 // That it may read where it fires.

@@ -46,6 +46,8 @@ class SiteClauses {
   void find_globals();
   std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
   bool are_shared(const ProbeEcbs& probe) const;
+  std::optional<uint16_t> seen_by(const ProbeEcbs& probe, const SiteClauseList& list) const;
+  void add_seen(const ProbeEcbs& probe, SiteClauseList& to) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
   std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const;
   std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb, const CaptureNeeds& needs) const;

@@ -131,7 +131,7 @@ class InThread(AgentTest):
                     self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
 
     def test_a_reason_is_given_where_clauses_run_in_dvm(self):
-        reasons = {"{ trace(arg0); }": "leaves a record", "{ n++; @[n] = count(); }": "uses a global variable", "{ n[0]++; }": "accesses memory or an array", "{ @ = sum(rand()); }": "divides by 0, calls a subroutine",
+        reasons = {"{ trace(arg0); }": "leaves a record", "{ n++; @[n] = count(); n++; }": "uses a global variable", "{ n[0]++; }": "accesses memory or an array", "{ @ = sum(rand()); }": "divides by 0, calls a subroutine",
                    "{ self->a = arg0 / arg1; }": "divides by a value that may be 0",
                    "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 5000); }": "into more than 1,000 buckets",
                    "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execargs; }": "reads a built-in variable other than",

@@ -129,9 +129,31 @@ TEST(AgentWays, GlobalsThatFiringsUseOnceAreChangedInTheThread) {
   for (const char* clause : {"{ n++; }", "{ n++; total += arg0; }", "{ last = timestamp; }", "{ n++; last = arg0; }",
                              "/n++ < 5/ { @ = count(); }", "{ most = arg0 > most ? arg0 : most; }", "{ @[n++] = count(); }"})
     EXPECT_TRUE(is_at_site("END { trace(n); trace(total); trace(last); }", clause)) << clause;
+  EXPECT_FALSE(is_at_site("", "{ last = arg0; first = arg1; }"));
+}
+
+TEST(AgentWays, GlobalsThatAFiringUsesAtOneTimeAreChangedInTheThread) {
+  for (const char* clause : {"/n < 5/ { n++; }", "/!last/ { last = timestamp; }", "{ @[n] = sum(n); n = 1; }",
+                             "/n < 5 && arg0 > 3/ { n++; @[n] = count(); }",
+                             "/timestamp - last > 1000/ { last = timestamp; @ = count(); }", "/n++ < 5/ { @[n] = count(); }",
+                             "/n < 5/ { n++; trace(n); }", "/n < 5/ { trace(n); n++; self->x = n; }", "{ trace(n++); }"})
+    EXPECT_TRUE(is_at_site("END { trace(n); }", clause)) << clause;
   for (const char* clause :
-       {"/n < 5/ { n++; }", "/!last/ { last = timestamp; }", "{ @[n] = sum(n); n = 1; }", "{ last = arg0; first = arg1; }"})
-    EXPECT_FALSE(is_at_site("", clause)) << clause;
+       {"/n < 5/ { n++; n++; }", "/n < 5/ { @[n++] = count(); }", "/n < 5/ { first = 1; n++; }",
+        "/n < 5/ { @[n % arg0] = count(); n++; }", "/n < 5/ { trace(n / arg0); n++; }",
+        "/n < 5/ { this->x = arg0; n = n + this->x; }", "/n < 5/ { speculate(1); n++; }", "/this->x = n/ { n++; }"})
+    EXPECT_FALSE(is_at_site("END { trace(n); }", clause)) << clause;
+  EXPECT_FALSE(is_at_site("tick-1s { n = 0; }", "/n < 5/ { n++; }"));
+}
+
+TEST(AgentWays, TheFirstClauseThatUsesAGlobalMayChangeIt) {
+  const std::string counts = "/n < 5/ { n++; }", sees = "{ @[n] = count(); }", next = " pid1:a:f:entry ";
+  EXPECT_TRUE(is_at_site("", counts + next + sees + next + "/n >= 5/ { exit(0); }"));
+  EXPECT_FALSE(is_at_site("", sees + next + counts));
+  EXPECT_FALSE(is_at_site("", counts + next + counts));
+  const std::string by_time = "/timestamp > last/ { last = timestamp; }", time = "{ @ = max(timestamp); }";
+  EXPECT_TRUE(is_at_site("", by_time + next + time));
+  EXPECT_FALSE(is_at_site("", time + next + by_time));
 }
 
 TEST(AgentWays, TimersUseOneGlobalOfThreads) {
