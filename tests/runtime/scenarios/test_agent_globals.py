@@ -1,6 +1,7 @@
 """Clauses in the traced thread that use global variables: dvm writes these and threads read them, or threads write them, too."""
 
 import os
+import re
 import subprocess
 import unittest
 
@@ -75,11 +76,64 @@ class Globals(AgentTest):
             with self.subTest(script):
                 self.compare(script)
 
+    def test_a_condition_and_a_change_are_one(self):
+        end = "END { printf(\"%d %d %d\\n\", n, last, c); }"
+        for body in ("ENTRY /n < 5/ { n++; }", "ENTRY /n < 5 && arg0 > 3/ { @[n, arg0] = count(); n++; @after[n] = count(); }", "ENTRY /!last/ { last = arg0; @first = count(); } ENTRY { @[arg0 - last] = count(); }",
+                     "ENTRY { n++; @[n & 7] = count(); }", "ENTRY /n < 5/ { n++; last += arg0; }", "ENTRY { last = arg0; } ENTRY { @[last] = count(); }", "ENTRY { @[n] = sum(n); } RETURN { n++; }", "ENTRY /n++ < 5/ { @[n] = count(); }",
+                     "ENTRY /c < 100/ { c += 7; this->c = c; } ENTRY { @[this->c, c] = count(); }", "ENTRY /n < 9/ { n += 2; self->n = n; } RETURN /self->n/ { @[self->n] = count(); self->n = 0; }"):
+            script = "uint64_t n; long last; char c; " + body.replace("ENTRY", ENTRY).replace("RETURN", RETURN) + end
+            with self.subTest(script):
+                self.compare(script)
+
+    def compare_records(self, script):
+        run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+        here = dvmtest.dvm(*run, "backend=agent")
+        self.assertIn("(agent, in the traced thread but for some clauses)", here.stderr)
+        self.assertNotIn("uses a global variable", here.stderr)
+        if os.geteuid() == 0:
+            there = dvmtest.dvm(*run, "backend=uprobe")
+            # The program prints a line at any time.
+            self.assertEqual(*([line for line in one.stdout.splitlines() if not re.fullmatch(r"10000 \d+ \d+", line)] for one in (here, there)))
+        return here.stdout
+
+    def test_clauses_of_dvm_find_what_they_have_changed(self):
+        end = "END { printf(\"%d %d\\n\", n, last); }"
+        for body in ("ENTRY /n < 5/ { printf(\"%d \", n); n++; printf(\"%d\\n\", n); }", "RETURN { printf(\"%d \", n++); } ENTRY /n < 5/ { @[n] = count(); }",
+                     "ENTRY /++n < 4/ { printf(\"%d %d\\n\", n, arg0); } ENTRY { @[n & 3] = count(); }", "ENTRY { last = arg0; } RETURN /!last/ { printf(\"%d %d\\n\", last, last & 1); }",
+                     "ENTRY /n < 3/ { n++; self->n = n; printf(\"%d\\n\", self->n); } RETURN /self->n/ { @[self->n] = count(); self->n = 0; }", "ENTRY { n++; printf(\"x\"); } END { trace(n); }",
+                     "ENTRY /n < 5/ { n++; printf(\"%s\\n\", copyinstr(arg0)); }", "ENTRY /n < 5/ { n++; @[copyinstr(arg0)] = count(); } ERROR { @errors = count(); }"):
+            script = "uint64_t n; long last; " + body.replace("ENTRY", ENTRY).replace("RETURN", RETURN) + end
+            with self.subTest(script):
+                self.compare_records(script)
+
+    def test_the_run_ends_at_a_value(self):
+        script = f"{ENTRY}/n < 5/ {{ n++; @ = count(); }} {ENTRY}/n >= 5/ {{ exit(0); }} END {{ printf(\"%d\", n); printa(\" %@d\\n\", @); }}"
+        self.assertIn("5 5\n", self.compare_records(script))
+
+    def test_limits_hold_in_several_threads(self):
+        work = "pid$target:threads:work:entry "
+        run = ["run", "-qv", "-x", "backend=agent", "-c", program("threads") + " 8 20000", "-n"]
+        for name, clause, most in (("n", "/n < 1000/ { n++; @ = count(); }", 1000), ("n", "/!n/ { n = arg0 + 1; @ = count(); }", 1), ("n", "/arg0 & 1 && n < 77/ { @ = count(); n++; }", 77)):
+            result = dvmtest.dvm(*run, f"{work}{clause} END {{ printa(\"count %@d\\n\", @); }}")
+            self.assertIn("(agent, in the traced thread)", result.stderr)
+            self.assertIn(f"count {most}\n", result.stdout)
+        result = dvmtest.dvm(*run, f'{work}/n < 50/ {{ n++; printf("n is %d\\n", n); }}')
+        self.assertIn("(agent, in the traced thread but for some clauses)", result.stderr)
+        self.assertEqual(sorted(int(line.split()[2]) for line in result.stdout.splitlines() if line.startswith("n is")), list(range(1, 51)))
+
+    def test_a_limit_by_time_holds_in_several_threads(self):
+        script = ("BEGIN { begin = timestamp; } pid$target:threads:work:entry /timestamp - last > 1000000/ { last = timestamp; @ = count(); } "
+                  "END { printf(\"ms %d\\n\", (timestamp - begin) / 1000000); printa(\"count %@d\\n\", @); }")
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script, "-c", program("threads") + " 8 50000")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        milliseconds, count = (int(re.search(rf"{name} (\d+)", result.stdout)[1]) for name in ("ms", "count"))
+        self.assertTrue(1 <= count <= milliseconds + 1, result.stdout)
+
     def test_what_depends_on_the_order_of_all_firings_stays_in_dvm(self):
         """Threads may fire at the same time, and the timer while they do."""
-        for body in ("ENTRY /n < 5/ { n++; }", "ENTRY /!last/ { last = arg0; }", "ENTRY { n++; @[n] = count(); }", "ENTRY { last = arg0; } ENTRY { @[last] = count(); }", "ENTRY { last = arg0; c = arg0; }",
-                     "ENTRY { n++; } RETURN { last++; } tick-1h { trace(n); trace(last); }", "ENTRY { @[n++] = count(); } tick-1h { n = 0; }", "ENTRY { n++; } profile-1h { trace(n); }",
-                     "ENTRY { @[n] = sum(n); } RETURN { n++; }"):
+        for body in ("ENTRY { last = arg0; c = arg0; }", "ENTRY { n++; } RETURN { last++; } tick-1h { trace(n); trace(last); }", "ENTRY { @[n++] = count(); } tick-1h { n = 0; }",
+                     "ENTRY { n++; } profile-1h { trace(n); }", "ENTRY /n < 5/ { n++; } ENTRY /n < 7/ { n++; }", "ENTRY /n < 5/ { @[n / arg0] = count(); n++; }", "ENTRY /n < 5/ { @[n++] = count(); }",
+                     "ENTRY { @[n] = count(); } ENTRY { n++; }", "ENTRY /timestamp/ { @ = count(); } ENTRY /timestamp > last/ { last = timestamp * 0 + arg0; }"):
             script = "uint64_t n; long last; char c; " + body.replace("ENTRY", ENTRY).replace("RETURN", RETURN) + "END { printf(\"%d %d %d\\n\", n, last, c); }"
             with self.subTest(script):
                 run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
@@ -119,7 +173,7 @@ class Globals(AgentTest):
         self.assertRegex(result.stdout, r"n ([1-9]\d*) and \1\n")
 
     def test_what_dvm_uses_too_stays_there(self):
-        others = ["{ @c = count(); } " + RETURN + "{ printf(\"%d\", n++); } " + ENTRY, "{ n = arg0; } tick-1s { n = 0; } " + ENTRY, "{ n++; n += strlen(probefunc); } " + ENTRY, '/++n < 4/ { printf("%d", arg0); } ' + ENTRY]
+        others = ["{ n = arg0; } tick-1s { n = 0; } " + ENTRY, "{ n++; n += strlen(probefunc); } " + ENTRY]
         if os.geteuid() == 0:
             others.append("{ n++; } syscall::write:entry /pid == $target/ { n++; } " + ENTRY)
         for other in others:
