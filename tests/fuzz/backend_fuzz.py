@@ -61,7 +61,7 @@ class Script:
         self.rng, self.is_storm = rng, is_storm
         self.variables = GLOBALS + OF_CLAUSES + OF_THREADS * (not is_storm)
         self.is_plain = rng.random() < 0.4  # such clauses may run in the traced thread
-        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (is_alone or one is not change_global) and (may_tick or one is not count_phase)]
+        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (is_alone or one not in OF_ORDER) and (may_tick or one is not count_phase)]
         self.aggregations = 0
         self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
@@ -164,6 +164,19 @@ def change_global(script):
     return change.replace("@", script.aggregation()) if change.startswith("@") else change
 
 
+def limit_global(script):
+    """A clause whose predicate and change are one step. Then clauses find what that has left."""
+    condition = script.rng.choice([f"m < {script.rng.randrange(90)}", "!m", f"m < 40 && ({script.integer(2)})", "m++ < 30", "(m & 3) != 3"])
+    change = "" if "++" in condition else script.rng.choice(["m++; ", f"m = {script.integer()}; ", f"m = m * 3 + {script.integer()}; ", f"m = {script.integer()} & 1 ? m + 1 : m; "])
+    more = ["", "@ = count(); ", "@ = sum(m); ", f"this->x = m + {script.integer()}; ", 'printf("m %d|\\n", m); ', "self->b = m; ", f"n += {script.integer()}; "]
+    before, after = (script.rng.choice(more) for _ in range(2))
+    clauses = f"{script.at.description} /{condition}/ {{ {before}{change}{after}}}\n" + script.rng.choice(["", f"{script.at.description} /m > 20/ {{ @ = max(m); }}\n"])
+    while "@ " in clauses:
+        clauses = clauses.replace("@ ", script.aggregation() + " ", 1)
+    script.later.append(clauses)
+    return "@ = count()".replace("@", script.aggregation())
+
+
 def keep_text(script):
     return f"self->s = {script.rng.choice([script.string(), script.string(), 'NULL', '0'])}"
 
@@ -233,8 +246,9 @@ OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)", "(self->s 
 DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self uint64_t q; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
                "int m; char narrow; char c; int w; long l; int phase;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
-              element, count_phase, keep_text, keep_address, change_global]
-PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, keep_address, change_global]
+              element, count_phase, keep_text, keep_address, change_global, limit_global]
+PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, keep_address, change_global, limit_global]
+OF_ORDER = [change_global, limit_global]  # of firings: what they change depends on it
 OF_PLACES = [note_time, keep_text, keep_address, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
