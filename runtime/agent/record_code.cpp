@@ -98,9 +98,15 @@ void add_record(CodeWriter& code, const PlainRecord& record, uint64_t cookie, in
   code.store(Register::rax, Register::rcx, begin);
   for (const RecordStep& step : record.steps) add_step(code, step, begin, pid, tid_at);
   code.add({0x48, 0xc7, 0x01}, record.length);  // movq $length, (%rcx)
-  code.add({0x0f, 0x31});                       // rdtsc
-  code.add({0x48, 0xc1, 0xe2, 0x20});           // shl $32, %rdx
-  code.add({0x48, 0x09, 0xd0});                 // or %rdx, %rax
+  if (record.is_seen) {
+    using inside::Workspace;
+    constexpr auto kFromTid = static_cast<int32_t>(offsetof(Workspace, seen_at)) - static_cast<int32_t>(offsetof(Workspace, tid));
+    code.read(Register::rax, Register::rsp, tid_at + kFromTid);
+  } else {
+    code.add({0x0f, 0x31});              // rdtsc
+    code.add({0x48, 0xc1, 0xe2, 0x20});  // shl $32, %rdx
+    code.add({0x48, 0x09, 0xd0});        // or %rdx, %rax
+  }
   code.store(Register::rax, Register::rcx, offsetof(inside::RecordHead, time));
 }
 

@@ -17,8 +17,9 @@ class CodeWriter;
 struct PlainRecord {
   uint32_t length = 0;  // of the record, with the values before its steps
   std::vector<inside::RecordStep> steps;
-  uint32_t reads = 0;   // words of struct pt_regs, a bit each
-  uint32_t before = 0;  // bytes of the values
+  uint32_t reads = 0;    // words of struct pt_regs, a bit each
+  uint32_t before = 0;   // bytes of the values
+  bool is_seen = false;  // its time is Workspace::seen_at
 
   uint32_t bytes() const { return static_cast<uint32_t>(sizeof(inside::RecordHead)) + ((length + 7) & ~7U); }  // in the ring
 };

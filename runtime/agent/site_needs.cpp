@@ -94,6 +94,7 @@ std::optional<PlainRecord> record_of(const AgentClauseRecord& clause) {
   if (!record || !SiteFrame::can_hold(record->reads)) return {};
   record->before = inside::value_bytes(&clause.record);
   record->length += record->before;
+  record->is_seen = clause.record.is_seen != 0;
   return record;
 }
 

@@ -179,7 +179,8 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   if (firing.is_cut && !may_cut) return false;
   if (firing.clause != nullptr) write_values(*firing.clause, *firing.workspace, to + sizeof(RecordHead));
   word(to) = length;
-  word(to + 8) = uint64_t{high} << 32 | low;
+  const bool is_seen = firing.clause != nullptr && firing.clause->is_seen != 0;
+  word(to + 8) = is_seen ? firing.workspace->seen_at : uint64_t{high} << 32 | low;
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + ((length + 7U) & ~7U), __ATOMIC_RELEASE);
   return true;
 }

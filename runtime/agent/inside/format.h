@@ -222,7 +222,8 @@ struct Workspace {
 
   // The global variable that several steps use as if at one time: before the firing changes it, and now.
   uint64_t earlier, seen;
-  uint64_t again;  // not 0: another thread has changed it meanwhile, so that it did not change
+  uint64_t again;    // not 0: another thread has changed it meanwhile, so that it did not change
+  uint64_t seen_at;  // TSC of the step `see`, if records have it
 };
 
 // Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.
@@ -289,7 +290,8 @@ struct ClauseRecord {
   RecordPrograms programs;
   uint32_t number = 0;
   uint32_t count = 0;     // of values
-  uint64_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
+  uint16_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
+  uint16_t is_seen = 0;   // the time of the record is Workspace::seen_at, so that records are in the order of changes
   // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, or others below.
   uint8_t values[kMostVariables + kMostLocals + 8]{};
 };

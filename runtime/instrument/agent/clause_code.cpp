@@ -86,6 +86,7 @@ class StepMaker {
       if (one.seen && place_.keeps(one.seen->variable) && has_room(one.seen->variable)) place_.seen = one.seen->variable.id;
     for (size_t i = 0; i < clauses.size(); i++)
       if (!add(clauses[i], i)) return false;
+    if (is_time_recorded_) make_see(true);
     return is_allowed() && (records_ < clauses.size() || has_thread_variables_ || ends_run_);
   }
 
@@ -105,16 +106,25 @@ class StepMaker {
     return true;
   }
   void add_see(const SeenGlobal& global) {
-    AgentStep& step = made.steps.emplace_back();
-    step.step.kind = inside::ClauseStep::Kind::see;
-    step.code = make_see_code(global.variable, place_, global.reads_time);
+    const auto is_time = [](const AgentStep& one) { return one.step.kind == inside::ClauseStep::Kind::time; };
+    see_ = {made.steps.size(), &global, std::any_of(made.steps.begin(), made.steps.end(), is_time)};
+    made.steps.emplace_back().step.kind = inside::ClauseStep::Kind::see;
+    make_see(false);
+  }
+  // Behind that step, records have its time.
+  bool note_record() { return is_time_recorded_ |= see_.has_value(), see_.has_value(); }
+  void make_see(bool is_recorded) {
+    made.steps[see_->step].code =
+        make_see_code(see_->global->variable, place_, {see_->global->reads_time && !see_->is_time_known, is_recorded});
   }
   // With the predicate, as often as other threads change the variable meanwhile.
   bool add_change(const SiteClause& clause) {
     using Kind = inside::ClauseStep::Kind;
     const SiteValue& change = *clause.seen->change;
     const bool has_condition = clause.predicate && clause.predicate->difo != change_;
-    if ((has_condition && reads_time(*clause.predicate)) || reads_time(change)) add_time();
+    const bool needs_time = (has_condition && reads_time(*clause.predicate)) || reads_time(change);
+    if (needs_time && see_->is_time_known) return refuse(InDvm::global);  // it is that of the firing, from before
+    if (needs_time) add_time();
     MachineCode condition, code;
     if ((has_condition && !make(*clause.predicate, condition)) || !make(change, code)) return false;
     if (condition.may_fail || code.may_fail) return refuse(InDvm::fault);
@@ -155,6 +165,7 @@ class StepMaker {
     if (!add_variables(plan, record.record)) return false;
     if (plan.needs.time) record.record.values[record.record.count++] = inside::kTimeValue;
     record.record.values[record.record.count++] = inside::kUnreadableValue;
+    record.record.is_seen = note_record();
     for (const size_t step : faults_.steps) made.steps[step].step.skip = static_cast<uint32_t>(made.steps.size() - step);
     AgentStep& step = made.steps.emplace_back();
     step.step.kind = inside::ClauseStep::Kind::fault_record;
@@ -181,6 +192,7 @@ class StepMaker {
     begin_actions(clause);
     AgentClauseRecord record{.clause = number, .record = {}};
     record.record.ends_run = clause.record->ends_run;
+    record.record.is_seen = note_record();
     ends_run_ |= clause.record->ends_run;
     if (!add_variables(*clause.record, record.record)) return false;
     if (clause.record->needs.time) {
@@ -343,6 +355,13 @@ class StepMaker {
   const NumberOf& number_of_;
   bool takes_failing_;
   Faults faults_;
+  struct See {
+    size_t step = 0;
+    const SeenGlobal* global = nullptr;
+    bool is_time_known = false;  // an earlier step may have read it
+  };
+  std::optional<See> see_;
+  bool is_time_recorded_ = false;      // of that step
   const dif::Difo* change_ = nullptr;  // of ClausePlace::seen, by the clause; null: it does not change it, or another clause does
   size_t records_ = 0;                 // clauses that have one
   bool has_effect_ = false;            // one of the steps, beyond variables

@@ -95,7 +95,7 @@ bool GlobalCode::change(Instruction in, unsigned value) {
 }
 
 // The time is read behind this, each time, so that a firing that finds what another one has left is not earlier.
-void GlobalCode::see(const dif::Variable& variable, bool reads_time) {
+void GlobalCode::see(const dif::Variable& variable, SeeTimes times) {
   const unsigned number = global_number(variable.id);
   access(kLoad, kRax, GlobalWord::of_dvm, number);
   access_workspace(kStore, kRax, offsetof(inside::Workspace, aside));
@@ -107,9 +107,12 @@ void GlobalCode::see(const dif::Variable& variable, bool reads_time) {
   access_workspace(kStore, kRax, offsetof(inside::Workspace, seen));
   code_.load_constant(kRax, 0);
   access_workspace(kStore, kRax, offsetof(inside::Workspace, again));
-  if (!reads_time) return;
-  access_workspace(kStore, kRax, offsetof(inside::Workspace, time));
-  code_.add({0x0f, 0xae, 0xe8});  // lfence
+  if (times.is_read) access_workspace(kStore, kRax, offsetof(inside::Workspace, time));
+  if (times.is_read || times.is_recorded) code_.add({0x0f, 0xae, 0xe8});  // lfence
+  if (!times.is_recorded) return;
+  made_.changes |= 1U << saved::rdx;
+  code_.add({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0});  // rdtsc; shl $32, %rdx; or %rdx, %rax
+  access_workspace(kStore, kRax, offsetof(inside::Workspace, seen_at));
 }
 
 // To %rax.
@@ -155,11 +158,11 @@ void GlobalCode::access_workspace(unsigned opcode, unsigned reg, size_t offset) 
 
 bool has_room(const dif::Variable& variable) { return global_number(variable.id) < inside::kMostGlobals; }
 
-MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time) {
+MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, SeeTimes times) {
   const dif::Difo none;
   ValueWriter code;
   MachineCode made{{}, 0, 1U << saved::rax, false};
-  GlobalCode(none, place, code, made).see(variable, reads_time);
+  GlobalCode(none, place, code, made).see(variable, times);
   code.add({0xc3});
   made.bytes = std::move(code.bytes);
   return made;

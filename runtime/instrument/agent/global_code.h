@@ -17,6 +17,12 @@
 
 namespace dvm::runtime {
 
+// What the step `see` is to do for the time.
+struct SeeTimes {
+  bool is_read = false;      // steps up to `retry` read the time of the firing: again, each time
+  bool is_recorded = false;  // records have the time of the step
+};
+
 // Its functions return false for what cannot run in the thread.
 class GlobalCode {
  public:
@@ -28,7 +34,7 @@ class GlobalCode {
   bool load(dif::Instruction in, unsigned to);
   // To the value in a register.
   bool change(dif::Instruction in, unsigned value);
-  void see(const dif::Variable& variable, bool reads_time);
+  void see(const dif::Variable& variable, SeeTimes times);
 
  private:
   static constexpr unsigned kRax = ValueWriter::kRax, kRcx = ValueWriter::kRcx, kRdx = ValueWriter::kRdx, kRsi = 6;
@@ -56,8 +62,8 @@ class GlobalCode {
 
 // The threads have room for the variable.
 bool has_room(const dif::Variable& variable);
-// The code of the step `see` of a variable. reads_time: of the steps up to `retry`, some read the time.
-MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, bool reads_time);
+// The code of the step `see` of a variable.
+MachineCode make_see_code(const dif::Variable& variable, const ClausePlace& place, SeeTimes times);
 // Code that changes ClausePlace::seen, with code before it that tells whether it runs; empty: it always does. The value is not 0
 // if the change has to be tried again.
 MachineCode make_change_code(const MachineCode& condition, const MachineCode& change);

@@ -450,7 +450,7 @@ TEST(ClauseCode, ReadsAGlobalOnceForSeveralSteps) {
   difo.variables[0].type = {dif::TypeKind::integer, true, false, 1, "char"};
   inside::Globals globals;
   globals.values[2] = 200, globals.changes[2] = 55;
-  MachineCode see = make_see_code(difo.variables[0], place, true);
+  MachineCode see = make_see_code(difo.variables[0], place, {.is_read = true});
   see.place_globals(reinterpret_cast<uint64_t>(&globals));
   inside::Workspace workspace = workspace_with(nullptr);
   Code(see.bytes).run({}, workspace);
@@ -481,7 +481,7 @@ class ConditionalChange {
   ConditionalChange(const dif::Difo* condition, const dif::Difo& change, inside::Globals& globals) {
     const auto made = [&](const dif::Difo& difo) { return make_value_code(difo, kWord, place_).code; };
     place_.kept = kKept, place_.seen = kKept[0];
-    MachineCode see = make_see_code(change.variables[0], place_, false);
+    MachineCode see = make_see_code(change.variables[0], place_, {});
     MachineCode all = make_change_code(condition != nullptr ? made(*condition) : MachineCode(), made(change));
     for (MachineCode* one : {&see, &all}) one->place_globals(reinterpret_cast<uint64_t>(&globals));
     see_.emplace(see.bytes), change_.emplace(all.bytes);

@@ -434,7 +434,7 @@ std::vector<AgentStep> counting_below(inside::Globals& globals) {
             Instruction::branch(Opcode::bl, 6), op(Opcode::mov, 0, 0, 3), op(Opcode::ret, 0, 0, 3)});
   const MachineCode adds =
       made({read, one, op(Opcode::add, 1, 2, 1), Instruction::indexed(Opcode::stgs, n.id, 1), op(Opcode::ret, 0, 0, 1)});
-  std::vector<AgentStep> steps = {step(Kind::see, make_see_code(n, place, false)),
+  std::vector<AgentStep> steps = {step(Kind::see, make_see_code(n, place, {.is_recorded = true})),
                                   step(Kind::predicate, make_change_code(below, adds)), step(Kind::retry)};
   for (AgentStep& its : steps) its.code.place_globals(reinterpret_cast<uint64_t>(&globals));
   return steps;
@@ -459,6 +459,28 @@ TEST_F(SiteRun, RecordsAGlobalFromBeforeAndBehindItsChange) {
       EXPECT_EQ(words[i * size + 3], i);
       EXPECT_EQ(words[i * size + 4], i + 1);
     }
+  }
+}
+
+TEST_F(SiteRun, GivesRecordsTheTimeAtWhichAGlobalWasSeen) {
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    inside::Globals globals;
+    std::vector<AgentStep> steps = counting_below(globals);
+    steps[1].step.skip = 3;
+    steps.insert(steps.end(), 2, clause_record(7, {}));
+    for (size_t i = 3; i < 5; i++) steps[i].record.record.is_seen = 1;
+    Agent agent(armed);
+    agent.place({firer(steps)});
+    Registers registers{};
+    registers.words[saved::rdi] = 9;
+    for (int i = 0; i < 2; i++) agent.fire(registers);
+    const uint64_t ring = agent.context().data + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane);
+    const auto* words = reinterpret_cast<const uint64_t*>(ring + agent.lane_number() * kRing);
+    const size_t size = agent.lane().head / 4 / sizeof(uint64_t);
+    const auto time = [&](size_t record) { return words[record * size + 1]; };
+    EXPECT_EQ(time(0), time(1));
+    EXPECT_EQ(time(2), time(3));
+    EXPECT_LT(time(1), time(2));
   }
 }
 
