@@ -267,17 +267,19 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   return made;
 }
 
-// A variable that a firing cannot use at one time otherwise.
+// A variable that a firing cannot use at one time otherwise. Of several, it is the one that is used most: dvm can keep those that
+// only records need.
 std::optional<uint16_t> SiteClauses::seen_by(const ProbeEcbs& probe, const SiteClauseList& list) const {
   std::optional<uint16_t> found;
-  unsigned most = 1;
+  unsigned most = 0;
   for (const uint16_t id : kept_) {
     unsigned uses = 0;
+    bool is_recorded = false;
     for (size_t i = 0; i < probe.ecbs.size(); i++) {
       const unsigned its = global_accesses(*probe.ecbs[i]->plan, id);
-      uses += its + (list.clauses[i].needs_dvm && its != 0);
+      uses += its, is_recorded |= list.clauses[i].needs_dvm && its != 0;
     }
-    if (uses > most && single_use(probe, id)) found = id, most = uses;
+    if ((uses > 1 || is_recorded) && uses > most && single_use(probe, id)) found = id, most = uses;
   }
   return found;
 }

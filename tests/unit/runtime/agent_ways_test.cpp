@@ -156,6 +156,14 @@ TEST(AgentWays, TheFirstClauseThatUsesAGlobalMayChangeIt) {
   EXPECT_FALSE(is_at_site("", time + next + by_time));
 }
 
+// A firing uses only one variable as if at one time. dvm keeps the sum, which only a record needs.
+TEST(AgentWays, AVariableThatClausesUseMostIsTheOneOfItsFiring) {
+  const AgentWays ways =
+      ways_of("int n; int m; pid1:a:f:entry { n++; trace(arg0); } pid1:a:g:entry { n++; } pid1:a:f:entry /m < 5/ { m++; }");
+  EXPECT_TRUE(ways.at("pid1:a:f:entry").is_at_site);
+  EXPECT_FALSE(ways.at("pid1:a:g:entry").is_at_site);
+}
+
 TEST(AgentWays, TimersUseOneGlobalOfThreads) {
   const std::string clause = "{ n++; total += arg0; }";
   EXPECT_TRUE(is_at_site("tick-1s { trace(n); n = 0; } tick-2s { trace(total); } END { total = n; }", clause));
