@@ -5,11 +5,21 @@
 #include <x86intrin.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "common/clock.h"
 #include "runtime/agent/inside/time.h"
 
 namespace dvm::runtime {
+
+// A line through a reading, but not below the line of before: one thread may compare its time with that of another thread. The
+// new line is slower then, so that it meets the clock within kCatchUp.
+inline inside::ClockLine line_after(const inside::ClockLine& before, uint64_t ticks, uint64_t time, uint64_t rate) {
+  constexpr uint64_t kCatchUp = 100'000'000, kRounding = 1, kMost = 1'000'000;  // ns. More: the system has slept
+  const uint64_t least = inside::time_on(before, ticks) + kRounding;
+  if (least <= time || least - time > kMost) return inside::line_through(ticks, time, rate);
+  return inside::line_through(ticks, least, rate - rate / kCatchUp * (least - time));
+}
 
 class TscClock {
  public:
@@ -32,7 +42,8 @@ class TscClock {
   inside::ClockLine line() {
     while (now_.ticks - before_.ticks < kLeastLine) read();
     const auto rate = static_cast<uint64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits));
-    return inside::line_through(now_.ticks, now_.time, rate);
+    if (std::exchange(line_at_, now_.ticks) != now_.ticks) line_ = line_after(line_, now_.ticks, now_.time, rate);
+    return line_;
   }
 
   uint64_t time_of(uint64_t ticks) const {
@@ -64,7 +75,9 @@ class TscClock {
   }
 
   Reading before_, middle_, now_;
-  double rate_ = 0;  // ns a tick, between `before_` and `now_`
+  double rate_ = 0;           // ns a tick, between `before_` and `now_`
+  inside::ClockLine line_{};  // the last one
+  uint64_t line_at_ = 0;      // ticks of its reading
 };
 
 }  // namespace dvm::runtime

@@ -23,6 +23,20 @@ TEST(ThreadClock, GoesAsDvmsDoes) {
   }
 }
 
+// Readings are some ns off. What is below an earlier time in another thread would be a huge difference.
+TEST(ThreadClock, NeverGoesBackFromOneLineToTheNext) {
+  constexpr uint64_t kPoll = 3'000'000, kTick = uint64_t{1} << (inside::kRateBits - 1);  // of 0.5 ns
+  inside::ClockLine line = inside::line_through(1000, 500, kTick);
+  uint64_t ticks = 1000;
+  for (int i = 0; i < 500; i++) {
+    ticks += kPoll;
+    const inside::ClockLine next = line_after(line, ticks, ticks / 2 + i * 7919 % 60, kTick + i * 31 % 5);
+    for (const uint64_t later : {0, 1, 2, 3, 1000}) EXPECT_GE(time_on(next, ticks + later), time_on(line, ticks + later));
+    EXPECT_LE(time_on(next, ticks), ticks / 2 + 200);
+    line = next;
+  }
+}
+
 TEST(ThreadClock, GoesBackWithTheTicks) {
   const inside::ClockLine line = inside::line_through(1000, 5000, uint64_t{1} << (inside::kRateBits - 1));
   EXPECT_EQ(inside::time_on(line, 1010), 5005);
