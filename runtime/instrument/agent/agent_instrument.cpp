@@ -46,7 +46,6 @@ namespace {
 constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 constexpr unsigned kMostRenewals = 256;                                  // each adds code to the process
 constexpr size_t kStackRingBytes = 32 << 20;                             // where records hold stacks, as with uprobes
-constexpr uint64_t kApart = 1'000'000;                                   // ns
 class AgentInstrument final : public Instrument,
                               public FollowsProcesses,
                               public TellsNotes,
@@ -405,14 +404,13 @@ class AgentInstrument final : public Instrument,
     return deliver_record(process, record, time, sink);
   }
 
-  // The time that clauses in the thread have seen is at most that of the record, but for how far two clocks are apart.
   bool deliver_clause(AgentTarget& process, const LaneRecord& record, uint32_t number, uint64_t time, EventSink& sink) {
     const auto found = process.records.contains(number) ? planner_.records().read(record.bytes, number) : std::nullopt;
     if (!found) return foreign_++, true;
     if (is_before_begin(time, sink.begun())) return true;
     ClauseSink clause(sink, found->clause);
-    const bool wants_more =
-        deliver_record(process, {record.ticks, found->record}, std::min(found->time.value_or(time), time + kApart), clause);
+    const uint64_t fired = found->time_of(time, found->is_seen ? read_clock(CLOCK_MONOTONIC) : time);
+    const bool wants_more = deliver_record(process, {record.ticks, found->record}, fired, clause);
     if (found->ends_run && !sink.has_ended())
       process.agent.place_variables(inside::VariablesIn::thread);  // its own record was lost
     return wants_more;

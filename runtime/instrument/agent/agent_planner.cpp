@@ -346,7 +346,8 @@ Status AgentPlanner::add_record(const Candidate& candidate, AgentStep& step) {
                     .cookies = {programs.cookie, programs.larger_cookie},
                     .has_time = plan.needs.time,
                     .has_fault = has_fault,
-                    .ends_run = plan.ends_run};
+                    .ends_run = plan.ends_run,
+                    .is_seen = to.record.is_seen != 0};
   for (const dif::Variable& one : plan.variables)
     if (one.scope != dif::Scope::global || globals_.are_kept({&one.id, 1})) known.variables.push_back({one.scope, one.id, 0});
   to.record.number = records_.add(std::move(known));

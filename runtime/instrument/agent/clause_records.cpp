@@ -33,7 +33,7 @@ std::optional<ClauseRecords::Found> ClauseRecords::read(std::span<std::byte> byt
   if (cookie == 0 || !is_its) return {};
   size_t at = sizeof(inside::ClauseRecordHead);
   for (vm::VariableValue& one : known.variables) one.value = word_at(bytes, std::exchange(at, at + sizeof(uint64_t)));
-  Found found{{known.epid, known.variables}, {}, bytes.subspan(begin), known.ends_run};
+  Found found{{known.epid, known.variables}, {}, bytes.subspan(begin), known.ends_run, known.is_seen};
   if (const uint64_t time = known.has_time ? word_at(bytes, at) : 0; time != 0) found.time = time;
   if (known.has_fault) found.clause.unreadable = word_at(bytes, begin - sizeof(uint64_t));
   return found;

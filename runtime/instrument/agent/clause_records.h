@@ -2,6 +2,7 @@
 // Records of single clauses, whose predicates and variables are those of the traced thread (runtime/agent/inside/format.h,
 // ClauseRecord). Tested by tests/unit/instrument/clause_records_test.cpp.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@ struct KnownRecord {
   bool has_time = false;                       // the value behind them
   bool has_fault = false;                      // the last value: an address that could not be read, or 0
   bool ends_run = false;                       // the thread has ended it
+  bool is_seen = false;                        // the time of the record is from before the value behind the variables
 
   size_t value_bytes() const {
     return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time + has_fault) * sizeof(uint64_t);
@@ -29,6 +31,8 @@ struct KnownRecord {
 
 class ClauseRecords {
  public:
+  static constexpr uint64_t kApart = 1'000'000;  // ns: what two clocks may be apart
+
   // Returns its number.
   uint32_t add(KnownRecord known);
 
@@ -36,7 +40,12 @@ class ClauseRecords {
     ClauseFiring clause;           // valid until the next call
     std::optional<uint64_t> time;  // of the firing, if it was read in the thread
     std::span<std::byte> record;   // behind the values
-    bool ends_run = false;
+    bool ends_run = false, is_seen = false;
+
+    // Of the firing. The process may have written anything.
+    uint64_t time_of(uint64_t record_time, uint64_t now) const {
+      return std::min(time.value_or(record_time), (is_seen ? now : record_time) + kApart);
+    }
   };
   // Nothing: no thread writes such a record.
   std::optional<Found> read(std::span<std::byte> bytes, uint32_t number);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace dvm::runtime {
@@ -46,6 +48,19 @@ TEST_F(ClauseRecordsTest, MayBeAboutAnAddress) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->clause.unreadable, 0x4321U);
   EXPECT_FALSE(found->time);  // the clause has not asked for it
+}
+
+// The record may have the time at which a global variable was seen, from before.
+TEST_F(ClauseRecordsTest, AreNotOfTheFuture) {
+  constexpr uint64_t kRecord = 1'000'000'000, kNow = 2'000'000'000, kBetween = 1'500'000'000, kLater = 3'000'000'000;
+  const uint32_t seen = records_.add({.cookies = {kCookie, 0}, .has_time = true, .is_seen = true});
+  for (const auto [time, at_once, at_last] : {std::array{kBetween, kRecord, kBetween}, std::array{kLater, kRecord, kNow}}) {
+    std::vector<uint64_t> words = {0, time, kCookie}, more = {0, 1, 2, time, kCookie};
+    EXPECT_EQ(read(more, 1)->time_of(kRecord, kNow), at_once + ClauseRecords::kApart);
+    EXPECT_EQ(read(words, seen)->time_of(kRecord, kNow), std::min(time, at_last + ClauseRecords::kApart));
+  }
+  std::vector<uint64_t> none = {0, kCookie};
+  EXPECT_EQ(read(none, 0)->time_of(kRecord, kNow), kRecord);
 }
 
 TEST_F(ClauseRecordsTest, MayHaveNoValues) {
