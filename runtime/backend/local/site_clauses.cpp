@@ -183,6 +183,7 @@ SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options, 
       ends_at_site_(ends_at_site(enabling)),
       kept_(globals_of_threads(enabling, options)) {
   find_globals();
+  find_ahead();
   do {
     in_dvm_.clear();
     find_variables_in_dvm();
@@ -212,6 +213,18 @@ void SiteClauses::find_globals() {
   }
 }
 
+// Timers find changes of which the records come later, and so does END if a timer ends the run.
+void SiteClauses::find_ahead() {
+  std::set<uint16_t> at_end;
+  bool ends = false;
+  for (const Ecb& ecb : enabling_.ecbs()) {
+    const bool is_timed = std::holds_alternative<TimerSite>(ecb.probe->site);
+    if (is_timed) ends |= ends_run(*ecb.plan);
+    if (is_timed || is_own(*ecb.probe, "END")) (is_timed ? ahead_ : at_end).merge(variables_of(*ecb.plan, dif::Scope::global));
+  }
+  if (ends) ahead_.merge(at_end);
+}
+
 // All clauses that use a variable run on one side. Each that is found to run in dvm may take others with it.
 void SiteClauses::find_variables_in_dvm() {
   for (size_t before = SIZE_MAX; before != in_dvm_.size();) {
@@ -233,10 +246,14 @@ bool SiteClauses::drop_globals_of_dvm() {
     for (size_t i = 0; i < list.clauses.size(); i++) {
       if (!list.clauses[i].needs_dvm) continue;
       for (const uint16_t id : variables_of(*probe.ecbs[i]->plan, dif::Scope::global))
-        if (!list.clauses[i].record || !list.clauses[i].seen || list.clauses[i].seen->variable.id != id) kept_.erase(id);
+        if (!may_be_in_record(list.clauses[i], id)) kept_.erase(id);
     }
   }
   return kept_.size() != before;
+}
+
+bool SiteClauses::may_be_in_record(const SiteClause& clause, uint16_t id) const {
+  return clause.record && clause.seen && clause.seen->variable.id == id && !ahead_.contains(id);
 }
 
 SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {

@@ -42,8 +42,10 @@ class SiteClauses {
  private:
   void find_variables_in_dvm();
   bool drop_globals_of_dvm();
+  bool may_be_in_record(const SiteClause& clause, uint16_t id) const;
   std::set<uint16_t> shared_by(const ProbeEcbs& probe) const;
   void find_globals();
+  void find_ahead();
   std::vector<uint16_t> globals_of(const EcbPlan& plan) const;
   bool are_shared(const ProbeEcbs& probe) const;
   std::optional<uint16_t> seen_by(const ProbeEcbs& probe, const SiteClauseList& list) const;
@@ -61,6 +63,7 @@ class SiteClauses {
   std::set<uint16_t> in_dvm_;   // thread-local variables of clauses that run in dvm
   std::set<uint16_t> globals_;  // integers that only clauses on BEGIN, END and timers write
   std::set<uint16_t> kept_;     // integers that clauses in threads write
+  std::set<uint16_t> ahead_;    // global variables that clauses use which may not wait for records
 };
 
 }  // namespace dvm::runtime

@@ -156,6 +156,16 @@ TEST(AgentWays, TheFirstClauseThatUsesAGlobalMayChangeIt) {
   EXPECT_FALSE(is_at_site("", time + next + by_time));
 }
 
+// The records come later than what the timer finds.
+TEST(AgentWays, NoTimerUsesAGlobalThatRecordsHave) {
+  EXPECT_TRUE(is_at_site("tick-1s { exit(0); } END { trace(first); }", "{ n++; trace(n); }"));
+  EXPECT_FALSE(is_at_site("tick-1s { exit(0); } END { trace(n); }", "{ n++; trace(n); }"));
+  EXPECT_TRUE(is_at_site("END { trace(n); }", "{ n++; trace(n); }"));
+  EXPECT_TRUE(is_at_site("tick-1s { trace(n); }", "/n < 5/ { n++; }"));
+  EXPECT_FALSE(is_at_site("tick-1s { trace(n); n = 0; }", "{ n++; trace(n); }"));
+  EXPECT_FALSE(is_at_site("tick-1s /n > 4/ { exit(0); }", "/n < 5/ { n++; trace(n); }"));
+}
+
 // A firing uses only one variable as if at one time. dvm keeps the sum, which only a record needs.
 TEST(AgentWays, AVariableThatClausesUseMostIsTheOneOfItsFiring) {
   const AgentWays ways =
