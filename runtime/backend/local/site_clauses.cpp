@@ -159,6 +159,10 @@ std::vector<SiteValue> changing_values(const EcbPlan& plan, const IsKept& is_kep
   return values;
 }
 
+bool changes(const EcbPlan& plan, const IsKept& is_kept) {
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [&](const auto& one) { return changes(one.difo(), is_kept); });
+}
+
 void add_variables(const EcbPlan& plan, const IsKept& is_kept, std::vector<dif::Variable>& to) {
   const auto is_known = [&](const dif::Variable& one) {
     return std::any_of(to.begin(), to.end(), [&](const auto& its) { return its.scope == one.scope && its.id == one.id; });
@@ -329,10 +333,13 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
   const EcbPlan& plan = *ecb.plan;
   IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
   if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
+  const IsKept is_global = [&](const dif::Variable& one) { return one.scope == dif::Scope::global && kept_.contains(one.id); };
+  const bool changes_others = !changing_values(plan, is_kept).empty(), changes_global = changes(plan, is_global);
+  if ((changes_others || changes_global) && !globals_of(plan).empty()) return {};
   ClauseRecordPlan made{ecb.epid, needs};
   made.ends_run = ends_run(plan);
-  if (!changing_values(plan, is_kept).empty()) {
-    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records) || !globals_of(plan).empty()) return {};
+  if (changes_others) {
+    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
     is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
     made.values = changing_values(plan, is_kept);
   }

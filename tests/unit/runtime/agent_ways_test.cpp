@@ -156,6 +156,15 @@ TEST(AgentWays, TheFirstClauseThatUsesAGlobalMayChangeIt) {
   EXPECT_FALSE(is_at_site("", time + next + by_time));
 }
 
+// dvm runs the predicate of a clause again, from its record.
+TEST(AgentWays, ARecordIsNotOfAChangeThatDvmMayDecideOtherwise) {
+  const std::string tick = "tick-1s { phase++; }";
+  EXPECT_TRUE(is_at_site(tick, "/phase && n < 5/ { n++; @ = count(); }"));
+  for (const char* clause :
+       {"/phase && n < 5/ { n++; trace(n); }", "{ n += phase; trace(n); }", "/phase && n++ < 5/ { trace(n); }"})
+    EXPECT_FALSE(is_at_site(tick, clause)) << clause;
+}
+
 // The records come later than what the timer finds.
 TEST(AgentWays, NoTimerUsesAGlobalThatRecordsHave) {
   EXPECT_TRUE(is_at_site("tick-1s { exit(0); } END { trace(first); }", "{ n++; trace(n); }"));
