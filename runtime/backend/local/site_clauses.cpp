@@ -159,6 +159,16 @@ std::vector<SiteValue> changing_values(const EcbPlan& plan, const IsKept& is_kep
   return values;
 }
 
+// Whether such a variable changes, or to what, depends on the CPU. That may be another one when the record is written.
+bool depends_on_cpu(const EcbPlan& plan, const IsKept& is_kept) {
+  const auto is_cpu = [](dif::Instruction in) { return dif::built_in_of(in) == static_cast<unsigned>(dif::BuiltIn::cpu); };
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [&](const vm::VerifiedDifo& one) {
+    const dif::Difo& difo = one.difo();
+    const bool decides = (plan.predicate && &one == plan.difos.data()) || changes(difo, is_kept);
+    return decides && std::any_of(difo.text.begin(), difo.text.end(), is_cpu);
+  });
+}
+
 bool changes(const EcbPlan& plan, const IsKept& is_kept) {
   return std::any_of(plan.difos.begin(), plan.difos.end(), [&](const auto& one) { return changes(one.difo(), is_kept); });
 }
@@ -336,6 +346,7 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
   const IsKept is_global = [&](const dif::Variable& one) { return one.scope == dif::Scope::global && kept_.contains(one.id); };
   const bool changes_others = !changing_values(plan, is_kept).empty(), changes_global = changes(plan, is_global);
   if ((changes_others || changes_global) && !globals_of(plan).empty()) return {};
+  if (changes_global && depends_on_cpu(plan, is_global)) return {};
   ClauseRecordPlan made{ecb.epid, needs};
   made.ends_run = ends_run(plan);
   if (changes_others) {

@@ -163,6 +163,10 @@ TEST(AgentWays, ARecordIsNotOfAChangeThatDvmMayDecideOtherwise) {
   for (const char* clause :
        {"/phase && n < 5/ { n++; trace(n); }", "{ n += phase; trace(n); }", "/phase && n++ < 5/ { trace(n); }"})
     EXPECT_FALSE(is_at_site(tick, clause)) << clause;
+  EXPECT_TRUE(is_at_site("", "/cpu != last/ { last = cpu; }"));
+  EXPECT_TRUE(is_at_site("", "/n < 5/ { n++; trace(cpu); }"));
+  EXPECT_FALSE(is_at_site("", "/cpu != last/ { last = cpu; trace(last); }"));
+  EXPECT_FALSE(is_at_site("", "{ last = cpu; trace(last); }"));
 }
 
 // The records come later than what the timer finds.
