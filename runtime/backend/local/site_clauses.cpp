@@ -352,8 +352,8 @@ std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const Pro
   if (changes_others) {
     if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
     is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
-    made.values = changing_values(plan, is_kept);
   }
+  made.values = changing_values(plan, [&](const dif::Variable& one) { return is_kept(one) || is_global(one); });
   add_variables(plan, is_kept, made.variables);
   return made;
 }

@@ -179,6 +179,14 @@ TEST(AgentWays, NoTimerUsesAGlobalThatRecordsHave) {
   EXPECT_FALSE(is_at_site("tick-1s /n > 4/ { exit(0); }", "/n < 5/ { n++; trace(n); }"));
 }
 
+TEST(AgentWays, NothingThatReadsMemoryIsBeforeAChange) {
+  EXPECT_TRUE(is_at_site("", "/n < 5/ { trace(probefunc); trace(\"a\"); n++; }"));
+  EXPECT_TRUE(is_at_site("", "/n < 5/ { n++; trace(stringof(arg0)); tracemem(arg0, 16); }"));
+  for (const char* clause : {"/n < 5/ { tracemem(arg0, 16); n++; }", "/n < 5/ { trace(stringof(arg0)); n++; }",
+                             "/n < 5/ { @[stringof(arg0)] = count(); n++; }"})
+    EXPECT_FALSE(is_at_site("", clause)) << clause;
+}
+
 // A firing uses only one variable as if at one time. dvm keeps the sum, which only a record needs.
 TEST(AgentWays, AVariableThatClausesUseMostIsTheOneOfItsFiring) {
   const AgentWays ways =
