@@ -100,9 +100,7 @@ void RecordEmitter::describe_file(const FileLayout& kernel, uint32_t at) {
   keep(DVM_FILE(flags), kernel.flags, 4);
   keep(DVM_FILE(entry), kernel.path_entry);
   keep(DVM_FILE(mount_root), kernel.path_mount);  // of the vfsmount, until walk_path()
-  load(r3, r7, DVM_FILE(entry));
-  kernel_word(r1, r3, kernel.hashed);
-  store(r7, DVM_FILE(hashed), r1);
+  note_hashed(kernel, at);
   keep(DVM_FILE(inode), kernel.inode);
   load(r3, r7, DVM_FILE(inode));
   kernel_word(r8, r3, kernel.super_block);
@@ -115,6 +113,19 @@ void RecordEmitter::describe_file(const FileLayout& kernel, uint32_t at) {
   record_address(r1, static_cast<uint32_t>(DVM_FILE(type)));
   mov(r2, static_cast<int32_t>(CapturedFile::kLongestType));
   call(BPF_FUNC_probe_read_kernel_str);
+}
+
+// The root of a file system is its own parent, and is not hashed although it has its name.
+void RecordEmitter::note_hashed(const FileLayout& kernel, uint32_t at) {
+  load(r3, r7, DVM_FILE(entry));
+  kernel_word(r1, r3, kernel.hashed);
+  store(r7, DVM_FILE(hashed), r1);
+  load(r3, r7, DVM_FILE(entry));
+  kernel_word(r1, r3, kernel.parent);
+  load(r2, r7, DVM_FILE(entry));
+  const Label below = jump_if(BPF_JNE, r1, r2);
+  store(r7, DVM_FILE(hashed), 1);
+  land(below);
 }
 
 // r8: how many bytes the names have.

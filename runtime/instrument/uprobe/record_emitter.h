@@ -77,6 +77,7 @@ class RecordEmitter : protected KernelEmitter {
   void kernel_word(Register to, Register from, int32_t offset, int32_t bytes = 8);
   void find_file(const FileLayout& kernel, uint32_t at, std::vector<Label>& done);
   void describe_file(const FileLayout& kernel, uint32_t at);
+  void note_hashed(const FileLayout& kernel, uint32_t at);
   void walk_path(const FileLayout& kernel, uint32_t at);
   void step_up(const FileLayout& kernel, uint32_t at, std::vector<Label>& ends);
   void leave_mount(const FileLayout& kernel, uint32_t at, std::vector<Label>& whole);

@@ -177,6 +177,11 @@ class SystemCalls(dvmtest.PrivilegedTest):
             replay = dvm("replay", "-q", file, "-n", script.replace("&& ppid == $target", ""))
             self.assertIn(row, replay.stdout, replay.stderr)
 
+    def test_roots_of_file_systems_are_not_deleted(self):
+        script = 'syscall::getdents64:entry /pid == $target/ { @[fds[arg0].fi_pathname] = count(); }'
+        rows = [line.split()[:-1] for line in self.run_script(script, "sh -c 'exec ls / /proc /sys > /dev/null'").splitlines() if line.strip()]
+        self.assertEqual(sorted(rows), [["/"], ["/proc"], ["/sys"]])
+
     def test_descendants_of_ended_ones_without_firings_are_known(self):
         """The shells between $target and `true` fire nothing, and have ended when dvm runs the clause."""
         script = 'syscall::exit_group:entry /execname == "true" && progenyof($target)/ { @ = count(); } END { printa("%@d\\n", @); }'

@@ -110,6 +110,18 @@ TEST_F(Uprobe, AnOpenFileIsCapturedAsItWas) {
   EXPECT_EQ(file_of(seen[3]).end, CapturedFile::not_open);
 }
 
+TEST_F(Uprobe, TheRootOfAFileSystemHasItsName) {
+  TracedChild child({[] { traced_plain(open("/proc", O_RDONLY | O_CLOEXEC)); }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  CaptureNeeds needs;
+  needs.add(MemoryNeed::of_file(0, 0));
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 1u);
+  const CapturedFile root = file_of(seen[0]);
+  EXPECT_EQ(std::string(root.names.data(), root.names_size), with_nul("proc"));
+  EXPECT_NE(root.hashed, 0u);
+}
+
 constexpr std::array<int, 5> kNumbers = {1, 2, 3, 4, -5};
 
 TEST_F(Uprobe, OperandsInsideAFunction) {
