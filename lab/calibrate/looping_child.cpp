@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/clock.h"
+#include "common/sleep_until.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/symbol/maps.h"
@@ -70,11 +71,6 @@ static_assert(std::size(kFunctions) == static_cast<size_t>(StubKind::loop) + 1);
 
 Function function_of(StubKind stub) { return kFunctions[static_cast<size_t>(stub)]; }
 
-void rest_until(uint64_t ns) {
-  const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
-}
-
 // Where nothing is ever unmapped.
 constexpr std::array kText = [] {
   std::array<char, kMostLetters + 1> text{};
@@ -107,7 +103,7 @@ noise::QuietSample called(const StubCalls& calls) {
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
     if (calls.rests)
-      rest_until(next += kMillisecond), time.begin_at_once();
+      sleep_until(next += kMillisecond), time.begin_at_once();
     else if (!calls.hurries && !time.starts_quietly())
       time.begin(true);
   }

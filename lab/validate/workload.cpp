@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/sleep_until.h"
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/called_function.h"
@@ -111,11 +112,6 @@ double time_of_clock() {
   return least;
 }
 
-void rest_until(uint64_t ns) {
-  const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
-}
-
 struct JobOrder {
   char name[32];
   long rounds, burst, period;  // of paced: calls a second of each thread, nothing, ms
@@ -139,7 +135,7 @@ void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
     pieces.end(piece, some, ns);
     left -= some;
     if (order.burst > 0)
-      rest_until(next += static_cast<uint64_t>(order.period));
+      sleep_until(next += static_cast<uint64_t>(order.period));
     else if (ns < kPieceNs)
       size *= 2;
   }
@@ -161,7 +157,7 @@ class PacedThread {
       const long due = rate_ == 0 ? most() : static_cast<long>(static_cast<double>(at - begin) * rate_ / 1e9) - done_;
       if (const long some = std::min(due, most()); some > 0) call(some, of_clock, pieces);
       if (rate_ == 0) continue;
-      rest_until(std::max(begin + static_cast<uint64_t>(static_cast<double>(done_ + 1) * 1e9 / rate_) + 1, at + nap()));
+      sleep_until(std::max(begin + static_cast<uint64_t>(static_cast<double>(done_ + 1) * 1e9 / rate_) + 1, at + nap()));
     }
   }
   long done() const { return done_; }
