@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lab/calibrate/dif_meter.h"
 #include "lab/calibrate/meter.h"
 
 namespace dvm::lab {
@@ -11,11 +10,6 @@ using namespace runtime;
 
 extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
     kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter;
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
-  return text;
-}
 
 std::span<const Meter* const> meters() {
   static const Meter* const all[] = {&kDifMeter,    &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter, &kTableMeter,

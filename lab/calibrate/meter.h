@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/or_throw.h"
+#include "common/replaced.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/profile.h"
 #include "lab/noise/series_book.h"
@@ -79,9 +80,6 @@ std::vector<runtime::Row> rows_of(const Cases& cases) {
 inline bool has_row(const std::vector<runtime::Row>& rows, runtime::Row row) {
   return std::find(rows.begin(), rows.end(), row) != rows.end();
 }
-
-// The text with `by` in each place of `what`.
-std::string replaced(std::string text, std::string_view what, std::string_view by);
 
 // Rows that are not measured, and cost nothing in a calibrated profile.
 struct Unmeasured {
