@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/cost/predict.h"
 
@@ -13,10 +14,8 @@ namespace dvm::lab {
 using namespace runtime;
 
 std::string with_probe(std::string text) {
-  const std::string_view probe = kCalibratedProbe;
-  for (size_t at = 0; (at = text.find_first_of("{/", at + 1)) != std::string::npos;)
-    if (text[at - 1] == 'P') text.replace(at - 1, 1, probe), at += probe.size() - 1;
-  return text;
+  const std::string probe = kCalibratedProbe;
+  return replaced(replaced(std::move(text), "P{", probe + "{"), "P/", probe + "/");
 }
 
 std::vector<noise::Middle> time_scripts(Bench& bench, const std::string& series, std::span<const TimedScript> scripts,
@@ -100,11 +99,6 @@ void measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile) {
   profile.set(row, price);
 }
 
-template <EngineId kEngine>
-std::vector<Row> script_rows() {
-  return rows_of(script_cases(kEngine));
-}
-
 void measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<ScriptCase> cases = script_cases(bench.execution.engine);
   for (size_t i = 0; i < cases.size(); i++) {
@@ -117,8 +111,8 @@ void measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile
 
 }  // namespace
 
-extern const Meter kScriptMeter = {"actions", "", script_rows<EngineId::interp>, measure_scripts};
-extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were", script_rows<EngineId::llvm>,
-                                         measure_scripts, EngineId::llvm};
+extern const Meter kScriptMeter = {"actions", "", [] { return rows_of(script_cases()); }, measure_scripts};
+extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were",
+                                         [] { return rows_of(script_cases(EngineId::llvm)); }, measure_scripts, EngineId::llvm};
 
 }  // namespace dvm::lab
