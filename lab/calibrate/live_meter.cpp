@@ -45,7 +45,6 @@ struct LiveSource {
   bool is_shared = false;       // it shares the trap of calibrated:::entry
 };
 
-// Timers come last.
 constexpr LiveSource kLive[] = {
     {PricedSource::pid, StubKind::stepped, kEntry, "arg0"},
     {PricedSource::pid_emulated, StubKind::emulated, kEntry, "arg0"},
@@ -58,10 +57,11 @@ constexpr LiveSource kLive[] = {
     {PricedSource::sdt, StubKind::signal, "sdt:::signal_generate", nullptr, true},
     {PricedSource::pid_shared, StubKind::emulated, "calibrated:::again", nullptr, false, true},
     {PricedSource::pid_return_shared, StubKind::emulated, kReturn, nullptr, false, true},
+};
+constexpr LiveSource kTimers[] = {
     {PricedSource::profile, StubKind::loop, "profile-4999hz", nullptr, true},
     {PricedSource::tick, StubKind::loop, "tick-5000hz"},
 };
-constexpr size_t kTimers = 2;  // of them
 
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
 
@@ -201,23 +201,15 @@ std::vector<Row> rows_of(const LiveSource& one) {
   return rows;
 }
 
-template <bool kAreTimers>
-std::span<const LiveSource> live_sources() {
-  return kAreTimers ? std::span(kLive).last(kTimers) : std::span(kLive).first(std::size(kLive) - kTimers);
-}
-
-template <bool kAreTimers>
-std::vector<Row> source_rows() {
+std::vector<Row> source_rows(std::span<const LiveSource> sources) {
   std::vector<Row> rows;
-  for (const LiveSource& source : live_sources<kAreTimers>())
+  for (const LiveSource& source : sources)
     for (const Row row : rows_of(source)) rows.push_back(row);
   return rows;
 }
 
 // A source that is not available here does not prevent others from being measured.
-template <bool kAreTimers>
-void measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const auto sources = live_sources<kAreTimers>();
+void measure_sources(std::span<const LiveSource> sources, Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
     if (only && !has_row(rows_of(sources[i]), *only)) continue;
@@ -231,7 +223,11 @@ void measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile
 }  // namespace
 
 // Timers come after polls: one of their few firings costs dvm mostly a poll, which must have a price by then.
-extern const Meter kSourceMeter = {"sources", "", source_rows<false>, measure_sources<false>};
-extern const Meter kTimerMeter = {"timers", "", source_rows<true>, measure_sources<true>};
+extern const Meter kSourceMeter = {
+    "sources", "", [] { return source_rows(kLive); },
+    [](Bench& bench, std::optional<Row> only, vm::Profile& profile) { measure_sources(kLive, bench, only, profile); }};
+extern const Meter kTimerMeter = {
+    "timers", "", [] { return source_rows(kTimers); },
+    [](Bench& bench, std::optional<Row> only, vm::Profile& profile) { measure_sources(kTimers, bench, only, profile); }};
 
 }  // namespace dvm::lab
