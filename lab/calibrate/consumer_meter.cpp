@@ -32,9 +32,9 @@ StageSample sample_stage(const dif::Program& program, uint64_t firings, std::str
   noise::QuietTime time;
   bool is_quiet = true;
   time.begin();
-  run.fire_all([&](const RunPiece& piece) {
-    const bool was_quiet = time.end(piece.consumer, 1).is_quiet;
-    is_quiet = is_quiet && (was_quiet || piece.consumer == 0);
+  run.fire_all([&](const RunClock& done, double) {
+    const bool was_quiet = time.end(done.consumer, 1).is_quiet;
+    is_quiet = is_quiet && (was_quiet || done.consumer == 0);
   });
   or_throw(handle.stop());
   is_quiet = time.end(0, 0).is_quiet && is_quiet;
@@ -80,10 +80,10 @@ noise::QuietTime time_reads_of_keys(const dif::Program& program, uint64_t firing
   noise::QuietTime time, reads;
   double since = 0;  // firings, since the last read
   time.begin();
-  run.fire_all([&](const RunPiece& piece) {
-    const noise::QuietSample taken = time.end(piece.consumer, 1);
-    since += piece.events;
-    if (piece.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
+  run.fire_all([&](const RunClock& done, double) {
+    const noise::QuietSample taken = time.end(done.consumer, 1);
+    since += done.firings;
+    if (done.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
     if (!time.starts_quietly()) time.begin();
   });
   or_throw(run.handle().stop());

@@ -13,7 +13,6 @@
 
 #include "common/clock.h"
 #include "dvm/vm/engine.h"
-#include "lab/calibrate/quiet_looks.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
 
@@ -57,12 +56,6 @@ void write(RecordingWriter& writer, const RunSettings& settings) {
   or_throw(writer.finish(0));
 }
 
-std::unique_ptr<RecordingReader> make_recording(const std::string& path, const RunSettings& settings) {
-  const auto writer = or_throw(RecordingWriter::open(path, 0));
-  write(*writer, settings);
-  return or_throw(RecordingReader::open(path));
-}
-
 // A recording of synthetic firings, in a file without a name. arg2 and the frames have symbols. Made once for each of its
 // settings, and kept.
 const RecordingReader& recording_of(const RunSettings& settings) {
@@ -73,7 +66,10 @@ const RecordingReader& recording_of(const RunSettings& settings) {
   const fs::path folder = fs::temp_directory_path(error);
   if (error) throw Error{fmt::format("there is no folder for temporary files: {}", error.message())};
   const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
-  const Status made = caught([&] { known = make_recording(path, settings); });
+  const Status made = caught([&] {
+    write(*or_throw(RecordingWriter::open(path, 0)), settings);
+    known = or_throw(RecordingReader::open(path));
+  });
   unlink(path.c_str());
   or_throw(made);
   return *known;
@@ -129,14 +125,14 @@ MadeUpRun::MadeUpRun(const dif::Program& program, const RunSettings& settings) {
   or_throw(handle_->go(refused));
 }
 
-void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& report) {
+void MadeUpRun::fire_all(const std::function<void(const RunClock&, double)>& report) {
   RunClock last = read_run_clock(*handle_);
   for (bool goes_on = true; goes_on;) {
     const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     goes_on = handle_->look() && handle_->wait();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_), done = now - last;
-    if (report) report({done.firings, done.prints, taken - done.consumer - done.files, done.consumer});
+    if (report) report(done, taken - done.consumer - done.files);
     last = now;
   }
 }
@@ -147,10 +143,10 @@ ScriptSample time_program(const dif::Program& program, const RunSettings& settin
   noise::QuietTime& probe = sample.probe;
   noise::QuietTime reads;
   probe.begin();
-  run.fire_all([&](const RunPiece& piece) {
-    const noise::QuietSample taken = probe.end(piece.probe, piece.events);
-    const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
-    reads.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
+  run.fire_all([&](const RunClock& done, double ns) {
+    const noise::QuietSample taken = probe.end(ns, done.firings);
+    const double speed = ns > 0 ? taken.value / ns : 1;
+    reads.add({done.consumer * speed, taken.is_quiet}, done.prints);
     if (!probe.starts_quietly()) probe.begin();
   });
   noise::QuietPiece last(noise::wait_for_quiet_core());  // what is left to read, at the end

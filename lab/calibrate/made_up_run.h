@@ -13,6 +13,7 @@
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/rows.h"
 
@@ -42,12 +43,6 @@ struct RunSettings {
   bool may_act = false;  // destructively
 };
 
-// A piece of a run, in ns of CPU time.
-struct RunPiece {
-  double events = 0, reads = 0;    // reads: of buffers, by the consumer
-  double probe = 0, consumer = 0;  // without reading the recording and writing the output
-};
-
 // Bytes of a firing in its recording. Throws an Error, as a run does.
 double event_bytes(const RunSettings& settings);
 
@@ -56,8 +51,8 @@ class MadeUpRun {
  public:
   MadeUpRun(const dif::Program& program, const RunSettings& settings);
   runtime::Handle& handle() { return *handle_; }
-  // Reports each piece.
-  void fire_all(const std::function<void(const RunPiece&)>& report = {});
+  // Reports what each piece has done, and the CPU time of its probe side in ns.
+  void fire_all(const std::function<void(const RunClock& done, double probe)>& report = {});
 
  private:
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_{std::fopen("/dev/null", "we"), std::fclose};
