@@ -16,8 +16,6 @@ using namespace runtime;
 
 namespace {
 
-constexpr Row kHandlerOfLooks = "source/pid_emulated/handler"_row;  // of the firings that looks are measured with
-
 // Polls for the calls that a child makes in each millisecond before it sleeps. Waking up and handling the first firing is most of
 // a poll, and varies with what else wakes up on that CPU.
 class LooksOf {
@@ -25,7 +23,8 @@ class LooksOf {
   LooksOf(unsigned clauses, const Bench& bench, const vm::Profile& profile)
       : one_(looked_for(clauses)), child_(or_throw(start_looping_child())), run_(one_, std::array{&child_}) {
     firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
-    if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
+    if (const vm::Price* handler = profile.find("source/pid_emulated/handler"_row))
+      firing_ += handler->m / profile.clock_hz * 1e9;
     run_.start(or_throw(bench.compile(one_.script)));
   }
   // Ns of a poll without its firings, as far as they are priced.
@@ -124,21 +123,19 @@ noise::QuietSample sample_rest(const RestedCase& one, LoopingChild& child, const
   return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
 }
 
-void measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
-  constexpr unsigned kRuns = 3;
-  LoopingChild child = or_throw(start_looping_child());
-  const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
-  const dif::Program program = or_throw(bench.compile(replaced(one.script, "CHILD", std::to_string(child.pid()))));
-  noise::QuietSamples more(kRuns * bench.samples);
-  while (more.wants_more()) more.add(sample_rest(one, child, program));
-  // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
-  const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
-  profile.set(one.row, times(difference(rested), clocks_of_ns(profile)));
-}
-
 void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  for (const RestedCase& one : kCases)
-    if (!only || *only == one.row) measure(one, bench, profile);
+  constexpr unsigned kRuns = 3;
+  for (const RestedCase& one : kCases) {
+    if (only && *only != one.row) continue;
+    LoopingChild child = or_throw(start_looping_child());
+    const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
+    const dif::Program program = or_throw(bench.compile(replaced(one.script, "CHILD", std::to_string(child.pid()))));
+    noise::QuietSamples more(kRuns * bench.samples);
+    while (more.wants_more()) more.add(sample_rest(one, child, program));
+    // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
+    const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
+    profile.set(one.row, times(difference(rested), clocks_of_ns(profile)));
+  }
 }
 
 void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {

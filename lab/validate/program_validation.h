@@ -4,7 +4,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 #include "lab/calibrate/made_up_run.h"
 #include "runtime/cost/predict.h"
