@@ -93,9 +93,10 @@ double keyed_actions(const dif::EcbDesc& clause) {
   return static_cast<double>(std::ranges::count_if(clause.actions, is_keyed));
 }
 
-TableTimes table_times(Prices& prices, const TableRows& rows) {
+TableUse table_use(Prices& prices, const TableRows& rows, double found) {
+  if (found == 0) return {};
   const auto clocks = [&](Row row) { return prices.of(row).clocks; };
-  return {rows.most, clocks(rows.few), clocks(rows.some), clocks(rows.many)};
+  return {rows.most, clocks(rows.few), clocks(rows.some), clocks(rows.many), found};
 }
 
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices) {
@@ -106,10 +107,7 @@ TableUses table_uses(std::span<const dif::Program* const> programs, const Predic
   for (const auto& [description, rate] : options.rates) firings += rate;
   for (const DynamicUse& use : dynamic_uses(programs, options))
     if (use.has_keys) tuples += std::min(use.stores, firings);
-  const auto use_of = [&](const TableRows& rows, double found) {
-    return found > 0 ? TableUse{table_times(prices, rows), found} : TableUse{};
-  };
-  return {use_of(kKeyRows, keys), use_of(kTupleRows, tuples)};
+  return {table_use(prices, kKeyRows, keys), table_use(prices, kTupleRows, tuples)};
 }
 
 }  // namespace dvm::runtime

@@ -27,42 +27,37 @@ struct TableRows {
 inline constexpr TableRows kKeyRows = {kMostKeys, "key/few"_row, "key/some"_row, "key/many"_row};
 inline constexpr TableRows kTupleRows = {kMostTuples, "tuple/few"_row, "tuple/some"_row, "tuple/many"_row};
 
-// Extra time of one lookup, in ns or clocks, for the numbers of keys for which the rows were measured.
-struct TableTimes {
+// Lookups by a firing, or by all firings of a second. Times are extra ones of a lookup, in ns or clocks, for the numbers of keys
+// for which the rows were measured.
+struct TableUse {
   double most = kMostKeys;
   double few = 0, some = 0, many = 0;
-
-  // The same for any number of keys, interpolated by its logarithm.
-  double among(double keys) const {
-    const auto part = [&](double from, double to) { return std::log(keys / from) / std::log(to / from); };
-    if (keys <= 1) return 0;
-    if (keys <= kFewKeys) return few * part(1, kFewKeys);
-    if (keys <= kSomeKeys) return few + (some - few) * part(kFewKeys, kSomeKeys);
-    return some + (many - some) * part(kSomeKeys, most);
-  }
-};
-
-// Lookups by a firing, or by all firings of a second.
-struct TableUse {
-  TableTimes times;
   double found = 0;  // keys that are looked up
 
-  double among(double keys) const { return found * times.among(keys); }
+  // Their extra time for any number of keys, interpolated by its logarithm.
+  double among(double keys) const {
+    const auto between = [&](double a, double from, double b, double to) {
+      return found * (a + (b - a) * (std::log(keys / from) / std::log(to / from)));
+    };
+    if (keys <= 1) return 0;
+    if (keys <= kFewKeys) return between(0, 1, few, kFewKeys);
+    return keys <= kSomeKeys ? between(few, kFewKeys, some, kSomeKeys) : between(some, kSomeKeys, many, most);
+  }
 };
 
 struct TableUses {
   TableUse keys, tuples;  // of aggregations; of variables with keys
 
   void scale(double by) {
-    for (TableTimes* times : {&keys.times, &tuples.times}) times->few *= by, times->some *= by, times->many *= by;
+    for (TableUse* use : {&keys, &tuples}) use->few *= by, use->some *= by, use->many *= by;
   }
 };
 
 // Aggregating actions of the clause with keys.
 double keyed_actions(const dif::EcbDesc& clause);
 
-// The times that the profile gives such a table, in clocks.
-TableTimes table_times(Prices& prices, const TableRows& rows);
+// So many lookups, with the profile's times of such a table in clocks.
+TableUse table_use(Prices& prices, const TableRows& rows, double found);
 
 // The lookups at the rates of options.rates, with times in clocks.
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices);

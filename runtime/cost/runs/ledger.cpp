@@ -40,9 +40,9 @@ class LedgerPricing {
 
   // Adds the extra cost of finding several keys instead of a single one.
   void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
-    if (found == 0 || keys <= 1) return;
-    if (native_ < 1) to.clocks += (1 - native_) * found * table_times(prices_, rows).among(keys);
-    if (native_ > 0) to.clocks += native_ * found * table_times(native_prices_, rows).among(keys);
+    if (keys <= 1) return;
+    if (native_ < 1) to.clocks += table_use(prices_, rows, (1 - native_) * found).among(keys);
+    if (native_ > 0) to.clocks += table_use(native_prices_, rows, native_ * found).among(keys);
   }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);

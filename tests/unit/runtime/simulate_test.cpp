@@ -264,7 +264,7 @@ TEST(Simulate, ManyKeysOfAVariableTakeDvmLonger) {
     return simulate(model, {1e5, 1, 2, keys}, buffers, 2).dvm_share;
   };
   const double without = share(10'000, 20'000);
-  model.tables.tuples = {{.most = kMostTuples, .many = 1000}, 1};
+  model.tables.tuples = {.most = kMostTuples, .many = 1000, .found = 1};
   EXPECT_NEAR(share(kSomeKeys, 20'000), without, 1e-4);
   EXPECT_NEAR(share(10'000, 20'000) - without, 0.1, 0.001);
   EXPECT_NEAR(share(10'000, kSomeKeys) - without, 0, 1e-4);  // of those that find room
@@ -273,7 +273,7 @@ TEST(Simulate, ManyKeysOfAVariableTakeDvmLonger) {
 }
 
 TEST(Tables, WhatIsFarCountsBetweenWhatWasMeasured) {
-  const TableTimes table{.most = 32'000, .few = 4, .some = 6, .many = 40};
+  const TableUse table{.most = 32'000, .few = 4, .some = 6, .many = 40, .found = 1};
   EXPECT_EQ(table.among(0), 0);
   EXPECT_EQ(table.among(1), 0);
   EXPECT_EQ(table.among(kFewKeys), 4);
