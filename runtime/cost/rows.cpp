@@ -53,10 +53,6 @@ std::vector<std::string_view> folders_of(RowAxis axis) {
   return folders;
 }
 
-std::string_view backend_folder(BackendId backend) {
-  return backend == BackendId{} ? std::string_view() : kBackends[static_cast<size_t>(backend)].folder;
-}
-
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (const std::string& name : vm::dif_rows()) all.push_back(*find_row(name));
@@ -86,7 +82,8 @@ vm::RowName Row::in(const Execution& execution) const {
   const RowAxis axis = axis_of(folder());
   const bool is_by_engine = axis == RowAxis::engine || (axis == RowAxis::clause && execution.backend == BackendId{});
   if (axis == RowAxis::none) return usual;
-  return usual.in(is_by_engine ? engine_folder(execution.engine) : backend_folder(execution.backend));
+  if (is_by_engine) return usual.in(engine_folder(execution.engine));
+  return execution.backend == BackendId{} ? usual : usual.in(kBackends[static_cast<size_t>(execution.backend)].folder);
 }
 
 Row row_of(dif::Action action) {

@@ -34,7 +34,7 @@ class Clauses {
         if (way == ways_.end()) continue;
         const size_t number = counts[way->first]++;
         for (const Probe* probe : matched.at(way->first))
-          places_.try_emplace({position_of(clause->position), probe->id}, Place{&way->second, number});
+          places_.try_emplace({position_of(clause->position), probe->id}, std::pair(&way->second, number));
       }
   }
 
@@ -42,16 +42,11 @@ class Clauses {
   void add(const EcbAccount& ecb, AgentFirings& to) const {
     const auto found = places_.find({position_of(ecb.clause), ecb.probe_id});
     if (found == places_.end()) return;
-    join(*found->second.way, found->second.number, to);
+    join(*found->second.first, found->second.second, to);
     to.clauses.push_back(&ecb);
   }
 
  private:
-  struct Place {
-    const AgentWay* way;
-    size_t number;  // of the clause, among those of the description
-  };
-
   // The clauses of a probe run on the same side, but for those with a record of their own.
   static void join(const AgentWay& way, size_t number, AgentFirings& to) {
     if (to.clauses.empty()) to.way = way, to.way.clauses.clear();
@@ -61,7 +56,8 @@ class Clauses {
   }
 
   AgentWays ways_;
-  std::map<std::pair<ClausePosition, uint32_t>, Place> places_;  // by the id of the probe
+  // By the id of the probe: its way, and the number of the clause among those of the description.
+  std::map<std::pair<ClausePosition, uint32_t>, std::pair<const AgentWay*, size_t>> places_;
 };
 
 CaptureNeeds record_needs(const AgentFirings& firings) {
