@@ -277,11 +277,11 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   events.begin();
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
-  if (given.ledger.empty()) {
-    Status followed = follow(given, handle, source.targets, out, nullptr);
-    return {conclude(given, handle, source.targets, followed, out, programs, nullptr), static_cast<bool>(followed),
+  const auto outcome = [&](const Status& followed, const LedgerContext* ledger) -> TraceOutcome {
+    return {conclude(given, handle, source.targets, followed, out, programs, ledger), static_cast<bool>(followed),
             handle.instrument_drops(), account_text(given, handle, programs)};
-  }
+  };
+  if (given.ledger.empty()) return outcome(follow(given, handle, source.targets, out, nullptr), nullptr);
   lab::measure_as(profile);
   lab::QuietLooks looks(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -289,8 +289,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
   const LedgerContext ledger{profile, source.replayed, taken, looks};
-  return {conclude(given, handle, source.targets, followed, out, programs, &ledger), static_cast<bool>(followed),
-          handle.instrument_drops(), account_text(given, handle, programs)};
+  return outcome(followed, &ledger);
 }
 
 Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& outcome) {
