@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -326,6 +325,29 @@ int simulate(const SimulateCommand& given) {
   return written ? 0 : fail("{}", written.error().message);
 }
 
+void add_machine_options(CLI::App& command, runtime::SimulatedMachine& machine) {
+  command.add_option("--rate", machine.rate, "Firings per second of each thread (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(0.0, 1e9));
+  command.add_option("--threads", machine.threads, "Threads that fire (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100'000u));
+  command.add_option("--cpus", machine.cpus, "CPUs of the machine (default 2)")->type_name("N")->check(CLI::Range(1u, 65536u));
+  command.add_option("--keys", machine.keys, "Keys of an aggregation, and live keys of an associative array (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1.0, 1e9));
+  command
+      .add_option("--slowdown", machine.slowdown,
+                  "CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(0.1, 100.0));
+  command
+      .add_option("--rests", machine.rests,
+                  "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(0.0, 1e9));
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, CommandAction& chosen) {
@@ -339,28 +361,7 @@ void add_simulate(CLI::App& app, CommandAction& chosen) {
           "--profile", given->profile,
           "Take prices from this file, or from a profile that comes with dvm (pentium4-1700); default: that of this machine")
       ->type_name("PROFILE");
-  command->add_option("--rate", given->machine.rate, "Firings per second of each thread (default 1000)")
-      ->type_name("N")
-      ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--threads", given->machine.threads, "Threads that fire (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 100'000u));
-  command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (default 2)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 65536u));
-  command->add_option("--keys", given->machine.keys, "Keys of an aggregation, and live keys of an associative array (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1.0, 1e9));
-  command
-      ->add_option("--slowdown", given->machine.slowdown,
-                   "CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(0.1, 100.0));
-  command
-      ->add_option("--rests", given->machine.rests,
-                   "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
-      ->type_name("N")
-      ->check(CLI::Range(0.0, 1e9));
+  add_machine_options(*command, given->machine);
   command->add_option("--seconds", given->seconds, "Simulated time in seconds (default 10)")
       ->type_name("N")
       ->check(CLI::Range(0.01, 600.0));
