@@ -2,7 +2,6 @@
 
 #include "runtime/instrument/agent/foresee.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -71,12 +70,12 @@ Foreseen foreseen(const ForeseenProbe& one, ClauseSteps steps, bool follows, boo
 
 }  // namespace
 
-// Clauses that use thread-local variables are on one side, and so are those that use globals which threads may change.
 SiteShape shape_at(const Probe& probe) {
   const auto& site = std::get<UprobeSite>(probe.site);
   return site.is_return ? exit_shape_of(site) : shape_of(site);
 }
 
+// Clauses that use thread-local variables are on one side, and so are those that use globals which threads may change.
 std::vector<Foreseen> foresee(std::span<const ForeseenProbe> probes, bool follows, InDvm sharing) {
   std::vector<ClauseSteps> steps;
   ChangedGlobals globals;
