@@ -2,7 +2,6 @@
 
 #include "cmd/exporting.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

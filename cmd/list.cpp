@@ -1,9 +1,7 @@
 // dvm list: the probes that descriptions match, as dtrace -l prints them. Covered by tests/runtime/scenarios/test_list.py.
 
-#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 
 #include "cmd/command.h"

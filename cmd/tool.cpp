@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "cmd/command.h"
 #include "cmd/embedded.h"

@@ -1,7 +1,6 @@
 #include "runtime/agent/frame_rows.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <vector>
 
 #include "runtime/agent/address_space.h"

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <set>
-#include <string>
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/remote_calls.h"

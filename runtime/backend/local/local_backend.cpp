@@ -3,7 +3,6 @@
 #include "runtime/backend/local/local_backend.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "common/clock.h"
 
