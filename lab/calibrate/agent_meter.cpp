@@ -193,17 +193,10 @@ std::vector<Row> agent_rows() {
   return rows;
 }
 
-// Older prices would be taken for known ones.
-void forget_prices(vm::Profile& profile) {
-  const auto before = profile.prices();
-  profile.clear_prices();
-  for (const auto& [name, price] : before)
-    if (!name.starts_with("agent/")) profile.set(vm::RowName::of_table(name), price);
-}
-
 // If the agent is refused, it is so of the first case. One that fails later leaves its row without a price.
 void measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  if (!only) forget_prices(profile);
+  for (const AgentCase& one : kCases)
+    if (!only || *only == one.row) profile.forget(one.row.in(kInAgent));  // an older price would be taken for a known one
   AgentMeter meter(bench, profile);
   for (const AgentCase& one : kCases) {
     bench.progress(static_cast<size_t>(&one - kCases), std::size(kCases));

@@ -74,7 +74,7 @@ class Profile {
     return found == prices_.end() ? nullptr : &found->second;
   }
   const std::map<std::string, Price, std::less<>>& prices() const { return prices_; }
-  void clear_prices() { prices_.clear(); }
+  void forget(const RowName& row) { prices_.erase(row.text()); }
 
   std::string name, machine;
   Machine made_on;
