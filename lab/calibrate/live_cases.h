@@ -1,5 +1,5 @@
 #pragma once
-// The scripts on the looping child that price rows of an agent, and the sizes of their calls.
+// Pairs of scripts on the looping child that price what a firing does more under the first one, and the sizes of their calls.
 
 #include <array>
 #include <cstdint>
@@ -31,25 +31,28 @@ constexpr CallSize of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_
 using CallSizes = std::array<std::optional<CallSize>, 2>;
 inline constexpr CallSizes kOneSize = {CallSize{}, {}}, kStacks = {of_stack(kShallow), of_stack(kDeep)};
 
-// How an agent's case is run.
-struct AgentTerms {
-  double uses = 1;          // of the row, that `with` has more
-  bool is_in_dvm = false;   // dvm's part is priced, and there is no `without`
-  bool is_on_heap = false;  // the string of `with`
-  bool follows = false;     // `with` runs under -x followfork
-  const char* larger = "";  // `with` of the second size, if it differs
+// How a case is run.
+struct PairTerms {
+  double uses = 1;               // of the row, that `with` has more
+  bool is_in_dvm = false;        // dvm's part is priced
+  bool is_on_heap = false;       // the string of `with`
+  bool follows = false;          // `with` runs under -x followfork
+  bool acts = false;             // dvm acts on the process, whose string is on the heap
+  std::string_view larger = {};  // `with` of the second size, if it differs
   std::string_view probe = "calibrated:::entry";
-  StubKind stub = StubKind::framed;
+  std::optional<StubKind> stub = {};  // nothing: the usual one
 };
 
-struct AgentCase {
+// In clauses CHILD stands for the process, PARENT for dvm, PROBE for the probe of a further clause, BYTES for what the size asks
+// for, and TEXT for as many letters.
+struct PairCase {
   runtime::Row row;
-  const char *with, *without = "";  // clauses; no `without`: a call that is not traced
+  std::string_view with, without = {};  // clauses; no `without`: a call that is not traced, or nothing in dvm
   CallSizes sizes = kOneSize;
-  AgentTerms how = {};
+  PairTerms how = {};
 };
 
 // The order is such that the rows which a case needs have been priced by the cases before it.
-std::span<const AgentCase> agent_cases();
+std::span<const PairCase> agent_cases();
 
 }  // namespace dvm::lab

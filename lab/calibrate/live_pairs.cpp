@@ -1,16 +1,18 @@
 // The costs of an agent's stages, from pairs of scripts on a looping child in which the agent is (live_cases.h). A price is what
-// the second script takes beyond the first, less what the model says of the difference; in dvm, what a firing takes beyond what
-// the model says. It works without privileges.
+// the second script takes beyond the first, less what the model says of the difference. Rows with a price by size are measured
+// with two sizes. It works without privileges.
 //
 // Covered by tests/unit/lab/agent_cases_test.cpp and tests/runtime/scenarios/test_calibrate.py.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "lab/calibrate/live_cases.h"
 #include "lab/calibrate/live_run.h"
+#include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
 
@@ -30,9 +32,10 @@ constexpr const char* kByStack = "{ @[ustack()] = count(); }";
 constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n = 1; }";
 constexpr const char* kRecordOfString = "{ s = copyinstr(arg0); }";
 
-constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)};
-
-const AgentCase kCases[] = {
+constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
+                    kCopies = {of_copy(1024), of_copy(4096)};
+constexpr PairTerms kInDvm = {.is_in_dvm = true};
+const PairCase kAgentCases[] = {
     // Predicates, which are evaluated before anything else.
     {"agent/site/expression"_row,
      "/arg0 == 1/ { @a = count(); } PROBE /arg0 == 2/ { @b = count(); }",
@@ -70,15 +73,11 @@ const AgentCase kCases[] = {
     {"capture/thread"_row, "{ n = tid; }", kRecord},
     {"capture/name"_row, "{ s = execname; }", kRecord},
     {"capture/argument"_row, "{ n = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
-    {"capture/bytes"_row,
-     "{ n = *(uint64_t *)copyin(arg0, 8); }",
-     kRecord,
-     {of_bytes(8), of_bytes(kLong)},
-     {.larger = "{ n = *(uint64_t *)copyin(arg0, 199); }"}},
+    {"capture/bytes"_row, "{ n = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
     {"capture/string"_row, kRecordOfString, kRecord, kTexts},
     {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
-    {"capture/stack_bytes"_row, kRecordOfStack, kRecord, {of_copy(1024), of_copy(4096)}},
-    {"agent/lane/read"_row, kRecordOfString, "", kTexts, {.is_in_dvm = true}},
+    {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
+    {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
 };
 
 // Until dvm reads again, a thread whose ring is empty has only a part of it, three sixteenths or more.
@@ -88,128 +87,157 @@ constexpr const char* kRingSize = "8m";  // the option: half of it is the ring o
 constexpr uint64_t kMoreCalls = 8;       // times as many calls as for a trap
 constexpr uint32_t kBurst = 1000;        // calls that are timed together
 
-class AgentMeter {
+class PairMeter {
  public:
-  AgentMeter(Bench& bench, vm::Profile& profile) : bench_(bench), profile_(profile) {}
+  PairMeter(BackendId backend, Bench& bench, vm::Profile& profile)
+      : by_agent_(backend == BackendId::agent), execution_{EngineId::interp, backend}, bench_(bench), profile_(profile) {}
 
-  void measure(const AgentCase& one) {
-    Remainder found = remainder(one, *one.sizes[0], one.with);
-    if (one.sizes[1]) {
-      const Remainder more = remainder(one, *one.sizes[1], *one.how.larger != 0 ? one.how.larger : one.with);
-      found.price = by_size(found.price, found.things, more.price, more.things - found.things);
+  // All of the cases, or those of one row. A case that may be refused leaves its row without a price.
+  void measure(std::span<const PairCase> cases, std::optional<Row> only, bool (*may_be_refused)(const PairCase&)) {
+    for (const PairCase& one : cases)
+      if (!only || *only == one.row) profile_.forget(one.row.in(execution_));  // an older price would be taken for a known one
+    for (const PairCase& one : cases) {
+      bench_.progress(static_cast<size_t>(&one - cases.data()), cases.size());
+      if (only && *only != one.row) continue;
+      const Status measured = caught([&] { measure(one); });
+      const std::string name = one.row.in(execution_).text();
+      if (!measured && (only || !may_be_refused(one))) throw Error{fmt::format("{}: {}", name, measured.error().message)};
+      if (!measured) bench_.warn(fmt::format("{} was not measured: {}", name, measured.error().message));
     }
-    profile_.set(one.row.in(kInAgent), times(found.price, clocks_of_ns(profile_) / one.how.uses));
   }
 
  private:
-  struct Remainder {
-    vm::Price price;
-    double things = 0;
-  };
-
-  // Ns that the model does not say.
-  Remainder remainder(const AgentCase& one, const CallSize& size, const char* clauses) {
-    AgentTerms how = one.how;
-    const LiveSide with = run(how, size, clauses);
-    if (how.is_in_dvm) return {unsaid(with, {}, true), with.record_bytes};
-    how.is_on_heap = how.follows = false;
-    LiveSide without;
-    if (*one.without != 0)
-      without = run(how, size, one.without);
-    else
-      without.taken.thread = measure_untraced(fmt::format("agent {} depth {}", static_cast<int>(how.stub), size.depth),
-                                              calls(how, size, 0), *child_, bench_);
-    return {unsaid(with, without, false), size.things > 0 ? size.things : instructions(how, clauses)};
+  void measure(const PairCase& one) {
+    auto [price, things] = remainder(one, *one.sizes[0], one.with);
+    if (one.sizes[1]) {
+      const auto [more, of_more] = remainder(one, *one.sizes[1], one.how.larger.empty() ? one.with : one.how.larger);
+      price = by_size(price, things, more, of_more - things);
+    }
+    set(one.row, times(price, 1 / one.how.uses));
   }
 
-  static std::string script_of(std::string_view probe, const char* clauses) {
-    return fmt::format("{} {}", probe, replaced(clauses, "PROBE", probe));  // of a further clause
+  void set(Row row, const vm::Price& ns) { profile_.set(row.in(execution_), times(ns, clocks_of_ns(profile_))); }
+
+  // Ns that the model does not say, and the things that these are for.
+  std::pair<vm::Price, double> remainder(const PairCase& one, const CallSize& size, std::string_view clauses) {
+    const PairTerms& how = one.how;
+    const LiveSide with = run(how, size, clauses);
+    PairTerms plain = how;
+    plain.is_on_heap = plain.follows = false;
+    LiveSide without;
+    if (!one.without.empty())
+      without = run(plain, size, one.without);
+    else if (!how.is_in_dvm)
+      without.taken.thread = untraced(plain, size);
+    const vm::Price price = how.is_in_dvm
+                                ? beyond(difference(with.taken.handled, without.taken.handled), with.dvm - without.dvm)
+                                : beyond(difference(with.taken.thread, without.taken.thread), with.thread - without.thread);
+    if (by_agent_ && how.is_in_dvm) return {price, with.record_bytes};
+    return {price, by_agent_ && size.things == 0 ? instructions(how, clauses) : size.things};
+  }
+
+  std::string script_of(std::string_view probe, std::string_view clauses, const CallSize& size) const {
+    const auto things = static_cast<unsigned>(size.things);
+    std::string script = fmt::format("{} {}", probe, expanded(std::string(clauses)));
+    for (const auto& [what, by] : {std::pair("PROBE", std::string(probe)),
+                                   {"CHILD", std::to_string(child_->pid())},
+                                   {"PARENT", std::to_string(getpid())},
+                                   {"BYTES", std::to_string(things)},
+                                   {"TEXT", std::string(things, 'x')}})
+      script = replaced(script, what, by);
+    return script;
   }
 
   // Counts the instructions of the last clause's predicate, in which two sizes differ.
-  double instructions(const AgentTerms& how, const char* clauses) const {
-    const auto program = bench_.compile(script_of(how.probe, clauses));
+  double instructions(const PairTerms& how, std::string_view clauses) const {
+    const auto program = bench_.compile(script_of(how.probe, clauses, {}));
     if (!program || !program->clauses.back().predicate) return 0;
     return static_cast<double>(program->clauses.back().predicate->difo.text.size());
   }
 
-  // The probe of a prediction, which is in some process.
-  static const char* modelled_probe(const AgentTerms& how) {
-    if (how.stub == StubKind::nop) return "modelled1:a:f:marker";
+  // The probe of a prediction. That of an agent is in some process.
+  std::string_view modelled_probe(const PairTerms& how) const {
+    if (!by_agent_) return how.probe;
+    if (stub_of(how) == StubKind::nop) return "modelled1:a:f:marker";
     return how.probe == kReturns ? "pid1:a:f:return" : "pid1:a:f:entry";
   }
 
-  // What the model says of the script.
-  LiveSide predicted(const AgentTerms& terms, const CallSize& size, const char* clauses, const Settings& settings) const {
-    const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(terms), clauses)));
+  // What the model says of the script. Predicates of an agent's cases are false.
+  LiveSide predicted(const PairTerms& terms, const CallSize& size, std::string_view clauses, const Settings& settings) const {
+    const dif::Program program = or_throw(bench_.compile(script_of(modelled_probe(terms), clauses, size)));
     const dif::Program* programs[] = {&program};
     PredictOptions how;
-    how.probability = 0;  // those of the cases are false
-    how.sizes.expected = size.letters + 1.0;
+    how.probability = by_agent_ ? 0 : 1;
+    how.sizes.expected = std::max<double>(size.letters + 1, by_agent_ ? 1 : sizeof "dvm");
     how.sizes.frames = frames_of({.depth = size.depth});
     how.stack_bytes = size.stack_bytes;
+    how.sources["calibrated:::entry"] = {{"pid_emulated", 1}};
     dif::Options options;
     set_options(options, settings);
-    how.agent = or_throw(find_agent_ways(programs, options, {}, how));
+    if (by_agent_) how.agent = or_throw(find_agent_ways(programs, options, {}, how));
     const Prediction prediction = predict(programs, profile_, how);
-    if (prediction.probes.empty() || !prediction.probes.front().agent) throw Error{"its script has no probe of a process"};
-    const AgentPrediction& agent = *prediction.probes.front().agent;
+    if (prediction.probes.empty() || (by_agent_ && !prediction.probes.front().agent))
+      throw Error{"its script has no probe of a process"};
+    const ProbePrediction& probe = prediction.probes.front();
     const double ns = 1e9 / profile_.clock_hz;
-    return {{}, agent.thread.clocks * ns, agent.dvm.clocks * ns, prediction.probes.front().ring_bytes};
+    return {{}, probe.thread.clocks * ns, (probe.firing.expected.clocks - probe.thread.clocks) * ns, probe.ring_bytes};
   }
 
-  StubCalls calls(const AgentTerms& how, const CallSize& size, double record_bytes) const {
-    StubCalls made{how.stub, kMoreCalls * bench_.calls, size.depth, size.letters, how.is_on_heap};
-    made.burst = kBurst;
+  StubKind stub_of(const PairTerms& how) const { return how.stub.value_or(by_agent_ ? StubKind::framed : StubKind::emulated); }
+
+  StubCalls calls(const PairTerms& how, const CallSize& size, double record_bytes) const {
+    StubCalls made{stub_of(how), bench_.calls, size.depth, size.letters, how.is_on_heap || how.acts};
+    made.times *= kMoreCalls, made.burst = kBurst;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
     return made;
   }
 
-  // Each in a process of its own: what an agent maps stays there.
-  LiveSide run(const AgentTerms& how, const CallSize& size, const char* clauses) {
-    Settings settings = {{"ringsize", kRingSize}, {"ustackunwind", std::to_string(size.stack_bytes)}};
+  noise::Middle untraced(const PairTerms& how, const CallSize& size) {
+    const std::string series = by_agent_ ? fmt::format("agent {} ", static_cast<int>(stub_of(how))) : "";
+    return measure_untraced(fmt::format("{}depth {}", series, size.depth), calls(how, size, 0), *child_, bench_);
+  }
+
+  // By an agent each in a process of its own: what it maps stays there.
+  LiveSide run(const PairTerms& how, const CallSize& size, std::string_view clauses) {
+    Settings settings = {{"ustackunwind", std::to_string(size.stack_bytes)}, {"destructive", how.acts ? "on" : "off"}};
+    if (by_agent_) settings.emplace_back("ringsize", kRingSize);
     if (how.follows) settings.emplace_back("followfork", "");
+    if (by_agent_ || !child_) child_ = or_throw(start_looping_child());
     LiveSide side = predicted(how, size, clauses, settings);
-    child_ = or_throw(start_looping_child());
-    LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses), settings};
-    live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
-    live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
-    side.taken =
-        measure_live(fmt::format("agent {} {} {} depth {} letters {} {} bytes {} {}", static_cast<int>(how.stub), how.probe,
-                                 clauses, size.depth, size.letters, how.is_on_heap, size.stack_bytes, how.follows),
-                     live, *child_, bench_);
+    LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses, size), settings};
+    if (by_agent_) {
+      live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
+      live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
+    }
+    side.taken = measure_live(fmt::format("{} {} {} {} depth {} letters {} {} bytes {} {} {}", by_agent_ ? "agent" : "uprobe",
+                                          static_cast<int>(stub_of(how)), how.probe, clauses, size.depth, size.letters,
+                                          how.is_on_heap, size.stack_bytes, how.follows, size.things),
+                              live, *child_, bench_);
     return side;
   }
 
-  std::optional<LoopingChild> child_;
+  const bool by_agent_;
+  const Execution execution_;
   Bench& bench_;
   vm::Profile& profile_;
+  std::optional<LoopingChild> child_;
 };
 
 // Those that no other meter has.
 std::vector<Row> agent_rows() {
-  std::vector<Row> rows = rows_of(kCases);
+  std::vector<Row> rows = rows_of(kAgentCases);
   std::erase_if(rows, [](Row row) { return !row.folder().starts_with("agent/"); });
   return rows;
 }
 
-// If the agent is refused, it is so of the first case. One that fails later leaves its row without a price.
+// If the agent is refused, it is so of the first case.
 void measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  for (const AgentCase& one : kCases)
-    if (!only || *only == one.row) profile.forget(one.row.in(kInAgent));  // an older price would be taken for a known one
-  AgentMeter meter(bench, profile);
-  for (const AgentCase& one : kCases) {
-    bench.progress(static_cast<size_t>(&one - kCases), std::size(kCases));
-    if (only && *only != one.row) continue;
-    const Status measured = caught([&] { meter.measure(one); });
-    if (!measured && (only || &one == kCases)) return or_throw(measured);
-    if (!measured) bench.warn(fmt::format("{} was not measured: {}", one.row.in(kInAgent).text(), measured.error().message));
-  }
+  PairMeter(BackendId::agent, bench, profile).measure(kAgentCases, only, [](const PairCase& one) { return &one != kAgentCases; });
 }
 
 }  // namespace
 
-std::span<const AgentCase> agent_cases() { return kCases; }
+std::span<const PairCase> agent_cases() { return kAgentCases; }
 
 extern const Meter kAgentMeter = {"the agent", "the stages of an agent were", agent_rows, measure_agent};
 

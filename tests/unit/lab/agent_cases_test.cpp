@@ -18,7 +18,7 @@ namespace {
 
 std::multiset<std::string> measured() {
   std::multiset<std::string> rows;
-  for (const AgentCase& one : agent_cases()) rows.insert(one.row.in(kInAgent).text());
+  for (const PairCase& one : agent_cases()) rows.insert(one.row.in(kInAgent).text());
   return rows;
 }
 
@@ -48,7 +48,7 @@ TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
 }
 
 TEST(AgentCases, OneWithASizeHasTwo) {
-  for (const AgentCase& one : agent_cases()) {
+  for (const PairCase& one : agent_cases()) {
     ASSERT_TRUE(one.sizes[0]) << one.row.name();
     if (one.sizes[1]) {
       EXPECT_LE(one.sizes[0]->things, one.sizes[1]->things) << one.row.name();
