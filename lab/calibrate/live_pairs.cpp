@@ -1,6 +1,10 @@
-// The costs of an agent's stages, from pairs of scripts on a looping child in which the agent is (live_cases.h). A price is what
-// the second script takes beyond the first, less what the model says of the difference. Rows with a price by size are measured
-// with two sizes. It works without privileges.
+// The costs of captures (captures.def), of ustack(), of what acts on the process that fired, and of an agent's stages, from pairs
+// of scripts on a looping child (live_cases.h). A price is what the second script takes beyond the first, less what the model
+// says of the difference. Rows with a price by size are measured with two sizes. The kernel stack is that of a system call of the
+// child, some six frames. Those of an agent need no privileges.
+//
+// No other process is affected: the child ignores the signal, a stop is followed by the signal that ends it, and the bytes that
+// are written stood there already.
 //
 // Covered by tests/unit/lab/agent_cases_test.cpp and tests/runtime/scenarios/test_calibrate.py.
 
@@ -8,6 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "lab/calibrate/live_cases.h"
@@ -35,6 +42,32 @@ constexpr const char* kRecordOfString = "{ s = copyinstr(arg0); }";
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)};
 constexpr PairTerms kInDvm = {.is_in_dvm = true};
+constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .stub = StubKind::system_call};
+constexpr PairTerms acting(double uses) { return {.uses = uses, .is_in_dvm = true, .acts = true}; }
+
+const PairCase kCaptureCases[] = {
+    {"capture/time"_row, "{ @ = sum(timestamp); }", kCount},
+    {"capture/cpu_time"_row, "{ @ = sum(vtimestamp); }", kCount},
+    {"capture/thread"_row, "{ @ = sum(tid); }", kCount},
+    {"capture/name"_row, "{ @[execname] = count(); }", kCount},
+    {"capture/argument"_row, "{ @ = sum(arg0 + arg1 + arg2 + arg3); }", kCount, kOneSize, {.uses = 4}},
+    {"capture/bytes"_row, "{ @ = sum(*(uint64_t *)copyin(arg0, BYTES)); }", kCount, kBytes},
+    {"capture/string"_row, kByString, kCount, kTexts},
+    {"capture/stack"_row, kByStack, kCount, kStacks},
+    // Others make system calls too, which the predicate keeps away.
+    {"capture/kernel_stack"_row, "/pid == CHILD/ { @ = sum(stackdepth); }", "/pid == CHILD/ { @ = count(); }", kOneSize,
+     kOfSystemCall},
+    {"action/ustack"_row, kByStack, kCount, kStacks, kInDvm},
+    {"capture/stack_bytes"_row, kByStack, kCount, kCopies},
+    {"capture/unwind"_row, kByStack, kCount, {of_stack(kShallow, 4096), of_stack(kDeep, 4096)}, kInDvm},
+    {"action/raise"_row, "{ @ = count(); <4|raise(23);|> }", kCount, kOneSize, acting(4)},    // SIGURG
+    {"action/stop"_row, "{ @ = count(); stop(); raise(18); }", kCount, kOneSize, acting(1)},  // SIGCONT
+    {"subroutine/progenyof"_row, "{ @ = count(); <16|this->is_child = progenyof(PARENT);|> }", kCount, kOneSize, acting(16)},
+    {"subroutine/copyout"_row, "{ @ = count(); this->copied = copyin(arg0, BYTES);<4|copyout(this->copied, arg0, BYTES);|> }",
+     kCount, kBytes, acting(4)},
+    {"subroutine/copyoutstr"_row, "{ @ = count(); <4|copyoutstr(\"TEXT\", arg0, BYTES);|> }", kCount, kBytes, acting(4)},
+};
+
 const PairCase kAgentCases[] = {
     // Predicates, which are evaluated before anything else.
     {"agent/site/expression"_row,
@@ -80,6 +113,8 @@ const PairCase kAgentCases[] = {
     {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
 };
 
+constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
+constexpr uint64_t kActing = 500;       // calls of a sample that acts on the process: a signal takes long
 // Until dvm reads again, a thread whose ring is empty has only a part of it, three sixteenths or more.
 constexpr double kShareOfRing = 0.15;    // share of a ring that the calls of a sample fill
 constexpr double kRing = 1 << 22;        // bytes of a ring
@@ -106,6 +141,16 @@ class PairMeter {
     }
   }
 
+  // The extra cost of a firing for each function that returns after it.
+  void measure_returns() {
+    const auto traced = [&](const CallSize& size) {
+      return difference(known({}, size, kCount).taken.thread, untraced({}, size));
+    };
+    const vm::Price few = traced({.depth = kShallow}), many = traced({.depth = kDeep});
+    set("resume/return"_row,
+        times({std::max(many.m - few.m, 0.0), 0, std::hypot(few.spread, many.spread)}, 1.0 / (kDeep - kShallow)));
+  }
+
  private:
   void measure(const PairCase& one) {
     auto [price, things] = remainder(one, *one.sizes[0], one.with);
@@ -126,7 +171,7 @@ class PairMeter {
     plain.is_on_heap = plain.follows = false;
     LiveSide without;
     if (!one.without.empty())
-      without = run(plain, size, one.without);
+      without = by_agent_ ? run(plain, size, one.without) : known(plain, size, one.without);
     else if (!how.is_in_dvm)
       without.taken.thread = untraced(plain, size);
     const vm::Price price = how.is_in_dvm
@@ -134,6 +179,13 @@ class PairMeter {
                                 : beyond(difference(with.taken.thread, without.taken.thread), with.thread - without.thread);
     if (by_agent_ && how.is_in_dvm) return {price, with.record_bytes};
     return {price, by_agent_ && size.things == 0 ? instructions(how, clauses) : size.things};
+  }
+
+  // Measured once for each depth, number of calls, and kind of probe.
+  const LiveSide& known(const PairTerms& how, const CallSize& size, std::string_view clauses) {
+    const auto key = std::tuple(size.depth, size.stack_bytes > 0, how.acts, how.probe);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    return known_.emplace(key, run(how, size, clauses)).first->second;
   }
 
   std::string script_of(std::string_view probe, std::string_view clauses, const CallSize& size) const {
@@ -187,6 +239,10 @@ class PairMeter {
 
   StubCalls calls(const PairTerms& how, const CallSize& size, double record_bytes) const {
     StubCalls made{stub_of(how), bench_.calls, size.depth, size.letters, how.is_on_heap || how.acts};
+    if (!by_agent_) {
+      made.times = std::min(made.times, size.stack_bytes > 0 ? kMostCopies : how.acts ? kActing : made.times);
+      return made;
+    }
     made.times *= kMoreCalls, made.burst = kBurst;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
     return made;
@@ -221,7 +277,21 @@ class PairMeter {
   Bench& bench_;
   vm::Profile& profile_;
   std::optional<LoopingChild> child_;
+  std::map<std::tuple<uint32_t, bool, bool, std::string_view>, LiveSide> known_;
 };
+
+std::vector<Row> capture_rows() {
+  std::vector<Row> rows = rows_of(kCaptureCases);
+  rows.push_back("resume/return"_row);
+  return rows;
+}
+
+void measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  PairMeter meter(BackendId::local, bench, profile);
+  // Where the kernel hides its symbols it has no stack.
+  meter.measure(kCaptureCases, only, [](const PairCase& one) { return one.how.stub == StubKind::system_call; });
+  if (!only || *only == "resume/return"_row) meter.measure_returns();
+}
 
 // Those that no other meter has.
 std::vector<Row> agent_rows() {
@@ -239,6 +309,7 @@ void measure_agent(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
 
 std::span<const PairCase> agent_cases() { return kAgentCases; }
 
+extern const Meter kCaptureMeter = {"captures", "captures were", capture_rows, measure_captures};
 extern const Meter kAgentMeter = {"the agent", "the stages of an agent were", agent_rows, measure_agent};
 
 }  // namespace dvm::lab

@@ -91,12 +91,6 @@ struct LiveSide {
   double record_bytes = 0;  // in the lane of an agent
 };
 
-// What the first script takes more than the second, in dvm or in the thread, beyond what the model says.
-inline vm::Price unsaid(const LiveSide& with, const LiveSide& without, bool is_in_dvm) {
-  if (is_in_dvm) return beyond(difference(with.taken.handled, without.taken.handled), with.dvm - without.dvm);
-  return beyond(difference(with.taken.thread, without.taken.thread), with.thread - without.thread);
-}
-
 // Ns of dvm for a firing of each of the script's probes, without polls, as far as the profile prices it.
 vm::Price known_firings(const std::string& script, const Bench& bench, const vm::Profile& profile, double probability = 1);
 

@@ -58,6 +58,7 @@ class Calibrate(unittest.TestCase):
                 self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)
+                self.assertEqual(set(profile["prices"]["capture"]), {"recorded"})
             self.agent_has_prices(profile["prices"], result.stderr)
             self.prices_are_plausible(profile["prices"])
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
