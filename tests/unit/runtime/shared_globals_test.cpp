@@ -57,7 +57,7 @@ TEST(SharedGlobals, AreNotComparedIfNoInstrumentRunsClauses) {
   vm::VariableState variables(declared, {});
   Instruments none(false);
   SharedGlobals globals(none);
-  globals.add(std::array{dif::kFirstUserVariable}, variables);
+  globals.add(std::array{uint16_t{dif::kFirstUserVariable}}, variables);
   EXPECT_TRUE(globals.empty());
 }
 
