@@ -367,11 +367,16 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     const auto site = sites.find(now.counter());
     if (site == sites.end()) return;
     thread.seen++;
-    for (const FiredProbe& firer : site->second)
-      if (firer.kind != FiredProbe::Kind::call)
+    OpenCall call{read_word(now.pid, now.stack()), now.stack(), now.counter(), 0};
+    const auto is_call = [](const FiredProbe& firer) { return firer.kind == FiredProbe::Kind::call; };
+    if (std::any_of(site->second.begin(), site->second.end(), is_call)) dropped_ += thread.calls.leave(call);
+    for (const FiredProbe& firer : site->second) {
+      call.cookie = firer.cookie;
+      if (!is_call(firer))
         deliver(firer.cookie, now, 0, sink);
-      else if (!thread.calls.add(tid, {read_word(now.pid, now.stack()), now.stack(), now.counter(), firer.cookie}, hits_))
+      else if (!thread.calls.add(tid, call, hits_))
         dropped_++;
+    }
   }
 
   void fire_call(pid_t tid, EventSink& sink) {

@@ -31,6 +31,20 @@ class Calls {
     return true;
   }
 
+  // Removes the calls that a new one shows to have been left: those whose return address it has overwritten, and those of the
+  // same function with the same return address. The latter, which are counted, may also be tail calls that have come round.
+  uint64_t leave(const OpenCall& entered) {
+    uint64_t same = 0;
+    while (!calls_.empty() && calls_.back().stack <= entered.stack && entered.stack - calls_.back().stack < kFarthest) {
+      const OpenCall& last = calls_.back();
+      const bool has_same_return = last.stack == entered.stack && last.returns_to == entered.returns_to;
+      if (has_same_return && last.function != entered.function) break;
+      same += has_same_return ? 1 : 0;
+      calls_.pop_back();
+    }
+    return same;
+  }
+
   bool watches(uint64_t address) const { return find(address) != registers_.end(); }
 
   // Passes the calls that have returned to the address to `handle`, the innermost first.

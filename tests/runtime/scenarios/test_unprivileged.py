@@ -185,6 +185,12 @@ class Firings(Unprivileged):
         rows, _ = self.counted("-n", text, "-c", rejoins)
         self.assertEqual(rows, {"0": "1", "2": "1", "4": "1", "6": "1", "8": "1"})
 
+    def test_calls_that_longjmp_leaves(self):
+        text = "pid$target:rejoins:leaps:return { @[arg1] = count(); } pid$target:rejoins:leaps:entry { @entries = count(); }"
+        result = self.traced("-n", text, "-c", self.copy(program("rejoins")))
+        self.assertEqual(re.findall(r"(?m)^ +(\d+) +(\d+)$", result.stdout), [("3", "1"), ("4", "1")], result.stderr)
+        self.assertIn("3 drops on CPU", result.stderr)
+
     def test_exceptions_of_a_program(self):
         returns = self.copy(program("returns"))
         text = "libstdcxx$target:libstdc*::throw { @[copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))] = count(); }"
