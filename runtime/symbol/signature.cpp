@@ -52,6 +52,13 @@ class Classifier {
  public:
   Classifier(DieTable& table, bool is_rust) : table_(table), is_rust_(is_rust) {}
 
+  // Versions of rustc differ in whether the caller passes an address for an aggregate of 9 to 16 bytes.
+  bool is_returned_somehow(dif::TypeRef type) {
+    const Dwarf_Die* die = behind_names(type, table_);
+    const uint64_t size = die == nullptr ? 0 : describe(*die, table_).size;
+    return is_rust_ && size > 8 && size <= 16 && rust_passing(type, table_).kind != RustPassing::Kind::scalars;
+  }
+
   Passing classify(dif::TypeRef type) {
     Passing passing;
     const Dwarf_Die* die = behind_names(type, table_);
@@ -162,13 +169,14 @@ class Classifier {
 class Places {
  public:
   void skip_register() { registers_++; }
+  void lose(const char* why) { lost_ = why; }
 
   void place(const Passing& passing, dif::ArgumentDesc& argument) {
-    if (is_lost_) {
-      argument.problem = "it follows an argument that is passed in an unknown way";
+    if (lost_ != nullptr) {
+      argument.problem = lost_;
     } else if (passing.low == Class::none) {
       argument.problem = passing.is_unknown ? "it is passed in an unknown way" : "its type has no size";
-      is_lost_ = passing.is_unknown;
+      if (passing.is_unknown) lose("it follows an argument that is passed in an unknown way");
     } else if (!passing.in_memory() && passing.integers() == 0) {
       argument.problem = kInVector;
     } else if (!passing.in_memory() && (passing.is_split || registers_ + passing.integers() <= kRegisters)) {
@@ -206,8 +214,8 @@ class Places {
   }
 
   unsigned registers_ = 0;
-  uint64_t stack_ = 0;  // words
-  bool is_lost_ = false;
+  uint64_t stack_ = 0;          // words
+  const char* lost_ = nullptr;  // why the places of further parameters are unknown
 };
 
 // Takes DWARF's number of a register that holds one of arg0 to arg5.
@@ -300,6 +308,7 @@ std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTab
   Places places;
   if (const dif::TypeRef result = type_of(function, table)) {
     const Passing passing = classifier.classify(result);
+    if (classifier.is_returned_somehow(result)) places.lose("the function returns its result in an unknown way");
     if (passing.in_memory() || passing.by_address) places.skip_register();
   }
   std::vector<dif::ArgumentDesc> list;

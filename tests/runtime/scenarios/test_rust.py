@@ -28,10 +28,11 @@ pub enum Choice { Number(i32), Letter(char), Nothing }
 #[no_mangle] #[inline(never)] pub fn option(o: Option<i64>, k: i32) -> i32 { black_box(o.unwrap_or(0) as i32 + k) }
 #[no_mangle] #[inline(never)] pub fn choice(c: Choice, k: i32) -> i32 { black_box(match c { Choice::Number(n) => n, Choice::Letter(_) => 1, Choice::Nothing => 2 } + k) }
 #[no_mangle] #[inline(never)] pub fn found(k: usize) -> Option<&'static str> { black_box(if k > 0 { Some("found") } else { None }) }
+#[no_mangle] #[inline(never)] pub fn enlarge(k: i32) -> Large { black_box(Large { a: k, b: k, c: k }) }
 fn main() {
     pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
     large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
-    option(Some(3), 9); choice(Choice::Number(4), 10); found(11);
+    option(Some(3), 9); choice(Choice::Number(4), 10); found(11); enlarge(12);
     split(1, 2, 3, 4, 5, "a string", 8);
 }
 """
@@ -71,6 +72,10 @@ class Rust(dvmtest.PrivilegedTest):
     def test_a_pair_is_returned_in_two_registers(self):
         result = dvm("run", "-q", "-n", "pid$target:a.out:pair:return { trace(args[1].y); }", "-c", self.compile(PASSED))
         self.assertIn("it is returned in several registers", result.stderr)
+
+    def test_a_result_may_be_returned_in_memory(self):
+        result = dvm("run", "-q", "-n", "pid$target:a.out:enlarge:entry { trace(args[0]); }", "-c", self.compile(PASSED))
+        self.assertIn("args[0]: the function returns its result in an unknown way", result.stderr)
 
 
 if __name__ == "__main__":
