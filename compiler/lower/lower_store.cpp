@@ -309,7 +309,8 @@ LoweredValue compound(ExprLowering& c, const Assign& e) {
     right = compound_operand(c, e);
     push_keys(c, p);
   }
-  const LoweredValue v = finish(c, p, {compute(c, e.op, left, right, is_signed(in)), Held::number}, in);
+  const bool has_sign = is_signed(e.target->type);  // DTrace asks the target only
+  const LoweredValue v = finish(c, p, {compute(c, e.op, left, right, has_sign), Held::number}, in);
   flush_keys(c, p);
   return v;
 }

@@ -275,7 +275,7 @@ def assigned(g):
         value = Expression(f"({value.d}) & 63", f"({value.c}) & 63", place.type)
     elif op in ("++", "--"):
         return counted(g, place, op)
-    name = common(place.type, value.type)
+    name = place.type if op in ("/", "%") else common(place.type, value.type)
     c = f"({word(name)})({place.c}) {op} ({word(name)})({value.c})" if op else value.c
     d = f"{place.d} {op}= {value.d};"
     return f"{d} {shown(place)[0]}", f"{place.c} = {c}; {shown(place)[1]}"
