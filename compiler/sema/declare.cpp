@@ -156,6 +156,8 @@ void declare_external(const Declarator& d, const Type* type, Session& s) {
 }
 
 void declare_typedef(const Declarator& d, const Type* type, Session& s) {
+  if (d.name.find('`') != std::string::npos)
+    return s.error(Tag::D_DECL_SCOPE, d.where, fmt::format("D scoping operator may not be used in a typedef name ({})", d.name));
   if (is_error(type)) return;
   const Type* known = s.types.find(d.name);
   if (s.symbols.find(dif::Scope::global, d.name))
