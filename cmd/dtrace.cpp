@@ -18,7 +18,6 @@
 namespace dvm::cmd {
 namespace {
 
-
 // dtrace's own letters and words.
 constexpr const char* kUsageText =
     R"(Usage: dtrace [-64] [-aACeFGhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]

@@ -243,7 +243,8 @@ void add_header(CLI::App& app, CommandAction& chosen) {
       ->add_option("-o", given->output,
                    "Write the header to this file; - is standard output (default: named as the script, with .h)")
       ->type_name("FILE");
-  command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output, "header"); }; });
+  command->callback(
+      [given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output, "header"); }; });
 }
 
 }  // namespace dvm::cmd
