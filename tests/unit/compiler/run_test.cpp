@@ -49,9 +49,10 @@ TEST(Run, ArithmeticHas64Bits) {
             (Values{"0", "1"}));
   EXPECT_EQ(run("int x; BEGIN { x = -8; x /= 3u; trace(x); x = -8; x >>= 1; trace(x); x = 5; x *= 1000000000; trace(x); }"),
             (Values{"-2", "-4", "705032704"}));
-  EXPECT_EQ(run("long l; int8_t c; unsigned u; long a[int]; BEGIN { l = -100; l /= sizeof (int); c = -100; c %= (uint16_t)7; u = 7; "
-                "u /= -2; a[1] = -9; a[1] /= 2ul; trace(l); trace(c); trace(u); trace(a[1]); trace(l / sizeof (int) > 1); }"),
-            (Values{"-25", "-2", "0", "-4", "1"}));
+  EXPECT_EQ(
+      run("long l; int8_t c; unsigned u; long a[int]; BEGIN { l = -100; l /= sizeof (int); c = -100; c %= (uint16_t)7; u = 7; "
+          "u /= -2; a[1] = -9; a[1] /= 2ul; trace(l); trace(c); trace(u); trace(a[1]); trace(l / sizeof (int) > 1); }"),
+      (Values{"-25", "-2", "0", "-4", "1"}));
   EXPECT_EQ(run("BEGIN { m = (int)-2147483648; trace((long)-m); trace((long)~m); }"), (Values{"2147483648", "2147483647"}));
   EXPECT_EQ(
       run("uint8_t b; short s; BEGIN { b = 250; s = -7; trace(b + 10); trace(b + b); trace((long)(b + b)); trace(s + b); }"),
