@@ -28,5 +28,11 @@ TEST(Accept, TextOtherwise) {
     EXPECT_FALSE(prefers_protobuf(accept)) << accept;
 }
 
+TEST(Accept, TheBestOfSeveralRangesCounts) {
+  EXPECT_FALSE(prefers_protobuf(kProtobuf + ";q=0.5,text/plain;q=0.9,text/plain;version=0.0.4;q=0.1"));
+  EXPECT_TRUE(prefers_protobuf(kProtobuf + ";q=0.9," + kProtobuf + ";q=0.1,text/plain;q=0.5"));
+  EXPECT_TRUE(prefers_protobuf("text/plain;q=9," + kProtobuf));  // at most 1
+}
+
 }  // namespace
 }  // namespace dvm::exporting

@@ -50,6 +50,39 @@ TEST(OtlpJson, AHistogramHasABucketMoreThanBounds) {
   EXPECT_FALSE(point.contains("sum"));
 }
 
+TEST(OtlpJson, AGaugeHasNoStart) {
+  const Json point = metric_of(plain_metric("g", "", MetricKind::gauge, int64_t{4}))["gauge"]["dataPoints"][0];
+  EXPECT_EQ(point["asInt"], "4");
+  EXPECT_FALSE(point.contains("startTimeUnixNano"));
+}
+
+TEST(OtlpJson, ASumMayFall) {
+  const Json sum = metric_of(plain_metric("s", "", MetricKind::sum, int64_t{-4}))["sum"];
+  EXPECT_EQ(sum["isMonotonic"], false);
+  EXPECT_EQ(sum["aggregationTemporality"], 2);
+}
+
+TEST(OtlpJson, ASummaryHasATotalAndANumber) {
+  Metric metric = plain_metric("s", "", MetricKind::summary, int64_t{-6});
+  metric.points[0].count = 2;
+  Json point = metric_of(metric)["summary"]["dataPoints"][0];
+  EXPECT_EQ(point["sum"], -6.0);
+  EXPECT_EQ(point["count"], "2");
+}
+
+TEST(OtlpJson, AMetricWithoutPointsIsLeftOut) {
+  runtime::Snapshot snapshot;
+  snapshot.metrics.push_back(labelled_metric("a", "", MetricKind::counter, {"k"}));
+  Json body = Json::parse(otlp_metrics(snapshot, {"1.0", "here"}));
+  EXPECT_EQ(body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"], Json::array());
+}
+
+TEST(OtlpJson, LabelsAreMadeUtf8) {
+  Metric metric = labelled_metric("a", "", MetricKind::counter, {"k"});
+  add_point(metric, {"v\xff"}, uint64_t{1});
+  EXPECT_EQ(metric_of(metric)["sum"]["dataPoints"][0]["attributes"][0]["value"]["stringValue"], "v\ufffd");
+}
+
 TEST(OtlpJson, TextOfRecordsIsMadeUtf8) {
   const LogRecord record{.probe = std::make_shared<const std::string>("a:b:c:d"),
                          .name = "x\xff",
