@@ -72,6 +72,8 @@ TEST(GlobalUses, Accesses) {
   const Instruction other = Instruction::indexed(Opcode::ldgs, kId + 1, 1);
   EXPECT_EQ(accesses({other, ret(1)}), 0U);
   EXPECT_FALSE(loads_global(difo_of({other, ret(1)}), kId));
+  const Instruction of_thread = Instruction::indexed(Opcode::ldts, kId, 1);
+  EXPECT_FALSE(loads_global(difo_of({of_thread, ret(1)}), kId));
 }
 
 }  // namespace

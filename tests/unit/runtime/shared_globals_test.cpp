@@ -112,6 +112,11 @@ TEST(SharedGlobals, AreTheSumOfTwoWords) {
   EXPECT_EQ(std::exchange(told, {}), (Told{{kNarrow, 56}}));
   globals.take_changes(variables);
   EXPECT_EQ(variables.global(kNarrow), 2U);
+  vm::set_global(variables, kNarrow, 7);  // is told also if clauses change it before
+  added = 203;
+  globals.take_changes(variables);
+  globals.update(variables);
+  EXPECT_EQ(std::exchange(told, {}), (Told{{kNarrow, 61}}));
 }
 
 }  // namespace
