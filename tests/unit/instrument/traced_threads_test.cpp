@@ -12,7 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/agent/memory.h"
+#include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
+#include "runtime/process/thread_status.h"
 #include "tests/unit/instrument/threaded_child.h"
 
 namespace dvm::runtime {
@@ -55,6 +58,29 @@ TEST(TracedThreads, ThatASignalHasStoppedAreRefusedOrJoinedAsOthersAre) {
   const auto joined = StoppedProcess::stop_or_join(other.pid());
   ASSERT_TRUE(joined) << joined.error().message;
   EXPECT_TRUE(joined->has_joined());
+}
+
+// One of them stands in a stop that its tracer has not seen yet, as at a breakpoint.
+TEST(TracedThreads, AreHeldAndStayTracedButMakeNoCalls) {
+  constexpr uint64_t kGetPid = 39;
+  const test::ThreadedChild child;
+  const EndOf ends{child.pid(), child.pid()};
+  std::vector<pid_t> threads;
+  if (const auto stopped = StoppedProcess::stop(child.pid()))
+    for (const HeldThread& one : stopped->threads()) threads.push_back(one.tid);
+  ASSERT_FALSE(threads.empty());
+  for (const pid_t tid : threads) ASSERT_EQ(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
+  tgkill(child.pid(), threads.back(), SIGTRAP);
+  for (int i = 0; i < 10'000 && !status_field(threads.back(), "State:").starts_with('t'); i++) usleep(1000);
+  {
+    auto stopped = StoppedProcess::stop(child.pid());
+    ASSERT_TRUE(stopped) << stopped.error().message;
+    EXPECT_EQ(stopped->threads().size(), threads.size());
+    const auto memory = AgentMemory::open(child.pid());
+    ASSERT_TRUE(memory);
+    EXPECT_FALSE(make_remote_calls(*stopped, *memory, std::vector<RemoteCall>{{kGetPid, {}}}, [] { return true; }));
+  }
+  for (const pid_t tid : threads) EXPECT_EQ(status_field(tid, "TracerPid:"), std::to_string(getpid()));
 }
 
 // Of the test and its child.
