@@ -97,12 +97,13 @@ class FrameSearch {
 
 }  // namespace
 
-bool may_execute(const StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> code) {
+bool may_execute(const StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> code, size_t but) {
   const auto mappings = mappings_of(process.pid());
   if (!mappings) return true;
   FrameSearch search(memory, *mappings, code);
+  size_t found = 0;
   return std::any_of(process.threads().begin(), process.threads().end(),
-                     [&](const HeldThread& thread) { return search.finds(thread); });
+                     [&](const HeldThread& thread) { return search.finds(thread) && ++found > but; });
 }
 
 }  // namespace dvm::runtime

@@ -13,7 +13,7 @@
 
 namespace dvm::runtime {
 
-// True also if that cannot be known.
-bool may_execute(const StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> code);
+// More threads than `but` execute that code. True also if that cannot be known.
+bool may_execute(const StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> code, size_t but = 0);
 
 }  // namespace dvm::runtime

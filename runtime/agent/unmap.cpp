@@ -108,10 +108,10 @@ std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory) {
 
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
-bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but) {
   const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
   const auto has_firing = [&](const FoundAgent& one) { return has_mappings(one) && has_taken_lane(process, memory, one.header); };
-  return !ranges.empty() && (std::any_of(agents.begin(), agents.end(), has_firing) || may_execute(process, memory, ranges));
+  return !ranges.empty() && (std::any_of(agents.begin(), agents.end(), has_firing) || may_execute(process, memory, ranges, but));
 }
 
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {

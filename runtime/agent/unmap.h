@@ -22,8 +22,8 @@ namespace dvm::runtime {
 bool has_mappings(const FoundAgent& agent);
 // Lanes of tracers that were killed before they could write a header, so that no agent of the process refers to them.
 std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory);
-// All threads stand still. A thread executes their code, or may go on with it, or has taken a lane.
-bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
+// All threads stand still. More threads than `but` execute their code, or may go on with it, or one has taken a lane.
+bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but = 0);
 // What is not used. All threads stand still. Unmaps such lanes as well. False: something stays.
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 

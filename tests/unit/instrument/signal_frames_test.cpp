@@ -79,11 +79,11 @@ class SignalFramesTest : public testing::Test {
     return call == "34";
   }
   bool executes() const { return executes(code_); }
-  bool executes(const AddressRange& code) const {
+  bool executes(const AddressRange& code, size_t but = 0) const {
     const auto memory = AgentMemory::open(child_);
     const auto stopped = StoppedProcess::stop(child_);
     EXPECT_TRUE(memory && stopped);
-    return may_execute(*stopped, *memory, std::span(&code, 1));
+    return may_execute(*stopped, *memory, std::span(&code, 1), but);
   }
 
   AddressRange code_{};
@@ -93,6 +93,7 @@ class SignalFramesTest : public testing::Test {
 TEST_F(SignalFramesTest, AThreadExecutesTheCode) {
   EXPECT_TRUE(executes());
   EXPECT_FALSE(executes({code_.begin + 2, code_.end}));
+  EXPECT_FALSE(executes(code_, 1));
 }
 
 TEST_F(SignalFramesTest, AHandlerHasInterruptedTheCode) {
