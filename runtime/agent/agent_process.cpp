@@ -483,6 +483,7 @@ void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Ar
 }
 
 void AgentProcess::place_variables(inside::VariablesIn where) {
+  if (!is_on_) return;  // the process may have unmapped the lanes
   memory_.write_object(context_.data + offsetof(inside::DataHeader, variables), where);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, variables), where);
 }

@@ -1,12 +1,16 @@
 // How an AgentProcess takes its jumps off. Tested by tests/runtime/scenarios/test_agent.py.
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/semaphores.h"
+#include "runtime/agent/unmap.h"
 #include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
@@ -47,6 +51,29 @@ Status AgentProcess::disable(Mappings mappings) {
   is_on_ = false;
   guard_.reset();
   return {};
+}
+
+// No jump leads there any more, so a thread that does not use them now never will.
+Result<bool> AgentProcess::try_to_abandon_lanes() {
+  auto stopped = StoppedProcess::stop_or_join(context_.pid);
+  if (!stopped) return stopped.error();
+  std::vector<FoundAgent> own = find_agents(context_.pid, memory_);
+  std::erase_if(own, [](const FoundAgent& one) { return one.header.tracer != tracer_pid(); });
+  if (stopped->has_joined() || are_used(*stopped, memory_, own, 1)) return false;
+  return memory_.write_object(context_.data + offsetof(inside::DataHeader, leaving), inside::kAbandoned);
+}
+
+void AgentProcess::abandon_lanes() {
+  constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;
+  if (is_on_ || context_.follows != 0) return;
+  (void)unstopped(context_.pid, [&]() -> Status {
+    for (useconds_t pause = kFirstPause; pause <= kLastPause; pause *= 2) {
+      const auto done = try_to_abandon_lanes();
+      if (!done || *done) return {};
+      usleep(pause);
+    }
+    return {};
+  });
 }
 
 }  // namespace dvm::runtime

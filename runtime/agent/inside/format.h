@@ -64,7 +64,7 @@ struct DataHeader {
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
 
-  uint64_t leaving = 0;   // a thread waits until all code is restored, because it is about to unmap or change memory of dvm
+  uint64_t leaving = 0;   // kLeaving: a thread waits until all code is restored, because it is about to change memory of dvm
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
 
@@ -73,6 +73,8 @@ struct DataHeader {
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
   uint64_t held = 0;      // the thread that dvm holds. Written by dvm
 };
+// kAbandoned: all code is restored, and no thread but one that waits uses this mapping. Written by dvm.
+inline constexpr uint64_t kLeaving = 1, kAbandoned = 2;
 inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
 static_assert(sizeof(DataHeader) == 128);
 
@@ -427,7 +429,7 @@ struct FrameTable {
 // Watched functions, most of them of the C library. A call may restrict system calls, start a task that shares a thread's lane,
 // or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). fork: the place
 // where a forked child begins. unwind: the function of libgcc that finds unwind information. sigaction: installs a handler, which
-// may see the address of an instruction under a jump.
+// may see the address of an instruction under a jump. mlockall: loads all memory of the process, and that of dvm with it.
 enum class Watch : uint32_t {
   nothing,
   prctl,
@@ -438,6 +440,7 @@ enum class Watch : uint32_t {
   fork,
   unwind,
   sigaction,
+  mlockall,
   mmap,
   mprotect,
   munmap,

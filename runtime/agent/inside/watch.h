@@ -34,6 +34,19 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
 }
 
+// Whether it is about to lock all memory that the process has: the kernel then loads all lanes, used or not.
+[[gnu::always_inline]] inline bool locks_memory(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kMlockall = 151, kCurrent = 1;
+  if (watch == Watch::syscall) return saved[14] == kMlockall && (saved[13] & kCurrent) != 0;
+  return watch == Watch::mlockall && (saved[14] & kCurrent) != 0;
+}
+
+// Those of a process that has locked memory before are small.
+[[gnu::always_inline]] inline bool has_large_lanes(const Context& context) {
+  constexpr uint64_t kLarge = uint64_t{16} << 20;
+  return context.follows == 0 && data_bytes(context.lanes, context.ring_bytes) > kLarge;  // children may use them, too
+}
+
 // Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
 // of vfork(2) does not run beside it; a thread gets a pointer of its own.
 [[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
@@ -175,6 +188,11 @@ struct MemoryCall {
   return handler > kIgnore ? uint64_t{1} << (signal - 1) : 0;
 }
 
+[[gnu::noinline]] inline void wait_a_little() {
+  const uint64_t time[2] = {0, 1'000'000};  // a millisecond
+  call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+}
+
 // dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. Threads that are in a stub then
 // have time to leave it. Where system calls are restricted, the wait is a loop.
 template <class Ask, class IsDone>
@@ -188,18 +206,30 @@ template <class Ask, class IsDone>
     ask();
     const bool is_jump = *reinterpret_cast<const volatile unsigned char*>(jump) == kJump;
     if (restored == 0 && (!is_jump || is_done())) restored = now;
-    const uint64_t time[2] = {0, 1'000'000};
-    if (is_muted(context))
-      __builtin_ia32_pause();
-    else
-      call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+    is_muted(context) ? __builtin_ia32_pause() : wait_a_little();
   }
 }
 
 // Memory of dvm's is about to go: all jumps have to.
 [[gnu::always_inline]] inline void wait_for_all_code(const Context& context, DataHeader& header, uint64_t jump) {
   wait_for_code(
-      context, jump, [&] { __atomic_store_n(&header.leaving, uint64_t{1}, __ATOMIC_SEQ_CST); }, [] { return false; });
+      context, jump, [&] { __atomic_store_n(&header.leaving, kLeaving, __ATOMIC_SEQ_CST); }, [] { return false; });
+}
+
+// The mapping of the lanes would be loaded as a whole, or be more than the process may lock. If dvm says that no other thread
+// uses it, it goes. True: it is gone.
+[[gnu::noinline]] inline bool unmap_lanes(const Context& context, DataHeader& header, uint64_t jump) {
+  constexpr int kTries = 300;
+  uint64_t none = 0;
+  const auto ask = [&] {
+    __atomic_compare_exchange_n(&header.leaving, &none, kLeaving, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    none = 0;
+  };
+  wait_for_code(context, jump, ask, [] { return false; });
+  for (int i = 0; i < kTries && !is_muted(context) && load(header.leaving) != kAbandoned; i++) wait_a_little();
+  if (is_muted(context) || load(header.leaving) != kAbandoned) return false;
+  const uint64_t bytes = (data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1);
+  return call(static_cast<long>(kMunmap), static_cast<long>(context.data), static_cast<long>(bytes)) == 0;
 }
 
 // A signal is about to be handled: jumps over instructions that may raise it have to go.
@@ -219,22 +249,23 @@ template <class Ask, class IsDone>
   const uint64_t begin = __builtin_ia32_rdtsc();
   while (load(header.held) != tid && load(page.armed) != kDisarmed && __builtin_ia32_rdtsc() - begin < kPatience) {
     __atomic_store_n(&header.becoming, tid, __ATOMIC_RELAXED);
-    const uint64_t time[2] = {0, 1'000'000};
-    call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+    wait_a_little();
   }
 }
 
-// Before the function does it.
-[[gnu::noinline]] inline void watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
+// Before the function does it. Returns true if the lanes are unmapped, and with them the header.
+[[gnu::noinline]] inline bool watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
+  if (locks_memory(watch, saved) && has_large_lanes(site.context)) return unmap_lanes(site.context, header, site.jump);
   const MemoryCall memory = memory_call(watch, saved);
   if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
       serves_page_faults(watch, saved))
-    return wait_for_all_code(site.context, header, site.jump);
+    return wait_for_all_code(site.context, header, site.jump), false;
   const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
   const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;
-  if (signal != 0 && (load(header.unraised) & signal) == 0) return wait_for_signal(site.context, header, site.jump, signal);
-  if (watch == Watch::exec) return wait_for_tracer(site.context, page, header);
+  if (signal != 0 && (load(header.unraised) & signal) == 0)
+    return wait_for_signal(site.context, header, site.jump, signal), false;
+  if (watch == Watch::exec) return wait_for_tracer(site.context, page, header), false;
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
@@ -242,7 +273,8 @@ template <class Ask, class IsDone>
   uint64_t armed = load(page.armed);
   const bool is_other = has_other_block(site.context, watch, saved, static_cast<int32_t>(page.pid));
   while ((is_other || shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
-    if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+    if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) break;
+  return false;
 }
 
 }  // namespace dvm::runtime::inside

@@ -25,7 +25,8 @@ std::string kept_text(pid_t pid, std::string_view why) {
 std::string left_text(pid_t pid) {
   return fmt::format(
       "process {}: its probes were removed, because it unmapped or protected memory that the agent needs, made probed code "
-      "writable, began to serve page faults (userfaultfd), or forbade itself to read the time-stamp counter",
+      "writable, began to serve page faults (userfaultfd), locked its memory (mlockall), or forbade itself to read the "
+      "time-stamp counter",
       pid);
 }
 

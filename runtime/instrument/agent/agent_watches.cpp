@@ -25,6 +25,7 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(mremap),
       DVM_WATCHED(madvise),
       DVM_WATCHED(sigaction),
+      DVM_WATCHED(mlockall),
 #undef DVM_WATCHED
       {"pkey_mprotect", inside::Watch::munmap},  // its key may forbid all access
       {"execve", inside::Watch::exec},

@@ -18,7 +18,10 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
   if (looks) looked_ = now;
   for (auto& [pid, target] : targets) {
     if (!target->lanes || !target->agent.is_on()) continue;
-    if (target->lanes->is_left()) leave(pid, *target, notes);
+    if (target->lanes->is_left()) {
+      leave(pid, *target, notes);
+      continue;
+    }
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
@@ -29,6 +32,7 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
 
 void YieldedProbes::leave(pid_t pid, AgentTarget& target, std::vector<std::string>& notes) {
   if (!target.agent.disable(Mappings::keep)) return;  // it may be about to do something with them
+  target.agent.abandon_lanes();
   notes.push_back(left_text(pid));
 }
 

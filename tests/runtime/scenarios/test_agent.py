@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -202,6 +203,9 @@ class Memory(AgentTest):
 
     TARGET = "import ctypes, os; print(ctypes.CDLL(None).mlockall({flags}), flush=True); input(); [os.getppid() for _ in range(20000)]; print(open('/proc/self/status').read(), flush=True); input()"
 
+    LATER = 'import ctypes, os, sys; [os.getppid() for _ in range(100)]; done = eval("ctypes.CDLL(None)." + sys.argv[1]); ' \
+            'print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssShmem")), done, flush=True); os.getppid()'
+
     def kib(self, flags):
         target = subprocess.Popen(["python3", "-c", self.TARGET.format(flags=flags)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(target.communicate)
@@ -219,6 +223,18 @@ class Memory(AgentTest):
 
     def test_of_a_process_that_locks_its_memory_little(self):
         self.assertLess(self.kib(3), 20 << 10)  # MCL_CURRENT, MCL_FUTURE
+
+    def test_a_process_that_locks_its_memory_later_locks_none_of_dvm(self):
+        for call in ("mlockall(3)", "syscall(151, 1)"):
+            with self.subTest(call):
+                result = self.run_dvm("pid$target:libc:getppid:entry { @ = count(); @a[ustack(2)] = count(); } END { trunc(@a); }", "-Z",
+                                      "-c", f"{sys.executable} -c '{self.LATER}' '{call}'")
+                words = result.stdout.split()
+                if words[1] != "0":
+                    dvmtest.skip_or_fail(self, "memory cannot be locked here")
+                self.assertLess(int(words[0]), 20 << 10)
+                self.assertEqual(words[2:], ["100"], result.stderr)
+                self.assertIn("locked its memory (mlockall)", result.stderr)
 
 
 class Detach(AgentTest):
