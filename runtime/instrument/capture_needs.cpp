@@ -116,6 +116,8 @@ MemoryNeed MemoryNeed::of_ancestors() {
   return {.base = Word::zero(), .offset = vm::CapturedMemory::kAncestors, .size = 8 * kMostAncestors, .is_file = true};
 }
 
+MemoryNeed MemoryNeed::of_working_directory() { return of_file(Word::zero(), vm::CapturedMemory::kWorkingDirectory); }
+
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
   if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
@@ -143,6 +145,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   command |= other.command;
   process_numbers |= other.process_numbers;
   ancestors |= other.ancestors;
+  directory |= other.directory;
   frames = std::max(frames, other.frames);
   kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;

@@ -70,6 +70,7 @@ struct MemoryNeed {
   static MemoryNeed of_command_line();
   static MemoryNeed of_process_number(unsigned number);
   static MemoryNeed of_ancestors();
+  static MemoryNeed of_working_directory();
   // Not of an open file, but of the process.
   bool is_of_process() const { return is_file && base.starts_from_zero() && offset >= vm::CapturedMemory::kCommandLine; }
   bool is_command_line() const { return is_of_process() && offset == vm::CapturedMemory::kCommandLine; }
@@ -104,6 +105,7 @@ struct CaptureNeeds {
   bool command = false;          // execargs
   uint32_t process_numbers = 0;  // bit n: dvm_process[n]
   bool ancestors = false;        // progenyof()
+  bool directory = false;        // cwd
 
   std::vector<MemoryNeed> memory;
   std::vector<KeptWord> keeps{};

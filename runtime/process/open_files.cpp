@@ -82,10 +82,10 @@ std::string_view until_nul(std::string_view text) noexcept { return text.substr(
 }  // namespace
 
 // What was captured may come from a recording: it is checked, and copied.
-bool OpenFiles::find_captured(int32_t descriptor) noexcept {
+bool OpenFiles::find_captured(uint64_t descriptor) noexcept {
   constexpr size_t kLeast = offsetof(CapturedFile, names);
   for (const vm::CapturedMemory& one : memory_) {
-    if (!one.is_file || one.address != static_cast<uint32_t>(descriptor) || one.bytes.size() < kLeast) continue;
+    if (!one.is_file || one.address != descriptor || one.bytes.size() < kLeast) continue;
     std::memcpy(&file_, one.bytes.data(), std::min(one.bytes.size(), sizeof file_));
     file_.names_size = std::min<uint64_t>(file_.names_size, std::min(one.bytes.size(), sizeof file_) - kLeast);
     file_.below_mount = std::min(file_.below_mount, file_.names_size);
@@ -95,10 +95,15 @@ bool OpenFiles::find_captured(int32_t descriptor) noexcept {
 }
 
 bool OpenFiles::is_known(int32_t descriptor) noexcept {
-  is_captured_ = find_captured(descriptor);
+  is_captured_ = find_captured(static_cast<uint32_t>(descriptor));
   const bool is_known = is_captured_ ? file_.end != CapturedFile::changed : waits_;
   unknown_ += !is_known;
   return is_known;
+}
+
+std::string_view OpenFiles::working_directory() noexcept {
+  const bool is_whole = find_captured(vm::CapturedMemory::kWorkingDirectory) && file_.end == CapturedFile::whole;
+  return is_whole ? join(names(), file_.hashed == 0) : std::string_view();
 }
 
 int64_t OpenFiles::captured_flags(int32_t descriptor) const noexcept {

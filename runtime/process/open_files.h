@@ -27,13 +27,15 @@ class OpenFiles {
   int64_t number(uint64_t index) noexcept;
   // Empty: there is no such file. Valid until the next call.
   std::string_view text(uint64_t index) noexcept;
+  // At the firing. Empty: it was not captured.
+  std::string_view working_directory() noexcept;
   // The number of reads of an unknown member.
   uint64_t unknown() const noexcept { return unknown_; }
 
  private:
   // False: the file is not known, which is counted.
   bool is_known(int32_t descriptor) noexcept;
-  bool find_captured(int32_t descriptor) noexcept;
+  bool find_captured(uint64_t descriptor) noexcept;
   int64_t captured_flags(int32_t descriptor) const noexcept;
   std::string_view captured_text(int32_t descriptor, unsigned which) noexcept;
   std::string_view captured_path(int32_t descriptor) noexcept;

@@ -115,7 +115,10 @@ class ProcessHost final : public vm::Host {
     const std::string_view now = memory_.text(pid_, ProcessText::command_line);
     return now.starts_with(command_.text()) ? now : command_.text();
   }
-  std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
+  std::string_view working_directory() noexcept override {
+    const std::string_view captured = files_.working_directory();
+    return captured.empty() ? memory_.text(pid_, ProcessText::working_directory) : captured;
+  }
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
   int64_t file_number(uint64_t number) noexcept override { return files_.number(number); }
   std::string_view file_text(uint64_t number) noexcept override { return files_.text(number); }

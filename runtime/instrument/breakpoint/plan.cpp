@@ -99,7 +99,8 @@ Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEve
 Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape,
                                                    pid_t pid) {
   CaptureNeeds needs = enabled.needs;
-  needs.memory.clear(), needs.keeps.clear(), needs.process_numbers = 0, needs.any_file = needs.command = needs.ancestors = false;
+  needs.memory.clear(), needs.keeps.clear(), needs.process_numbers = 0,
+                                             needs.any_file = needs.command = needs.ancestors = needs.directory = false;
   needs.thread = true;
   if (needs.frames != 0) {
     needs.stack_bytes = needs.stack_bytes == kWhereNeeded ? kLeastStackBytes : std::max(kLeastStackBytes, needs.stack_bytes);

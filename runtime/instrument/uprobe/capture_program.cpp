@@ -195,6 +195,7 @@ class CaptureProgram : RecordEmitter {
   void read_file(const MemorySlot& slot) {
     if (slot.need.is_command_line()) return command_line(slot.at);
     if (slot.need.offset == vm::CapturedMemory::kAncestors && slot.need.is_of_process()) return ancestors(slot.at);
+    if (slot.need.offset == vm::CapturedMemory::kWorkingDirectory && slot.need.is_of_process()) return working_directory(slot.at);
     if (slot.need.is_of_process())
       return process_number(slot.at, static_cast<unsigned>(slot.need.offset - vm::CapturedMemory::kProcessNumber));
     load(r8, r7, at16(slot.base));

@@ -42,6 +42,11 @@ void RecordEmitter::open_file(uint32_t at) {
   find_file(kernel, at, done);
   describe_file(kernel, at);
   walk_path(kernel, at);
+  end_file(at, done);
+}
+
+// The place that led to the file must still hold the same.
+void RecordEmitter::end_file(uint32_t at, const std::vector<Label>& done) {
   load(r3, r7, DVM_FILE(place));
   kernel_word(r1, r3, 0);
   load(r2, r7, DVM_FILE(file));
@@ -56,16 +61,40 @@ void RecordEmitter::open_file(uint32_t at) {
   store(r7, at16(at), r1);
 }
 
+// Its entry stands in place of the file.
+void RecordEmitter::working_directory(uint32_t at) {
+  store(r7, at16(at), static_cast<int32_t>(kAbsent));
+  if (!file_layout()) return;
+  const FileLayout& kernel = *file_layout();
+  std::vector<Label> done;
+  store(r7, DVM_FILE(end), CapturedFile::not_open);
+  store(r7, DVM_FILE(names_size), 0);
+  task_address(r3);
+  kernel_word(r8, r3, kernel.directories);
+  done.push_back(jump_if(BPF_JEQ, r8, 0));  // a process that ends
+  plus(r8, kernel.directory_entry);
+  store(r7, DVM_FILE(place), r8);
+  kernel_word(r1, r8, 0);
+  store(r7, DVM_FILE(file), r1);
+  store(r7, DVM_FILE(entry), r1);
+  note_hashed(kernel, at);
+  kernel_word(r1, r8, kernel.directory_mount - kernel.directory_entry);
+  store(r7, DVM_FILE(mount_root), r1);
+  walk_path(kernel, at);
+  end_file(at, done);
+}
+
+void RecordEmitter::task_address(Register to) {
+  if (layout_.shape.thread.is_given()) return handed_word(to, layout_.shape.thread.task);
+  call(BPF_FUNC_get_current_task);
+  mov(to, r0);
+}
+
 // The lower 32 bits of r8 are a descriptor.
 void RecordEmitter::find_file(const FileLayout& kernel, uint32_t at, std::vector<Label>& done) {
   shift_left(r8, 32);
   shift_right(r8, 32);
-  if (layout_.shape.thread.is_given()) {
-    handed_word(r3, layout_.shape.thread.task);
-  } else {
-    call(BPF_FUNC_get_current_task);
-    mov(r3, r0);
-  }
+  task_address(r3);
   kernel_word(r1, r3, kernel.files);
   done.push_back(jump_if(BPF_JEQ, r1, 0));  // a thread of the kernel, or one that ends
   kernel_word(r1, r1, kernel.table);

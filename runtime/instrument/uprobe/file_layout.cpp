@@ -55,6 +55,9 @@ struct MemberPath {
 };
 constexpr MemberPath kFields[] = {
     {"task_struct", "files", &FileLayout::files},
+    {"task_struct", "fs", &FileLayout::directories},
+    {"fs_struct", "pwd.mnt", &FileLayout::directory_mount},
+    {"fs_struct", "pwd.dentry", &FileLayout::directory_entry},
     {"files_struct", "fdt", &FileLayout::table},
     {"fdtable", "max_fds", &FileLayout::size},
     {"fdtable", "fd", &FileLayout::descriptors},

@@ -8,7 +8,8 @@
 namespace dvm::runtime {
 
 struct FileLayout {
-  int32_t files = 0;                                   // of a task_struct
+  int32_t files = 0, directories = 0;                  // of a task_struct
+  int32_t directory_mount = 0, directory_entry = 0;    // of a fs_struct, of the working directory
   int32_t table = 0;                                   // of a files_struct
   int32_t size = 0, descriptors = 0, closes = 0;       // of a fdtable
   int32_t position = 0, flags = 0, inode = 0;          // of a file

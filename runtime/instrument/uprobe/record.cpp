@@ -193,6 +193,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(0), 0));
   if (needs.command && is_in_kernel(shape.kind) && !shape.thread.is_given()) needs.add(MemoryNeed::of_command_line());
   if (needs.ancestors && !can_sleep(shape.kind)) needs.add(MemoryNeed::of_ancestors());
+  if (needs.directory && !can_sleep(shape.kind)) needs.add(MemoryNeed::of_working_directory());
   for (uint32_t left = can_sleep(shape.kind) ? 0 : needs.process_numbers; left != 0; left &= left - 1)
     needs.add(MemoryNeed::of_process_number(static_cast<unsigned>(std::countr_zero(left))));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process

@@ -146,12 +146,7 @@ void RecordEmitter::ancestors(uint32_t at) {
   const std::optional<AncestorPlace> place = ancestors_of_threads();
   if (!place || pids_.inode) return;
   for (uint32_t n = 0; n < kMostAncestors; n++) store(r7, at16(at + 8 + 8 * n), 0);
-  if (layout_.shape.thread.is_given()) {
-    handed_word(r8, layout_.shape.thread.task);
-  } else {
-    call(BPF_FUNC_get_current_task);
-    mov(r8, r0);
-  }
+  task_address(r8);
   std::vector<Label> ends;
   for (uint32_t n = 0; n < kMostAncestors; n++) {
     kernel_word(r8, r8, place->parent);

@@ -41,6 +41,8 @@ class RecordEmitter : protected KernelEmitter {
   void stack_bytes();
   // Of the descriptor r8; the record has room for a length and a CapturedFile there.
   void open_file(uint32_t at);
+  // Of the process of the firing; the record has room as for an open file.
+  void working_directory(uint32_t at);
   // Of the running thread's process; the record has room for a length and kMostCommandLine bytes there.
   void command_line(uint32_t at);
   // Of the process of the firing; the record has room for a length and 8 bytes there.
@@ -75,7 +77,9 @@ class RecordEmitter : protected KernelEmitter {
   void memory_argument(unsigned n);
   void add_register(Register to, uint8_t word, uint8_t scale);
   void kernel_word(Register to, Register from, int32_t offset, int32_t bytes = 8);
+  void task_address(Register to);
   void find_file(const FileLayout& kernel, uint32_t at, std::vector<Label>& done);
+  void end_file(uint32_t at, const std::vector<Label>& done);
   void describe_file(const FileLayout& kernel, uint32_t at);
   void note_hashed(const FileLayout& kernel, uint32_t at);
   void walk_path(const FileLayout& kernel, uint32_t at);

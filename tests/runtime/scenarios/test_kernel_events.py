@@ -182,6 +182,18 @@ class SystemCalls(dvmtest.PrivilegedTest):
         rows = [line.split()[:-1] for line in self.run_script(script, "sh -c 'exec ls / /proc /sys > /dev/null'").splitlines() if line.strip()]
         self.assertEqual(sorted(rows), [["/"], ["/proc"], ["/sys"]])
 
+    def test_working_directories_of_short_processes_are_known(self):
+        script = 'syscall::exit_group:entry /execname == "true" && progenyof($target)/ { printf("%s\\n", cwd); }'
+        folder = dvmtest.own_folder(self)
+        file = str(folder / "directories.dvm")
+        (folder / "inner" / "most").mkdir(parents=True)
+        command = f"sh -c 'for i in 1 2 3 4; do cd {folder}/inner/most; /bin/true; cd /; /bin/true; done; :'"
+        rows = [f"{folder}/inner/most", "/"] * 4
+        record = dvm("record", "-q", "-o", file, "-n", script, "-c", command)
+        self.assertEqual(record.stdout.splitlines()[:8], rows, record.stderr)
+        replay = dvm("replay", "-q", file, "-n", script)
+        self.assertEqual(replay.stdout.splitlines()[:8], rows, replay.stderr)
+
     def test_descendants_of_ended_ones_without_firings_are_known(self):
         """The shells between $target and `true` fire nothing, and have ended when dvm runs the clause."""
         script = 'syscall::exit_group:entry /execname == "true" && progenyof($target)/ { @ = count(); } END { printa("%@d\\n", @); }'

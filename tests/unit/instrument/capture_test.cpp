@@ -22,6 +22,7 @@ TEST(Capture, EachVariableNeedsItsOwn) {
   EXPECT_TRUE(of(BuiltIn::cpu).cpu);
   EXPECT_TRUE(of(BuiltIn::execname).comm);
   EXPECT_TRUE(of(BuiltIn::execargs).command);
+  EXPECT_TRUE(of(BuiltIn::cwd).directory);
   EXPECT_TRUE(of(BuiltIn::vtimestamp).thread);
   EXPECT_TRUE(of(BuiltIn::chip).cpu);
   for (const BuiltIn process :

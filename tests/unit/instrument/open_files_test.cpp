@@ -131,6 +131,16 @@ TEST_F(CapturedFileTest, TheRootHasNoName) {
   EXPECT_EQ(text(5, 3), "/");
 }
 
+TEST_F(CapturedFileTest, AWorkingDirectoryIsNoDescriptor) {
+  capture(0, std::string("lib\0usr\0", 8));
+  EXPECT_EQ(files_.working_directory(), "");
+  memory_.address = vm::CapturedMemory::kWorkingDirectory;
+  files_.serve(firing_, has_process_);
+  EXPECT_EQ(files_.working_directory(), "/usr/lib");
+  file_.end = CapturedFile::cut;
+  EXPECT_EQ(files_.working_directory(), "");
+}
+
 TEST_F(CapturedFileTest, AClosedDescriptorHasNone) {
   file_.end = CapturedFile::not_open;
   capture(5, "");

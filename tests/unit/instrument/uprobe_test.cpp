@@ -122,6 +122,24 @@ TEST_F(Uprobe, TheRootOfAFileSystemHasItsName) {
   EXPECT_NE(root.hashed, 0u);
 }
 
+TEST_F(Uprobe, TheWorkingDirectoryIsCapturedAsItWas) {
+  TracedChild child({[] {
+    if (chdir("/proc/self") == 0) traced_plain(1);
+    if (chdir("/") == 0) traced_plain(2);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  CaptureNeeds needs;
+  needs.add(MemoryNeed::of_working_directory());
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 2u);
+  const CapturedFile first = file_of(seen[0]), second = file_of(seen[1]);
+  EXPECT_EQ(std::string(first.names.data(), first.names_size), with_nul(std::to_string(child.pid())) + with_nul("proc"));
+  EXPECT_EQ(first.end, CapturedFile::whole);
+  EXPECT_EQ(first.file | first.entry | first.mount | first.place, 0u);
+  EXPECT_EQ(second.names_size, 0u);
+  EXPECT_NE(second.hashed, 0u);
+}
+
 constexpr std::array<int, 5> kNumbers = {1, 2, 3, 4, -5};
 
 TEST_F(Uprobe, OperandsInsideAFunction) {

@@ -20,11 +20,12 @@ struct CapturedMemory {
   bool is_string = false;  // bytes end with the NUL or at strsize
   // Not memory, but data of the Host: about an open file, whose descriptor is the address; at kCommandLine, the words of the
   // command line, a NUL after each; at kProcessNumber + n, element n of dvm_process[]; at kAncestors, the ids of the parent, its
-  // parent and so on, 8 bytes each and 0 beyond the last one.
+  // parent and so on, 8 bytes each and 0 beyond the last one; at kWorkingDirectory, the working directory as an open file.
   bool is_file = false;
   static constexpr int64_t kCommandLine = int64_t{1} << 32;  // above all descriptors
   static constexpr int64_t kProcessNumber = int64_t{2} << 32;
   static constexpr int64_t kAncestors = int64_t{3} << 32;
+  static constexpr int64_t kWorkingDirectory = int64_t{4} << 32;
 };
 
 // The captured registers of the traced thread, in user mode.
