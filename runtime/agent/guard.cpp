@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ Result<AgentGuard> AgentGuard::start(pid_t pid, bool follows) {
   int ends[2];
   const pid_t tracer = tracer_pid();
   const int traced = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (traced < 0 || pipe2(ends, O_CLOEXEC) != 0)
+  if (traced < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};
   const pid_t between = fork();
   if (between == 0) {
@@ -131,7 +132,7 @@ void AgentGuard::hand_over() { close(std::exchange(dismissal_, -1)); }
 
 AgentGuard::~AgentGuard() {
   if (dismissal_ < 0) return;
-  [[maybe_unused]] const ssize_t written = write(dismissal_, "x", 1);
+  send(dismissal_, "x", 1, MSG_NOSIGNAL);  // the guard may have ended
   close(dismissal_);
 }
 

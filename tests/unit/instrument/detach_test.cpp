@@ -379,5 +379,23 @@ TEST_F(DetachTest, TheGuardDoesNothingOnceItIsDismissed) {
   EXPECT_EQ(armed(), kArmedWord);
 }
 
+// As if the traced process ended while dvm attached: SIGPIPE would end dvm.
+TEST(Guard, ThatHasEndedIsDismissed) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t traced = fork();
+  if (traced == 0) {
+    pause();
+    _exit(0);
+  }
+  {
+    const auto guard = AgentGuard::start(traced, false);
+    ASSERT_TRUE(guard);
+    kill(traced, SIGKILL);
+    EXPECT_GT(wait(nullptr), 0);
+    EXPECT_GT(wait(nullptr), 0);
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 }  // namespace
 }  // namespace dvm::runtime
