@@ -63,11 +63,9 @@ struct DataHeader {
   uint64_t clock_number = 0;  // grows by kLineStep with each published line; this bit selects the current one
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-
   uint64_t leaving = 0;   // kLeaving: a thread waits until all code is restored, because it is about to change memory of dvm
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
-
   // Sets of signals. handled: threads wait to install handlers for these. unraised: no instruction under a jump can raise these.
   uint64_t handled = 0, unraised = ~uint64_t{0};
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
@@ -100,7 +98,6 @@ struct Lane {
   uint64_t tail = 0;   // bytes read. Written by dvm
   uint64_t arena = 0;  // the arena in use, 0 or 1. dvm writes it too
   uint64_t time = 0;   // of the last firing that needed the time; later times are not smaller
-
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
@@ -218,7 +215,6 @@ struct Workspace {
   uint64_t head;       // of the ring, while a record is written
   TailCalls* tails;    // of the lane
   uint64_t side;       // number of the arena
-
   uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
   uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
 
