@@ -64,16 +64,19 @@ bool measures(const lab::Meter& meter, std::string_view only) {
   return only.empty() || std::any_of(rows.begin(), rows.end(), is_meant);
 }
 
-// On a machine that allows no probes, the profile has the other prices only.
+// On a machine that allows no probes, the profile has the other prices only, and those that it had before.
 Status run_meters(lab::Bench& bench, PassProgress& progress, std::string_view only, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
   for (const lab::Meter* meter : lab::meters()) {
     if (!measures(*meter, only)) continue;
     bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
     bench.progress(0, 1);
+    const vm::Profile before = profile;
     const Status measured = meter->measure(bench, {}, profile);
-    if (!measured && meter->unmeasured.empty()) return measured;
-    if (!measured) bench.warn(fmt::format("{} not measured: {}", meter->unmeasured, measured.error().message));
+    if (measured) continue;
+    if (meter->unmeasured.empty()) return measured;
+    profile = before;
+    bench.warn(fmt::format("{} not measured: {}", meter->unmeasured, measured.error().message));
   }
   return {};
 }

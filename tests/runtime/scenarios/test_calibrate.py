@@ -59,6 +59,7 @@ class Calibrate(unittest.TestCase):
             else:
                 self.assertIn("was not measured", result.stderr)
                 self.assertEqual(set(profile["prices"]["capture"]), {"recorded"})
+                self.older_prices_are_kept(profile, folder)
             self.agent_has_prices(profile["prices"], result.stderr)
             self.prices_are_plausible(profile["prices"])
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
@@ -83,6 +84,17 @@ class Calibrate(unittest.TestCase):
             text = 'replay:::firing { system("ls"); freopen("x"); ftruncate(); setopt("quiet"); chill(1000); }'
             result = dvmtest.dvm("cost", "predict", "--profile", path, "--json", "--rate", "replay:::firing=1", "-n", text)
             self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
+
+    # Of what cannot be measured now.
+    def older_prices_are_kept(self, profile, folder):
+        base, made = os.path.join(folder, "base.json"), os.path.join(folder, "made.json")
+        profile["prices"]["capture"]["stack"] = {"m": 5, "n": 6, "spread": 1}
+        with open(base, "w") as file:
+            json.dump(profile, file)
+        result = dvmtest.dvm("cost", "calibrate", "--quick", "--only", "capture", "--base", base, "-o", made)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(made) as file:
+            self.assertEqual(json.load(file)["prices"]["capture"], profile["prices"]["capture"])
 
     def engine_llvm_has_prices(self, prices, path):
         scripts = [str(dvmtest.ROOT / "tests/cost" / name) for name in ("predicate_true.d", "count_by_two.d")]
