@@ -215,8 +215,8 @@ struct Workspace {
   uint64_t head;       // of the ring, while a record is written
   TailCalls* tails;    // of the lane
   uint64_t side;       // number of the arena
-  uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
-  uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
+  uint64_t changes;    // word of Globals::changes that the code is about to change, as it was read
+  uint64_t aside;      // word of Globals::values of the same variable; then the content of a register
 
   // The global variable that several steps use as if at one time: before the firing changes it, and now.
   uint64_t earlier, seen;
