@@ -75,7 +75,8 @@ Status run_meters(lab::Bench& bench, PassProgress& progress, std::string_view on
     const Status measured = meter->measure(bench, {}, profile);
     if (measured) continue;
     if (meter->unmeasured.empty()) return measured;
-    profile = before;
+    for (const auto& [row, price] : before.prices())
+      if (const auto name = vm::RowName::of_table(row); !profile.find(name)) profile.set(name, price);
     bench.warn(fmt::format("{} not measured: {}", meter->unmeasured, measured.error().message));
   }
   return {};
