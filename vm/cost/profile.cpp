@@ -35,17 +35,17 @@ std::string_view variant_suffix(Opcode opcode) {
   return format == Format::ret ? "_alone" : format == Format::stv ? "_ref" : "";
 }
 
-bool is_getter_alone(const dif::Difo& difo) {
+bool is_load_alone(const dif::Difo& difo) {
   if (difo.text.size() != 2) return false;
   const dif::Instruction load = difo.text[0], end = difo.text[1];
   if (!has_format(load, Format::ldv) || !is_return(end) || end.rd() != load.rd() || load.rd() == 0) return false;
-  const auto id = built_in_of(load);
-  return id && getter_of(*id) != nullptr;
+  if (const auto id = built_in_of(load)) return getter_of(*id) != nullptr;
+  return !takes_key(load.opcode()) && info(load.opcode()).scope != dif::Scope::thread;
 }
 
 DifRow row_of(const dif::Difo& difo, dif::Instruction instruction) {
   const dif::Variable* stored = stored_variable(difo, instruction);
-  if ((stored && stored->type.by_ref()) || (is_return(instruction) && is_getter_alone(difo)))
+  if ((stored && stored->type.by_ref()) || (is_return(instruction) && is_load_alone(difo)))
     return {Table::variant, instruction.number()};
   if (has_format(instruction, Format::call)) return {Table::subroutine, instruction.index()};
   if (const auto id = built_in_of(instruction))

@@ -41,6 +41,15 @@ TEST_F(PathCost, AStraightLineIsTheSumOfItsRows) {
   EXPECT_TRUE(missing_.empty());
 }
 
+TEST_F(PathCost, OneLoadAloneNeedsNoDispatch) {
+  set("opcode/ret_alone", {2, 0, 0}), set("opcode/ldgs", {5, 0, 0}), set("opcode/ldls", {6, 0, 0}), set("opcode/ldts", {9, 0, 0});
+  EXPECT_EQ(price("ldgs arg0, %r1\nret %r1\n").expected.clocks, 46 + 2);
+  EXPECT_EQ(price("v 500 scl glb r/w int64\nldgs v, %r1\nret %r1\n").expected.clocks, 5 + 2);
+  EXPECT_EQ(price("v 500 scl loc r/w int64\nldls v, %r1\nret %r1\n").expected.clocks, 6 + 2);
+  EXPECT_EQ(price("v 500 scl tls r/w int64\nldts v, %r1\nret %r1\n").expected.clocks, 9 + 28);
+  EXPECT_EQ(price("ldgs arg0, %r1\nret %r0\n").expected.clocks, 46 + 28);
+}
+
 // Its branch is the second instruction.
 constexpr const char* kTwoWays = "ldgs arg0, %r1\nbg far\nsdiv %r1, %r1, %r2\nba end\nfar: nop\nend: ret %r1\n";
 

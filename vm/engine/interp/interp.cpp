@@ -140,14 +140,16 @@ stop:
 }
 #pragma GCC diagnostic pop
 
-// A built-in variable and nothing else: there is nothing to dispatch.
-template <class Cost>
-uint64_t run_getter(const PreparedDifo& prepared, MachineState& machine, [[maybe_unused]] OpCost* costs) noexcept {
+// One load and nothing else: there is nothing to dispatch.
+template <class Cost, dif::Scope kScope>
+uint64_t run_load(const PreparedDifo& prepared, MachineState& machine, [[maybe_unused]] OpCost* costs) noexcept {
   const auto& difo = static_cast<const InterpDifo&>(prepared);
+  const DecodedOp& op = *difo.begin();
   State& state = machine.impl();
   state.difo = &difo.difo();
   if constexpr (Cost::kCounts) costs->executed++;
-  const uint64_t value = difo.begin()->getter(state, 0);
+  Slots& slots = kScope == dif::Scope::global ? state.variables.globals : state.locals;
+  const uint64_t value = op.getter ? op.getter(state, 0) : load_scalar(state, slots, op.id);
   if constexpr (Cost::kCounts)
     if (state.faulted()) costs[1].faults++;
   return value;
@@ -160,8 +162,10 @@ std::unique_ptr<PreparedDifo> prepare(VerifiedDifo verified) {
   const PreparedDifo::Run entry = [](const PreparedDifo& difo, MachineState& state, OpCost* costs) noexcept {
     return execute<Cost>(static_cast<const InterpDifo*>(&difo), &state.impl(), costs, nullptr);
   };
-  const bool is_short = !Cost::kTimes && is_getter_alone(verified.difo());
-  auto difo = std::make_unique<InterpDifo>(std::move(verified), is_short ? run_getter<Cost> : entry, labels, Cost::kCounts);
+  const bool is_load = !Cost::kTimes && is_load_alone(verified.difo());
+  const bool is_global = is_load && info(verified.difo().text.front().opcode()).scope == dif::Scope::global;
+  const PreparedDifo::Run load = is_global ? run_load<Cost, dif::Scope::global> : run_load<Cost, dif::Scope::clause>;
+  auto difo = std::make_unique<InterpDifo>(std::move(verified), is_load ? load : entry, labels, Cost::kCounts);
   if constexpr (Cost::kTimes) difo->use_ticks();
   return difo;
 }

@@ -91,7 +91,7 @@ class Profile {
 // operands. They have two rows:
 //
 //   stgs stts stls stgaa sttaa  "opcode/stgs_ref"   the variable is a string or a structure, which is copied
-//   ret                         "opcode/ret_alone"  the DIFO only loads a built-in variable, which needs no dispatch
+//   ret                         "opcode/ret_alone"  the DIFO is one load, which needs no dispatch (is_load_alone())
 struct DifRow {
   enum class Table : uint8_t { opcode, variant, variable, subroutine };
 
@@ -107,8 +107,8 @@ DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
 // The suffix of an opcode's second row, such as "_ref". Empty: it has one row.
 std::string_view variant_suffix(dif::Opcode opcode);
 
-// True if the DIFO only loads a built-in variable, as most keys and values do.
-bool is_getter_alone(const dif::Difo& difo);
+// True if the DIFO only loads a built-in variable or a global or clause-local scalar, as most keys, values and predicates do.
+bool is_load_alone(const dif::Difo& difo);
 
 // The names of the rows that a script can use, in the order of the tables.
 std::vector<std::string> dif_rows();
