@@ -133,6 +133,7 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   for (const FormatCase& one : kFormats)
     if (one.format == opcode.format) how = one;
   DifCase made{row_of(opcode.opcode), std::string(how.setup), fmt::format(fmt::runtime(how.body), opcode.mnemonic), how.base};
+  if (opcode.format != Format::load && opcode.format != Format::store) made.alike = opcode.format;
   if (opcode.mnemonic.starts_with("uld")) made.setup = fmt::format("setx {}, %r4\n", kCaptured);  // of the process
   return made;
 }
@@ -162,7 +163,8 @@ DifCase place_case(vm::StringPlace place) {
 }
 
 DifCase built_in_case(const dif::BuiltInInfo& variable) {
-  if (variable.kind == dif::BuiltInKind::scalar) return {row_of(variable), "", fmt::format("ldgs {}, %r1\n", variable.name)};
+  if (variable.kind == dif::BuiltInKind::scalar)
+    return {.row = row_of(variable), .body = fmt::format("ldgs {}, %r1\n", variable.name), .alike = Format::ldv};
   const int index = variable.id == dif::BuiltIn::uregs ? 36 : 1;
   return {row_of(variable), fmt::format("setx {}, %r1\n", index), fmt::format("ldga {}, %r1, %r2\n", variable.name)};
 }

@@ -11,6 +11,7 @@
 // coarser than most rows, so a text is run many times between two readings, in turn with its base.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct DifCase {
   bool by_size = false;  // measured with two sizes, for m and n
   // For n of a row on a variable that may not exist: a setup without the variable, or a body that creates and deletes it.
   std::string setup_without = {}, body_of_change = {};
-  unsigned copies = 128;  // 0: the setup alone is measured, against a firing without DIF
+  std::optional<dif::Format> alike = {};  // if the work is that of others of this format, but for a number
+  unsigned copies = 128;                  // 0: the setup alone is measured, against a firing without DIF
   std::string end = "ret %r0\n";
 };
 
@@ -42,6 +44,9 @@ std::string case_text(const DifCase& one, const std::string& part, unsigned copi
 inline constexpr unsigned long kCaptured = 0x1000;
 
 using DifPrices = std::map<runtime::Row, vm::Price>;
+// Makes one price of those of the same work, the lowest. The interpreter's jump to the next instruction takes up to four cycles
+// more, by how the processor predicts it, and this changes from one series to the next.
+void level(const std::vector<DifCase>& cases, DifPrices& prices);
 // An error names the case that does not run.
 Result<DifPrices> measure_dif(const std::vector<DifCase>& cases, Bench& bench);
 

@@ -47,6 +47,23 @@ TEST(Calibrate, EachCaseRuns) {
   EXPECT_EQ(done, rows->size());
 }
 
+TEST(Calibrate, TheSameWorkHasOnePrice) {
+  std::vector<DifCase> cases(4);
+  DifPrices prices;
+  const std::pair<Row, double> measured[] = {
+      {"opcode/add"_row, 4.1}, {"opcode/sub"_row, 2}, {"opcode/sdiv"_row, 10}, {"opcode/nop"_row, 1}};
+  for (size_t i = 0; i < cases.size(); i++) {
+    cases[i].row = measured[i].first;
+    if (i < 3) cases[i].alike = dif::Format::log;
+    prices[cases[i].row].m = measured[i].second;
+  }
+  level(cases, prices);
+  EXPECT_EQ(prices.at("opcode/add"_row).m, 2);
+  EXPECT_EQ(prices.at("opcode/sub"_row).m, 2);
+  EXPECT_EQ(prices.at("opcode/sdiv"_row).m, 10);
+  EXPECT_EQ(prices.at("opcode/nop"_row).m, 1);
+}
+
 TEST(Calibrate, ACaseThatFaultsIsNamed) {
   const std::vector<DifCase> cases = {{"opcode/sdiv"_row, "setx 1, %r1\n", "sdiv %r1, %r0, %r2\n"}};
   Bench bench;
