@@ -200,10 +200,12 @@ constexpr CaseRow kSecond[] = {
 };
 
 // Of engine llvm. The machine code of a clause needs the machine state for `id`, whose value must be used, or there is no code
-// for it. Divisions are of arguments: LLVM makes constants of what a DIF text divides.
+// for it. Divisions are of arguments: LLVM makes constants of what a DIF text divides. Variables are loaded by different
+// expressions: in a DIF text, the checks of one load serve those after it.
 constexpr CaseRow kNative[] = {
     {"prepare/dif"_row, "P{ @ = sum($); }", "id", "arg1"},
     LOCALS_IN("P{ @ = sum(id); "),
+    {"opcode/ldgs"_row, "<4|int64_t g{}; |>P{ <4|@s{} = sum($); |>}", "g{}", "arg1", kFour},
     {"opcode/sdiv"_row, kSummed, "arg1 / (arg0 + {})", "arg1 + arg0", kFour},
     {"opcode/srem"_row, kSummed, "arg1 % (arg0 + {})", "arg1 + arg0", kFour},
     {"opcode/udiv"_row, kSummed, "(uint64_t)arg1 / (arg0 + {})", "arg1 + arg0", kFour},
