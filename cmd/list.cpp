@@ -1,6 +1,5 @@
 // dvm list: the probes that descriptions match, as dtrace -l prints them. Covered by tests/runtime/scenarios/test_list.py.
 
-
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-
 #include "cmd/script.h"
 #include "runtime/symbol/find_main.h"
 

@@ -35,8 +35,7 @@ ExprPtr check(ExprContext& c, External& e) {
     std::vector<std::string> hints;
     for (const std::string& n : c.session.options.types->similar_data(module, e.name))
       if (n != e.name) hints.push_back(fmt::format("did you mean '{}`{}'?", e.module, n));
-    if (hints.empty() && e.module.empty())
-      hints.push_back("dvm traces processes, so the data of the kernel are not visible");
+    if (hints.empty() && e.module.empty()) hints.push_back("dvm traces processes, so the data of the kernel are not visible");
     fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: {}", spell(e), data.error().message), std::move(hints));
     return nullptr;
   }

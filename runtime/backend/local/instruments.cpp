@@ -284,7 +284,8 @@ void Instruments::begin() {
 }
 
 bool Instruments::run_clauses() const {
-  return std::any_of(all_.begin(), all_.end(), [](const ListedInstrument& one) { return one.instrument->abilities().aggregates; });
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const ListedInstrument& one) { return one.instrument->abilities().aggregates; });
 }
 
 // Also of those that have no probe yet.
