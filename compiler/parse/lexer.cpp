@@ -179,7 +179,7 @@ void Lexer::classify(Token& t) const {
 // A macro whose argument is a name stands for that name: self->$1, $1(5), struct $1.
 void Lexer::name_argument(Token& t) const {
   const std::string_view name = type_names_.use_argument_name(t.text());
-  if (!name.empty()) t.replace(name.find('`') == std::string_view::npos ? IDENTIFIER : scoped_type(name), name);
+  if (!name.empty()) t.replace(name.find('`') == std::string_view::npos ? size_t{IDENTIFIER} : scoped_type(name), name);
 }
 
 // A word of D that is a name here: of a header, or a tag.
