@@ -48,15 +48,11 @@ TEST(Calibrate, EachCaseRuns) {
 }
 
 TEST(Calibrate, TheSameWorkHasOnePrice) {
-  std::vector<DifCase> cases(4);
-  DifPrices prices;
-  const std::pair<Row, double> measured[] = {
-      {"opcode/add"_row, 4.1}, {"opcode/sub"_row, 2}, {"opcode/sdiv"_row, 10}, {"opcode/nop"_row, 1}};
-  for (size_t i = 0; i < cases.size(); i++) {
-    cases[i].row = measured[i].first;
-    if (i < 3) cases[i].alike = dif::Format::log;
-    prices[cases[i].row].m = measured[i].second;
-  }
+  const std::vector<DifCase> cases = {{.row = "opcode/add"_row, .alike = dif::Format::log},
+                                      {.row = "opcode/sub"_row, .alike = dif::Format::log},
+                                      {.row = "opcode/sdiv"_row, .alike = dif::Format::log},
+                                      {.row = "opcode/nop"_row}};
+  DifPrices prices = {{"opcode/add"_row, {4.1}}, {"opcode/sub"_row, {2}}, {"opcode/sdiv"_row, {10}}, {"opcode/nop"_row, {1}}};
   level(cases, prices);
   EXPECT_EQ(prices.at("opcode/add"_row).m, 2);
   EXPECT_EQ(prices.at("opcode/sub"_row).m, 2);
