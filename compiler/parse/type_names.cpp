@@ -11,7 +11,7 @@ namespace dvm::compiler {
 
 namespace {
 
-// Also one with a scope: a.out`counter.
+// Also one with a scope: libc`environ.
 bool is_name(std::string_view text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '`'; });
