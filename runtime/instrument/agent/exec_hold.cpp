@@ -33,7 +33,7 @@ namespace {
 
 // Until the kernel has executed a program, until the thread tries to, until it tries again while it runs, and until it stops, in
 // ns. A program that was missed may execute the next one soon.
-constexpr uint64_t kNextWithin = 100'000'000;
+constexpr uint64_t kNextWithin = 20'000'000;
 constexpr uint64_t kWithin = 2'000'000'000, kTriesWithin = 500'000'000, kTriesAgainWithin = 20'000'000, kStopsWithin = 50'000'000;
 constexpr useconds_t kPause = 50;
 
@@ -131,8 +131,11 @@ class Execing {
   // It stands still, or does so when it is asked to.
   bool stands() { return is_stopped_ || (ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0 && next(kStopsWithin)); }
 
+  // By PTRACE_INTERRUPT. A system call that waited has been interrupted, perhaps one that the kernel does not make again.
+  bool is_asked() const { return is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_); }
+
   bool go_on(__ptrace_request how, uint64_t within = kWithin) {
-    if (signal() != 0) make_call_again(tid_, signal());
+    if (signal() != 0 || is_asked()) make_call_again(tid_, signal());
     is_stopped_ = false;
     return ptrace(how, tid_, 0, signal()) == 0 && next(within);
   }
@@ -182,8 +185,7 @@ class Execing {
   void leave() {
     if (!is_traced_) return;
     if (!stands()) return release_later(tid_);
-    const bool is_asked = is_event(status_, PTRACE_EVENT_STOP) && !is_group_stop(status_);
-    if (is_asked || is_call(status_) || signal() != 0)
+    if (is_asked() || is_call(status_) || signal() != 0)
       make_call_again(tid_, signal(), is_call(status_) ? StopAt::call_end : StopAt::signals);
     ptrace(PTRACE_DETACH, tid_, 0, signal());
   }
