@@ -289,6 +289,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
 }
 
 Status AgentProcess::enable(std::vector<AgentSite>& sites, const BeginData& begin) {
+  if (is_abandoned_) return Error{"the agent has left it"};
   return unstopped(context_.pid, [&] { return enable_all(sites, begin); });
 }
 

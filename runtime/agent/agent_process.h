@@ -122,7 +122,7 @@ class AgentProcess {
   inside::Context context_;
   FileDescriptor data_file_;
   std::optional<AgentGuard> guard_;
-  bool is_on_ = false;
+  bool is_on_ = false, is_abandoned_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   bool has_semaphores_ = false;                  // of forked children, too
   std::set<inside::Watch> watched_;
