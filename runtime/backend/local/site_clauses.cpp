@@ -326,6 +326,7 @@ void SiteClauses::add_seen(const ProbeEcbs& probe, SiteClauseList& to) const {
     if (variable == nullptr) continue;
     clause.seen = SeenGlobal{*variable, i == use.first, use.reads_time, {}};
     if (i == use.changing) clause.seen->change = SiteValue{&plan.difos[use.change].difo(), kAddress};
+    if (ahead_.contains(*id)) clause.record.reset();
     if (clause.record) clause.record->variables.push_back(*variable);
   }
 }

@@ -177,6 +177,9 @@ TEST(AgentWays, NoTimerUsesAGlobalThatRecordsHave) {
   EXPECT_TRUE(is_at_site("tick-1s { trace(n); }", "/n < 5/ { n++; }"));
   EXPECT_FALSE(is_at_site("tick-1s { trace(n); n = 0; }", "{ n++; trace(n); }"));
   EXPECT_FALSE(is_at_site("tick-1s /n > 4/ { exit(0); }", "/n < 5/ { n++; trace(n); }"));
+  // A record is left if the key cannot be read.
+  EXPECT_TRUE(is_at_site("END { trace(n); }", "/n < 5/ { n++; @[copyinstr(arg0)] = count(); }"));
+  EXPECT_FALSE(is_at_site("tick-1s /n > 4/ { exit(0); }", "/n < 5/ { n++; @[copyinstr(arg0)] = count(); }"));
 }
 
 TEST(AgentWays, NothingThatReadsMemoryIsBeforeAChange) {
