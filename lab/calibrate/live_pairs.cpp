@@ -33,11 +33,11 @@ constexpr const char* kCount = "{ @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
 constexpr const char* kVariable = "{ self->x = 1; }";
-constexpr const char* kRecord = "{ n = 1; }";  // a global variable: dvm runs it
+constexpr const char* kRecord = "{ n[0] = 1; }";  // an associative array: dvm runs it
 constexpr const char* kByString = "{ @[copyinstr(arg0)] = count(); }";
 constexpr const char* kByStack = "{ @[ustack()] = count(); }";
-constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n = 1; }";
-constexpr const char* kRecordOfString = "{ s = copyinstr(arg0); }";
+constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n[0] = 1; }";
+constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
 
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)};
@@ -101,12 +101,12 @@ const PairCase kAgentCases[] = {
     {"agent/stub/common"_row, kCount, kCount, kOneSize, {.follows = true}},
     // Records.
     {"agent/lane/record"_row, kRecord},
-    {"capture/time"_row, "{ n = timestamp; }", kRecord},
-    {"capture/cpu_time"_row, "{ n = vtimestamp; }", kRecord},
-    {"capture/thread"_row, "{ n = tid; }", kRecord},
-    {"capture/name"_row, "{ s = execname; }", kRecord},
-    {"capture/argument"_row, "{ n = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
-    {"capture/bytes"_row, "{ n = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
+    {"capture/time"_row, "{ n[0] = timestamp; }", kRecord},
+    {"capture/cpu_time"_row, "{ n[0] = vtimestamp; }", kRecord},
+    {"capture/thread"_row, "{ n[0] = tid; }", kRecord},
+    {"capture/name"_row, "{ s[0] = execname; }", kRecord},
+    {"capture/argument"_row, "{ n[0] = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
+    {"capture/bytes"_row, "{ n[0] = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
     {"capture/string"_row, kRecordOfString, kRecord, kTexts},
     {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
     {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
