@@ -369,7 +369,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     thread.seen++;
     OpenCall call{read_word(now.pid, now.stack()), now.stack(), now.counter(), 0};
     const auto is_call = [](const FiredProbe& firer) { return firer.kind == FiredProbe::Kind::call; };
-    if (std::any_of(site->second.begin(), site->second.end(), is_call)) dropped_ += thread.calls.leave(call);
+    if (std::any_of(site->second.begin(), site->second.end(), is_call)) dropped_ += thread.calls.leave(now.pid, call);
     for (const FiredProbe& firer : site->second) {
       call.cookie = firer.cookie;
       if (!is_call(firer))

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/instrument/breakpoint/debug_register.h"
+#include "runtime/instrument/breakpoint/stopped_thread.h"
 
 namespace dvm::runtime {
 
@@ -31,14 +32,15 @@ class Calls {
     return true;
   }
 
-  // Removes the calls that a new one shows to have been left: those whose return address it has overwritten, and those of the
+  // Removes the calls that a new one shows to have been left: those whose return address is no longer there, and those of the
   // same function with the same return address. The latter, which are counted, may also be tail calls that have come round.
-  uint64_t leave(const OpenCall& entered) {
+  uint64_t leave(pid_t pid, const OpenCall& entered) {
     uint64_t same = 0;
     while (!calls_.empty() && calls_.back().stack <= entered.stack && entered.stack - calls_.back().stack < kFarthest) {
       const OpenCall& last = calls_.back();
       const bool has_same_return = last.stack == entered.stack && last.returns_to == entered.returns_to;
       if (has_same_return && last.function != entered.function) break;
+      if (last.stack < entered.stack && read_word(pid, last.stack) == last.returns_to) break;  // perhaps on another stack
       same += has_same_return ? 1 : 0;
       calls_.pop_back();
     }
