@@ -70,7 +70,8 @@ struct ProcessState {
 std::optional<ProcessState> state_of(pid_t pid) {
   constexpr int kFieldsBetween = 48;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');  // does not throw if the process is gone by now, as an iterator does
   std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
   ProcessState found;
   if (!(fields >> found.state)) return std::nullopt;
