@@ -15,8 +15,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include "runtime/process/reaped.h"
