@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kLargest = uint64_t{1} << 40;
 constexpr size_t kMostFields = 65536;
+constexpr size_t kMostVirtualBases = 256;
 
 DescribedAs described_as(std::string_view keyword) {
   return keyword == "struct"  ? DescribedAs::structure
@@ -23,6 +24,11 @@ DescribedAs described_as(std::string_view keyword) {
 
 std::string_view keyword_of(DescribedAs as) {
   return as == DescribedAs::union_ ? "union" : as == DescribedAs::enumeration ? "enum" : "struct";
+}
+
+void add_virtual_base(Type& record, const Type* base) {
+  std::vector<const Type*>& bases = record.virtual_bases;
+  if (bases.size() < kMostVirtualBases && std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(base);
 }
 
 bool has_tag(DescribedAs as) {
@@ -154,7 +160,7 @@ void TypeImporter::add_members(const Type& type) {
     if (!m.name.empty()) record->fields.push_back({m.name, import(m.type), m.offset, m.bits, m.shift, m.storage});
   for (const dif::MemberDesc& m : members)
     if (m.is_virtual)
-      record->virtual_bases.push_back(import(m.type));
+      add_virtual_base(*record, import(m.type));
     else if (m.name.empty())
       add_inner(*record, m);
 }
@@ -171,7 +177,7 @@ void TypeImporter::add_inner(Type& record, const dif::MemberDesc& member) {
   const Type& inner = resolve(*import(member.type));
   if (&inner == &record) return;  // damaged
   inner.find("");                 // brings its members in
-  record.virtual_bases.insert(record.virtual_bases.end(), inner.virtual_bases.begin(), inner.virtual_bases.end());
+  for (const Type* base : inner.virtual_bases) add_virtual_base(record, base);
   for (const Field& field : inner.fields) {
     if (record.fields.size() >= kMostFields) return;
     record.fields.push_back(field);
