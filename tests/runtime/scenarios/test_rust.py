@@ -16,19 +16,19 @@ pub struct Three { a: i16, b: i16, c: i16 }
 pub struct Large { a: i32, b: i32, c: i32 }
 pub struct Floats([f32; 2]);
 pub struct Mixed { f: f32, i: i32 }
-#[no_mangle] #[inline(never)] pub fn pair(p: Pair, k: i32) -> Pair { black_box(Pair { x: p.x + k, y: p.y }) }
-#[no_mangle] #[inline(never)] pub fn inner(p: Inner, k: i32) -> i32 { black_box(p.at.x + k) }
-#[no_mangle] #[inline(never)] pub fn three(p: Three, k: i32) -> i32 { black_box((p.a + p.b + p.c) as i32 + k) }
-#[no_mangle] #[inline(never)] pub fn large(p: Large, k: i32) -> i32 { black_box(p.a + p.b + p.c + k) }
-#[no_mangle] #[inline(never)] pub fn floats(p: Floats, k: i32) -> i32 { black_box(p.0[1] as i32 + k) }
-#[no_mangle] #[inline(never)] pub fn mixed(p: Mixed, k: i32) -> i32 { black_box(p.f as i32 + p.i + k) }
-#[no_mangle] #[inline(never)] pub fn tuple(p: (i8, i32), k: i32) -> i32 { black_box(p.0 as i32 + p.1 + k) }
-#[no_mangle] #[inline(never)] pub fn split(a: i32, b: i32, c: i32, d: i32, e: i32, s: &str, k: i32) -> i32 { black_box(a + b + c + d + e + s.len() as i32 + k) }
+#[inline(never)] pub fn pair(p: Pair, k: i32) -> Pair { black_box(Pair { x: p.x + k, y: p.y }) }
+#[inline(never)] pub fn inner(p: Inner, k: i32) -> i32 { black_box(p.at.x + k) }
+#[inline(never)] pub fn three(p: Three, k: i32) -> i32 { black_box((p.a + p.b + p.c) as i32 + k) }
+#[inline(never)] pub fn large(p: Large, k: i32) -> i32 { black_box(p.a + p.b + p.c + k) }
+#[inline(never)] pub fn floats(p: Floats, k: i32) -> i32 { black_box(p.0[1] as i32 + k) }
+#[inline(never)] pub fn mixed(p: Mixed, k: i32) -> i32 { black_box(p.f as i32 + p.i + k) }
+#[inline(never)] pub fn tuple(p: (i8, i32), k: i32) -> i32 { black_box(p.0 as i32 + p.1 + k) }
+#[inline(never)] pub fn split(a: i32, b: i32, c: i32, d: i32, e: i32, s: &str, k: i32) -> i32 { black_box(a + b + c + d + e + s.len() as i32 + k) }
 pub enum Choice { Number(i32), Letter(char), Nothing }
-#[no_mangle] #[inline(never)] pub fn option(o: Option<i64>, k: i32) -> i32 { black_box(o.unwrap_or(0) as i32 + k) }
-#[no_mangle] #[inline(never)] pub fn choice(c: Choice, k: i32) -> i32 { black_box(match c { Choice::Number(n) => n, Choice::Letter(_) => 1, Choice::Nothing => 2 } + k) }
-#[no_mangle] #[inline(never)] pub fn found(k: usize) -> Option<&'static str> { black_box(if k > 0 { Some("found") } else { None }) }
-#[no_mangle] #[inline(never)] pub fn enlarge(k: i32) -> Large { black_box(Large { a: k, b: k, c: k }) }
+#[inline(never)] pub fn option(o: Option<i64>, k: i32) -> i32 { black_box(o.unwrap_or(0) as i32 + k) }
+#[inline(never)] pub fn choice(c: Choice, k: i32) -> i32 { black_box(match c { Choice::Number(n) => n, Choice::Letter(_) => 1, Choice::Nothing => 2 } + k) }
+#[inline(never)] pub fn found(k: usize) -> Option<&'static str> { black_box(if k > 0 { Some("found") } else { None }) }
+#[inline(never)] pub fn enlarge(k: i32) -> Large { black_box(Large { a: k, b: k, c: k }) }
 fn main() {
     pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
     large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
@@ -37,16 +37,17 @@ fn main() {
 }
 """
 SCRIPT = """
-pid$target:a.out:pair:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
-pid$target:a.out:inner:entry { printf("inner %d %d %d\\n", args[0].at.x, args[0].at.y, args[1]); }
-pid$target:a.out:three:entry { printf("three %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
-pid$target:a.out:large:entry { printf("large %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
-pid$target:a.out:floats:entry { printf("floats %d\\n", args[1]); }
-pid$target:a.out:mixed:entry { printf("mixed %d %d\\n", args[0].i, args[1]); }
-pid$target:a.out:tuple:entry { printf("tuple %d %d %d\\n", args[0].__0, args[0].__1, args[1]); }
-pid$target:a.out:split:entry { printf("split %d %s %d %d\\n", args[4], copyinstr((uintptr_t)args[5].data_ptr, args[5].length + 1), args[5].length, args[6]); }
-pid$target:a.out:option:entry, pid$target:a.out:choice:entry { printf("%s %d\\n", probefunc, args[1]); }
-pid$target:a.out:found:entry { printf("found %d\\n", args[0]); }
+pid$target:a.out:*6passed4pair*:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
+pid$target:a.out:*6passed5inner*:entry { printf("inner %d %d %d\\n", args[0].at.x, args[0].at.y, args[1]); }
+pid$target:a.out:*6passed5three*:entry { printf("three %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
+pid$target:a.out:*6passed5large*:entry { printf("large %d %d %d %d\\n", args[0].a, args[0].b, args[0].c, args[1]); }
+pid$target:a.out:*6passed6floats*:entry { printf("floats %d\\n", args[1]); }
+pid$target:a.out:*6passed5mixed*:entry { printf("mixed %d %d\\n", args[0].i, args[1]); }
+pid$target:a.out:*6passed5tuple*:entry { printf("tuple %d %d %d\\n", args[0].__0, args[0].__1, args[1]); }
+pid$target:a.out:*6passed5split*:entry { printf("split %d %s %d %d\\n", args[4], copyinstr((uintptr_t)args[5].data_ptr, args[5].length + 1), args[5].length, args[6]); }
+pid$target:a.out:*6passed6option*:entry { printf("option %d\\n", args[1]); }
+pid$target:a.out:*6passed6choice*:entry { printf("choice %d\\n", args[1]); }
+pid$target:a.out:*6passed5found*:entry { printf("found %d\\n", args[0]); }
 """
 WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10", "found 11",
           "split 5 a string 8 8"]
@@ -70,11 +71,11 @@ class Rust(dvmtest.PrivilegedTest):
         self.assertEqual(result.stdout.split("\n")[:-2], WANTED, result.stderr)
 
     def test_a_pair_is_returned_in_two_registers(self):
-        result = dvm("run", "-q", "-n", "pid$target:a.out:pair:return { trace(args[1].y); }", "-c", self.compile(PASSED))
+        result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed4pair*:return { trace(args[1].y); }", "-c", self.compile(PASSED))
         self.assertIn("it is returned in several registers", result.stderr)
 
     def test_a_result_may_be_returned_in_memory(self):
-        result = dvm("run", "-q", "-n", "pid$target:a.out:enlarge:entry { trace(args[0]); }", "-c", self.compile(PASSED))
+        result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed7enlarge*:entry { trace(args[0]); }", "-c", self.compile(PASSED))
         self.assertIn("args[0]: the function returns its result in an unknown way", result.stderr)
 
 
