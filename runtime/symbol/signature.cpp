@@ -337,9 +337,12 @@ std::vector<dif::ArgumentDesc> return_arguments(const Dwarf_Die& function, DieTa
   result.type = type_of(function, table);
   result.arg = 1;
   if (result.type == 0) return list;
-  const Passing passing = Classifier(table, is_rust(function)).classify(result.type);
+  Classifier classifier(table, is_rust(function));
+  const Passing passing = classifier.classify(result.type);
   result.is_in_memory = passing.in_memory() || passing.by_address;
-  if (!result.is_in_memory && passing.low == Class::vector)
+  if (passing.is_unknown || classifier.is_returned_somehow(result.type))
+    result.problem = "it is returned in an unknown way";
+  else if (!result.is_in_memory && passing.low == Class::vector)
     result.problem = "it is returned in a vector register, as floating-point values are";
   else if (!result.is_in_memory && !passing.is_integer())
     result.problem = "it is returned in several registers";

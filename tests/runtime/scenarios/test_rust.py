@@ -77,6 +77,8 @@ class Rust(dvmtest.PrivilegedTest):
     def test_a_result_may_be_returned_in_memory(self):
         result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed7enlarge*:entry { trace(args[0]); }", "-c", self.compile(PASSED))
         self.assertIn("args[0]: the function returns its result in an unknown way", result.stderr)
+        result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed7enlarge*:return { trace(args[1].a); }", "-c", self.compile(PASSED))
+        self.assertIn("args[1]: it is returned in an unknown way", result.stderr)
 
 
 if __name__ == "__main__":
