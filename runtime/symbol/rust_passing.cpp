@@ -15,7 +15,8 @@ using Kind = RustPassing::Kind;
 
 namespace {
 
-constexpr uint64_t kLargest = 16;           // of what is not an aggregate
+constexpr uint64_t kLargest = 16;           // of what is not an aggregate, unless it has an integer of 16 bytes
+constexpr uint64_t kLargestPair = 32;       // of two scalars
 constexpr unsigned kDeepest = 16;           // of types inside types
 constexpr unsigned kMostTypes = 4096;       // that a type consists of
 constexpr uint64_t kMostBytes = 64 * 1024;  // of the description of a type
@@ -46,14 +47,18 @@ class Classes {
 
   RustPassing of(dif::TypeRef type, unsigned depth = 0) {
     const Dwarf_Die* die = behind_names(type, table_);
-    if (die == nullptr || depth > kDeepest || left_ == 0) return {Kind::unknown, {}};
+    if (die == nullptr || depth > kDeepest || left_ == 0) return has_wide_ = true, RustPassing{Kind::unknown, {}};
     left_--;
     const dif::TypeDesc desc = describe(*die, table_);
     if (desc.as == DescribedAs::array) return of_array(desc, depth);
     if (desc.size == 0) return {};
+    if (desc.size == 16) has_wide_ |= desc.as != DescribedAs::structure;
     if (desc.as == DescribedAs::union_) return {Kind::unknown, {}};
     if (desc.as != DescribedAs::structure) return {Kind::scalars, {{0, desc.size, desc.as == DescribedAs::floating}}};
-    return desc.size > kLargest ? RustPassing{Kind::aggregate, {}} : of_structure(*die, desc.size, depth);
+    if (desc.size > kLargestPair) return {Kind::aggregate, {}};
+    const RustPassing found = of_structure(*die, desc.size, depth);
+    if (desc.size <= kLargest) return found;
+    return {has_wide_ || left_ == 0 ? Kind::unknown : Kind::aggregate, {}};
   }
 
  private:
@@ -127,6 +132,7 @@ class Classes {
 
   DieTable& table_;
   unsigned left_ = kMostTypes;
+  bool has_wide_ = false;  // perhaps an integer of 16 bytes
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ struct RustScalar {
 };
 
 struct RustPassing {
-  // unknown: an enumeration whose values have different members, or several, a union, or a floating-point number in a structure
-  // that may be repr(C)
+  // unknown: an enumeration whose values have different members, or several, a union, a floating-point number in a structure
+  // that may be repr(C), or 17 to 32 bytes with an integer of 16 bytes
   enum class Kind : uint8_t { nothing, scalars, aggregate, unknown };
   Kind kind = Kind::nothing;
   std::vector<RustScalar> scalars;  // one or two

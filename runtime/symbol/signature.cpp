@@ -56,7 +56,9 @@ class Classifier {
   bool is_returned_somehow(dif::TypeRef type) {
     const Dwarf_Die* die = behind_names(type, table_);
     const uint64_t size = die == nullptr ? 0 : describe(*die, table_).size;
-    return is_rust_ && size > 8 && size <= 16 && rust_passing(type, table_).kind != RustPassing::Kind::scalars;
+    if (!is_rust_ || size <= 8) return false;
+    const RustPassing::Kind kind = rust_passing(type, table_).kind;
+    return kind == RustPassing::Kind::unknown || (size <= 16 && kind == RustPassing::Kind::aggregate);
   }
 
   Passing classify(dif::TypeRef type) {
@@ -82,7 +84,7 @@ class Classifier {
     using Kind = RustPassing::Kind;
     const auto [kind, scalars] = rust_passing(type, table_);
     const auto class_of = [](const RustScalar& scalar) { return scalar.is_floating ? Class::vector : Class::integer; };
-    if (size > 16 || (kind == Kind::aggregate && size > 8)) return kByAddress;
+    if (kind == Kind::aggregate && size > 8) return kByAddress;
     Passing passing;
     passing.size = size, passing.is_structure = true, passing.is_unknown = kind == Kind::unknown;
     if (kind == Kind::aggregate) passing.low = Class::integer;

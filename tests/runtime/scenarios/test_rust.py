@@ -29,10 +29,13 @@ pub enum Choice { Number(i32), Letter(char), Nothing }
 #[inline(never)] pub fn choice(c: Choice, k: i32) -> i32 { black_box(match c { Choice::Number(n) => n, Choice::Letter(_) => 1, Choice::Nothing => 2 } + k) }
 #[inline(never)] pub fn found(k: usize) -> Option<&'static str> { black_box(if k > 0 { Some("found") } else { None }) }
 #[inline(never)] pub fn enlarge(k: i32) -> Large { black_box(Large { a: k, b: k, c: k }) }
+#[inline(never)] pub fn wide(p: (u128, bool), k: i32) -> i32 { black_box(p.0 as i32 + p.1 as i32 + k) }
+#[inline(never)] pub fn several(p: Option<(i64, String)>, k: i32) -> i32 { black_box(match p { Some(it) => it.1.len() as i32, None => 0 } + k) }
 fn main() {
     pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
     large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
     option(Some(3), 9); choice(Choice::Number(4), 10); found(11); enlarge(12);
+    wide((1, true), 13); several(None, 14);
     split(1, 2, 3, 4, 5, "a string", 8);
 }
 """
@@ -47,9 +50,10 @@ pid$target:a.out:*6passed5tuple*:entry { printf("tuple %d %d %d\\n", args[0].__0
 pid$target:a.out:*6passed5split*:entry { printf("split %d %s %d %d\\n", args[4], copyinstr((uintptr_t)args[5].data_ptr, args[5].length + 1), args[5].length, args[6]); }
 pid$target:a.out:*6passed6option*:entry { printf("option %d\\n", args[1]); }
 pid$target:a.out:*6passed6choice*:entry { printf("choice %d\\n", args[1]); }
+pid$target:a.out:*6passed7several*:entry { printf("several %d\\n", args[1]); }
 pid$target:a.out:*6passed5found*:entry { printf("found %d\\n", args[0]); }
 """
-WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10", "found 11",
+WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10", "found 11", "several 14",
           "split 5 a string 8 8"]
 
 
@@ -79,6 +83,10 @@ class Rust(dvmtest.PrivilegedTest):
         self.assertIn("args[0]: the function returns its result in an unknown way", result.stderr)
         result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed7enlarge*:return { trace(args[1].a); }", "-c", self.compile(PASSED))
         self.assertIn("args[1]: it is returned in an unknown way", result.stderr)
+
+    def test_a_pair_with_an_integer_of_16_bytes_is_refused(self):
+        result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed4wide*:entry { trace(args[1]); }", "-c", self.compile(PASSED))
+        self.assertIn("args[1]: it follows an argument that is passed in an unknown way", result.stderr)
 
 
 if __name__ == "__main__":
