@@ -172,6 +172,7 @@ class Places {
  public:
   void skip_register() { registers_++; }
   void lose(const char* why) { lost_ = why; }
+  bool is_lost() const { return lost_ != nullptr; }
 
   void place(const Passing& passing, dif::ArgumentDesc& argument) {
     if (lost_ != nullptr) {
@@ -251,7 +252,7 @@ bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
 
 // Debug information about a parameter overrides the calling convention, because compilers change functions that are called from
 // nowhere else. Returns true if it agrees with the convention.
-bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
+bool correct(const ParameterPlace& place, const Passing& passing, dif::ArgumentDesc& argument) {
   const dif::ArgumentDesc usual = argument;
   switch (place.kind) {
     case ParameterPlace::Kind::unsaid:
@@ -273,9 +274,17 @@ bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   argument.is_in_memory = place.kind == ParameterPlace::Kind::at_register;
   argument.arg = arg.value_or(0);
   argument.problem = "";
-  if (!usual.parts.empty()) argument.parts = {{0, usual.parts.front().size, argument.arg, 0}};
+  argument.parts.clear();
+  if (!argument.is_in_memory && (passing.is_structure || !usual.parts.empty()))
+    argument.parts = {{0, usual.parts.empty() ? std::min<uint64_t>(passing.size, 8) : usual.parts.front().size, argument.arg, 0}};
+  if (!argument.is_in_memory && passing.by_address) argument.problem = "it is unknown whether a register has it or its address";
   if (!arg) argument.problem = "it is passed in a register other than those of arg0 to arg5";
   return arg == usual.arg && argument.is_in_memory == usual.is_in_memory && usual.problem.empty();
+}
+
+bool is_in_registers(const ParameterPlace& place) {
+  using Kind = ParameterPlace::Kind;
+  return place.kind == Kind::in_register || place.kind == Kind::at_register || place.kind == Kind::in_parts;
 }
 
 // Parameters and the function that they were found with: of a function of several copies that may be its abstract original, which
@@ -325,7 +334,8 @@ std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTab
     const Passing passing = place.is_through_pointer ? kByAddress : classifier.classify(argument.type);
     places.place(passing, argument);
     is_said.push_back(place.kind != ParameterPlace::Kind::unsaid);
-    if (passing.low != Class::none) is_usual &= correct(place, argument);
+    const bool is_lost = places.is_lost() && is_in_registers(place);  // nothing is known that this could disagree with
+    if (passing.low != Class::none) is_usual &= correct(place, passing, argument) || is_lost;
   }
   for (size_t i = 0; i < list.size() && !is_usual; i++)
     if (!is_said[i]) list[i].problem = "the compiler has changed how the function is called";

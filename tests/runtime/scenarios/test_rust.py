@@ -39,6 +39,13 @@ fn main() {
     split(1, 2, 3, 4, 5, "a string", 8);
 }
 """
+OPTIMISED = """
+use std::hint::black_box;
+pub struct Single(i64);
+pub struct Large { a: i32, b: i32, c: i32 }
+#[inline(never)] pub fn single(p: Single, k: i32) -> Large { black_box(Large { a: p.0 as i32, b: k, c: 1 }) }
+fn main() { for k in 8..10 { black_box(single(black_box(Single(-7)), k)); } }
+"""
 SCRIPT = """
 pid$target:a.out:*6passed4pair*:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
 pid$target:a.out:*6passed5inner*:entry { printf("inner %d %d %d\\n", args[0].at.x, args[0].at.y, args[1]); }
@@ -64,10 +71,10 @@ class Rust(dvmtest.PrivilegedTest):
             dvmtest.skip_or_fail(self, "no rustc")
         self.folder = dvmtest.own_folder(self)
 
-    def compile(self, source):
+    def compile(self, source, *words):
         (self.folder / "passed.rs").write_text(source)
         path = str(self.folder / "passed")
-        subprocess.run(["rustc", "-g", "--crate-name", "passed", "-o", path, str(self.folder / "passed.rs")], check=True, capture_output=True)
+        subprocess.run(["rustc", "-g", *words, "--crate-name", "passed", "-o", path, str(self.folder / "passed.rs")], check=True, capture_output=True)
         return path
 
     def test_structures(self):
@@ -87,6 +94,11 @@ class Rust(dvmtest.PrivilegedTest):
     def test_a_pair_with_an_integer_of_16_bytes_is_refused(self):
         result = dvm("run", "-q", "-n", "pid$target:a.out:*6passed4wide*:entry { trace(args[1]); }", "-c", self.compile(PASSED))
         self.assertIn("args[1]: it follows an argument that is passed in an unknown way", result.stderr)
+
+    def test_debug_information_names_the_registers_of_arguments_that_are_in_unknown_places(self):
+        script = 'pid$target:a.out:*6passed6single*:entry { printf("%d %d\\n", args[0].__0, args[1]); }'
+        result = dvm("run", "-q", "-n", script, "-c", self.compile(OPTIMISED, "-O"))
+        self.assertEqual(result.stdout, "-7 8\n-7 9\n\n", result.stderr)
 
 
 if __name__ == "__main__":
