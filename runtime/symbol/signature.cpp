@@ -22,6 +22,7 @@ constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
 constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
 constexpr const char* kBeyond = "only arg0 to arg9 are known";
+constexpr const char* kArray = "it is an array in a register";
 constexpr unsigned kDeepest = 16;  // of types inside types
 
 enum class Class : uint8_t { none, integer, vector, memory };
@@ -35,6 +36,7 @@ struct Passing {
   bool is_structure = false;
   bool is_unknown = false;  // of Rust, see rust_passing.h
   uint64_t second = 8;      // offset of what its second register holds
+  bool is_array = false;    // of Rust, which passes it like a structure
   bool is_split = false;    // without registers for both halves, one or both are words on the stack
 
   bool in_memory() const { return low == Class::memory; }
@@ -48,14 +50,25 @@ void merge(Class& into, Class found) {
   if (into == Class::none || found == Class::memory || (into == Class::vector && found == Class::integer)) into = found;
 }
 
+// Also of an array: DWARF gives the size of its elements.
+uint64_t size_of(dif::TypeRef type, DieTable& table, unsigned depth = 0) {
+  constexpr uint64_t kMost = uint64_t{1} << 31;
+  const Dwarf_Die* die = behind_names(type, table);
+  if (die == nullptr || depth > kDeepest) return 0;
+  const dif::TypeDesc desc = describe(*die, table);
+  if (desc.as != DescribedAs::array) return desc.size;
+  uint64_t size = std::min(size_of(desc.target, table, depth + 1), kMost);
+  for (const uint64_t count : desc.counts) size = std::min(size * std::min(count, kMost), kMost);
+  return size;
+}
+
 class Classifier {
  public:
   Classifier(DieTable& table, bool is_rust) : table_(table), is_rust_(is_rust) {}
 
   // Versions of rustc differ in whether the caller passes an address for an aggregate of 9 to 16 bytes.
   bool is_returned_somehow(dif::TypeRef type) {
-    const Dwarf_Die* die = behind_names(type, table_);
-    const uint64_t size = die == nullptr ? 0 : describe(*die, table_).size;
+    const uint64_t size = size_of(type, table_);
     if (!is_rust_ || size <= 8) return false;
     const RustPassing::Kind kind = rust_passing(type, table_).kind;
     return kind == RustPassing::Kind::unknown || (size <= 16 && kind == RustPassing::Kind::aggregate);
@@ -66,6 +79,7 @@ class Classifier {
     const Dwarf_Die* die = behind_names(type, table_);
     if (die == nullptr) return passing;
     const dif::TypeDesc desc = describe(*die, table_);
+    if (is_rust_ && desc.as == DescribedAs::array) return of_rust(type, size_of(type, table_), true);
     passing.size = desc.size;
     if (desc.as == DescribedAs::structure || desc.as == DescribedAs::union_) {
       if (is_rust_) return of_rust(type, desc.size);
@@ -80,13 +94,14 @@ class Classifier {
   }
 
  private:
-  Passing of_rust(dif::TypeRef type, uint64_t size) {
+  Passing of_rust(dif::TypeRef type, uint64_t size, bool is_array = false) {
     using Kind = RustPassing::Kind;
     const auto [kind, scalars] = rust_passing(type, table_);
     const auto class_of = [](const RustScalar& scalar) { return scalar.is_floating ? Class::vector : Class::integer; };
     if (kind == Kind::aggregate && size > 8) return kByAddress;
     Passing passing;
-    passing.size = size, passing.is_structure = true, passing.is_unknown = kind == Kind::unknown;
+    passing.size = size, passing.is_structure = true, passing.is_array = is_array;
+    passing.is_unknown = kind == Kind::unknown;
     if (kind == Kind::aggregate) passing.low = Class::integer;
     if (kind != Kind::scalars) return passing;
     passing.low = class_of(scalars.front());
@@ -336,6 +351,7 @@ std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTab
     is_said.push_back(place.kind != ParameterPlace::Kind::unsaid);
     const bool is_lost = places.is_lost() && is_in_registers(place);  // nothing is known that this could disagree with
     if (passing.low != Class::none) is_usual &= correct(place, passing, argument) || is_lost;
+    if (passing.is_array && !argument.is_in_memory && argument.problem.empty()) argument.problem = kArray;
   }
   for (size_t i = 0; i < list.size() && !is_usual; i++)
     if (!is_said[i]) list[i].problem = "the compiler has changed how the function is called";
@@ -358,6 +374,8 @@ std::vector<dif::ArgumentDesc> return_arguments(const Dwarf_Die& function, DieTa
     result.problem = "it is returned in a vector register, as floating-point values are";
   else if (!result.is_in_memory && !passing.is_integer())
     result.problem = "it is returned in several registers";
+  else if (!result.is_in_memory && passing.is_array)
+    result.problem = kArray;
   else if (!result.is_in_memory && passing.is_structure)
     result.parts = {{0, passing.size, result.arg, 0}};
   list.push_back(std::move(result));
