@@ -22,6 +22,7 @@ constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
 constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
 constexpr const char* kBeyond = "only arg0 to arg9 are known";
+constexpr const char* kOfCOrRust = "it is not known whether the function has C's or Rust's convention";
 constexpr const char* kArray = "it is an array in a register";
 constexpr unsigned kDeepest = 16;  // of types inside types
 
@@ -34,11 +35,14 @@ struct Passing {
   bool by_address = false;  // an object of C++ that may not be copied bit by bit
   bool is_wide = false;     // a long double: aligned to 16 bytes
   bool is_structure = false;
-  bool is_unknown = false;  // of Rust, see rust_passing.h
-  uint64_t second = 8;      // offset of what its second register holds
-  bool is_array = false;    // of Rust, which passes it like a structure
-  bool is_split = false;    // without registers for both halves, one or both are words on the stack
+  bool is_unknown = false;            // of Rust, see rust_passing.h
+  uint64_t second = 8;                // offset of what its second register holds
+  bool is_array = false;              // of Rust, which passes it like a structure
+  bool is_split = false;              // without registers for both halves, one or both are words on the stack
+  bool is_of_c_or_rust = false;       // which pass it in different ways
+  bool is_perhaps_in_memory = false;  // of C or Rust: C does not split it
 
+  bool is_elsewhere() const { return in_memory() || by_address; }
   bool in_memory() const { return low == Class::memory; }
   unsigned integers() const { return (low == Class::integer) + (high == Class::integer); }
   bool is_integer() const { return low == Class::integer && high == Class::none; }
@@ -64,17 +68,31 @@ uint64_t size_of(dif::TypeRef type, DieTable& table, unsigned depth = 0) {
 
 class Classifier {
  public:
-  Classifier(DieTable& table, bool is_rust) : table_(table), is_rust_(is_rust) {}
+  Classifier(DieTable& table, bool is_rust, bool may_be_c) : table_(table), is_rust_(is_rust), may_be_c_(may_be_c) {}
+
+  Passing classify(dif::TypeRef type) {
+    Passing passing = by_convention(type);
+    if (!is_rust_ || !may_be_c_ || passing.is_unknown) return passing;
+    const Passing in_c = by_c(type);
+    passing.is_of_c_or_rust = passing.low != in_c.low || passing.high != in_c.high || passing.by_address != in_c.by_address ||
+                              (passing.high != Class::none && passing.second != in_c.second);
+    passing.is_perhaps_in_memory = passing.is_split;
+    return passing;
+  }
 
   // Versions of rustc differ in whether the caller passes an address for an aggregate of 9 to 16 bytes.
   bool is_returned_somehow(dif::TypeRef type) {
     const uint64_t size = size_of(type, table_);
     if (!is_rust_ || size <= 8) return false;
+    if (may_be_c_ && by_convention(type).is_elsewhere() != by_c(type).is_elsewhere()) return true;
     const RustPassing::Kind kind = rust_passing(type, table_).kind;
     return kind == RustPassing::Kind::unknown || (size <= 16 && kind == RustPassing::Kind::aggregate);
   }
 
-  Passing classify(dif::TypeRef type) {
+ private:
+  Passing by_c(dif::TypeRef type) { return Classifier(table_, false, false).by_convention(type); }
+
+  Passing by_convention(dif::TypeRef type) {
     Passing passing;
     const Dwarf_Die* die = behind_names(type, table_);
     if (die == nullptr) return passing;
@@ -93,7 +111,6 @@ class Classifier {
     return passing;
   }
 
- private:
   Passing of_rust(dif::TypeRef type, uint64_t size, bool is_array = false) {
     using Kind = RustPassing::Kind;
     const auto [kind, scalars] = rust_passing(type, table_);
@@ -179,7 +196,7 @@ class Classifier {
   }
 
   DieTable& table_;
-  bool is_rust_;
+  bool is_rust_, may_be_c_;
 };
 
 // Hands out registers and places on the stack in the order of the parameters.
@@ -192,6 +209,9 @@ class Places {
   void place(const Passing& passing, dif::ArgumentDesc& argument) {
     if (lost_ != nullptr) {
       argument.problem = lost_;
+    } else if (passing.is_of_c_or_rust || (passing.is_perhaps_in_memory && registers_ + passing.integers() > kRegisters)) {
+      argument.problem = kOfCOrRust;
+      lose(kOfCOrRust);
     } else if (passing.low == Class::none) {
       argument.problem = passing.is_unknown ? "it is passed in an unknown way" : "its type has no size";
       if (passing.is_unknown) lose("it follows an argument that is passed in an unknown way");
@@ -323,14 +343,17 @@ Parameters parameters_of(Dwarf_Die function) {
   return found;
 }
 
-bool is_rust(const Dwarf_Die& function) {
+// DWARF does not give the convention of a function of Rust. One of C seldom has a name that Rust mangled.
+Classifier classifier_of(const Dwarf_Die& function, DieTable& table) {
   Dwarf_Die unit;
-  return dwarf_diecu(const_cast<Dwarf_Die*>(&function), &unit, nullptr, nullptr) != nullptr &&
-         dwarf_srclang(&unit) == DW_LANG_Rust;
+  const bool is_rust =
+      dwarf_diecu(const_cast<Dwarf_Die*>(&function), &unit, nullptr, nullptr) != nullptr && dwarf_srclang(&unit) == DW_LANG_Rust;
+  const std::string_view symbol = text_of(function, DW_AT_linkage_name);
+  return {table, is_rust, !symbol.starts_with("_ZN") && !symbol.starts_with("_R")};
 }
 
 std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTable& table) {
-  Classifier classifier(table, is_rust(function));
+  Classifier classifier = classifier_of(function, table);
   Places places;
   if (const dif::TypeRef result = type_of(function, table)) {
     const Passing passing = classifier.classify(result);
@@ -365,11 +388,13 @@ std::vector<dif::ArgumentDesc> return_arguments(const Dwarf_Die& function, DieTa
   result.type = type_of(function, table);
   result.arg = 1;
   if (result.type == 0) return list;
-  Classifier classifier(table, is_rust(function));
+  Classifier classifier = classifier_of(function, table);
   const Passing passing = classifier.classify(result.type);
   result.is_in_memory = passing.in_memory() || passing.by_address;
   if (passing.is_unknown || classifier.is_returned_somehow(result.type))
     result.problem = "it is returned in an unknown way";
+  else if (!result.is_in_memory && passing.is_of_c_or_rust)
+    result.problem = kOfCOrRust;
   else if (!result.is_in_memory && passing.low == Class::vector)
     result.problem = "it is returned in a vector register, as floating-point values are";
   else if (!result.is_in_memory && !passing.is_integer())

@@ -49,6 +49,17 @@ pub struct Large { a: i32, b: i32, c: i32 }
 #[inline(never)] pub fn single(p: Single, k: i32) -> Large { black_box(Large { a: p.0 as i32, b: k, c: 1 }) }
 fn main() { for k in 8..10 { black_box(single(black_box(Single(-7)), k)); } }
 """
+# Without mangled names: of C's convention, or of Rust's.
+PLAIN = """
+use std::hint::black_box;
+#[repr(C)] pub struct Pair { x: i32, y: i16 }
+#[repr(C)] pub struct Floats([f32; 2]);
+#[repr(C)] pub struct Two { a: i64, b: i32 }
+#[no_mangle] #[inline(never)] pub extern "C" fn pair(k: i32, p: Pair, last: i32) -> Pair { black_box(Pair { x: p.x + k + last, y: p.y }) }
+#[no_mangle] #[inline(never)] pub extern "C" fn floats(k: f32) -> Floats { black_box(Floats([k, k])) }
+#[no_mangle] #[inline(never)] pub extern "C" fn same(two: Two, k: i32) -> i64 { black_box(two.a + two.b as i64 + k as i64) }
+fn main() { pair(1, Pair { x: 2, y: 3 }, 4); floats(5.0); same(Two { a: 6, b: -7 }, 8); }
+"""
 SCRIPT = """
 pid$target:a.out:*6passed4pair*:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
 pid$target:a.out:*6passed5inner*:entry { printf("inner %d %d %d\\n", args[0].at.x, args[0].at.y, args[1]); }
@@ -112,6 +123,15 @@ class Rust(dvmtest.PrivilegedTest):
         for probe, argument in (("entry", "args[0]"), ("return", "args[1]")):
             result = dvm("run", "-q", "-n", f"pid$target:a.out:*6passed5array*:{probe} {{ trace({argument}[0]); }}", "-c", self.compile(PASSED))
             self.assertIn(f"{argument}: it is an array in a register", result.stderr)
+
+    def test_arguments_that_c_and_rust_pass_in_different_ways_are_refused(self):
+        program = self.compile(PLAIN)
+        for probe in ("pair:entry { trace(args[1].x); }", "pair:entry { trace(args[2]); }", "pair:return { trace(args[1].x); }",
+                      "floats:return { trace(args[1]); }"):
+            result = dvm("run", "-q", "-n", f"pid$target:a.out:{probe}", "-c", program)
+            self.assertIn("it is not known whether the function has C's or Rust's convention", result.stderr, probe)
+        script = "pid$target:a.out:pair:entry { trace(args[0]); } pid$target:a.out:same:entry { trace(args[0].b); trace(args[1]); }"
+        self.assertEqual(dvm("run", "-q", "-n", script, "-c", program).stdout.split(), ["1-78"])
 
 
 if __name__ == "__main__":
