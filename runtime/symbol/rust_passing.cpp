@@ -52,9 +52,10 @@ class Classes {
     const dif::TypeDesc desc = describe(*die, table_);
     if (desc.as == DescribedAs::array) return of_array(desc, depth);
     if (desc.size == 0) return {};
-    if (desc.size == 16) has_wide_ |= desc.as != DescribedAs::structure;
-    if (desc.as == DescribedAs::union_) return {Kind::unknown, {}};
-    if (desc.as != DescribedAs::structure) return {Kind::scalars, {{0, desc.size, desc.as == DescribedAs::floating}}};
+    const bool is_union = desc.as == DescribedAs::union_, is_scalar = !is_union && desc.as != DescribedAs::structure;
+    has_wide_ |= desc.size == 16 && (is_union || is_scalar);
+    if (is_union && desc.size <= kLargest) return {Kind::unknown, {}};
+    if (is_scalar) return {Kind::scalars, {{0, desc.size, desc.as == DescribedAs::floating}}};
     if (desc.size > kLargestPair) return {Kind::aggregate, {}};
     const RustPassing found = of_structure(*die, desc.size, depth);
     if (desc.size <= kLargest) return found;

@@ -31,6 +31,8 @@ pub enum Choice { Number(i32), Letter(char), Nothing }
 #[inline(never)] pub fn enlarge(k: i32) -> Large { black_box(Large { a: k, b: k, c: k }) }
 #[inline(never)] pub fn wide(p: (u128, bool), k: i32) -> i32 { black_box(p.0 as i32 + p.1 as i32 + k) }
 #[inline(never)] pub fn several(p: Option<(i64, String)>, k: i32) -> i32 { black_box(match p { Some(it) => it.1.len() as i32, None => 0 } + k) }
+pub union Either { number: i64, text: [u8; 24] }
+#[inline(never)] pub fn either(e: Either, k: i32) -> i32 { black_box(unsafe { e.number } as i32 + k) }
 #[inline(never)] pub fn digest(n: u64) -> [u8; 32] { black_box([n as u8; 32]) }
 #[inline(never)] pub fn array(v: [f32; 2], k: i32) -> [i32; 2] { black_box([v[0] as i32, k]) }
 #[inline(never)] pub fn longer(v: [[i32; 3]; 2], k: i32) -> i32 { black_box(v[1][2] + k) }
@@ -38,7 +40,7 @@ fn main() {
     pair(Pair { x: -3, y: 9 }, 1); inner(Inner { at: Pair { x: 4, y: -5 } }, 2); three(Three { a: 1, b: -2, c: 3 }, 3);
     large(Large { a: 6, b: -7, c: 8 }, 4); floats(Floats([1.0, 2.0]), 5); mixed(Mixed { f: 1.0, i: -9 }, 6); tuple((-1, 2), 7);
     option(Some(3), 9); choice(Choice::Number(4), 10); found(11); enlarge(12);
-    wide((1, true), 13); several(None, 14); digest(15); array([1.0, 2.0], 16); longer([[1, 2, 3], [4, 5, -6]], 17);
+    wide((1, true), 13); several(None, 14); digest(15); array([1.0, 2.0], 16); longer([[1, 2, 3], [4, 5, -6]], 17); either(Either { text: [255; 24] }, 18);
     split(1, 2, 3, 4, 5, "a string", 8);
 }
 """
@@ -76,11 +78,11 @@ pid$target:a.out:*6passed6digest*:entry { printf("digest %d\\n", args[0]); }
 pid$target:a.out:*6passed6digest*:return { printf("digest %d\\n", args[1][31]); }
 pid$target:a.out:*6passed5array*:entry { printf("array %d\\n", args[1]); }
 pid$target:a.out:*6passed6longer*:entry { printf("longer %d %d\\n", args[0][1][2], args[1]); }
+pid$target:a.out:*6passed6either*:entry { printf("either %d %d\\n", args[0].number, args[1]); }
 pid$target:a.out:*6passed5found*:entry { printf("found %d\\n", args[0]); }
 """
-WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10", "found 11", "several 14", "digest 15", "digest 15",
-          "array 16", "longer -6 17",
-          "split 5 a string 8 8"]
+WANTED = ["pair -3 9 1", "inner 4 -5 2", "three 1 -2 3 3", "large 6 -7 8 4", "floats 5", "mixed -9 6", "tuple -1 2 7", "option 9", "choice 10",
+          "found 11", "several 14", "digest 15", "digest 15", "array 16", "longer -6 17", "either -1 18", "split 5 a string 8 8"]
 
 
 class Rust(dvmtest.PrivilegedTest):
