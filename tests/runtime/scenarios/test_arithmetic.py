@@ -75,9 +75,9 @@ def unary(op, a):
     return Expression(f"((long)({op}{a.c}))", f"({op}{a.d})", INT if op == "!" else a.type.promoted())
 
 
-def binary(a, op, b):
-    shift = op in ("<<", ">>")
-    type = a.type.promoted() if shift else a.type.common(b.type)
+def binary(a, op, b, type=None):
+    """type: of the operation; None: that of C."""
+    type = type or (a.type.promoted() if op in ("<<", ">>") else a.type.common(b.type))
     sides = (a.c, b.c) if type.signed else (a.unsigned(), b.unsigned())
     c = f"((long)({sides[0]} {op} {sides[1]}))" if op not in ("&&", "||") else f"((long)({a.c} {op} {b.c}))"
     return Expression(c, f"({a.d} {op} {b.d})", INT if op in ("<", "<=", ">", ">=", "==", "!=", "&&", "||") else type)
@@ -169,7 +169,8 @@ class Generator:
             a = binary(a, "&", number(63))
         if op in ("/", "%"):
             a = self.divisor(a)
-        return v, f"{v.c} = {binary(v.read(), op, a).c}", f"{v.d} {op}= {a.d}"
+        type = v.type if op in ("/", "%") else None  # as DTrace does
+        return v, f"{v.c} = {binary(v.read(), op, a, type).c}", f"{v.d} {op}= {a.d}"
 
     def statement(self):
         """The statements for C and D; each prints one line."""
