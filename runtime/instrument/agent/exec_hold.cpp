@@ -33,7 +33,7 @@ namespace {
 
 // Until the kernel has executed a program, until the thread tries to, until it tries again while it runs, and until it stops, in
 // ns. A program that was missed may execute the next one soon.
-constexpr uint64_t kNextWithin = 20'000'000;
+constexpr uint64_t kNextWithin = 100'000'000;
 constexpr uint64_t kWithin = 2'000'000'000, kTriesWithin = 500'000'000, kTriesAgainWithin = 20'000'000, kStopsWithin = 50'000'000;
 constexpr useconds_t kPause = 50;
 
