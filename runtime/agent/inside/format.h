@@ -58,15 +58,15 @@ struct ClockLine {
 struct DataHeader {
   uint64_t homeless = 0;  // firings lost because no lane was free
   uint64_t muted = 0;     // firings lost because their records need system calls
-  uint64_t restricted =
-      1;  // a process may have restricted its system calls: its children make none, not even to say who they are
+  // A process may have restricted its system calls. Its children then make none, not even to say who they are.
+  uint64_t restricted = 1;
   uint64_t clock_number = 0;  // grows by kLineStep with each published line; this bit selects the current one
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-  uint64_t leaving = 0;   // kLeaving: a thread waits until all code is restored, because it is about to change memory of dvm
+  uint64_t leaving = 0;   // kLeaving: a thread is about to change memory of dvm. It waits until all code is restored.
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
-  // Sets of signals. handled: threads wait to install handlers for these. unraised: no instruction under a jump can raise these.
+  // Sets of signals. Threads wait to install handlers for `handled`. No instruction under a jump can raise `unraised`.
   uint64_t handled = 0, unraised = ~uint64_t{0};
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
   uint64_t held = 0;      // the thread that dvm holds. Written by dvm
@@ -97,7 +97,7 @@ struct Lane {
 
   uint64_t tail = 0;   // bytes read. Written by dvm
   uint64_t arena = 0;  // the arena in use, 0 or 1. dvm writes it too
-  uint64_t time = 0;   // of the last firing that needed the time; later times are not smaller
+  uint64_t time = 0;   // of the last firing that needed the time; never decreases
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
@@ -166,7 +166,7 @@ enum class KeyKind : uint32_t { integer, string, name, stack, text };
 struct SiteKey {
   uint64_t code = 0;  // of the value, or of the address of the string
   KeyKind kind = KeyKind::integer;
-  uint32_t most = 0;       // the most characters of a string, or frames of a stack; the rest is cut
+  uint32_t most = 0;       // the most characters or frames; the rest is cut
   int32_t return_at = -1;  // of a stack: offset of the return address from the stack pointer; -1: the function has a frame
   uint32_t variable = 0;   // of a text: number of the variable
 };
@@ -205,7 +205,7 @@ struct Workspace {
   uint64_t time;                 // of the firing; set by the step `time`
   uint64_t* variables;           // of the thread
   uint64_t failed;               // not 0: a value cannot be computed in the thread
-  uint64_t unreadable;           // the address of a string that cannot be read; 0: there is none
+  uint64_t unreadable;           // address of a string that cannot be read; 0: none
   uint64_t locals[kMostLocals];  // clause-local variables
   Lane* lane;
   Arena* arena;
@@ -213,10 +213,10 @@ struct Workspace {
   uint64_t ring;       // address of the lane's ring
   uint64_t state;      // address of the state of the key
   uint64_t head;       // of the ring, while a record is written
-  TailCalls* tails;    // of the lane
-  uint64_t side;       // number of the arena
-  uint64_t changes;    // word of Globals::changes that the code is about to change, as it was read
-  uint64_t aside;      // word of Globals::values of the same variable; then the content of a register
+  TailCalls* tails;
+  uint64_t side;     // number of the arena
+  uint64_t changes;  // word of Globals::changes that the code is about to change, as it was read
+  uint64_t aside;    // word of Globals::values of the same variable; then the content of a register
 
   // The global variable that several steps use as if at one time: before the firing changes it, and now.
   uint64_t earlier, seen;
@@ -290,7 +290,7 @@ struct ClauseRecord {
   uint32_t count = 0;     // of values
   uint16_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
   uint16_t is_seen = 0;   // the time of the record is Workspace::seen_at, so that records are in the order of changes
-  // The values: numbers of thread-local variables, kMostVariables plus numbers of clause-local variables, or others below.
+  // The values. They are numbers of thread-local variables, kMostVariables plus those of clause-local ones, or others below.
   uint8_t values[kMostVariables + kMostLocals + 8]{};
 };
 inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
@@ -423,9 +423,10 @@ struct FrameTable {
 };
 
 // Watched functions, most of them of the C library. A call may restrict system calls, start a task that shares a thread's lane,
-// or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). fork: the place
-// where a forked child begins. unwind: the function of libgcc that finds unwind information. sigaction: installs a handler, which
-// may see the address of an instruction under a jump. mlockall: loads all memory of the process, and that of dvm with it.
+// or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). `fork` is the
+// place where a forked child begins. `unwind` is the function of libgcc that finds unwind information. `sigaction` installs a
+// handler, which may see the address of an instruction under a jump. `mlockall` loads all memory of the process, and that of
+// dvm with it.
 enum class Watch : uint32_t {
   nothing,
   prctl,
@@ -470,7 +471,7 @@ struct CodeHeader {
   uint64_t armed = 0;         // address of the armed word
   int32_t pid = 0;            // the traced process, not a child that it has forked
   int32_t tracer = 0;         // the process that traces
-  uint64_t patches = 0;       // number of patches; 0: they were taken off
+  uint64_t patches = 0;       // 0: the patches were taken off
   uint64_t tracer_began = 0;  // start time of the tracer, in the kernel's ticks
 
   uint64_t table = 0;       // address of the patches

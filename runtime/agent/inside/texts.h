@@ -15,7 +15,7 @@ inline uint64_t* words_of_text(const Context& context, const Lane* lane, uint32_
   return texts[number_of(context, lane)].words[variable];
 }
 
-// As words of a key, cut at so many characters. A variable without a string has an empty one.
+// Reads the string of a variable as words of a key, cut at `most` characters. A variable without a string has an empty one.
 DVM_RARELY inline uint32_t read_own_text(const Context& context, const Lane* lane, uint32_t variable, uint64_t* to,
                                          uint64_t most) {
   const auto* variables = reinterpret_cast<const ThreadVariables*>(context.variables);

@@ -12,7 +12,7 @@ namespace dvm::runtime::inside {
 inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59, kPpoll = 271;
 inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28;
 
-// Whether the function is about to restrict system calls, or to have them intercepted, by the registers of its arguments.
+// True if the function is about to restrict system calls, or to have them intercepted, by the registers of its arguments.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
   const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
   const auto restricts = [](uint64_t option) { return option == kSetSeccomp || option == kSetDispatch; };
@@ -20,21 +20,21 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && restricts(second)));
 }
 
-// Whether the thread may no longer read the TSC from then on, as stubs do.
+// True if the thread may no longer read the TSC from then on, as stubs do.
 [[gnu::always_inline]] inline bool forbids_clock(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kSetTsc = 26, kFault = 2;
   if (watch == Watch::prctl) return saved[14] == kSetTsc && saved[13] == kFault;
   return watch == Watch::syscall && saved[14] == kPrctl && saved[13] == kSetTsc && saved[12] == kFault;
 }
 
-// Whether the program itself may serve page faults from then on, also those of system calls. One that reads memory in the thread
-// that serves them would wait for itself.
+// True if the program itself may serve page faults from then on, also those of system calls. A call that reads memory in the
+// thread that serves them would wait for itself.
 [[gnu::always_inline]] inline bool serves_page_faults(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kUserfaultfd = 323, kUserModeOnly = 1;
   return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
 }
 
-// Whether it is about to lock all memory that the process has: the kernel then loads all lanes, used or not.
+// True if it is about to lock all memory that the process has: the kernel then loads all lanes, used or not.
 [[gnu::always_inline]] inline bool locks_memory(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kMlockall = 151, kCurrent = 1;
   if (watch == Watch::syscall) return saved[14] == kMlockall && (saved[13] & kCurrent) != 0;
@@ -47,7 +47,7 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return context.follows == 0 && data_bytes(context.lanes, context.ring_bytes) > kLarge;  // children may use them, too
 }
 
-// Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
+// True if it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
 // of vfork(2) does not run beside it; a thread gets a pointer of its own.
 [[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
@@ -57,8 +57,8 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
 }
 
-// Whether it may be about to start a thread with a thread pointer that leads to no control block of the C library. Without system
-// calls that is not looked at.
+// True if it may be about to start a thread whose thread pointer leads to no control block of the C library. Where system calls
+// are restricted, this is not checked.
 [[gnu::noinline]] inline bool has_other_block(const Context& context, Watch watch, const uint64_t* saved, int32_t pid) {
   constexpr uint64_t kSetTls = 0x80000, kWithSecond = 0x2d0;  // the latter: offset in blocks that have their address twice
   const bool is_call = watch == Watch::syscall && saved[14] == kClone;
@@ -80,7 +80,7 @@ DVM_RARELY inline void part_from_parent(const Context& context, DataHeader& head
   header.restricted = 1;  // that is enough
 }
 
-// Whether it is about to change the thread pointer: behind that a thread may have no control block.
+// True if it is about to change the thread pointer: behind that a thread may have no control block.
 [[gnu::always_inline]] inline bool sets_block(Watch watch, const uint64_t* saved) {
   constexpr uint64_t kArchPrctl = 158, kSetPointer = 0x1002;
   if (watch == Watch::syscall) return saved[14] == kArchPrctl && saved[13] == kSetPointer;
@@ -113,7 +113,7 @@ struct MemoryCall {
   return overlaps;
 }
 
-// Whether a call makes code writable in which jumps lie: the program is about to change it.
+// True if a call makes code writable in which jumps lie: the program is about to change it.
 [[gnu::noinline]] inline bool opens_code(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kWrite = 2;
   if (call.number != kMprotect || (call.c & kWrite) == 0) return false;
@@ -124,7 +124,7 @@ struct MemoryCall {
   return overlaps;
 }
 
-// Whether a call takes away memory of dvm's, or what can be done with it.
+// True if a call takes away memory of dvm's, or what can be done with it.
 [[gnu::always_inline]] inline bool takes_memory(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2;
   if (opens_code(context, call)) return true;
@@ -138,7 +138,7 @@ struct MemoryCall {
   return begin < one.end && one.begin < begin + bytes;
 }
 
-// Whether a call may take away memory that code in threads loads from because it lasts, or make it unreadable.
+// True if a call may take away memory that code in threads loads from because it lasts, or make it unreadable.
 [[gnu::noinline]] inline bool takes_lasting(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kRead = 1, kFixedMap = 0x10, kAnonymous = 0x20, kFixedMove = 2, kPoison = 100, kNoGuard = 103;
   const bool is_readable = (call.c & kRead) != 0;
@@ -157,7 +157,7 @@ struct MemoryCall {
   return is_one;
 }
 
-// Whether a call may take away what instructions under jumps do with memory of their files.
+// True if a call may take away what instructions under jumps do with memory of their files.
 [[gnu::noinline]] inline bool touches_data(const Context& context, const MemoryCall& call) {
   constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kReadWrite = 3, kPoison = 100;  // the guards are behind it
   const auto& watched = *reinterpret_cast<const WatchedMemory*>(context.own + sizeof(OwnMemory));
