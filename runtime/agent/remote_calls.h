@@ -57,7 +57,7 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
                          const std::function<bool()>& at_wait);
 
-// Where a thread waits by kRemoteHold.
+// The place where a thread waits by kRemoteHold.
 struct RemoteHold {
   pid_t tid = 0;
   AddressRange code;

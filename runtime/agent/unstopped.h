@@ -16,8 +16,8 @@
 
 namespace dvm::runtime {
 
-// The calling thread does the work itself if it is the tracer of the process already, or if only ancestors of a process may trace
-// it (yama). work: starts no threads, throws nothing, and leaves no thread of the process traced.
+// The calling thread does the work itself if it is the tracer of the process already, or if only ancestors of a process may
+// trace it (yama). The work starts no threads, throws nothing, and leaves no thread of the process traced.
 void work_unstopped(pid_t pid, const std::function<void()>& work);
 
 // The same for work that returns a Status or a Result.
