@@ -41,8 +41,8 @@ namespace dvm::runtime {
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize);
 // The needs of a clause: of its predicate and of all its actions.
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize);
-// variables: those that are known before the clause, and after it. late: receives the names of variables with addresses that
-// another firing has stored and that are not known at this one; memory there is a late read. May be null.
+// `variables` are those that are known before the clause, and after it. `late` receives the names of variables with addresses
+// that another firing has stored and that are not known at this one. Memory there is a late read. `late` may be null.
 using LateVariables = std::set<std::string>;
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize, known::Locals& variables, LateVariables* late = nullptr);
 

@@ -26,7 +26,7 @@ inline constexpr uint32_t kMostRecord = 16500;  // of everything that a record c
 // has kept in a thread-local variable. If depth is not 0, it is the end of a chain of pointers: each word lies in memory path[i]
 // bytes after the address that is the word before it.
 struct Word {
-  // As `arg`. kOfCall + n: argument n of the system call; kKept + n: thread-local variable n of the script.
+  // Values of `arg`. kOfCall + n: argument n of the system call; kKept + n: thread-local variable n of the script.
   static constexpr uint8_t kZero = 0xff, kOfCall = 0xf0, kKept = 0xe0;
   static constexpr uint8_t kKeptWords = 16;
   static constexpr uint8_t kCallArguments = kSyscallRegisters.size();
@@ -100,7 +100,7 @@ struct CaptureNeeds {
   bool error = false;     // errno
   bool owner = false;     // uid and gid
   bool parent = false;    // ppid
-  bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
+  bool any_file = false;  // a file whose descriptor is not foreseen. At a system call, that of its first argument is captured.
   // Captured where the kernel has an event, as such a process may end soon:
   bool command = false;          // execargs
   uint32_t process_numbers = 0;  // bit n: dvm_process[n]
@@ -112,8 +112,8 @@ struct CaptureNeeds {
   uint16_t frames = 0;         // of the user stack, at most kMostFrames
   uint16_t kernel_frames = 0;  // of the kernel stack, likewise
   uint32_t registers = 0;      // bit n: word n of struct pt_regs (dvm/dif/registers.def)
-  // Bytes of the stack to copy, to unwind code without frame pointers. 0: frame pointers lead from frame to frame.
-  // kWhereNeeded: kUsualStackBytes if code that may be on the stack lacks frame pointers, else 0.
+  // Stack bytes to copy, to unwind code without frame pointers. If 0, frame pointers lead from frame to frame. With
+  // kWhereNeeded, it is kUsualStackBytes if code that may be on the stack lacks frame pointers, else 0.
   uint32_t stack_bytes = 0;
 
   // Adds memory, and the words that lead to its address. Adds nothing if there are too many needs. fit_record() limits the total

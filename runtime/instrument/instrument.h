@@ -3,8 +3,8 @@
 // thread that polls. Abilities that only some instruments have are separate interfaces (abilities.h). The instruments are:
 //
 //   uprobe      Kernel uprobes through BPF and a ring buffer (uprobe/). Also profile-N, by perf events.
-//   breakpoint  Execution breakpoints in processes of the same user, without privileges (breakpoint/).
-//   agent       Jumps to code inside of processes of the same user, without privileges (agent/).
+//   breakpoint  Execution breakpoints in processes of the same user (breakpoint/). Needs no privileges.
+//   agent       Jumps to code inside of processes of the same user (agent/). Needs no privileges.
 //   timer       tick-N, from dvm's own loop.
 //   replay      A recording (replay/).
 

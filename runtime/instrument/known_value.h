@@ -1,6 +1,7 @@
 #pragma once
-// Static knowledge about values before DIF runs, for the analysis in capture.cpp. A register, or a clause-local or thread-local
-// variable, is a constant, a known word plus a constant, the address of a copy of memory at such a word, or unknown.
+// Static knowledge about values before DIF runs, for the analysis in capture.cpp. A value is that of a register, or of a
+// clause-local or thread-local variable. It is a constant, a known word plus a constant, the address of a copy of memory at such
+// a word, or unknown.
 
 #include <array>
 #include <cstdint>
