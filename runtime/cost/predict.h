@@ -18,7 +18,7 @@ namespace dvm::runtime {
 
 // The consumer's work on a record.
 struct RecordShape {
-  double bytes = 0;              // with strings of the expected size; 0: there is no record
+  double bytes = 0;              // with strings of the expected size; 0: no record
   double string_bytes = 0;       // bytes of strings among them
   std::vector<RowUse> steps;     // for its actions, other than printing their values
   std::vector<RowUse> optional;  // steps that a profile need not price: its actions, their values and strings
@@ -30,7 +30,7 @@ struct ClausePrediction {
   size_t difos = 0;
   EcbCost cost;
   const dif::EcbDesc* desc = nullptr;  // in its program
-  bool is_measured = false;            // the probability of its predicate, and the counts of its instructions, were measured
+  bool is_measured = false;            // the probability of its predicate and its instruction counts were measured
   RecordShape record;                  // of one run of its actions
   // The fraction of the records of a speculating clause that is printed (committed_share).
   std::optional<double> committed;
@@ -55,7 +55,7 @@ struct ProbePrediction {
   CaptureNeeds needs;     // of the clauses
   vm::Cost capture;       // of them, in the traced thread and in dvm
   vm::Cost thread;        // the part of trigger and capture in the traced thread
-  double ring_bytes = 0;  // bytes of a firing in the ring
+  double ring_bytes = 0;  // of a firing in the ring
   vm::Cost prepare;       // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;

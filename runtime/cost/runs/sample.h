@@ -1,7 +1,7 @@
 #pragma once
-// Measures what a prediction cannot derive from DIF: rates, from the names of timers or counted in the kernel; predicates and
-// branches, from a counted run; the priced sources of probes in processes, from the instructions on which they are placed.
-// Consumer context.
+// Measures what a prediction cannot derive from DIF. Rates come from the names of timers, or are counted in the kernel.
+// Predicates and branches come from a counted run. The priced sources of probes in processes come from the instructions on
+// which they are placed. Consumer context.
 
 #include <map>
 #include <span>
