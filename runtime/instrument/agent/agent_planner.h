@@ -89,8 +89,8 @@ class AgentPlanner {
     uint32_t probed = 0;     // offset in the function
     uint64_t semaphore = 0;  // address of the marker's; 0: none
 
-    inside::Tail tail{};          // of a return by a tail jump: the work at this site
-    uint64_t left = 0;            // address of the function that is left by a tail jump
+    inside::Tail tail{};          // of a return by tail jump: the work at this site
+    uint64_t left = 0;            // address of the function left by a tail jump
     uint32_t depth = 0;           // of a `ret` behind tail jumps: their number
     bool is_conditional = false;  // the jump may not be taken
 

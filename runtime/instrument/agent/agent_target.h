@@ -52,10 +52,10 @@ struct AgentTarget {
 
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program
-  uint64_t may_execute_until = 0;    // another program, unnoticed, as a thread of it was about to; ns of CLOCK_MONOTONIC
+  uint64_t may_execute_until = 0;    // ns of CLOCK_MONOTONIC. Until then it may execute another unnoticed: a thread was about to
   bool is_left = false;              // and nothing of this one is on
-  bool is_read = false;              // and what it has aggregated was read
-  std::optional<Process> process{};  // tells how it ends; none: it has ended already
+  bool is_read = false;              // and its aggregations were read
+  std::optional<Process> process{};  // tells how it ends; none: it has ended
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unique_ptr<StackFinder> stacks;  // if clauses in threads ask for these

@@ -31,7 +31,7 @@ struct Foreseen {
 
   bool is_gated = false;   // the firing ends at once if all predicates are false
   bool is_common = false;  // the code that all sites share (agent_enter) does the work
-  bool takes_lane = true;  // false: a single count or assignment at the site, which does not take the lane
+  bool takes_lane = true;  // false: a single count or assignment at the site, which takes no lane
 };
 
 // The shape of the site of a probe in a process; of a return, that of an instruction that leaves the function.
