@@ -20,7 +20,7 @@ namespace dvm::runtime {
 struct ClauseSteps {
   std::vector<AgentStep> steps{};  // empty: dvm runs the clauses at each firing
   bool runs_all = true;            // false: the steps only leave a record if a predicate is true
-  uint16_t locals = 0;             // number of clause-local variables that they use
+  uint16_t locals = 0;             // number of their clause-local variables
   InDvm in_dvm = InDvm::nothing;   // why not all clauses run in the thread
 
   bool are_in_thread() const { return runs_all && !steps.empty(); }
@@ -31,7 +31,7 @@ struct ClauseSteps {
 using NumberOf = std::function<uint32_t(KnownClause clause)>;
 ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of);
 
-// Of global variables that clauses use, those that some of them change. The threads keep these, or else dvm does.
+// The global variables that clauses use and that some of them change. The threads keep these, or else dvm does.
 class ChangedGlobals {
  public:
   void note(std::span<const SiteClause> clauses, std::span<const uint16_t> globals);

@@ -1,5 +1,5 @@
 #pragma once
-// Where a clause runs, for the makers of its code.
+// The place where a clause runs, for the makers of its code.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,11 +19,11 @@ struct ClausePlace {
   std::optional<uint32_t> exit;  // of a return: the value of arg0
   int32_t pid = 0;
   const Probe* probe = nullptr;
-  bool follows = false;                 // children fire too, so the pid is not constant
-  bool by_frame_pointers = false;       // stacks are found by these
+  bool follows = false;                 // children fire too: the pid is not constant
+  bool by_frame_pointers = false;       // finds stacks by these
   std::span<const uint16_t> globals{};  // variables that dvm keeps for threads
-  std::span<const uint16_t> kept{};     // global variables that threads change
-  // Of these, the one that several steps use as if at one time: Workspace::seen. It is changed by code of its own.
+  std::span<const uint16_t> kept{};     // globals that threads change
+  // One of these, which several steps use as if at one time: Workspace::seen. It is changed by code of its own.
   std::optional<uint16_t> seen{};
   bool is_earlier = false;  // the clause uses it as before it changes it: Workspace::earlier
 
