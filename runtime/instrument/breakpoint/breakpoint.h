@@ -2,14 +2,14 @@
 // pid, usdt and syscall probes without privileges, in processes of the same user, by execution breakpoints, which any user may
 // set.
 //
-//   thread reaches the address ── perf event of the thread ── SIGURG to it ── it stops for its tracer, at that very instruction
-//   dvm: registers, stack -> record, like that of a capture program ─ Delivery ─> EventSink; the thread continues
+//   thread reaches the address ── perf event of the thread ── SIGURG to it ── it stops for its tracer, at that instruction
+//   dvm: registers, stack -> record, like a capture program's ─ Delivery ─> EventSink; the thread continues
 //
 // The thread is stopped while its clauses run, so memory that they read is unchanged since the firing, although it counts as a
 // late read. The disadvantage is that each firing stops its thread until dvm has polled. Probes are placed as follows:
 //
 //   entry, instruction, marker   A breakpoint there, in every thread.
-//   return                       A breakpoint at the entry; then one in that thread, at the address to which the call returns.
+//   return                       A breakpoint at the entry. Then one in that thread, at the address to which the call returns.
 //   system call                  A ptrace stop at its begin and end, in the processes that a predicate names.
 //
 // Invariants

@@ -48,7 +48,7 @@ struct HowHeld {
   bool steps = false;  // since step()
 };
 void let_go(pid_t tid, const HowHeld& how, const KeepStop& keep);
-// Detaches from a thread that stands in this stop, and that nobody traces any more.
+// Detaches from a thread that stands in this stop, and that is not traced any more.
 void release(const ThreadStop& stop);
 
 // A descriptor that becomes readable when a thread has stopped. Only one can exist at a time.

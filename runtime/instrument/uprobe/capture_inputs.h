@@ -23,7 +23,7 @@ struct ProgramMaps {
   int drops = -1;     // counters, one for each CPU
   int counts = -1;    // of firings, one for each probe: instead of records
   int kept = -1;      // words that firings keep for later ones of their thread, by KeptKey
-  int followed = -1;  // processes that are followed (followed.h); -1: the probes are in one process only
+  int followed = -1;  // processes that are followed (followed.h). If -1, the probes are in one process only
   int32_t root = 0;   // the process that is followed, with its descendants
 };
 

@@ -176,8 +176,8 @@ class Delivery final : vm::StackWalk {
     uint64_t moved = 0;  // from the instruction that the probe means to that which fired
   };
 
-  // Of sites that may share a group: the process, bytes of a record and of a larger one, its arguments, how far the stack has
-  // moved, and whether their firings tell an exit, which stays in RecordGroup::firing.
+  // The key of sites that may share a group. It has the process, bytes of a record and of a larger one, its arguments, how far
+  // the stack has moved, and whether their firings tell an exit. The exit stays in RecordGroup::firing.
   using SharedKey = std::tuple<int32_t, uint32_t, uint32_t, uint32_t, int32_t, bool>;
 
   bool holds_threads_;
