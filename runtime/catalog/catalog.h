@@ -54,8 +54,8 @@ class Catalog {
   void place(Slot slot);
 
   // A program may have hundreds of thousands of probes, so little is kept for each.
-  std::deque<Probe> probes_;   // a deque, because addresses must not change
-  std::vector<Slot> by_name_;  // open addressing by the hash of the names; the size is a power of two
+  std::deque<Probe> probes_;   // a deque: addresses must not change
+  std::vector<Slot> by_name_;  // open addressing by the hash of the names; size a power of two
 
   // Probes whose id is not their position.
   std::unordered_map<uint32_t, const Probe*> by_id_;

@@ -27,10 +27,10 @@ struct UprobeSite {
   std::optional<Operands> inside{};
   // Of an entry or return: the places of arguments that do not follow C's calling convention.
   std::optional<Operands> passed{};
-  uint32_t behind = 0;              // of an entry: offset of the probed instruction, if code before it may run twice
-  std::string_view no_goroutine{};  // why goid is not known; a literal
-  uint64_t semaphore = 0;           // file offset of the marker's semaphore, the number of enablings; 0: none
-  uint64_t semaphore_address = 0;   // its address in the file; 0: none
+  uint32_t behind = 0;              // of an entry: the probed instruction's offset, if code before it may run twice
+  std::string_view no_goroutine{};  // why goid is unknown; a literal
+  uint64_t semaphore = 0;           // file offset of the marker's semaphore (counts enablings); 0: none
+  uint64_t semaphore_address = 0;   // address in the file; 0: none
 };
 
 // tick-N fires in dvm's own loop. profile-N fires on every CPU, in the thread that runs there.

@@ -55,10 +55,10 @@ struct MachineInstruction {
   bool is_misread = false;   // the kernel mistakes it for a branch, see above
   bool saves_flags = false;  // pushf or syscall: under a probe, it also saves the trap flag
 
-  bool is_refused = false;     // the kernel refuses a probe on it because of a prefix
-  bool is_repeated = false;    // `rep movsb` or the like: the kernel single-steps each repetition
-  bool is_table_jump = false;  // an indirect jump, possibly to any place in the function
-  // Offset from the beginning of its function, possibly outside of it.
+  bool is_refused = false;     // the kernel refuses a probe because of a prefix
+  bool is_repeated = false;    // such as `rep movsb`: the kernel single-steps each repetition
+  bool is_table_jump = false;  // an indirect jump, possibly anywhere in the function
+  // Offset from its function's beginning, possibly outside.
   std::optional<int64_t> target{};
 
   bool can_be_probed() const { return !is_misread && !is_refused; }

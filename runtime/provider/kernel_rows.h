@@ -45,8 +45,9 @@ inline KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
 // state of the one that goes off.
 inline constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
 
-// The module of kernel probes that a pattern matches: empty, as for system calls in DTrace on illumos, vmlinux, as for all
-// kernel probes in DTrace on Linux, or a module of another system's kernel that is spelled in full. Nothing: it matches none.
+// The module of kernel probes that a pattern matches. It is empty, as for system calls in DTrace on illumos, or vmlinux, as for
+// all kernel probes in DTrace on Linux. It may also be a module of another system's kernel that is spelled in full. Nothing:
+// the pattern matches none.
 inline std::optional<std::string_view> kernel_module_meant(std::string_view pattern) {
   if (pattern.empty() || glob_match(pattern, "")) return "";
   if (glob_match(pattern, "vmlinux")) return "vmlinux";
