@@ -2,7 +2,7 @@
 // The principal buffer of one CPU: records of all ECBs that fired there, in the order of their firings.
 //
 //   switch  Two halves of bufsize bytes each: probe context fills one while the consumer reads the other.
-//   fill    One buffer of bufsize bytes, read at the end, with room reserved for the clauses of END. The first record
+//   fill    One buffer of bufsize bytes, read at the end, with room reserved for END's clauses. The first record
 //           without room ends tracing.
 //   ring    One buffer of bufsize bytes, read at the end. A record without room replaces the oldest ones:
 //

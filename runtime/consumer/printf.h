@@ -5,12 +5,12 @@
 //
 // The parts before the conversion may come in any order. A precision of 0 means no precision.
 //
-// The conversions are those of dtrace. d and i take the sign from the argument's type. u, o, x, X and p are unsigned, of the
-// argument's size. c and s print characters and strings; C and S escape them; lc, wc, ls and ws are wide. e, E, f, g and G print
-// floating point. Y and T print a time in ns since 1970: local, or by RFC 822. k prints a stack, a and A a symbol. I prints the
-// name of the host with an address (as text), P that of the service with a port (in network order). An @ takes the next
-// aggregation of printa() instead of a key. A ? stands for the width of an address. compiler/sema/check_printf.cpp rejects all
-// other formats.
+// The conversions are those of dtrace. `d` and `i` take the sign from the argument's type. `u`, `o`, `x`, `X` and `p` are
+// unsigned, of the argument's size. `c` and `s` print characters and strings. `C` and `S` escape them; `lc`, `wc`, `ls` and
+// `ws` are wide. `e`, `E`, `f`, `g` and `G` print floating point. `Y` and `T` print a time in ns since 1970: local, or by RFC
+// 822. `k` prints a stack, `a` and `A` a symbol. `I` prints the name of the host with an address (as text). `P` prints the name
+// of the service with a port (in network order). An @ takes the next aggregation of printa() instead of a key. A ? stands for
+// the width of an address. All other formats are rejected by compiler/sema/check_printf.cpp.
 
 #include <cstddef>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // How the kernel tells of breakpoints and of single steps (PTRACE_SINGLESTEP). If the instruction of a step is a system call that
-// waits, the kernel queues the SIGTRAP of the step at the end of the call, but reports group stops and requested stops before it.
-// A tracer that hands the SIGTRAP on kills the program. Tested by tests/unit/instrument/single_step_test.cpp.
+// waits, the kernel queues the SIGTRAP of the step at the end of the call. However, it reports group stops and requested stops
+// before it. A tracer that hands the SIGTRAP on kills the program. Tested by tests/unit/instrument/single_step_test.cpp.
 
 #include <sys/types.h>
 

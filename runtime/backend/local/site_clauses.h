@@ -59,11 +59,11 @@ class SiteClauses {
   uint32_t strsize_;
   InDvm of_script_;  // why no clause of the script can run where it fires
 
-  bool ends_at_site_;           // a clause in a process calls exit()
-  std::set<uint16_t> in_dvm_;   // thread-local variables of clauses that run in dvm
-  std::set<uint16_t> globals_;  // integers that only clauses on BEGIN, END and timers write
-  std::set<uint16_t> kept_;     // integers that clauses in threads write
-  std::set<uint16_t> ahead_;    // global variables that clauses use which may not wait for records
+  bool ends_at_site_;           // an in-process clause calls exit()
+  std::set<uint16_t> in_dvm_;   // thread-local variables of clauses in dvm
+  std::set<uint16_t> globals_;  // integers written only by BEGIN, END and timers
+  std::set<uint16_t> kept_;     // integers written in threads
+  std::set<uint16_t> ahead_;    // globals of clauses that may not wait for records
 };
 
 }  // namespace dvm::runtime
