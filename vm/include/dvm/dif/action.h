@@ -22,7 +22,7 @@ enum class ActionTime : uint8_t { record, probe, consumer };
 enum class ActionKeeps : uint8_t {
   nothing,       // no record
   values,        // values of the arguments
-  stack,         // the user stack (this and the following ones may also be keys)
+  stack,         // the user stack (this and the following may also be keys)
   kernel_stack,  // the kernel stack
   symbol,        // address of a symbol in the process
   kernel_symbol  // address of a symbol in the kernel

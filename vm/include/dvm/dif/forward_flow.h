@@ -5,11 +5,11 @@
 // An analysis is an object with two or three functions:
 //
 //   void step(State& state, Instruction in, size_t pc)
-//       Turns the state before an instruction into the state after it.
+//       Turns the state before an instruction into that after it.
 //   void join(State& into, const State& from, size_t pc)
-//       Merges the states of two paths that meet before pc. `from` is that of the later instruction.
+//       Merges states of two paths that meet before pc. `from` is that of the later instruction.
 //   void split(State& next, State& taken, Instruction in, size_t pc)
-//       Optional, at a conditional branch: refines the states of the path that does not take it and of the one that does.
+//       Optional. At a conditional branch, refines the states of the path that does not take it and of the one that does.
 //
 // Instructions that no path reaches are not visited.
 

@@ -20,8 +20,8 @@ enum class Subroutine : uint16_t {
 enum class ValueOrigin : uint8_t {
   made,  // scratch; or the result is a number
   part,  // the memory of the first argument
-  text,  // scratch that holds a copy of a string of the traced process
-  bytes  // scratch that holds a copy of bytes of the traced process
+  text,  // scratch with a copy of a string of the traced process
+  bytes  // scratch with a copy of bytes of the traced process
 };
 
 // The memory that a subroutine reads, at the address in argument number `address`. For `fixed`, `size` is the number of bytes.

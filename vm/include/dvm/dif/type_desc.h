@@ -33,10 +33,10 @@ struct TypeDesc {
   bool is_signed = false;
   bool is_char = false;
   bool is_complete = true;       // false: declared but not defined
-  bool has_variants = false;     // an enumeration of Rust whose variants have members: a discriminant says which are there
+  bool has_variants = false;     // a Rust enumeration whose variants have members. A discriminant says which are there
   TypeRef target = 0;            // of a pointer, array, alias or qualified type
   uint64_t line = 0;             // of the declaration, to distinguish types of the same name
-  std::vector<uint64_t> counts;  // of an array: the size of each dimension, outermost first; 0: unknown
+  std::vector<uint64_t> counts;  // of an array: size of each dimension, outermost first; 0: unknown
 };
 
 // A member of a structure or union, or a base of a class. A bit-field lies `shift` bits up in the `storage` bytes at offset.
