@@ -18,9 +18,10 @@ struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
   bool is_string = false;  // bytes end with the NUL or at strsize
-  // Not memory, but data of the Host: about an open file, whose descriptor is the address; at kCommandLine, the words of the
-  // command line, a NUL after each; at kProcessNumber + n, element n of dvm_process[]; at kAncestors, the ids of the parent, its
-  // parent and so on, 8 bytes each and 0 beyond the last one; at kWorkingDirectory, the working directory as an open file.
+  // Not memory, but data of the Host. It is about an open file, whose descriptor is the address, or it has one of the addresses
+  // below. At kCommandLine are the words of the command line, a NUL after each. At kProcessNumber + n is element n of
+  // dvm_process[]. At kAncestors are the ids of the parent, its parent and so on, 8 bytes each and 0 beyond the last one. At
+  // kWorkingDirectory is the working directory as an open file.
   bool is_file = false;
   static constexpr int64_t kCommandLine = int64_t{1} << 32;  // above all descriptors
   static constexpr int64_t kProcessNumber = int64_t{2} << 32;

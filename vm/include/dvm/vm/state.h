@@ -66,7 +66,7 @@ struct MachineHead {
   bool has_locals = false;     // the session has clause-local variables
 
   size_t scratch_used = 0, scratch_requested = 0;
-  size_t scratch_end = 0;   // the end of the scratch that this clause may use
+  size_t scratch_end = 0;   // end of the scratch that this clause may use
   size_t scratch_size = 0;  // bytes of scratch for a firing
   size_t scratch_room = 0;  // bytes of scratch for a clause
   // The captured string that DIF loaded last, if it ends with a NUL. Most are read again at once.
