@@ -2,8 +2,8 @@
 // Dynamic variables: thread-local variables and the elements of associative arrays, in a store of fixed size.
 //
 //   key    (variable id, global or thread-local, tid when thread-local, the tuple of keys)
-//   nodes  one for each variable: the link of its hash chain, the fixed part of its key, and its value or the block of it
-//   data   a BuddyStore: tuples, and values of by-reference type
+//   nodes  One for each variable. It has the link of its hash chain, the fixed part of its key, and its value or the block of it.
+//   data   A BuddyStore: tuples, and values of by-reference type.
 //
 //   a stored tuple, entry after entry:  | size: 8 bytes | bytes of the entry, or its 8-byte value | zeros up to 8 |
 //

@@ -2,8 +2,8 @@
 // Storage of the scalar variables of one scope, found by id: globals (VariableState) and clause-locals (MachineState), and the
 // types of thread-local variables and associative arrays, whose values are dynamic variables.
 //
-//   slots     one for each variable id from kFirstUserVariable up; a load is a bounds check and a read of `value`
-//   storage   memory of by-reference variables, 8-aligned: strsize + 1 bytes for a string, its size for bytes
+//   slots     One for each variable id from kFirstUserVariable up. A load is a bounds check and a read of `value`.
+//   storage   Memory of by-reference variables, 8-aligned: strsize + 1 bytes for a string, its size for bytes.
 //
 // `value` is an integer, extended to 64 bits by its type, or the address of the storage; 0 in a by-reference slot is D's NULL. As
 // in DTrace, an unset string is "" here, but NULL as a dynamic variable. An unset structure is all zeros. Probe context: only the

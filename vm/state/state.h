@@ -3,9 +3,9 @@
 //
 // Memory that DIF may touch, as regions:
 //
-//   load and store   scratch in use; storage of globals and of clause-locals; data of dynamic variables
-//   load only        the string tables of all DIFOs; the zeros that stand for unset structures; captured memory; the
-//                    firing's names
+//   load and store   Scratch in use. Storage of globals and of clause-locals. Data of dynamic variables.
+//   load only        The string tables of all DIFOs. The zeros that stand for unset structures. Captured memory. The
+//                    firing's names.
 //
 // Only memory_access.h turns a value into a pointer. Probe context.
 
