@@ -33,12 +33,12 @@ inline constexpr CallSizes kOneSize = {CallSize{}, {}}, kStacks = {of_stack(kSha
 
 // How a case is run.
 struct PairTerms {
-  double uses = 1;               // of the row, that `with` has more
-  bool is_in_dvm = false;        // dvm's part is priced
-  bool is_on_heap = false;       // the string of `with`
+  double uses = 1;               // of the row, more in `with`
+  bool is_in_dvm = false;        // prices dvm's part
+  bool is_on_heap = false;       // string of `with`
   bool follows = false;          // `with` runs under -x followfork
-  bool acts = false;             // dvm acts on the process, whose string is on the heap
-  std::string_view larger = {};  // `with` of the second size, if it differs
+  bool acts = false;             // dvm acts on the process, its string on the heap
+  std::string_view larger = {};  // `with` of the second size, if different
   std::string_view probe = "calibrated:::entry";
   std::optional<StubKind> stub = {};  // nothing: the usual one
 };
