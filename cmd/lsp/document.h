@@ -62,10 +62,10 @@ struct Cursor {
   std::string_view keyword;  // of a tag
 
   // Offsets in the text.
-  size_t begin = 0;        // the description or word that ends at the cursor
-  size_t clause = 0;       // the first description of the clause
-  size_t body = 0;         // after the { of the clause; 0: the cursor is before it
-  size_t statement = 0;    // the statement
+  size_t begin = 0;   // the description or word that ends at the cursor
+  size_t clause = 0;  // the first description of the clause
+  size_t body = 0;    // after the { of the clause; 0: the cursor is before it
+  size_t statement = 0;
   std::string_view owner;  // context member: the expression with its arrow or dot
 };
 

@@ -53,10 +53,10 @@ struct CompileOptions {
   bool list_names = false;  // fill in CompileResult::names
   bool optimize = true;     // false: code without optimizations, for tests and comparisons
 
-  std::vector<Library> libraries;          // compiled before the programs, each after those that it depends on
-  dif::Attributes minimum{0, 0, 0};        // -x amin: refuses names that are less stable
+  std::vector<Library> libraries;          // compiled before the programs, dependencies first
+  dif::Attributes minimum{0, 0, 0};        // -x amin: refuses less stable names
   uint32_t version = dif::kNewestVersion;  // -x version: names of later versions are unknown
-  bool prefers_probes = false;             // -x pspec: a word outside of clauses is a probe before it is a type
+  bool prefers_probes = false;             // -x pspec: outside of clauses, a word is a probe before a type
 
   uint64_t scratch_size = 16 << 20;  // -x scratchsize: the largest alloca()
   uint64_t string_size = 256;        // -x strsize: sizeof (string)
