@@ -49,7 +49,7 @@ class ByUprobes(Asked):
     def counts_of_children(self, backend):
         result = dvm("run", "-q", "-x", f"backend={backend}", "-x", "followfork", "-n", "pid$target:libc.so.6:malloc:entry { @[execname] = count(); }",
                      "-c", "bash -c 'ls /etc/passwd; cat /etc/hostname; :'")
-        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.returncode, 0, result.stderr)
         says_so = "dvm: a followed process executed a program with a file in which an agent had probes; "
         self.assertTrue(result.stderr.startswith(says_so) if backend == "agent" else not result.stderr, result.stderr)
         return {name: count for name, count in rows(result) if name != "bash"}
