@@ -42,15 +42,16 @@ uint64_t time_apart(int turns) {
   return ordered_ticks() - begin;
 }
 
-// Cycles of the two chains at both distances, and cycles of the core in a tick of the counter. Takes three microseconds. The
-// chains are the middle ones of three, and the speed is the highest, because an interrupt may spoil one of them.
+// Cycles of the two chains at both distances, and cycles of the core in a tick of the counter. Takes ten microseconds: on some
+// processors the counter advances only every 10 ns, which must stay below a few percent of a chain. The chains are the middle
+// ones of three, and the speed is the highest, because an interrupt may spoil one of them.
 struct CoreReading {
   std::array<double, 2> cycles;
   double speed;
 };
 
 inline CoreReading read_core() {
-  constexpr int kChainTurns = 50, kTurns = 4;
+  constexpr int kChainTurns = 150, kTurns = 16;
   constexpr double kChainCycles = 3.0 * 10 * kChainTurns;
   std::array<double, 3> near, far;
   double speed = 0;
