@@ -19,7 +19,6 @@ namespace {
 using dif::Format;
 using dif::Opcode;
 
-constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
 #define TWO_NUMBERS "setx 7, %r1\nsetx 5, %r2\n"
 // A string that was just written takes longer to read than an old one, so the result of a subroutine is read once.
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
@@ -88,7 +87,7 @@ constexpr FormatCase kFormats[] = {
 // Opcodes whose format does not determine the case.
 const DifCase kSpecial[] = {
     {.row = "opcode/scmp"_row, .setup = "sets \"{s}\", %r1\nmov %r1, %r2\n", .body = "scmp %r1, %r2\n", .by_size = true},
-    {.row = "opcode/allocs"_row, .setup = "setx {n}, %r1\n", .body = "allocs %r1, %r2\n", .by_size = true, .copies = kFew},
+    {.row = "opcode/allocs"_row, .setup = "setx {n}, %r1\n", .body = "allocs %r1, %r2\n", .by_size = true},
     {.row = "opcode/copys"_row,
      .setup = SCRATCH "sets \"{s}\", %r1\nsetx {n}, %r2\n",
      .body = "copys %r1, %r2, %r4\n",
@@ -240,7 +239,6 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
     made.base += fmt::format(fmt::runtime(kReading), 6);
   }
   made.by_size = subroutine.cost == dif::CostClass::bytes;
-  made.copies = kFew;
   return made;
 }
 

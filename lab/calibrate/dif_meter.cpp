@@ -23,7 +23,6 @@ namespace {
 // Letters of the strings that by_size is found with: as likely as others, so no multiples of what is moved at once.
 constexpr unsigned kShort = 13, kLong = 197;
 constexpr size_t kCapturedBytes = 512;
-constexpr unsigned kTranslatedCopies = 32;  // at most: LLVM takes milliseconds for a long text
 
 // A process of one piece of memory, which can be written.
 class CaseHost final : public vm::Host {
@@ -134,11 +133,10 @@ vm::Price time_difference(const std::string& series, Runnable& text, Runnable* b
 vm::Price measure(const DifCase& one, unsigned letters, Bench& bench, const char* state = "") {
   const std::string series = fmt::format("{}{}{} {}", series_of(bench), one.row.name(), state, letters);
   const runtime::EngineId engine = bench.execution.engine;
-  const unsigned copies = engine == runtime::EngineId{} ? one.copies : std::min(one.copies, kTranslatedCopies);
-  const auto text = Runnable::make(case_text(one, one.body, copies, letters), letters, engine);
-  if (copies == 0) return time_difference(series, *text, nullptr, bench);
-  const auto base = Runnable::make(case_text(one, one.base, copies, letters), letters, engine);
-  return times(time_difference(series, *text, base.get(), bench), 1.0 / copies);
+  const auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters, engine);
+  if (one.copies == 0) return time_difference(series, *text, nullptr, bench);
+  const auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters, engine);
+  return times(time_difference(series, *text, base.get(), bench), 1.0 / one.copies);
 }
 
 // m without something, n with it; the body of the latter does it so many times.
