@@ -1,4 +1,4 @@
-// Tested by tests/unit/instrument/clause_code_test.cpp.
+// Tested by tests/unit/instrument/clause_globals_test.cpp.
 
 #include "runtime/instrument/agent/global_code.h"
 

@@ -1,4 +1,4 @@
-// The part of a capture program that describes an open file (captured_file.h). Tested by tests/unit/instrument/uprobe_test.cpp.
+// The part of a capture program that describes an open file (captured_file.h). Tested by tests/unit/instrument/uprobe_file_test.cpp.
 //
 // It walks from the file's directory entry to the root as the kernel's d_path() does, but without that function's locks, which
 // BPF cannot take. In the end it looks whether the descriptor still is this file.
