@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the size of the source's parts, and fails when one passes its bar:
 
-- a file has more than FILE_LINES lines;
+- a file has more than FILE_LINES lines, tests and benchmarks included;
 - of the functions, the median, the 95th percentile or the longest has more lines than its bar;
 - an opcode is named in more than OPCODE_FILES source files.
 
@@ -26,6 +26,12 @@ OPCODE_FILES = 5
 
 def sources():
     return sorted(f for top in TOPS for f in (ROOT / top).rglob("*") if f.suffix in (".h", ".cpp", ".c", ".def", ".d"))
+
+
+def long_files():
+    suffixes = (".h", ".cpp", ".c", ".def", ".d", ".py")
+    files = sorted(f for top in (*TOPS, "tests", "bench") for f in (ROOT / top).rglob("*") if f.suffix in suffixes)
+    return [f"{file.relative_to(ROOT)} has {lines} lines" for file in files if (lines := file.read_bytes().count(b"\n")) > FILE_LINES]
 
 
 def functions(files):
@@ -64,7 +70,7 @@ def long_functions(files):
 def main():
     files = sources()
     texts = {file: file.read_text() for file in files}
-    problems = [f"{file.relative_to(ROOT)} has {lines} lines" for file, text in texts.items() if (lines := text.count("\n")) > FILE_LINES]
+    problems = long_files()
     notes, found = long_functions(files)
     named = opcode_files(texts)
     notes.append(f"an opcode is named in at most {max(len(where) for where in named.values())} files")
