@@ -1,4 +1,5 @@
-// The part of a capture program that describes an open file (captured_file.h). Tested by tests/unit/instrument/uprobe_file_test.cpp.
+// The part of a capture program that describes an open file (captured_file.h). Tested by
+// tests/unit/instrument/uprobe_file_test.cpp.
 //
 // It walks from the file's directory entry to the root as the kernel's d_path() does, but without that function's locks, which
 // BPF cannot take. In the end it looks whether the descriptor still is this file.
@@ -32,16 +33,22 @@ void RecordEmitter::kernel_word(Register to, Register from, int32_t offset, int3
   load(to, fp, -8);
 }
 
-void RecordEmitter::open_file(uint32_t at) {
+// Null if the kernel does not tell where it keeps files.
+const FileLayout* RecordEmitter::begin_file(uint32_t at) {
   store(r7, at16(at), static_cast<int32_t>(kAbsent));
-  if (!file_layout()) return;
-  const FileLayout& kernel = *file_layout();
-  std::vector<Label> done;
+  if (!file_layout()) return nullptr;
   store(r7, DVM_FILE(end), CapturedFile::not_open);
   store(r7, DVM_FILE(names_size), 0);
-  find_file(kernel, at, done);
-  describe_file(kernel, at);
-  walk_path(kernel, at);
+  return &*file_layout();
+}
+
+void RecordEmitter::open_file(uint32_t at) {
+  const FileLayout* kernel = begin_file(at);
+  if (kernel == nullptr) return;
+  std::vector<Label> done;
+  find_file(*kernel, at, done);
+  describe_file(*kernel, at);
+  walk_path(*kernel, at);
   end_file(at, done);
 }
 
@@ -63,24 +70,21 @@ void RecordEmitter::end_file(uint32_t at, const std::vector<Label>& done) {
 
 // Its entry stands in place of the file.
 void RecordEmitter::working_directory(uint32_t at) {
-  store(r7, at16(at), static_cast<int32_t>(kAbsent));
-  if (!file_layout()) return;
-  const FileLayout& kernel = *file_layout();
+  const FileLayout* kernel = begin_file(at);
+  if (kernel == nullptr) return;
   std::vector<Label> done;
-  store(r7, DVM_FILE(end), CapturedFile::not_open);
-  store(r7, DVM_FILE(names_size), 0);
   task_address(r3);
-  kernel_word(r8, r3, kernel.directories);
+  kernel_word(r8, r3, kernel->directories);
   done.push_back(jump_if(BPF_JEQ, r8, 0));  // a process that ends
-  plus(r8, kernel.directory_entry);
+  plus(r8, kernel->directory_entry);
   store(r7, DVM_FILE(place), r8);
   kernel_word(r1, r8, 0);
   store(r7, DVM_FILE(file), r1);
   store(r7, DVM_FILE(entry), r1);
-  note_hashed(kernel, at);
-  kernel_word(r1, r8, kernel.directory_mount - kernel.directory_entry);
+  note_hashed(*kernel, at);
+  kernel_word(r1, r8, kernel->directory_mount - kernel->directory_entry);
   store(r7, DVM_FILE(mount_root), r1);
-  walk_path(kernel, at);
+  walk_path(*kernel, at);
   end_file(at, done);
 }
 

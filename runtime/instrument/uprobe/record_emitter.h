@@ -78,6 +78,7 @@ class RecordEmitter : protected KernelEmitter {
   void add_register(Register to, uint8_t word, uint8_t scale);
   void kernel_word(Register to, Register from, int32_t offset, int32_t bytes = 8);
   void task_address(Register to);
+  const FileLayout* begin_file(uint32_t at);
   void find_file(const FileLayout& kernel, uint32_t at, std::vector<Label>& done);
   void end_file(uint32_t at, const std::vector<Label>& done);
   void describe_file(const FileLayout& kernel, uint32_t at);
