@@ -20,13 +20,13 @@ LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
 ROOMS = (200 << 20, 232 << 20, 239 << 20, 270 << 20)  # bytes: enough for dvm, and too few for LLVM
 SCRIPT = 'BEGIN { printf("%d", (uint32_t)pid * 0 + 42); exit(0) }'
-# Under auto: each firing compares some hundred thousand bytes, so some hundred cost as much as LLVM.
+# Under auto: each firing compares some hundred thousand bytes, so some hundred firings cost as much as LLVM, in a second.
 COSTLY = """
 string s;
 BEGIN { s = "%s"; }
 tick-500hz { @ = sum(index(s, "aab")); @ = sum(index(s, "aaab")); @ = sum(index(s, "aaaab")); @ = sum(index(s, "aaaaab")); }
-tick-500hz /i++ == 3000/ { exit(0); }
-""" % ("a" * 4000)
+tick-500hz /i++ == 1000/ { exit(0); }
+""" % ("a" * 20000)
 ON_INTERPRETER = "dvm: clauses run on the interpreter: "
 
 OTHER_VERSION = """
@@ -103,7 +103,7 @@ class Translator(unittest.TestCase):
             self.assertIn(word, lines[0])
 
     def run_auto(self, *options, environment=None, before=None):
-        command = [self.dvm, "run", "-q", "-x", "strsize=8k", *options, "-n", COSTLY]
+        command = [self.dvm, "run", "-q", "-x", "strsize=32k", *options, "-n", COSTLY]
         run = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**dvmtest.ENV, **(environment or {})},
                              preexec_fn=before)
         if run.returncode == 77:
