@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -71,6 +72,12 @@ def privilege_missing_for(what, prefix=(), path=None):
     dvm's is no missing privilege."""
     answer = subprocess.run([*prefix, path or program("tracing_privilege"), what], capture_output=True, text=True, check=True)
     return answer.stdout.strip() or None
+
+
+def cpu_time_of_children():
+    """Seconds, of those that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def has_llvm():

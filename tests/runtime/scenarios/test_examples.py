@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import subprocess
 import tempfile
 import unittest
@@ -80,15 +79,11 @@ class Examples(dvmtest.PrivilegedTest):
         self.assertEqual(len(rows), 20, result.stdout)
 
     def test_bash_attaches_and_detaches_with_a_second_of_cpu_time(self):
-        def cpu_time():
-            used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return used.ru_utime + used.ru_stime
-
         shell = subprocess.Popen(["bash", "-c", "while :; do sleep 0.05; done"])
         try:
-            before = cpu_time()
+            before = dvmtest.cpu_time_of_children()
             result = dvm("run", "-n", "pid$target:bash::entry { @[probefunc] = count(); } tick-1 { exit(0); }", "-p", str(shell.pid))
-            taken = cpu_time() - before
+            taken = dvmtest.cpu_time_of_children() - before
             matched = int(re.search(r"matched (\d+) probes", result.stderr).group(1))
             self.assertGreater(matched, 1500, result.stderr)
             self.assertLess(taken, 1 if not SANITIZED else 20)
