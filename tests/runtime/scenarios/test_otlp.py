@@ -1,6 +1,5 @@
 """--otlp: metrics and records at a collector, one that checks, and ones that are slow, full, or gone."""
 
-import concurrent.futures
 import contextlib
 import http.server
 import json
@@ -16,7 +15,7 @@ import threading
 import time
 import unittest
 
-from dvmtest import DVM, ENV, dvm, errors_on_terminal, eventually, skip_or_fail
+from dvmtest import DVM, ENV, dvm, errors_on_terminal, eventually, skip_or_fail, together
 
 try:  # the published definitions of the protocol: requirements.txt
     from google.protobuf import json_format
@@ -79,7 +78,7 @@ class Request(http.server.BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def collector(*args, **kwargs):
     with Collector(*args, **kwargs) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=[0.02], daemon=True)  # shutdown() waits for as long
         thread.start()
         try:
             yield server
@@ -205,10 +204,9 @@ class OtlpTest(unittest.TestCase):
         self.assertGreater(int(points[-1]["startTimeUnixNano"]), int(points[0]["startTimeUnixNano"]))
 
     def test_temporary_failures_are_tried_again(self):
-        for failure in ((503, {"Retry-After": "1"}, b""), (429, {}, b""), (502, {}, b""), (504, {}, b""), None):
+        failures = ((503, {"Retry-After": "1"}, b""), (429, {}, b""), (502, {}, b""), (504, {}, b""), None)
+        for failure, (server, result) in zip(failures, together(self.run_with_first_answer, failures)):
             with self.subTest(failure=failure):
-                with collector(lambda path, number, failure=failure: failure if number == 0 else (200, {}, b"{}")) as server:
-                    result = run(server.url, 'BEGIN { printf("kept"); } tick-2s { exit(0); }')
                 self.assertEqual([record["body"]["stringValue"] for record in records_of(server)].count("kept"), 2)  # refused, then taken
                 for line in result.stderr.splitlines():
                     self.assertTrue(line.startswith(f"dvm: cannot export to {server.url}: "), line)
@@ -216,6 +214,11 @@ class OtlpTest(unittest.TestCase):
                 tries = [at for path, _, _, at in server.requests if path == "/v1/logs"]
                 if failure:  # libcurl itself tries again at once if a connection that it had used before is closed
                     self.assertGreater(tries[1] - tries[0], 0.7)
+
+    @staticmethod
+    def run_with_first_answer(first):
+        with collector(lambda path, number: first if number == 0 else (200, {}, b"{}")) as server:
+            return server, run(server.url, 'BEGIN { printf("kept"); } tick-2s { exit(0); }')
 
     def test_retry_after_is_obeyed(self):
         with collector(lambda path, number: (503, {"Retry-After": "2"}, b"") if number == 0 else (200, {}, b"{}")) as server:
@@ -265,11 +268,10 @@ class OtlpTest(unittest.TestCase):
                  (head("503 X", "Retry-After: " + "9" * 20, "Content-Length: 0"), "status 503.*" + waits),
                  (head("302 Found", "Location: /v1/logs", "Content-Length: 0"), "status 302.*2 records were rejected"), (head("204 No Content"), "^$"),
                  (head("200 OK", "Content-Type: application/x-protobuf", "Content-Length: 3") + b"\n\1\0", "^$"))
-        with concurrent.futures.ThreadPoolExecutor(len(cases)) as threads:
-            for (answer, said), result in zip(cases, threads.map(self.run_with_answer, [answer for answer, _ in cases])):
-                with self.subTest(answer and answer[:60]):
-                    self.assertEqual((result.returncode, result.stdout.strip()), (0, "x"))
-                    self.assertRegex(result.stderr, "(?s)" + said)
+        for (answer, said), result in zip(cases, together(self.run_with_answer, [answer for answer, _ in cases])):
+            with self.subTest(answer and answer[:60]):
+                self.assertEqual((result.returncode, result.stdout.strip()), (0, "x"))
+                self.assertRegex(result.stderr, "(?s)" + said)
 
     def run_with_answer(self, answer):
         """Each connection is answered with these bytes, or reset."""
