@@ -11,6 +11,7 @@
 #include "cmd/header.h"
 #include "cmd/script.h"
 #include "cmd/tracing.h"
+#include "cmd/usage.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/stability.h"
 
@@ -31,6 +32,7 @@ int print_version() {
 }  // namespace
 
 void add_modes(CLI::App& command, Modes& modes) {
+  const HelpGroup group(command, kNotTracing);
   command.set_help_flag("--help", "Print this help and exit");
   command.add_flag("-V", modes.version, "Print the version of D and exit");
   command.add_flag("-h", modes.header, "Write a C header for the probes that the script declares, like dvm header");

@@ -48,8 +48,8 @@ void add_record(CLI::App& app, CommandAction& chosen) {
   CLI::App* command = add_command(app, "record", "Trace with a D script and keep every event in a file",
                                   {"dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program"});
   command->add_option("-o", given->file, "Write the recording to this file (required)")->type_name("FILE")->required();
-  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->tracing.script);
+  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_tracing_options(*command, given->tracing, false);
   add_run_options(*command, given->tracing);
   command->callback([given, &chosen] { chosen = [given] { return record(*given); }; });

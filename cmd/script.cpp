@@ -21,6 +21,7 @@
 #include "cmd/parse_pid.h"
 #include "cmd/preprocess.h"
 #include "cmd/read_file.h"
+#include "cmd/usage.h"
 #include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
 #include "runtime/catalog/catalog.h"
@@ -170,6 +171,7 @@ Result<compiler::Source> read_program(const GivenProgram& given) {
 }  // namespace
 
 void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
+  const HelpGroup group(command, "Preprocessor");
   command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) on the scripts first");
   command.add_flag("-H", options.show_headers, "With -C: print the names of included files on standard error");
   for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C: define a macro"},
@@ -213,6 +215,7 @@ std::vector<std::string> command_line_settings(const ScriptOptions& given) {
 }
 
 void add_programs(CLI::App& command, ScriptOptions& options) {
+  const HelpGroup group(command, "Script");
   using Form = GivenProgram::Form;
   add_program(command, options, Form::name, "-n", "SCRIPT", "D script given as text");
   add_program(command, options, Form::file, "-s", "FILE", "D script in a file");
@@ -224,19 +227,25 @@ void add_programs(CLI::App& command, ScriptOptions& options) {
 }
 
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
-  command.add_flag("-v", options.verbose,
-                   "Print the backend and engine of each clause, the stability of names, and omitted probes");
   add_programs(command, options);
   command.add_option("-L", options.library_folders, "Also read the D libraries of this folder")
       ->type_name("DIR")
       ->allow_extra_args(false)
-      ->take_all();
-  add_preprocessor_options(command, options);
+      ->take_all()
+      ->group("Script");
   add_setting_options(command, options);
-  add_setting(command, options, "-X", "stdc", "LEVEL", "Set the preprocessor's conformity to the C standard: a, c, s or t");
+  add_preprocessor_options(command, options);
+  {
+    const HelpGroup group(command, "Preprocessor");
+    add_setting(command, options, "-X", "stdc", "LEVEL", "Set the preprocessor's conformity to the C standard: a, c, s or t");
+  }
+  command
+      .add_flag("-v", options.verbose, "Print the backend and engine of each clause, the stability of names, and omitted probes")
+      ->group("Output");
   command
       .add_option("operands", options.operands,
-                  "D script in a file, and its arguments $1, $2, ...; with -n or -s, arguments only")
+                  operands == "[SCRIPT]" ? "D script in a file"
+                                         : "D script in a file, and its arguments $1, $2, ...; with -n or -s, arguments only")
       ->option_text(operands)
       ->take_all();
 }
@@ -255,6 +264,7 @@ void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, co
 }
 
 void add_setting_options(CLI::App& command, ScriptOptions& options) {
+  const HelpGroup group(command, "Tracing");
   // Each when it is parsed, like those of add_setting(): the last one on the command line wins.
   const auto set = [&options](const std::string& setting) { options.settings.push_back(setting); };
   command.add_option_function<std::string>("-x", set, "Set a run-time option (dvm compile --options lists them)")
@@ -267,6 +277,7 @@ void add_setting_options(CLI::App& command, ScriptOptions& options) {
 }
 
 void add_process_options(CLI::App& command, ScriptOptions& options) {
+  const HelpGroup group(command, "Processes");
   // No error of usage in dtrace, so not one of CLI11's.
   auto is_pid = [](const std::string& text) {
     if (const auto pid = parse_pid(text); !pid) throw std::runtime_error(pid.error().message);

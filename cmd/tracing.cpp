@@ -21,6 +21,7 @@
 #include "cmd/libraries.h"
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
+#include "cmd/usage.h"
 #include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "common/clock.h"
@@ -304,16 +305,20 @@ Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& out
 }  // namespace
 
 void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output) {
-  command.add_flag("-q", options.script.quiet, "Print only the output of the script");
-  command.add_flag("-w", options.script.destructive, "Allow destructive actions");
-  command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
-  command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped");
-  command.add_flag_callback(
-      "-e", [&options] { options.compile_only = options.script.may_match_nothing = true; },
-      "Compile the script and find its probes, then exit");
+  command.add_flag("-w", options.script.destructive, "Allow destructive actions")->group("Tracing");
+  command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped")->group("Tracing");
+  command
+      .add_flag_callback(
+          "-e", [&options] { options.compile_only = options.script.may_match_nothing = true; },
+          "Compile the script and find its probes, then exit")
+      ->group(kNotTracing);
   command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
-      ->check(CLI::IsMember({"table", "json"}));
+      ->check(CLI::IsMember({"table", "json"}))
+      ->group("Cost");
+  const HelpGroup group(command, "Output");
+  command.add_flag("-q", options.script.quiet, "Print only the output of the script");
+  command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
   if (with_output)
     command.add_option("-o", options.output, "Append the output to this file")
         ->type_name("FILE")
@@ -321,6 +326,7 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 }
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
+  const HelpGroup group(command, "Output");
   command.add_flag("--json", options.as_json,
                    fmt::format("Print results as JSON, one object per line ({})", documentation("docs/json.md")));
   add_view_options(command, options.view);
@@ -328,8 +334,9 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       .add_option("--trace-events", options.trace_events, "Write records as trace events, which Perfetto opens, into this file")
       ->type_name("FILE");
   add_export_options(command, options.exports);
-  command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
   command.add_flag("-S", options.list_dif, "List the DIF on standard error, as dtrace -S does");
+  command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit")->group(kNotTracing);
+  const HelpGroup tracing(command, "Tracing");
   add_setting(command, options.script, "-b", "bufsize", "SIZE", "Set the size of a principal buffer, like -x bufsize");
   command.add_flag_function(
       "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");

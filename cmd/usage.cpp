@@ -98,6 +98,13 @@ class HelpFormatter : public CLI::Formatter {
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
+HelpGroup::HelpGroup(CLI::App& command, const char* heading)
+    : command_(command), before_(command.option_defaults()->get_group()) {
+  command_.option_defaults()->group(heading);
+}
+
+HelpGroup::~HelpGroup() { command_.option_defaults()->group(before_); }
+
 std::vector<std::string> spell_out_help(std::vector<std::string> words) {
   if (words.empty() || words[0] != "help") return words;
   words.erase(words.begin());

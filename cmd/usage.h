@@ -17,6 +17,22 @@ namespace dvm::cmd {
 // needed.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
+// The heading in --help of options that do something else than tracing.
+inline constexpr const char* kNotTracing = "Instead of tracing";
+
+// While it exists, options are added under this heading of --help.
+class HelpGroup {
+ public:
+  HelpGroup(CLI::App& command, const char* heading);
+  ~HelpGroup();
+  HelpGroup(const HelpGroup&) = delete;
+  HelpGroup& operator=(const HelpGroup&) = delete;
+
+ private:
+  CLI::App& command_;
+  const std::string before_;
+};
+
 // Turns "help run" into "run --help".
 std::vector<std::string> spell_out_help(std::vector<std::string> words);
 

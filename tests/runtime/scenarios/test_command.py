@@ -108,6 +108,13 @@ class Usage(unittest.TestCase):
             self.assertNotIn("\n\n\n", text)
             self.assertIn("\n\nExamples:\n", text)
 
+    def test_every_option_of_run_has_a_heading(self):
+        groups = dict(re.findall(r"(?ms)^(\S[^\n]*):\n(.*?)\n(?:\n|\Z)", dvmtest.dvm("run", "--help").stdout))
+        for option, group in (("-p", "Processes"), ("-n", "Script"), ("-x", "Tracing"), ("-C", "Preprocessor"), ("--json", "Output"),
+                              ("-l", "Instead of tracing"), ("--account", "Cost"), ("--rate", "With --predict")):
+            self.assertRegex(groups[group], rf"(?m)^  {option}\b")
+        self.assertNotIn("Options", groups)
+
     def test_help(self):
         for words, also in (([], ["--help"]), (["run"], ["run", "--help"]), (["cost", "predict"], ["cost", "predict", "--help"])):
             result = dvmtest.dvm("help", *words)
