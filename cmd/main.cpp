@@ -16,6 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "cmd/dtrace.h"
+#include "cmd/libraries.h"
 #include "cmd/option_problem.h"
 #include "cmd/usage.h"
 #include "cmd/version.h"
@@ -63,9 +64,12 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("-V,--version", dvm::cmd::version_text, "Print the version, the commit, the engines and the backends");
   app.set_help_flag("-h,--help", "Print this help and exit");
-  app.footer(dvm::cmd::examples(
-      {"dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234", "dvm run script.d -c './program --flag'",
-       "dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program", "dvm replay trace.dvm script.d"}));
+  app.footer("dvm help COMMAND lists the options of a command. The manual begins at " +
+             dvm::cmd::documentation("docs/manual/README.md") + ".\n\n" +
+             dvm::cmd::examples({"dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234",
+                                 "dvm run script.d -c './program --flag'",
+                                 "dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program",
+                                 "dvm replay trace.dvm script.d"}));
   dvm::cmd::CommandAction chosen;
   dvm::cmd::add_run(app, chosen);
   dvm::cmd::add_record(app, chosen);
