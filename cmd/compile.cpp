@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -26,9 +27,53 @@ struct CompileCommand {
   std::string file;  // --dif
 };
 
+std::string size_text(int64_t bytes) {
+  constexpr std::array kUnits = {"", "k", "m", "g"};
+  size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < kUnits.size(); unit++) bytes /= 1024;
+  return fmt::format("{}{}", bytes, kUnits[unit]);
+}
+
+// A time as such if it is one in milliseconds, otherwise as the frequency from which it was computed.
+std::string rate_text(int64_t ns) {
+  if (ns % 1'000'000'000 == 0) return fmt::format("{}s", ns / 1'000'000'000);
+  return ns % 1'000'000 == 0 ? fmt::format("{}ms", ns / 1'000'000) : fmt::format("{}hz", (1'000'000'000 + ns / 2) / ns);
+}
+
+// Empty: the option is unset, or off.
+std::string default_text(const dif::OptionInfo& row) {
+  using Kind = dif::OptionKind;
+  if (row.standard < 0) return "";
+  if (row.kind == Kind::size) return size_text(row.standard);
+  if (row.kind == Kind::rate) return rate_text(row.standard);
+  if (row.kind == Kind::number) return std::to_string(row.standard);
+  if (row.kind == Kind::flag) return row.standard != 0 ? "on" : "";
+  const std::vector<std::string> words = dif::option_words(row);
+  return static_cast<size_t>(row.standard) < words.size() ? words[static_cast<size_t>(row.standard)] : "";
+}
+
+enum class Support : uint8_t { full, ignored, refused };
+
+Support support_of(const dif::OptionInfo& row) {
+  if (!row.unsupported.empty()) return Support::refused;
+  return row.text.starts_with("no effect") ? Support::ignored : Support::full;
+}
+
+void list_options(Support support) {
+  for (const dif::OptionInfo& row : dif::kOptions) {
+    if (support_of(row) != support) continue;
+    const std::string value = support == Support::full ? default_text(row) : "";
+    fmt::print("{:<16}{}{}{}\n", row.name, row.text, value.empty() ? "" : fmt::format(" (default {})", value),
+               row.unsupported.empty() ? "" : fmt::format(" (refused: {})", row.unsupported));
+  }
+}
+
 int list_options() {
-  for (const dif::OptionInfo& row : dif::kOptions)
-    fmt::print("{:<16}{}{}\n", row.name, row.text, row.unsupported.empty() ? "" : fmt::format(" (refused: {})", row.unsupported));
+  list_options(Support::full);
+  fmt::print("\nAccepted for compatibility with dtrace:\n");
+  list_options(Support::ignored);
+  fmt::print("\nRefused:\n");
+  list_options(Support::refused);
   return 0;
 }
 
@@ -86,8 +131,8 @@ void add_compile(CLI::App& app, CommandAction& chosen) {
   CLI::App* command =
       add_command(app, "compile", "Check a script; print its DIF or write it to a file",
                   {"dvm compile script.d", "dvm compile -n 'BEGIN { trace(1 + 2); }'", "dvm compile --dif script.dif script.d"});
-  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->tracing.script);
+  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_tracing_options(*command, given->tracing, true);
   command->add_flag("-S", given->listing, "List the DIF, as dtrace -S does (default without --dif)");
   command->add_option("--dif", given->file, "Write the compiled script to this file, for dvm exec")->type_name("FILE");

@@ -57,8 +57,13 @@ class Listing(unittest.TestCase):
                           dvm(*words, "sched:::off-cpu").stdout)
 
     def test_options_are_listed(self):
-        result = dvm("compile", "--options")
-        self.assertIn("strsize", result.stdout)
+        known, ignored, refused = dvm("compile", "--options").stdout.split("\n\n")
+        self.assertRegex(known, r"(?m)^strsize .*\(default 256\)$")
+        for default in ("bufsize .*4m", "ringsize .*8m", "aggrate .*1s", "cleanrate .*101hz", "demangle .*on", "return .*safe", "nspec .*1"):
+            self.assertRegex(known, rf"(?m)^{default}\)$")
+        self.assertRegex(known, r"(?m)^quiet  (?!.*default)")
+        self.assertRegex(ignored, r"(?m)^bpflog .*no effect")
+        self.assertTrue(all("(refused: " in line for line in refused.splitlines()[1:]), refused)
 
     def test_ast(self):
         result = dvm("compile", "--ast", "-n", "BEGIN { x = 1 + 2; }")
