@@ -29,8 +29,9 @@ Result<uint16_t> Delivery::share(const RecordLayouts& layouts, int32_t pid, cons
 void Delivery::note_cut_stacks(std::vector<std::string>& notes, std::string_view more) {
   const uint64_t cut = unwinder_.take_cut();
   if (cut == 0) return;
-  notes.push_back(fmt::format("{} stack{} where the captured part of {} does; -x ustackunwind={} captures more, 64k the most",
-                              cut, cut == 1 ? " ends" : "s end", cut == 1 ? "it" : "them", more));
+  notes.push_back(
+      fmt::format("{} stack{} cut, because too little of {} was captured; -x ustackunwind={} captures more (64k at most)", cut,
+                  cut == 1 ? " is" : "s are", cut == 1 ? "it" : "them", more));
 }
 
 }  // namespace dvm::runtime

@@ -42,7 +42,7 @@ class Stacks(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", "-x", "ustackunwind=1", "-n", "pid$target:stacks_bare:bottom:entry { ustack(); }", "-c", program("stacks_bare"))
         # By chance of where the stack begins, the little that is captured may hold all frames.
         are_cut = result.stdout.count("`_start") < result.stdout.count("`bottom")
-        note = r"^dvm: \d+ stacks? ends? where the captured part of (it|them) does; " if are_cut else r"^$"
+        note = r"^dvm: \d+ stacks? (is|are) cut, because too little of (it|them) was captured; " if are_cut else r"^$"
         self.assertRegex(result.stderr, note)
         self.assertEqual(whole[-1][:8], ["bottom"] + ["deep"] * 6 + ["main"])
         self.assertTrue(all(functions[:1] == ["bottom"] for functions in part))
@@ -55,8 +55,8 @@ class Stacks(dvmtest.PrivilegedTest):
                          "-c", program("stacks_large")]
                 cut, whole = dvm(*words), dvm(*words, "-x", "ustackunwind=64k")
                 notes = [re.sub(r"dvm: without BPF, .*\n", "", result.stderr) for result in (cut, whole)]
-                self.assertEqual(notes, ["dvm: 3 stacks end where the captured part of them does; "
-                                 f"-x ustackunwind={more} captures more, 64k the most\n", ""], words)
+                self.assertEqual(notes, ["dvm: 3 stacks are cut, because too little of them was captured; "
+                                 f"-x ustackunwind={more} captures more (64k at most)\n", ""], words)
                 depths = [result.stdout.count("`") or int(result.stdout) for result in (cut, whole)]
                 self.assertLess(depths[0], depths[1], words)
                 self.assertGreaterEqual(depths[1], 24, words)
