@@ -18,7 +18,8 @@
 #include "runtime/symbol/maps.h"
 
 // What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns
-// its argument. And a way there through functions that have frame pointers and call frame information, up to one that has
+// its argument. The one for an agent also counts to twelve, because a function with less work hides less of a jump at its entry
+// than functions do. And a way there through functions that have frame pointers and call frame information, up to one that has
 // neither. A stub lies in one page.
 extern "C" {
 uint64_t dvm_stub_emulated(uint64_t argument);
@@ -43,7 +44,7 @@ asm(".pushsection .text\n"
     DVM_STUB(nop, "nop", "")
     DVM_STUB(nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", "")
     DVM_STUB(moved, ".byte 0x89, 0xf8", "push %rbp\npop %rbp\n")
-    DVM_STUB(framed, "push %rbp", "mov %rsp, %rbp\nnop\npop %rbp\n")
+    DVM_STUB(framed, "push %rbp", "mov %rsp, %rbp\nxor %eax, %eax\n1: inc %eax\ncmp $12, %eax\njne 1b\npop %rbp\n")
     // clang-format on
     ".type dvm_stub_deeper, @function\ndvm_stub_deeper:\n.cfi_startproc\n"
     "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6\n"
