@@ -74,6 +74,7 @@ dvm_library(symbol
   symbol/rust_passing.cpp
   symbol/signature.cpp
   symbol/source_places.cpp
+  symbol/stack_switches.cpp
   symbol/stapsdt.cpp
   symbol/stapsdt_arguments.cpp
   symbol/started_as.cpp

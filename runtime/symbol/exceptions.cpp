@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/symbol/open_elf.h"
+#include "runtime/symbol/stack_switches.h"
 
 namespace dvm::runtime {
 namespace {
@@ -56,6 +57,12 @@ bool imports_of(const LinkedFile& file, const LinkedFile& other) {
   });
 }
 
+// Functions of the C library for other stacks.
+bool imports_switches(const LinkedFile& file) {
+  const auto imports = [&](const char* name) { return file.imports.contains(name); };
+  return imports("makecontext") || imports("swapcontext") || imports("setcontext");
+}
+
 bool is_idle(const LinkedFile& file) { return file.is_runtime || file.is_allocator || file.is_c_library; }
 
 }  // namespace
@@ -68,6 +75,7 @@ LinkedFile LinkedFile::read(const MappedObject& object) {
   const auto exports = [&](const char* name) { return !object.is_program && file.exports.contains(name); };
   file.is_c_library = exports("__libc_start_main") || object.name.starts_with("libpthread");
   file.is_runtime = exports("_Unwind_RaiseException") || exports("__cxa_throw");
+  file.switches_stacks = !file.is_c_library && (imports_switches(file) || runtime::switches_stacks(elf.get()));
   file.is_allocator = exports("malloc") && !file.is_runtime && !file.is_c_library;
   return file;
 }
@@ -85,6 +93,10 @@ bool can_throw(std::span<const LinkedFile* const> files) {
   }
   return std::any_of(counting.begin(), counting.end(),
                      [](const LinkedFile* file) { return file->is_runtime || file->has_handlers; });
+}
+
+bool can_switch_stacks(std::span<const LinkedFile* const> files) {
+  return std::any_of(files.begin(), files.end(), [](const LinkedFile* file) { return file->switches_stacks; });
 }
 
 }  // namespace dvm::runtime

@@ -32,6 +32,7 @@ namespace dvm::runtime {
 struct LinkedFile {
   std::unordered_set<std::string> imports, exports;
   bool has_handlers = true;
+  bool switches_stacks = true;  // runtime/symbol/stack_switches.h
   bool is_runtime = false, is_allocator = false, is_c_library = false;
 
   // For a file that cannot be read, the worst case.
@@ -40,5 +41,8 @@ struct LinkedFile {
 
 // True if an exception may pass a function of a process that has these files mapped.
 bool can_throw(std::span<const LinkedFile* const> files);
+
+// True if a function of such a process may be suspended on one stack while others run on another.
+bool can_switch_stacks(std::span<const LinkedFile* const> files);
 
 }  // namespace dvm::runtime

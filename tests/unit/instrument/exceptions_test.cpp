@@ -83,6 +83,9 @@ TEST(Exceptions, AreReadFromFiles) {
   const LinkedFile of_c = LinkedFile::read(unmapped_program(DVM_BINARY_DIR "/tests/unit/instrument/source_pie"));
   EXPECT_FALSE(of_c.has_handlers);
   EXPECT_FALSE(of_c.imports.empty());
+  EXPECT_FALSE(of_c.switches_stacks);
+  EXPECT_FALSE(read_mapped("libc.so").switches_stacks) << "only those that import it use it";
+  EXPECT_TRUE(LinkedFile::read(unmapped_program(DVM_BINARY_DIR "/tests/programs/coroutines")).switches_stacks);
   EXPECT_TRUE(LinkedFile::read(unmapped_program(DVM_BINARY_DIR "/tests/unit/instrument/source_static")).has_handlers);
 }
 
