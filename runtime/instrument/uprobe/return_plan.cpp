@@ -6,6 +6,7 @@
 #include "runtime/code/frame_index.h"
 #include "runtime/symbol/demangle.h"
 #include "runtime/symbol/maps.h"
+#include "runtime/symbol/stack_switches.h"
 
 namespace dvm::runtime {
 namespace {
@@ -36,8 +37,8 @@ Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int
   return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 
-bool ReturnPlanner::has_exceptions(int32_t pid) {
-  const auto [entry, is_new] = throws_.try_emplace(pid, true);
+const ReturnPlanner::Passing& ReturnPlanner::passing(int32_t pid) {
+  const auto [entry, is_new] = passing_.try_emplace(pid);
   const auto objects = is_new ? mapped_objects(pid) : Error{""};
   if (!objects) return entry->second;
   std::vector<const LinkedFile*> files;
@@ -46,7 +47,7 @@ bool ReturnPlanner::has_exceptions(int32_t pid) {
     if (is_unread) file->second = LinkedFile::read(object);
     files.push_back(&file->second);
   }
-  return entry->second = can_throw(files);
+  return entry->second = {can_throw(files), can_switch_stacks(files)};
 }
 
 // Size of the function there, by its symbol or by what unwinders know; 0 if unknown.
@@ -86,6 +87,7 @@ bool ReturnPlanner::is_called_as_usual(const UprobeSite& site) {
 
 bool ReturnPlanner::has_usual_return_address(const UprobeSite& site, const ModuleCode& file) {
   constexpr int kMostJumps = 3;
+  if (switches_stacks(file.bytes(site.offset, site.size))) return false;  // it returns where another one was called
   uint64_t offset = site.offset, size = site.size;
   for (int i = 0; i <= kMostJumps; i++) {
     const Beginning beginning = read_beginning(file.bytes(offset, size));
@@ -102,8 +104,12 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   if (!has_usual_return_address(site, file))
     return "not all instructions that leave the function are known, and its return address is none that a return probe may "
            "replace";
-  if (by != ReturnBy::uretprobe && !is_leaf && has_exceptions(site.pid))
+  const bool is_passed = by != ReturnBy::uretprobe && !is_leaf;
+  if (is_passed && passing(site.pid).exceptions)
     return "not all instructions that leave the function are known, and an exception through a return probe ends the program";
+  if (is_passed && passing(site.pid).switches)
+    return "not all instructions that leave the function are known, and a return probe that the program leaves for another stack "
+           "ends it";
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
 }
 

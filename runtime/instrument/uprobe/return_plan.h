@@ -8,8 +8,10 @@
 //     - it is written in Go, whose stacks are moved
 //     - its return address lies elsewhere than a call leaves
 //       it (_start, the dynamic linker's resolver), or is
-//       kept for later (setjmp, vfork)
+//       kept for later (setjmp, vfork, switches of stacks)
 //     - it calls itself: the kernel follows 64 levels
+//     - the program switches stacks, as coroutines do: the
+//       kernel follows one (runtime/symbol/stack_switches.h)
 //     - a clause asks for the exit (arg0) and there are several
 //     - a clause shows the stack: a walk ends at a replaced
 //       return address
@@ -61,7 +63,10 @@ class ReturnPlanner {
  private:
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
   Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
-  bool has_exceptions(int32_t pid);
+  struct Passing {
+    bool exceptions = true, switches = true;
+  };
+  const Passing& passing(int32_t pid);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
   uint64_t size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset);
   std::string_view harm_of_uretprobe(const UprobeSite& site, const ModuleCode& file, bool is_leaf, ReturnBy by);
@@ -69,8 +74,8 @@ class ReturnPlanner {
   bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);
 
   ElfCache cache_;
-  std::map<std::string, LinkedFile> linked_;  // by the path that opens it
-  std::map<int32_t, bool> throws_;
+  std::map<std::string, LinkedFile> linked_;                   // by the path that opens it
+  std::map<int32_t, Passing> passing_;                         // what may pass functions of the process
   std::map<std::string, std::unique_ptr<CallFrames>> frames_;  // by path; null: it has no such information
 };
 

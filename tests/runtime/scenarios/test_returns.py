@@ -1,6 +1,7 @@
 """Return probes: each return is seen once with its value, and the program does what it does untraced."""
 
 import re
+import subprocess
 import unittest
 
 import dvmtest
@@ -78,6 +79,22 @@ class Unwinders(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("10000 4 14", result.stdout)
         self.assertRegex(result.stdout, r"libgcc_s\S+ +\d+")
+
+
+class Coroutines(dvmtest.PrivilegedTest):
+    """The kernel forgets uretprobes of functions that are suspended on another stack, and then kills the program."""
+
+    def test_all_returns(self):
+        for words in ([], ["own"]):
+            for options in ([], ["-x", "backend=agent"]):
+                with self.subTest(words, options=options):
+                    plain = subprocess.run([program("coroutines"), *words], capture_output=True, text=True, check=True).stdout
+                    result = dvm("run", "-q", *options, "-n", "pid$target:a.out::return { @[probefunc] = count(); }", "-c", " ".join([program("coroutines"), *words]))
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertIn(plain, result.stdout)
+                    counts = dict(re.findall(r"^ +(\w+) +(\d+)$", result.stdout, re.M))
+                    self.assertEqual(counts["descend"], plain.split()[0])
+                    self.assertNotIn("drop", result.stderr)
 
 
 class Harmless(dvmtest.PrivilegedTest):
