@@ -35,7 +35,7 @@ std::string size_text(int64_t bytes) {
 }
 
 // A time as such if it is one in milliseconds, otherwise as the frequency from which it was computed.
-std::string rate_text(int64_t ns) {
+std::string period_text(int64_t ns) {
   if (ns % 1'000'000'000 == 0) return fmt::format("{}s", ns / 1'000'000'000);
   return ns % 1'000'000 == 0 ? fmt::format("{}ms", ns / 1'000'000) : fmt::format("{}hz", (1'000'000'000 + ns / 2) / ns);
 }
@@ -45,7 +45,7 @@ std::string default_text(const dif::OptionInfo& row) {
   using Kind = dif::OptionKind;
   if (row.standard < 0) return "";
   if (row.kind == Kind::size) return size_text(row.standard);
-  if (row.kind == Kind::rate) return rate_text(row.standard);
+  if (row.kind == Kind::rate) return period_text(row.standard);
   if (row.kind == Kind::number) return std::to_string(row.standard);
   if (row.kind == Kind::flag) return row.standard != 0 ? "on" : "";
   const std::vector<std::string> words = dif::option_words(row);
