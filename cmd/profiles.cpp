@@ -56,10 +56,11 @@ Error not_found(const std::string& name, int reason) {
 }
 
 Error not_calibrated(const std::string& path) {
-  return {fmt::format(
-      "there is no profile of this machine{}\n    hint: 'dvm cost calibrate' measures one in less than a minute; --profile "
-      "pentium4-1700 prices a script on a published machine",
-      path.empty() ? "" : " (" + path + ")")};
+  return {
+      fmt::format("there is no profile of this machine{}\n    hint: 'dvm cost calibrate' measures one in about a minute; "
+                  "pentium4-1700 is the "
+                  "profile of a published machine",
+                  path.empty() ? "" : " (" + path + ")")};
 }
 
 void warn_of(const std::string& file, const vm::Profile& profile) {
