@@ -19,12 +19,12 @@ namespace dvm::lab {
 
 // What is measured, and the equations that predict it.
 enum class Measure : uint8_t {
-  share,   // % of a CPU at the traced rate: traced share - untraced share * traced / untraced rate; (7), (8)
-  timer,   // % of a CPU: interrupts by timers, and dvm's share; (7), (8)
-  call,    // ns a round at full speed: the CPU time of traced rounds less that of untraced ones, and dvm's; (4)
-  plain,   // clocks a round, less those of the baseline; no prediction
-  peer,    // ns a round, traced by bpftrace
-  absent,  // not here: `program` says why
+  share,   // Per cent of a CPU at the traced rate: traced share - untraced share * traced / untraced rate. Equations (7), (8).
+  timer,   // Per cent of a CPU: interrupts by timers, and dvm's share. Equations (7), (8).
+  call,    // Nanoseconds a round at full speed: CPU time of traced rounds less that of untraced ones, and dvm's. Equation (4).
+  plain,   // Clocks a round, less those of the baseline. No prediction.
+  peer,    // Nanoseconds a round, traced by bpftrace.
+  absent,  // Not measured: `program` says why.
 };
 
 struct LiveRow {

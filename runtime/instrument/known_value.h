@@ -18,14 +18,14 @@ namespace dvm::runtime::known {
 struct KnownValue {
   enum class Kind : uint8_t {
     unknown,
-    constant,  // number
-    word,      // word + number
-    copy,      // the address, in D memory, of a copy of the memory at word + number
-    limited,   // word or, on another path, number: a size with a limit
-    shifted,   // (word + number) << 32, an intermediate step of `narrow`
-    narrow,    // the lower 32 bits of word + number
-    other,     // an integer that another firing has stored in `variable`, plus a constant
-    file,      // 8 * narrow plus less than 8: an index of dvm_file_number[] and dvm_file_text[]
+    constant,  // `number`.
+    word,      // `word` + `number`.
+    copy,      // The address, in D memory, of a copy of the memory at `word` + `number`.
+    limited,   // `word` or, on another path, `number`: a size with a limit.
+    shifted,   // (`word` + `number`) << 32, an intermediate step of `narrow`.
+    narrow,    // The lower 32 bits of `word` + `number`.
+    other,     // An integer that another firing has stored in `variable`, plus a constant.
+    file,      // 8 * narrow plus less than 8: an index of dvm_file_number[] and dvm_file_text[].
   };
   Kind kind = Kind::unknown;
   Word word;

@@ -1,16 +1,17 @@
 #pragma once
 // The session behind a Handle: backends, enabling and consumer, joined in one thread.
-//   handle.cpp        Opens, enables, starts and stops.
-//   loop.cpp          Waits, polls, and works at the rates.
-//   probing.h         Turns probe descriptions into probes that are on.
-//   late_probes.h     Handles files that are mapped while tracing, and processes that fork.
-//   collector.h       Moves data from the backends' buffers to the output.
-//   accounting.h      Sums up the cost.
-//   placements.h      Says where clauses run.
-//   translations.h    Replaces the interpreter by machine code.
-//   drop_reports.h    Reports losses.
-//   exports.h         Makes snapshots for exporters.
-//   pacer.h, wake.h   Decide how long to wait, and end the wait.
+//
+// - handle.cpp        opens, enables, starts and stops
+// - loop.cpp          waits, polls, and works at the rates
+// - probing.h         turns probe descriptions into probes that are on
+// - late_probes.h     handles files that are mapped while tracing, and processes that fork
+// - collector.h       moves data from the backends' buffers to the output
+// - accounting.h      sums up the cost
+// - placements.h      says where clauses run
+// - translations.h    replaces the interpreter by machine code
+// - drop_reports.h    reports losses
+// - exports.h         makes snapshots for exporters
+// - pacer.h, wake.h   decide how long to wait, and end the wait
 
 #include <algorithm>
 #include <memory>

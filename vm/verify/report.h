@@ -1,11 +1,11 @@
 #pragma once
 // The parts of the verifier. Each checks one property and appends the errors that it finds:
 //
-//   check_operands   opcodes, registers, unused operands
-//   check_tables     indices of integers and strings
-//   check_branches   targets, the final ret
-//   check_types      variables and subroutines exist and have the right kind
-//   check_flow       on every path, registers are written before they are read, and the depth of the tuple stack is right
+// - check_operands   opcodes, registers, unused operands
+// - check_tables     indices of integers and strings
+// - check_branches   targets, the final ret
+// - check_types      variables and subroutines exist and have the right kind
+// - check_flow       on every path, registers are written before they are read, and the depth of the tuple stack is right
 //
 // Flow is checked only in a DIFO that passed the other checks.
 

@@ -17,12 +17,12 @@ namespace dvm::runtime {
 // A clause that has records of its own.
 struct KnownRecord {
   uint32_t epid = 0;
-  uint64_t cookies[2] = {};                    // of its records; the second one may be 0
-  std::vector<vm::VariableValue> variables{};  // the first values of a record
-  bool has_time = false;                       // the value behind them
-  bool has_fault = false;                      // the last value: an address that could not be read, or 0
-  bool ends_run = false;                       // the thread has ended it
-  bool is_seen = false;                        // the time of the record is from before the value behind the variables
+  uint64_t cookies[2] = {};                    // Those of its records. The second one may be 0.
+  std::vector<vm::VariableValue> variables{};  // The first values of a record.
+  bool has_time = false;                       // The value behind the variables is a time.
+  bool has_fault = false;                      // The last value is an address that could not be read, or 0.
+  bool ends_run = false;                       // The thread has ended the run.
+  bool is_seen = false;                        // The time of the record is from before the value behind the variables.
 
   size_t value_bytes() const {
     return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time + has_fault) * sizeof(uint64_t);

@@ -1,12 +1,13 @@
 #pragma once
 // The BPF program that writes a record of one layout. It runs in the traced thread, at the firing:
 //
-//   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops of the CPU += 1, end
-//           head, times, pid and tid, comm, arguments, the user stack
-//           each slot: read the memory without faulting; slots whose address lies in another slot come last. If that failed and
-//           attempts remain: slow
-//           put the record into the ring; no room: drops of the CPU += 1; end
-//   slow:   give the record back if it is in the ring, fault the pages of all slots in (this may sleep), go to again
+// 1. Begin a record on the BPF stack or, if it is too large for that, in the ring. No room there: count a drop, end.
+// 2. Fill in the head, the times, pid and tid, comm, the arguments and the user stack.
+// 3. For each slot, read the memory without faulting. Slots whose address lies in another slot come last. If a read failed and
+//    attempts remain: slow.
+// 4. Put the record into the ring. No room: count a drop. End.
+//
+// Slow: give the record back if it is in the ring, fault the pages of all slots in (this may sleep), and start again.
 //
 // At a tracepoint nothing can sleep, so there is no slow part; instead a gate stands first (kernel_emitter.h).
 //
