@@ -15,7 +15,7 @@ bool is_any(const Type* t) { return is_integer(t); }
 bool is_address(const Type* t) { return is_pointer(t) || is_integer(t); }
 bool is_long_double(const Type* t) { return is_floating(t) && resolve(*t).size == 16; }
 bool is_character(const Type* t) { return is_integer(t) && resolve(*t).size <= 4; }
-bool is_time(const Type* t) { return is_integer(t) && resolve(*t).size == 8; }
+bool is_word(const Type* t) { return is_integer(t) && resolve(*t).size == 8; }
 
 // Integers of one size: exactly of that sign, or of either for the hexadecimal ones.
 template <unsigned size, bool sign>
@@ -70,7 +70,7 @@ constexpr ConversionRow kConversions[] = {
     {"p", kAddress, is_address},
     {"P", "uint16_t", is_exactly<2, false>},
     {"s S", kText, is_text},
-    {"T Y", "int64_t", is_time},
+    {"T Y", "int64_t", is_word},
 };
 
 bool has_word(std::string_view words, std::string_view word) {
@@ -118,9 +118,15 @@ class FormatCheck {
     bool is_null = false;
   };
 
-  bool fail(Tag tag, Location where, std::string message) {
-    s_.error(tag, where, std::move(message));
+  bool fail(Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
+    s_.error(tag, where, std::move(message), std::move(hints));
     return false;
+  }
+
+  // An address of a string in the process, for a conversion that takes the string.
+  static std::vector<std::string> hints(const ConversionRow& row, const FormatArgument& v) {
+    if (row.accepts != is_text || !(is_pointer(v.type) || is_word(v.type))) return {};
+    return {"copyinstr(address) reads the string at an address of the process"};
   }
 
   bool check(const Conversion& c) {
@@ -160,7 +166,8 @@ class FormatCheck {
     return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
                 fmt::format("{}( ) {} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
                             "{}\n\t  argument: {}",
-                            call_.name, what, number_, c.name, row.prototype, v.type->name));
+                            call_.name, what, number_, c.name, row.prototype, v.type->name),
+                aggregated_ ? std::vector<std::string>() : hints(row, v));
   }
 
   // A bare address is one of $target; a symbol action records its process.
