@@ -20,6 +20,13 @@ std::optional<std::string> expand(const ProbeName& probe, Session& s) {
   });
 }
 
+// "malloc:entry" is a description of a function or system call without its provider.
+std::vector<std::string> provider_hints(const dif::ProbeDesc& desc) {
+  if (desc.function.empty() || (desc.name != "entry" && desc.name != "return")) return {};
+  return {fmt::format("name the provider: pid$target:{}:{}:{} for a function of the process, syscall::NAME:{} for a system call",
+                      desc.module, desc.function, desc.name, desc.name)};
+}
+
 bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& checked, Session& s) {
   if (!s.options.catalog) return true;
   const ProbeMatches found = s.options.catalog->match(desc);
@@ -34,6 +41,7 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
     // "uprobe:libc:malloc" is a module, a function and a name.
     else if (desc.provider.empty())
       hints = bpftrace_hints(desc.module.empty() ? desc.function : desc.module);
+    if (desc.provider.empty() && hints.empty()) hints = provider_hints(desc);
   }
   for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
   if (s.options.warn_zero_matches) return s.diagnostics.warning(tag, probe.where, message, std::move(hints)), true;

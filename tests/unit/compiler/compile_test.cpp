@@ -51,7 +51,7 @@ class TwoMatches final : public ProbeCatalog {
   bool has_provider(std::string_view name) override { return name == "such"; }
   ProbeMatches match(const dif::ProbeDesc& d) override {
     ProbeMatches m;
-    m.count = d.name == "none" ? 0 : 2;
+    m.count = d.name == "none" || d.function == "none" ? 0 : 2;
     return m;
   }
 };
@@ -64,6 +64,11 @@ TEST(Probes, MatchesAreCountedForEachClause) {
   ASSERT_EQ(result.programs.size(), 1u);
   EXPECT_EQ(result.programs[0].matched, 6u);
   EXPECT_EQ(compile_one("none { }", options).diagnostics[0].message, "probe description :::none does not match any probes");
+  EXPECT_TRUE(compile_one("none { }", options).diagnostics[0].hints.empty());
+  EXPECT_EQ(compile_one("m:none:entry { }", options).diagnostics[0].hints,
+            std::vector<std::string>{
+                "name the provider: pid$target:m:none:entry for a function of the process, syscall::NAME:entry for a "
+                "system call"});
   options.allow_zero_matches = true;
   EXPECT_EQ(compile_one("none { }", options).programs.size(), 1u);
 }
