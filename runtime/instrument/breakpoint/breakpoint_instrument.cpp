@@ -29,8 +29,9 @@ namespace dvm::runtime {
 namespace {
 
 constexpr std::string_view kPrice =
-    "without BPF, a firing stops its thread at an execution breakpoint until dvm has handled it, 25 to 50 us each time; -v names "
-    "the probes, and why an agent does not take them";
+    "without BPF, firings at breakpoints and system calls stop their thread until dvm has handled them, 25 to 50 us each time; "
+    "-v "
+    "names the probes, and why an agent does not take them";
 constexpr int kMostStops = 256;  // until the session is asked whether it goes on
 
 struct TracedThread {
