@@ -260,7 +260,7 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--returns", options.returns,
       "Function returns between a firing and the next call (default 0); on some processors, a trap makes each of them slower")
       ->check(CLI::Range(0.0, 1e3));
-  add("--rests", options.rests,
+  add("--wakes", options.rests,
       "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")
       ->check(CLI::Range(0.0, 1e9));
   add("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")

@@ -342,7 +342,7 @@ void add_machine_options(CLI::App& command, runtime::SimulatedMachine& machine) 
       ->type_name("N")
       ->check(CLI::Range(0.1, 100.0));
   command
-      .add_option("--rests", machine.rests,
+      .add_option("--wakes", machine.rests,
                   "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
       ->type_name("N")
       ->check(CLI::Range(0.0, 1e9));

@@ -234,8 +234,8 @@ class OwnProfile(unittest.TestCase):
     def test_firings_behind_a_rest_are_in_the_shares(self):
         self.keep("", prices='{"rested": {"kernel": {"m": 2000}}}')
         arguments = ("predict", "--json", "--rate", "syscall::read:entry=10000", "-n", self.TEXT)
-        shares = [json.loads(self.dvm(*arguments, *rests).stdout) for rests in (("--rests", "0"), (), ("--rests", "1e6"))]
-        self.assertEqual([round(share["behind_rests_percent"], 6) for share in shares], [0, 0.2, 2])  # 0, 1000 and each firing
+        shares = [json.loads(self.dvm(*arguments, *wakes).stdout) for wakes in (("--wakes", "0"), (), ("--wakes", "1e6"))]
+        self.assertEqual([round(share["after_idle_percent"], 6) for share in shares], [0, 0.2, 2])  # 0, 1000 and each firing
         probes = [share["shares"]["probes"]["system_percent"] for share in shares]
         self.assertAlmostEqual(probes[2] - probes[0], 2)
         self.assertIn("probes includes 0.2000 for the first firings after idle time, 2000 ns each", self.dvm(*arguments[:1], *arguments[2:]).stdout)
