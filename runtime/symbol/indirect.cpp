@@ -190,7 +190,7 @@ Result<std::vector<ElfFunction>> IndirectFunctions::find(const MappedObject& obj
   const auto problem = [&](const std::string& why) {
     return Error{fmt::format("'{}' in module '{}' is an indirect function: {}", function.name, object.name, why)};
   };
-  if (object.address == 0) return problem("only a running process tells which of its variants it calls");
+  if (object.address == 0) return problem("only a running process shows which of its variants it calls");
   Sought sought{object, elf, function.address, {}};
   for (const ElfFunction& one : elf.functions())
     if (one.is_indirect && one.address == function.address) sought.names.push_back(one.name);

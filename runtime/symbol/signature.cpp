@@ -22,7 +22,7 @@ constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
 constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
 constexpr const char* kBeyond = "only arg0 to arg9 are known";
-constexpr const char* kOfCOrRust = "it is not known whether the function has C's or Rust's convention";
+constexpr const char* kOfCOrRust = "it is not known whether the function uses C's or Rust's calling convention";
 constexpr const char* kArray = "it is an array in a register";
 constexpr unsigned kDeepest = 16;  // of types inside types
 

@@ -339,8 +339,8 @@ class UprobeInstrument final : public CountingInstrument,
     for (const auto& watch : watches_) count += watch->take_unanswered();
     if (count != 0)
       notes_.push_back(
-          fmt::format("dvm was too slow: {} time{} a process has continued after waiting two seconds for probes of files "
-                      "that it had mapped; they may have missed firings",
+          fmt::format("dvm was too slow: {} time{}, a process has continued after waiting two seconds for probes of files "
+                      "that it had mapped; firings may be missing",
                       count, count == 1 ? "" : "s"));
   }
 

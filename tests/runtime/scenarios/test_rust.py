@@ -131,7 +131,7 @@ class Rust(dvmtest.PrivilegedTest):
         for probe in ("pair:entry { trace(args[1].x); }", "pair:entry { trace(args[2]); }", "pair:return { trace(args[1].x); }",
                       "floats:return { trace(args[1]); }"):
             result = dvm("run", "-q", "-n", f"pid$target:a.out:{probe}", "-c", program)
-            self.assertIn("it is not known whether the function has C's or Rust's convention", result.stderr, probe)
+            self.assertIn("it is not known whether the function uses C's or Rust's calling convention", result.stderr, probe)
         script = "pid$target:a.out:pair:entry { trace(args[0]); } pid$target:a.out:same:entry { trace(args[0].b); trace(args[1]); }"
         self.assertEqual(dvm("run", "-q", "-n", script, "-c", program).stdout.split(), ["1-78"])
 

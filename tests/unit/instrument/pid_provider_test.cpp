@@ -191,7 +191,7 @@ TEST_F(PidProvider, AnIndirectFunctionOfNoProcessIsRefused) {
   EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
   EXPECT_EQ(
       discovery_.reason,
-      "'ppt_indirect' in module 'exe' is an indirect function: only a running process tells which of its variants it calls");
+      "'ppt_indirect' in module 'exe' is an indirect function: only a running process shows which of its variants it calls");
 }
 
 TEST_F(PidProvider, SaysWhatItDidNotFind) {
