@@ -57,18 +57,21 @@ constexpr std::string_view kUsual[] = {"profile-97",   "profile-199",  "profile-
                                        "profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
                                        "tick-500",     "tick-1000",    "tick-5000"};
 
-// "profile:::", "prof*:::tick-*"; not a description that leaves the provider open.
-bool means_usual(const dif::ProbeDesc& description) {
-  return !description.provider.empty() && description.provider != "*" && glob_match(description.provider, "profile") &&
-         description.module.empty() && description.function.empty() && is_glob(description.name);
-}
-
 bool is_of_every_cpu(const dif::ProbeDesc& description) { return description.name.starts_with("profile-"); }
+
+bool is_timer(const dif::ProbeDesc& description) { return description.name.starts_with("tick-") || is_of_every_cpu(description); }
+
+// "profile:::", "prof*:::tick-*", "tick-*"; not a description that leaves both the provider and the name open.
+bool means_usual(const dif::ProbeDesc& description) {
+  const bool names_provider = !description.provider.empty() && description.provider != "*";
+  return (names_provider || is_timer(description)) && glob_match(description.provider, "profile") && description.module.empty() &&
+         description.function.empty() && is_glob(description.name);
+}
 
 // True if the name has the right form; its period may still be invalid.
 bool names_timer(const dif::ProbeDesc& description) {
-  return (description.name.starts_with("tick-") || is_of_every_cpu(description)) && glob_match(description.provider, "profile") &&
-         description.module.empty() && description.function.empty() && !is_glob(description.name);
+  return is_timer(description) && glob_match(description.provider, "profile") && description.module.empty() &&
+         description.function.empty() && !is_glob(description.name);
 }
 
 class ProfileProvider : public Provider {

@@ -105,7 +105,7 @@ TEST(ProfileProvider, MakesNothingForOthersDescriptions) {
   auto provider = make_profile_provider();
   for (const dif::ProbeDesc& description :
        {dif::ProbeDesc{"pid1", "", "", "tick-1s"}, dif::ProbeDesc{"profile", "m", "", "tick-1s"},
-        dif::ProbeDesc{"", "", "f", "tick-1s"}, dif::ProbeDesc{"", "", "", "tick-*"}, dif::ProbeDesc{"", "", "", "BEGIN"}}) {
+        dif::ProbeDesc{"", "", "f", "tick-1s"}, dif::ProbeDesc{"", "", "", "*-1"}, dif::ProbeDesc{"", "", "", "BEGIN"}}) {
     EXPECT_EQ(provider->discover(description, catalog).reason, "");
   }
   EXPECT_EQ(catalog.size(), 0U);
@@ -116,6 +116,8 @@ TEST(ProfileProvider, APatternMeansTheUsualProbes) {
   auto provider = make_profile_provider();
   EXPECT_EQ(provider->discover({"", "", "", ""}, catalog).reason, "");
   EXPECT_EQ(catalog.size(), 0U) << "the provider is left open";
+  EXPECT_EQ(provider->discover({"", "", "", "tick-1*"}, catalog).reason, "");
+  EXPECT_EQ(catalog.size(), 4U) << "the name is one of a timer";
   EXPECT_EQ(provider->discover({"prof*", "", "", "tick-*"}, catalog).reason, "");
   EXPECT_EQ(catalog.size(), 6U);
   EXPECT_EQ(provider->discover({"profile", "", "", ""}, catalog).reason, "");
