@@ -43,7 +43,8 @@ std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vecto
   std::vector<ReadyProgram> programs;
   for (size_t i = 0; i < compiled.size(); i++) {
     std::string report = script.verbose ? compiler::stability_report(sources[i], compiled[i]) : "";
-    programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched), std::move(report)});
+    programs.push_back(
+        {std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched), std::move(report), sources[i]});
   }
   return programs;
 }

@@ -40,11 +40,13 @@ void number_probes(runtime::Handle& handle);
 // Gives the handle the source's providers, instruments and probes.
 Status add_source(runtime::Handle& handle, FiringSource& source);
 
-// A program for the probes of a handle, the line that says how many it matched, and for -v its stability.
+// A program for the probes of a handle, the line that says how many it matched, for -v its stability, and what it was compiled
+// from, if that was D.
 struct ReadyProgram {
   dif::Program program;
   std::string notice;
   std::string report = {};
+  compiler::Source source = {};
 };
 // Compiles the sources for the probes of a handle. An empty result: there were errors, and they have been shown.
 std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,

@@ -31,8 +31,8 @@ int list(const ScriptOptions& given, bool is_verbose) {
   if (compiled.empty()) return 1;
   std::vector<const dif::Program*> programs;
   for (const ReadyProgram& one : compiled) programs.push_back(&one.program);
-  return list_probes(handle, programs, is_verbose ? describe_with_sites(handle, given, target) : DescribeProbes(), NoMatch::fails,
-                     stdout);
+  return list_probes(handle, programs, is_verbose ? describe_with_sites(handle, given, compiled, target) : DescribeProbes(),
+                     NoMatch::fails, stdout);
 }
 
 // Descriptions are programs without a body.

@@ -159,24 +159,30 @@ void print_clauses(runtime::Handle& handle, const dif::Program& program, const D
     }
 }
 
-DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {
-  return [&handle, &given, target](const std::vector<const runtime::Probe*>& probes) {
+DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,
+                                  pid_t target) {
+  std::vector<compiler::Source> sources;
+  for (const ReadyProgram& program : programs)
+    if (!program.source.text.empty()) sources.push_back(program.source);
+  return [&handle, &given, target, sources](const std::vector<const runtime::Probe*>& probes) {
     TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
     std::vector<std::string> texts;
-    for (const auto& known : describe_probes(probes, given, {&handle, &types, target, false}, handle.options()))
+    for (const auto& known : describe_probes(probes, sources, given, {&handle, &types, target, false}, handle.options()))
       texts.push_back(compiler::probe_report(known));
     return texts;
   };
 }
 
-DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {
-  return [&handle, reports = describe_as_dtrace(handle, given, target)](const std::vector<const runtime::Probe*>& probes) {
-    std::vector<std::string> texts = reports(probes);
-    texts.resize(probes.size());
-    const std::vector<std::string> sites = describe_sites(handle, probes);
-    for (size_t i = 0; i < probes.size(); i++) texts[i] += sites[i] + "\n";
-    return texts;
-  };
+DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,
+                                   pid_t target) {
+  return
+      [&handle, reports = describe_as_dtrace(handle, given, programs, target)](const std::vector<const runtime::Probe*>& probes) {
+        std::vector<std::string> texts = reports(probes);
+        texts.resize(probes.size());
+        const std::vector<std::string> sites = describe_sites(handle, probes);
+        for (size_t i = 0; i < probes.size(); i++) texts[i] += sites[i] + "\n";
+        return texts;
+      };
 }
 
 void print_dif(const dif::Program& program, const dif::Options& options, std::FILE* out) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/firing_source.h"
 #include "cmd/script.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
@@ -25,10 +26,13 @@ int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>&
                 NoMatch no_match, std::FILE* out);
 // The description of each clause, and what describe says of the first probe that it matches, as dtrace -ev prints them.
 void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out);
-// The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
-DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
+// The stability and the argument types of each probe, as dtrace -lv prints them; the programs may declare them. target: $target,
+// or 0.
+DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,
+                                  pid_t target);
 // The same, then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.
-DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
+DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,
+                                   pid_t target);
 // "backend local (uprobe), engine interp; not timer: it fires tick probes only"
 std::string placement_text(const runtime::Placement& placement);
 // Every object, numbered through all programs.

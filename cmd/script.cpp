@@ -383,8 +383,6 @@ Status set_target(dif::ProbeDesc& description, pid_t target) {
   return {};
 }
 
-namespace {}  // namespace
-
 Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, const CompileAgainst& against,
                                                  const dif::Options& options) {
   compiler::CompileOptions how;
@@ -449,15 +447,18 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
 }
 
 std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const runtime::Probe*>& probes,
-                                                        const ScriptOptions& given, const CompileAgainst& against,
-                                                        const dif::Options& options) {
+                                                        const std::vector<compiler::Source>& sources, const ScriptOptions& given,
+                                                        const CompileAgainst& against, const dif::Options& options) {
   Result<compiler::CompileOptions> how = compile_options(given, against, options);
   if (!how) return {};
   HandleCatalog catalog(*against.handle);
   how->catalog = &catalog;
   for (compiler::Library& library : how->libraries) library.if_named = false;  // any may declare the probes
   for (const runtime::Probe* p : probes) how->described.push_back({p->provider, p->module, p->function, p->name});
-  return compiler::compile({}, *how).descriptions;
+  compiler::CompileResult described = compiler::compile(sources, *how);
+  if (described.descriptions.empty())
+    described = compiler::compile({}, *how);  // the sources collide with a library they do not need
+  return std::move(described.descriptions);
 }
 
 std::string matched_line(const compiler::Source& source, size_t matched) {

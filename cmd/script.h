@@ -120,10 +120,10 @@ Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, con
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
                                                       const CompileAgainst& against, dif::Options& options);
 
-// What is known of each of the probes; nothing where the libraries have an error.
+// What is known of each of the probes, also by the declarations of the sources; nothing where the libraries have an error.
 std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const runtime::Probe*>& probes,
-                                                        const ScriptOptions& given, const CompileAgainst& against,
-                                                        const dif::Options& options);
+                                                        const std::vector<compiler::Source>& sources, const ScriptOptions& given,
+                                                        const CompileAgainst& against, const dif::Options& options);
 
 // "script 'x.d' matched 3 probes" or "description 'BEGIN' matched 1 probe".
 std::string matched_line(const compiler::Source& source, size_t matched);

@@ -230,16 +230,17 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
 
 int list(runtime::Handle& handle, const TracingOptions& given, const ReadyPrograms& programs, pid_t target, std::FILE* out) {
   return list_probes(handle, pointers_to(programs),
-                     given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes(),
+                     given.script.verbose ? describe_as_dtrace(handle, given.script, programs, target) : DescribeProbes(),
                      NoMatch::succeeds, out);
 }
 
 // For -e -v: each program, and behind it the probes of its clauses.
 void report_programs(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, pid_t target,
                      std::FILE* out) {
+  const DescribeProbes describe = describe_as_dtrace(handle, given.script, programs, target);
   for (const ReadyProgram& program : programs) {
     fmt::print(out, "{}", program.report);
-    print_clauses(handle, program.program, describe_as_dtrace(handle, given.script, target), out);
+    print_clauses(handle, program.program, describe, out);
   }
 }
 

@@ -234,7 +234,10 @@ class CarriedTypes(Folder, dvmtest.PrivilegedTest):
     def test_a_declaration_of_the_script_comes_first(self):
         self.header("-s", "shop.d")
         own = "provider shop { probe sold__item(unsigned char); };"
-        self.assertEqual(self.traced(own + 'shop$target:::sold-item { printf("%d ", args[0]); }', self.build(["gcc", "-g"])), (0, "0 255"))
+        built = self.build(["gcc", "-g"])
+        self.assertEqual(self.traced(own + 'shop$target:::sold-item { printf("%d ", args[0]); }', built), (0, "0 255"))
+        listing = dvm("run", "-l", "-v", "-n", own + "shop$target:::sold-item { }", "-c", built).stdout
+        self.assertIn("Argument Types\n\t\targs[0]: unsigned char\n\n", listing)
 
     def test_a_typedef_that_the_program_does_not_describe_comes_from_the_script(self):
         self.header("-s", "shop.d")
