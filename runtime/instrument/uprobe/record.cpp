@@ -97,6 +97,12 @@ std::span<const uint64_t> decode_kernel_stack(const RecordLayout& layout, std::s
   return {reinterpret_cast<const uint64_t*>(record.data() + layout.kernel_stack + 8), found};
 }
 
+// The elements of dvm_process[] that the kernel has in a task_struct.
+constexpr uint32_t kNumbersOfTasks = 0
+#define DVM_PROCESS_NUMBER(number, members, less, is_pid) | 1u << number
+#include "runtime/instrument/uprobe/process_numbers.def"
+    ;
+
 // DWARF's numbers of what the rules of frames speak of, by words of struct pt_regs.
 struct FrameRegister {
   unsigned word, number;
@@ -191,10 +197,10 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) std::erase_if(needs.memory, [](const MemoryNeed& need) { return !need.is_file; });
   if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(0), 0));
-  if (needs.command && is_in_kernel(shape.kind) && !shape.thread.is_given()) needs.add(MemoryNeed::of_command_line());
-  if (needs.ancestors && !can_sleep(shape.kind)) needs.add(MemoryNeed::of_ancestors());
-  if (needs.directory && !can_sleep(shape.kind)) needs.add(MemoryNeed::of_working_directory());
-  for (uint32_t left = can_sleep(shape.kind) ? 0 : needs.process_numbers; left != 0; left &= left - 1)
+  if (needs.command && shape.kind != SiteKind::timer && !shape.thread.is_given()) needs.add(MemoryNeed::of_command_line());
+  if (needs.ancestors) needs.add(MemoryNeed::of_ancestors());
+  if (needs.directory) needs.add(MemoryNeed::of_working_directory());
+  for (uint32_t left = needs.process_numbers & kNumbersOfTasks; left != 0; left &= left - 1)
     needs.add(MemoryNeed::of_process_number(static_cast<unsigned>(std::countr_zero(left))));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only

@@ -41,12 +41,12 @@ TEST(Record, TheSmallestHoldsItsHeadAlone) {
   EXPECT_EQ(group_of(make_cookie(77, 65535)), 65535);
 }
 
-// A process of a uprobe is still there, as a rule.
-TEST(Record, ACommandLineIsThatOfAnEventOfTheKernel) {
+TEST(Record, ACommandLineIsThatOfTheFiring) {
   CaptureNeeds needs;
   needs.command = true;
-  EXPECT_TRUE(possible_needs(needs, SiteKind::entry).memory.empty());
-  EXPECT_EQ(possible_needs(needs, SiteKind::syscall).memory, std::vector{MemoryNeed::of_command_line()});
+  EXPECT_TRUE(possible_needs(needs, SiteKind::timer).memory.empty());
+  for (const SiteKind kind : {SiteKind::entry, SiteKind::syscall})
+    EXPECT_EQ(possible_needs(needs, kind).memory, std::vector{MemoryNeed::of_command_line()});
   const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::tracepoint), SiteKind::tracepoint);
   ASSERT_EQ(layout.slots.size(), 1u);
   std::vector<std::byte> record(layout.size);
@@ -64,11 +64,10 @@ TEST(Record, ACommandLineIsThatOfAnEventOfTheKernel) {
   EXPECT_EQ(line.text(), "");
 }
 
-TEST(Record, NumbersOfTheProcessAreThoseOfAnEventOfTheKernel) {
+TEST(Record, NumbersOfTheProcessAreThoseOfTheFiring) {
   CaptureNeeds needs;
-  needs.process_numbers = 1u << 10 | 1u << 2;
-  EXPECT_TRUE(possible_needs(needs, SiteKind::entry).memory.empty());
-  for (const SiteKind kind : {SiteKind::timer, SiteKind::syscall, SiteKind::tracepoint})
+  needs.process_numbers = 1u << 10 | 1u << 2 | 1u << 14;  // the last is not in a task_struct
+  for (const SiteKind kind : {SiteKind::entry, SiteKind::return_, SiteKind::timer, SiteKind::syscall, SiteKind::tracepoint})
     EXPECT_EQ(possible_needs(needs, kind).memory,
               (std::vector{MemoryNeed::of_process_number(2), MemoryNeed::of_process_number(10)}));
   const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::timer), SiteKind::timer);
@@ -86,11 +85,11 @@ TEST(Record, NumbersOfTheProcessAreThoseOfAnEventOfTheKernel) {
   EXPECT_TRUE(firing.memory[0].is_file);
 }
 
-TEST(Record, AncestorsAreThoseOfAnEventOfTheKernel) {
+TEST(Record, AncestorsAreThoseOfTheFiring) {
   CaptureNeeds needs;
   needs.ancestors = true;
-  EXPECT_TRUE(possible_needs(needs, SiteKind::return_).memory.empty());
-  EXPECT_EQ(possible_needs(needs, SiteKind::timer).memory, std::vector{MemoryNeed::of_ancestors()});
+  for (const SiteKind kind : {SiteKind::return_, SiteKind::timer})
+    EXPECT_EQ(possible_needs(needs, kind).memory, std::vector{MemoryNeed::of_ancestors()});
   const int64_t ids[] = {300, 20, 1, 0};
   const std::vector<vm::CapturedMemory> memory = {
       {vm::CapturedMemory::kCommandLine, {}, false, true},
