@@ -15,6 +15,10 @@ namespace process_number {
 enum : unsigned {
 #define DVM_PROCESS_ID(name, type, field, further) name,
 #include "runtime/process/process_ids.def"
+  // of the thread:
+  policy,
+  nice,
+  priority,
 };
 }  // namespace process_number
 

@@ -12,6 +12,7 @@
 #include "runtime/code/flags_use.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/record_program.h"
+#include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -38,6 +39,16 @@ using Placed = std::pair<pid_t, uint64_t>;  // at an address
 // Debug registers change no code, so a breakpoint may lie on the entry of a function, or where it returns to, beside an agent's
 // jumps. An instruction inside of the function may have been displaced by one.
 bool mixes_with_breakpoints(const Probe& probe) { return probe.name == "entry" || probe.name == "return"; }
+
+// The part of a firing that only the kernel knows, and that may have changed when the clause runs. Empty: there is none.
+std::string_view uncaptured(const CaptureNeeds& needs) {
+  using namespace process_number;
+  constexpr uint32_t kUnanswered = 1u << threads | 1u << nice | 1u << priority;  // by a system call of the thread alone
+  if (needs.has_file()) return "only uprobes capture open files";
+  if (needs.directory) return "only uprobes capture the working directory";
+  if (needs.ancestors) return "only uprobes capture ancestors of the process";
+  return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture the priority and the number of threads" : "";
+}
 
 // Identifies a function of a process.
 using FunctionKey = std::pair<pid_t, std::pair<const ModuleCode*, uint64_t>>;
@@ -149,7 +160,8 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
-  candidate.refusal = enabled.needs.has_file() ? "only uprobes capture open files" : locate(candidate);
+  candidate.refusal = uncaptured(enabled.needs);
+  if (candidate.refusal.empty()) candidate.refusal = locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
   candidates_.push_back(candidate);

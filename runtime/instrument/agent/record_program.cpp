@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -20,6 +23,18 @@ bool makes_call(const RecordStep& step) {
   using Kind = RecordStep::Kind;
   constexpr Kind kWithout[] = {Kind::constant, Kind::thread, Kind::saved, Kind::xmm, Kind::kept, Kind::keep};
   return std::find(std::begin(kWithout), std::end(kWithout), step.kind) == std::end(kWithout);
+}
+
+// The system call that answers a need with its arguments 0.
+std::optional<int64_t> call_for(const MemoryNeed& need) {
+  constexpr std::pair<unsigned, int64_t> kCalls[] = {
+      {process_number::pgid, SYS_getpgid}, {process_number::sid, SYS_getsid},
+      {process_number::euid, SYS_geteuid}, {process_number::egid, SYS_getegid},
+      {process_number::ppid, SYS_getppid}, {process_number::uid, SYS_getuid},
+      {process_number::gid, SYS_getgid},   {process_number::policy, SYS_sched_getscheduler}};
+  for (const auto& [number, call] : kCalls)
+    if (need == MemoryNeed::of_process_number(number)) return call;
+  return std::nullopt;
 }
 
 class Steps {
@@ -97,6 +112,7 @@ class Steps {
   }
 
   void add_slot(const MemorySlot& slot) {
+    if (const auto call = call_for(slot.need)) return add_constant(slot.at, sizeof(int64_t)), add_answer(slot.at + 8, *call);
     RecordStep& step = add(RecordStep::Kind::slot, slot.at);
     step.is_string = slot.need.is_string;
     step.from = slot.base;
@@ -155,7 +171,8 @@ void cut_last(RecordLayout& layout) {
 
 }  // namespace
 
-RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& shape) {
+RecordLayouts make_agent_layouts(CaptureNeeds possible, const SiteShape& shape) {
+  std::erase_if(possible.memory, [](const MemoryNeed& need) { return need.is_of_process() && !call_for(need); });
   RecordLayouts layouts = make_layouts(possible, shape);
   cut_last(layouts.first);
   if (layouts.larger) cut_last(*layouts.larger);

@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 
 // Lays out records for an agent. Their last slot is cut where it can be, however large the record is.
-RecordLayouts make_agent_layouts(const CaptureNeeds& possible, const SiteShape& shape);
+RecordLayouts make_agent_layouts(CaptureNeeds possible, const SiteShape& shape);
 
 // An inside::RecordProgram and its steps. The time and the head are written without a step.
 std::vector<std::byte> make_record_program(const RecordLayout& layout);

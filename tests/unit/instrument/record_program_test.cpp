@@ -3,11 +3,13 @@
 #include "runtime/instrument/agent/record_program.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -44,6 +46,24 @@ TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
   EXPECT_EQ(caller->value, 24);
   EXPECT_EQ(counter->kind, RecordStep::Kind::saved);
   EXPECT_EQ(counter->base, 16);
+}
+
+// Their system calls have no arguments but 0. Nothing else of the process can be asked for so.
+TEST(RecordProgram, NumbersOfTheProcessAreAnswersOfTheKernel) {
+  CaptureNeeds needs;
+  needs.process_numbers = 1u << process_number::sid | 1u << process_number::policy | 1u << process_number::priority;
+  needs.ancestors = needs.directory = needs.command = true;
+  const RecordLayout layout = make_agent_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry).first;
+  ASSERT_EQ(layout.slots.size(), 2u);
+  const std::vector<RecordStep> steps = steps_of(make_record_program(layout));
+  const int64_t calls[] = {SYS_getsid, SYS_sched_getscheduler};
+  for (size_t n = 0; n < 2; n++) {
+    const RecordStep *size = step_at(steps, layout.slots[n].at), *number = step_at(steps, layout.slots[n].at + 8);
+    ASSERT_TRUE(size != nullptr && number != nullptr);
+    EXPECT_EQ(size->value, 8);
+    EXPECT_EQ(number->kind, RecordStep::Kind::answer);
+    EXPECT_EQ(number->value, calls[n]);
+  }
 }
 
 TEST(RecordProgram, WordsInVectorRegistersAndVariablesNeedNoCall) {
