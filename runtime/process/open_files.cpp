@@ -103,7 +103,8 @@ bool OpenFiles::is_known(int32_t descriptor) noexcept {
 
 std::string_view OpenFiles::working_directory() noexcept {
   const bool is_whole = find_captured(vm::CapturedMemory::kWorkingDirectory) && file_.end == CapturedFile::whole;
-  return is_whole ? join(names(), file_.hashed == 0) : std::string_view();
+  if (is_whole || !waits_) return is_whole ? join(names(), file_.hashed == 0) : std::string_view();
+  return read_link("cwd");
 }
 
 int64_t OpenFiles::captured_flags(int32_t descriptor) const noexcept {
@@ -177,8 +178,14 @@ std::string_view OpenFiles::join(std::string_view names, bool is_unlinked) noexc
 }
 
 std::string_view OpenFiles::link(int32_t descriptor) noexcept {
+  char name[32];
+  std::snprintf(name, sizeof name, "fd/%d", descriptor);
+  return read_link(name);
+}
+
+std::string_view OpenFiles::read_link(const char* name) noexcept {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid_, descriptor);
+  std::snprintf(path, sizeof path, "/proc/%d/%s", pid_, name);
   const ssize_t length = readlink(path, text_.data(), text_.size());
   return {text_.data(), length < 0 ? 0 : static_cast<size_t>(length)};
 }

@@ -27,7 +27,7 @@ class OpenFiles {
   int64_t number(uint64_t index) noexcept;
   // Empty: there is no such file. Valid until the next call.
   std::string_view text(uint64_t index) noexcept;
-  // At the firing. Empty: it was not captured.
+  // At the firing. Empty: it was not captured, and the process does not wait.
   std::string_view working_directory() noexcept;
   // The number of reads of an unknown member.
   uint64_t unknown() const noexcept { return unknown_; }
@@ -43,6 +43,7 @@ class OpenFiles {
   std::string_view join(std::string_view names, bool is_unlinked) noexcept;
   std::string_view names() const noexcept;
   std::string_view link(int32_t descriptor) noexcept;
+  std::string_view read_link(const char* name) noexcept;  // in the folder of the process in /proc
   bool is_still(int32_t descriptor, std::string_view path) const noexcept;
   std::string_view text_of_waiting(int32_t descriptor, unsigned which) noexcept;
   std::string_view mount(int64_t id, bool wants_type, std::string_view otherwise) noexcept;

@@ -1,8 +1,10 @@
-// Calls mark(n) as one user after another: after each call it sets its real user to 1000 + n and its group to 2000 + n. With an
-// number as argument, so many children do this one after another; with "thread", a thread does.
+// Calls mark(n) as one user after another: after each call it sets its real user to 1000 + n and its group to 2000 + n, the nice
+// value of the thread to 1 + n, and the working directory. With a number as argument, so many children do this one after another;
+// with "thread", a thread does.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,9 +15,11 @@ __attribute__((noinline)) int mark(int n) {
 }
 
 static int work(void) {
+  static const char* const places[] = {"/proc/sys", "/proc", "/"};
   for (int n = 0; n < 3; n++) {
     mark(n);
     if (syscall(SYS_setresgid, 2000 + n, -1, 0) != 0 || syscall(SYS_setresuid, 1000 + n, -1, 0) != 0) return 1;
+    if (setpriority(PRIO_PROCESS, 0, 1 + n) != 0 || chdir(places[n]) != 0) return 1;
   }
   return 0;
 }

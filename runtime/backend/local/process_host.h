@@ -46,6 +46,7 @@ class ProcessHost final : public vm::Host {
     if (Child& known = parents_[place(pid_)]; ppid_ >= 0 && !known.was_forked) known = {pid_, ppid_, false};
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
+    waits_ = firing.reads_in_time;
     recorded_.begin(firing.late);
     files_.serve(firing, !is_replay_);
     captured_ = firing.memory;
@@ -89,14 +90,14 @@ class ProcessHost final : public vm::Host {
   }
   int32_t ppid() noexcept override {
     if (ppid_ >= 0) return ppid_;
-    const int32_t parent = memory_.ids(pid_).ppid;
+    const int32_t parent = ids_of(pid_).ppid;
     return parent >= 0 ? parent : known_parent(pid_);
   }
-  int64_t uid() noexcept override { return uid_ >= 0 ? uid_ : memory_.ids(pid_).uid; }
-  int64_t gid() noexcept override { return gid_ >= 0 ? gid_ : memory_.ids(pid_).gid; }
+  int64_t uid() noexcept override { return uid_ >= 0 ? uid_ : ids_of(pid_).uid; }
+  int64_t gid() noexcept override { return gid_ >= 0 ? gid_ : ids_of(pid_).gid; }
   int64_t process_number(uint64_t number) noexcept override {
     if (const auto captured = captured_number(captured_, number)) return *captured;
-    const ProcessIds ids = memory_.ids(pid_);
+    const ProcessIds ids = ids_of(pid_);
     const int64_t numbers[] = {
 #define DVM_PROCESS_ID(name, type, field, further) ids.name,
 #include "runtime/process/process_ids.def"
@@ -127,6 +128,12 @@ class ProcessHost final : public vm::Host {
   uint32_t speculation() noexcept override { return speculations_->open(); }
 
  private:
+  // Of the moment of the firing if the process waits, otherwise of the last tenth of a second.
+  ProcessIds ids_of(int32_t pid) noexcept {
+    ProcessIds ids = memory_.ids(pid);
+    if (waits_ && !is_replay_) read_process_ids(pid, ids);
+    return ids;
+  }
   // Those that have changed since the process first fired.
   void take_recorded_ids(std::span<const vm::CapturedMemory> memory) noexcept {
     uid_ = captured_number(memory, process_number::uid).value_or(-1);
@@ -150,7 +157,7 @@ class ProcessHost final : public vm::Host {
   int32_t parent_of(int32_t pid) noexcept {
     if (parents_[place(pid)].was_forked && known_parent(pid) >= 0) return known_parent(pid);
     if (pid == pid_ && ppid_ >= 0) return ppid_;
-    const int32_t parent = memory_.ids(pid).ppid;
+    const int32_t parent = ids_of(pid).ppid;
     return parent >= 0 ? parent : known_parent(pid);
   }
 
@@ -162,6 +169,7 @@ class ProcessHost final : public vm::Host {
   int32_t ppid_ = -1;                    // likewise
   int32_t memory_of_ = 0;                // the process to read; $target for BEGIN, END and tick-N, which fire in dvm
   bool is_late_ = false;                 // the process has continued since the firing
+  bool waits_ = false;                   // it has not, and its threads wait
   uint64_t late_reads_ = 0, late_values_ = 0;
   uint64_t refused_ = 0;
   TargetMemory memory_;
