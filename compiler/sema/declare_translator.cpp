@@ -57,9 +57,9 @@ void declare_member(const TranslatorMember& member, const Expr& parameter, Trans
     return s.error(Tag::D_XLATE_MEMB, member.where,
                    fmt::format("translator member {} is not a member of {}", member.name, t.to->name),
                    member_hints(*t.to, member.name));
-  MemberTranslation* known = t.find(member.name);
-  MemberTranslation& added = known ? *known : t.members.emplace_back(MemberTranslation{});
-  added = {&member, field};  // the last definition counts
+  if (t.find(member.name))
+    return s.error(Tag::D_XLATE_MEMB, member.where, fmt::format("translator member {} has already been defined", member.name));
+  MemberTranslation& added = t.members.emplace_back(MemberTranslation{&member, field});
   added.is_broken = !check_definition(t, added, parameter, s);
 }
 
