@@ -107,9 +107,8 @@ std::string late_text(uint64_t values) {
 
 std::string unknown_files_text(uint64_t values) {
   return fmt::format(
-      "{} value{} of fds[] {} not known: the firing did not capture the file; its descriptor must be a constant or an argument "
-      "of the "
-      "probe, or the first argument of the system call",
+      "{} value{} of fds[] {} not known: the firing did not capture the file; its descriptor must be a constant, an argument or "
+      "result of the function, or the first argument of the system call (arg0 of a return probe is an offset)",
       values, values > 1 ? "s" : "", values > 1 ? "are" : "is");
 }
 

@@ -180,6 +180,10 @@ class Live(dvmtest.PrivilegedTest):
         self.assertIn("<unknown>", self.run_on_looper('printf("<%s>", fds[i].fi_pathname);', "-n", "BEGIN { i = 2; }"))
         self.assertNotIn("unknown", self.run_on_looper('printf("<%s>", fds[2].fi_pathname);'))
 
+    def test_an_offset_is_no_file(self):
+        ran = dvmtest.dvm("run", "-q", "-n", "pid$target:looper:func:return { trace(fds[arg0].fi_name); }", *LOOPER)
+        self.assertRegex(ran.stderr, r"values? of fds\[\] .* an argument or result of the function, .*\(arg0 of a return probe is an offset\)")
+
     def test_names_of_cpp_are_demangled(self):
         command = ["-c", dvmtest.program("classes")]
         for options, wanted in ([], r"\w+(::|\()"), (["-x", "demangle=off"], r"\b_Z\w+"):
