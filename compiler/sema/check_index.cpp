@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/sema/check_args.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
@@ -167,6 +169,8 @@ ExprPtr check(ExprContext& c, Index& e) {
     if (symbol->kind == SymbolKind::variable && symbol->is_array) return index_associative(c, e, *symbol);
   }
   check(c, e.base);
+  const bool is_exchanged = is_integer(e.base->type) && e.arguments.size() == 1 && is_pointer(e.arguments[0]->type);
+  if (is_exchanged) std::swap(e.base, e.arguments[0]);  // as in C, 3[p] is p[3]
   return index_memory(c, e);
 }
 

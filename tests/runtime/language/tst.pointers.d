@@ -17,7 +17,7 @@ BEGIN {
  str = "abc"; str2 = str; printf("%d %d %d\n", str == str2, str < "abd", "b" >= str);
  t = 1 ? "x" : str; printf("%s\n", t);
  c = (char *)alloca(4); c[0] = 'o'; c[1] = 'k'; c[2] = 0; one = 1; u = one ? c : "no"; printf("%s\n", u);
- printf("%d\n", c == "ok");
+ printf("%d\n", c == "ok"); printf("%d %c\n", 2[this->p].a, (one)[c]);
  i = (1, 2); printf("%d\n", i); printf("%d\n", (i = 5, i + 1)); printf("%d %d %d\n", 1 ^^ 1, 1 ^^ 0, 0 ^^ 0);
  m[1, "a"] = 1; ++m[1, "a"]; m[1, "a"] += 3; printf("%d\n", m[1, "a"]); self->z++; this->k = 1; this->k--; printf("%d %d\n", self->z, this->k);
  exit(0);
