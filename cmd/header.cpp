@@ -196,41 +196,42 @@ ProbeNames probe_names(const std::string& provider, const std::string& probe) {
   return names;
 }
 
-Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
-                                  const std::string& extension, const char* caller) {
-  if (!output.empty()) return output;
-  if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
-    return Error{fmt::format("{} requires an output file if {} scripts are specified\n    hint: -o FILE names it", caller,
-                             sources.size() > 1 ? "multiple" : "no")};
-  const std::string& name = sources[0].name;
-  const size_t begin = name.rfind('/') + 1;
-  return name.substr(begin, name.size() - 1 - begin) + extension;
+std::string file_beside(const compiler::Source& source, std::string_view extension) {
+  if (source.is_description || !source.name.ends_with(".d")) return {};
+  const size_t begin = source.name.rfind('/') + 1;
+  return source.name.substr(begin, source.name.size() - 1 - begin).append(extension);
 }
 
-std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const ScriptOptions& script,
-                                                                      std::vector<compiler::Source>& sources) {
+std::optional<DeclaringSources> declared_providers(const ScriptOptions& script) {
   Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message), std::nullopt;
   Result<std::vector<compiler::Source>> read = read_sources(script, *options);
   if (!read) return fail("{}", read.error().message), std::nullopt;
-  sources = std::move(*read);
-  std::vector<compiler::ProviderDesc> providers;
+  return compile_providers(*read, script, *options);
+}
+
+std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> sources, const ScriptOptions& script,
+                                                  dif::Options options) {
+  DeclaringSources made{std::move(sources), {}, options};
   CompileAgainst against;
-  against.declared = &providers;
-  if (compile_sources(sources, script, against, *options).empty()) return std::nullopt;
-  return providers;
+  against.declared = &made.providers;
+  if (compile_sources(made.sources, script, against, options).empty()) return std::nullopt;
+  return made;
 }
 
 int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller) {
-  std::vector<compiler::Source> sources;
-  const std::optional<std::vector<compiler::ProviderDesc>> providers = declared_providers(script, sources);
-  if (!providers) return 1;
-  Result<std::string> path = output_beside(output, sources, "h", caller);
-  if (!path) return fail("{}", path.error().message), kBadUsage;
-  if (providers->empty()) tell("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
-  Result<std::string> header = make_header(*providers, guard_of(*path));
+  const std::optional<DeclaringSources> made = declared_providers(script);
+  if (!made) return 1;
+  const auto& [sources, providers, options] = *made;
+  const std::string path = !output.empty() ? output : sources.size() == 1 ? file_beside(sources[0], "h") : "";
+  if (path.empty())
+    return fail("{} requires an output file if {} scripts are specified\n    hint: -o FILE names it", caller,
+                sources.size() > 1 ? "multiple" : "no"),
+           kBadUsage;
+  if (providers.empty()) tell("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
+  Result<std::string> header = make_header(providers, guard_of(path));
   if (!header) return fail("{}", header.error().message);
-  return write_header(*path, *header);
+  return write_header(path, *header);
 }
 
 void add_header(CLI::App& app, CommandAction& chosen) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cmd/script.h"
@@ -17,18 +18,23 @@ struct ProbeNames {
 };
 ProbeNames probe_names(const std::string& provider, const std::string& probe);
 
-// "dir/disk.d" is written to "disk.EXTENSION", if it is the only source.
-Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
-                                  const std::string& extension, const char* caller);
+// "disk.EXTENSION" for "dir/disk.d"; empty: the source is no file with such a name.
+std::string file_beside(const compiler::Source& source, std::string_view extension);
 
+struct DeclaringSources {
+  std::vector<compiler::Source> sources;
+  std::vector<compiler::ProviderDesc> providers;  // of all sources
+  dif::Options options;
+};
 // Reads and compiles the sources. Nothing: there were errors, and they have been shown.
-std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const ScriptOptions& script,
-                                                                      std::vector<compiler::Source>& sources);
+std::optional<DeclaringSources> declared_providers(const ScriptOptions& script);
+std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> sources, const ScriptOptions& script,
+                                                  dif::Options options);
 
 // dtrace -h; output "-": standard output; empty: named after the script. Messages name the caller. Returns the exit status.
 int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller);
 
-// dtrace -G, for objects that were compiled with such a header, or with one of SystemTap's dtrace.
+// dtrace -G, for objects that were compiled with such a header, or with one of SystemTap's dtrace. Each script makes an object.
 int write_probe_object(const ScriptOptions& script, const std::string& output, const std::vector<std::string>& objects);
 
 }  // namespace dvm::cmd

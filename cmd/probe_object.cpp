@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "cmd/command.h"
 #include "cmd/header.h"
@@ -158,19 +160,9 @@ Status check_objects(const std::vector<compiler::ProviderDesc>& providers, const
   return {};
 }
 
-}  // namespace
-
-int write_probe_object(const ScriptOptions& script, const std::string& output, const std::vector<std::string>& objects) {
-  std::vector<compiler::Source> sources;
-  const std::optional<std::vector<compiler::ProviderDesc>> providers = declared_providers(script, sources);
-  if (!providers) return 1;
-  const bool is_named = sources.size() > 1 || sources[0].name.ends_with(".d");
-  Result<std::string> path = output_beside(output.empty() && !is_named ? "d.out" : output, sources, "o", "-G");
-  if (!path) return fail("{}", path.error().message), kBadUsage;
-  if (Status fine = check_objects(*providers, objects); !fine)
-    return fail("failed to link script {}: {}", sources[0].name, fine.error().message);
+ObjectSymbols symbols_of(const std::vector<compiler::ProviderDesc>& providers) {
   ObjectSymbols symbols;
-  for (const compiler::ProviderDesc& provider : *providers) {
+  for (const compiler::ProviderDesc& provider : providers) {
     symbols.declarations += provider.declaration + '\0';
     for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
       const ProbeNames names = probe_names(provider.name, probe.name);
@@ -178,7 +170,43 @@ int write_probe_object(const ScriptOptions& script, const std::string& output, c
       symbols.add_semaphore(fmt::format("{}_{}_semaphore", provider.name, names.note));
     }
   }
-  if (Status written = write_file(*path, ObjectFile(symbols).finish()); !written) return fail("{}", written.error().message);
+  return symbols;
+}
+
+// As dtrace names the object of script n.
+std::string object_path(const std::string& output, const std::vector<compiler::Source>& sources, size_t n) {
+  const std::string number = sources.size() > 1 ? fmt::format(".{}", n) : "";
+  if (!output.empty()) return output + number;
+  const std::string beside = file_beside(sources[n], "o");
+  return beside.empty() ? "d.out" + number : beside;
+}
+
+// Removes the providers that the scripts before have declared likewise, and adds the others to these.
+void leave_new(std::vector<compiler::ProviderDesc>& providers, std::map<std::string, std::string>& known) {
+  std::erase_if(providers, [&](const compiler::ProviderDesc& provider) {
+    const auto [place, is_new] = known.try_emplace(provider.name, provider.declaration);
+    return !is_new && std::exchange(place->second, provider.declaration) == provider.declaration;
+  });
+}
+
+}  // namespace
+
+int write_probe_object(const ScriptOptions& script, const std::string& output, const std::vector<std::string>& objects) {
+  const std::optional<DeclaringSources> all = declared_providers(script);
+  if (!all) return 1;
+  const std::vector<compiler::Source>& sources = all->sources;
+  std::map<std::string, std::string> known;
+  for (size_t n = 0; n < sources.size(); n++) {
+    const bool is_last = n + 1 == sources.size();
+    const auto end = sources.begin() + static_cast<std::ptrdiff_t>(n + 1);
+    auto made = is_last ? all : compile_providers({sources.begin(), end}, script, all->options);
+    if (!made) return 1;
+    leave_new(made->providers, known);
+    if (Status fine = check_objects(made->providers, objects); !fine)
+      return fail("failed to link script {}: {}", sources[n].name, fine.error().message);
+    const std::string bytes = ObjectFile(symbols_of(made->providers)).finish();
+    if (Status written = write_file(object_path(output, sources, n), bytes); !written) return fail("{}", written.error().message);
+  }
   return 0;
 }
 

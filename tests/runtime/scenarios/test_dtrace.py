@@ -148,6 +148,17 @@ class Options(Link):
         self.succeeds("-G", "-n", "BEGIN")
         self.assertTrue((self.folder / "d.out").exists())
 
+    def test_several_scripts_have_an_object_each(self):
+        self.write("one.d", "typedef int count_t; provider first { probe go(count_t); };")
+        self.write("two.d", "provider second { probe go(count_t); };")
+        self.succeeds("-G", "-s", "one.d", "-s", "two.d", "-n", "BEGIN")
+        for name, has, lacks in (("one.o", b"first", b"second"), ("two.o", b"second", b"first"), ("d.out.2", b"", b"second")):
+            made = (self.folder / name).read_bytes()
+            self.assertIn(b"provider " + has if has else b"ELF", made)
+            self.assertNotIn(b"provider " + lacks, made)
+        self.succeeds("-G", "-s", "one.d", "-s", "two.d", "-o", "both.o")
+        self.assertEqual((self.folder / "both.o.1").read_bytes(), (self.folder / "two.o").read_bytes())
+
     def test_no_program(self):
         result = self.dtrace("-q")
         self.assertEqual((result.returncode, result.stderr), (1, "dtrace: no probes specified\n"))
