@@ -160,6 +160,14 @@ std::string carried(const std::string& declaration) {
       runtime::kProviderSection, declaration);
 }
 
+void tell_of_left_out(const std::vector<compiler::ProviderDesc>& providers) {
+  for (const compiler::ProviderDesc& provider : providers)
+    for (const compiler::DeclaredProbeDesc& probe : provider.probes)
+      if (probe.arguments.size() > kMostArguments)
+        tell("probe {}:::{} has {} arguments; scripts can read the first {}", provider.name, probe.name, probe.arguments.size(),
+             kMostArguments);
+}
+
 Result<std::string> make_header(const std::vector<compiler::ProviderDesc>& providers, const std::string& guard) {
   std::string functions, macros, nothing;
   for (const compiler::ProviderDesc& provider : providers) {
@@ -231,7 +239,9 @@ int write_probe_header(const ScriptOptions& script, const std::string& output, c
   if (providers.empty()) tell("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
   Result<std::string> header = make_header(providers, guard_of(path));
   if (!header) return fail("{}", header.error().message);
-  return write_header(path, *header);
+  const int status = write_header(path, *header);
+  if (status == 0) tell_of_left_out(providers);
+  return status;
 }
 
 void add_header(CLI::App& app, CommandAction& chosen) {
