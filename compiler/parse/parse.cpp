@@ -243,8 +243,20 @@ class ItemParser {
     if (token.type() == Lexer::RESERVED) return {reserved(token.text())};
     if (token.type() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN})) return {"is a '}' missing before it?"};
     if (file_.text().substr(token.where().begin).starts_with("//")) return {"D has no // comments: write /* */"};
+    if (follows_path(token))
+      return {"a module is the last part of a path: bpftrace's uprobe:/bin/bash:readline is pid$target:bash:readline:entry in D"};
     const Token* before = tokens.before(token);
     return before ? guesses(*before, token) : std::vector<std::string>();
+  }
+
+  // True if a probe description before the token goes on with a path: "uprobe:/bin/bash:readline".
+  bool follows_path(const Token& token) const {
+    for (size_t i = token.index(); i-- > 0 && tokens_[i].type() != Lexer::RBRACE && tokens_[i].type() != Lexer::SEMI;) {
+      const Location where = tokens_[i].where();
+      if (tokens_[i].type() == Lexer::PROBE && file_.text().substr(where.begin, where.end + 1 - where.begin).ends_with(":/"))
+        return true;
+    }
+    return false;
   }
 
   static std::vector<std::string> class_hint(std::string_view scope) {

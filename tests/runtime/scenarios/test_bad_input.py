@@ -93,6 +93,8 @@ class Refused(unittest.TestCase):
     def test_no_such_provider(self):
         self.refused("run", "-n", "nosuch:::x { }", says="does not match any probes")
         self.refused("run", "-n", "interval:s:1 { }", says="'interval' is a word of bpftrace; D has tick-1s")
+        for text in ("uprobe:/bin/bash:readline { @ = count(); }", "pid1:/bin/bash:readline:entry { }", "uretprobe:/usr/lib/libc.so.6:malloc /arg0/ { }"):
+            self.refused("run", "-n", text, says="a module is the last part of a path: bpftrace's uprobe:/bin/bash:readline is pid$target:bash:readline:entry in D")
 
     def test_no_such_pid(self):
         self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")
