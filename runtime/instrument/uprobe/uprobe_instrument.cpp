@@ -23,6 +23,7 @@
 #include "runtime/instrument/uprobe/load_watch.h"
 #include "runtime/instrument/uprobe/return_losses.h"
 #include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/sample_interval.h"
 #include "runtime/instrument/uprobe/shared_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/thread_watch.h"
@@ -445,7 +446,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status start_clocks(const TimerSite& timer, int program, uint64_t cookie) {
     for (const int cpu : online_cpus()) {
-      auto clock = link_cpu_clock(cpu, timer.period_ns, program, cookie);
+      auto clock = link_cpu_clock(cpu, sample_interval(timer.period_ns), program, cookie);
       if (!clock) return clock.error();
       clocks_.push_back(std::move(*clock));
     }

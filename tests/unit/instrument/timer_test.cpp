@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+#include "runtime/instrument/uprobe/sample_interval.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -113,6 +115,15 @@ TEST(Timer, APeriodOfZeroIsRefused) {
   ASSERT_TRUE(timer->enable(std::array{EnabledProbe{&probe, {}}}, refused));
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_EQ(timer->pacing().deadline, UINT64_MAX);
+}
+
+// Samples of these rates would stay in step with timers of 100, 250, 300 or 1000 Hz.
+TEST(Sampling, EvenRatesDrift) {
+  for (const uint64_t rate : {10u, 50u, 100u, 125u, 250u, 300u, 500u, 1000u, 5000u})
+    EXPECT_EQ(sample_interval(1'000'000'000 / rate), 1'000'000'000 / rate + 1'000'000 / rate) << rate;
+  for (const uint64_t rate : {1u, 49u, 97u, 99u, 199u, 499u, 997u, 1999u, 4001u, 4999u})
+    EXPECT_EQ(sample_interval(1'000'000'000 / rate), 1'000'000'000 / rate) << rate;
+  EXPECT_EQ(sample_interval(60'000'000'000), 60'000'000'000u);
 }
 
 }  // namespace
