@@ -242,6 +242,45 @@ std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table) {
   return members;
 }
 
+namespace {
+
+bool append_member(Dwarf_Die& die, const std::string& name, DieTable& table, std::vector<dif::MemberDesc>& members) {
+  dif::MemberDesc member;
+  member.name = name;
+  member.type = type_of(die, table);
+  if (name.empty() || !place(die, member)) return false;
+  members.push_back(std::move(member));
+  return true;
+}
+
+void append_variants(Dwarf_Die& part, DieTable& table, std::vector<dif::MemberDesc>& members) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die number;
+  if (dwarf_attr(&part, DW_AT_discr, &attribute) != nullptr && dwarf_formref_die(&attribute, &number) != nullptr)
+    append_member(number, "discriminant", table, members);
+  DieWalk walk(kMostMembers);
+  walk.below(part, [&](Dwarf_Die& variant) {
+    if (dwarf_tag(&variant) == DW_TAG_variant)
+      walk.below(variant, [&](Dwarf_Die& member) {
+        if (dwarf_tag(&member) == DW_TAG_member) append_member(member, name_of(member), table, members);
+        return DieWalk::Next::over;
+      });
+    return DieWalk::Next::over;
+  });
+}
+
+}  // namespace
+
+std::vector<dif::MemberDesc> variants_of(const Dwarf_Die& die, DieTable& table) {
+  std::vector<dif::MemberDesc> members;
+  DieWalk walk(kMostMembers);
+  walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) == DW_TAG_variant_part) append_variants(child, table, members);
+    return DieWalk::Next::over;
+  });
+  return members;
+}
+
 // The fixed-size forms carry no sign: compilers use them for what is not negative.
 int64_t enumerator_value(const Dwarf_Die& enumerator) {
   Dwarf_Attribute attribute;

@@ -219,7 +219,10 @@ dif::TypeDesc TargetTypes::describe(dif::TypeRef type) {
 
 std::vector<dif::MemberDesc> TargetTypes::members(dif::TypeRef type) {
   const Dwarf_Die* die = table_.find(type);
-  return die == nullptr ? std::vector<dif::MemberDesc>{} : members_of(*die, table_);
+  if (die == nullptr) return {};
+  std::vector<dif::MemberDesc> members = members_of(*die, table_), variants = variants_of(*die, table_);
+  members.insert(members.end(), variants.begin(), variants.end());
+  return members;
 }
 
 std::vector<dif::EnumeratorDesc> TargetTypes::enumerators(dif::TypeRef type) {

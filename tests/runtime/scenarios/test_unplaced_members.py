@@ -17,9 +17,12 @@ int main() { Reef reef; look(&reef); }
 """
 ENUMERATIONS = """
 pub enum Shape { Circle(u8), Square { side: u8, height: u8 } }
-pub struct Item { number: u32, shape: Shape }
+pub struct Item<'a> { number: u32, shape: Shape, name: Option<&'a Shape> }
 #[no_mangle] #[inline(never)] pub extern "C" fn look(item: &Item) { std::hint::black_box(item); }
-fn main() { look(&Item { number: 5, shape: Shape::Square { side: 7, height: 9 } }); std::process::exit(0); }
+fn main() {
+  let other = Shape::Square { side: 7, height: 9 };
+  look(&Item { number: 5, shape: Shape::Square { side: 7, height: 9 }, name: Some(&other) }); std::process::exit(0);
+}
 """
 
 
@@ -44,13 +47,16 @@ class UnplacedMembers(dvmtest.PrivilegedTest):
         self.assertIn("hint: it is a member of struct Water, a virtual base, whose place is known only to the running program\n", refused.stderr)
         self.assertEqual(self.look("print(*args[0]);").stdout.count("struct Water (virtual base) = <unknown type>\n"), 1)
 
-    def test_enumerations_of_rust_with_members_are_bytes(self):
+    def test_variants_of_rust_lie_in_one_place(self):
         if not shutil.which("rustc"):
             dvmtest.skip_or_fail(self, "no rustc")
         self.build("enumerations.rs", ENUMERATIONS, "rustc", "-O")
         printed = self.look("print(*args[0]); trace(args[0]->shape.variant[1]);").stdout
-        self.assertIn("    struct Shape shape = {\n        unsigned char [3] variant = [ 0x1, 0x7, 0x9 ]\n    }\n", printed)
+        self.assertIn("    struct Shape shape = {\n        unsigned char [3] variant = [ 0x1, 0x7, 0x9 ]\n", printed)
         self.assertTrue(printed.endswith("7\n"), printed)
+        read = self.look("""printf("%d %d %d %d|", args[0]->shape.discriminant, args[0]->shape.Square.side, args[0]->shape.Square.height, args[0]->number);
+                            printf("%d %d", args[0]->name.discriminant != 0, args[0]->name.Some.__0->Square.height);""")
+        self.assertEqual(read.stdout.strip(), "1 7 9 5|1 9", read.stderr)
 
 
 if __name__ == "__main__":
