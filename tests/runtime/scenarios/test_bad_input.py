@@ -100,8 +100,11 @@ class Refused(unittest.TestCase):
         self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")
 
     def test_no_pid(self):
-        for text in ("abc", "12x", "0", "-1", "", "99999999999"):
+        for text in ("abc", "12x", "0", "-1", "99999999999"):
             self.refused("run", "-n", "BEGIN { }", "-p", text, says=f"dvm: invalid pid: {text}\n")
+        for text in ("", " "):
+            self.refused("run", "-n", "BEGIN { }", "-p", text, says="dvm: invalid pid: the value is empty\n")
+        self.refused("run", "-n", "BEGIN { }", "-p", "12 13", says="dvm: invalid pid: 12 13\n    hint: -p takes a single process id\n")
 
     def test_no_such_command(self):
         self.refused("run", "-n", "BEGIN { }", "-c", "/nonexistent/program", says="/nonexistent/program")
