@@ -14,7 +14,7 @@ import unittest
 
 from dvmtest import DVM, ENV, dvm, million_keys
 
-PATIENCE = 60  # seconds
+PATIENCE = 120  # seconds
 
 
 def set_size(terminal, columns, rows):
