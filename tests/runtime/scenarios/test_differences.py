@@ -25,6 +25,9 @@ BEGIN = (
     ("A string variable that is NULL", "self string w; BEGIN trace(strlen(self->w));", "fault 1 0"),
     ("A string variable that is NULL", "self string w; BEGIN self->w = NULL; trace(self->w[2]);", "fault 1 2"),
     ("A string variable that is NULL", "self string w; BEGIN trace(substr(self->w, 1));", "fault 1 0"),
+    ("A pointer may stand", "this->p = (int *)alloca(4); trace(lltostr((uint64_t)this->p) == lltostr(this->p));", "1"),
+    ("A pointer may stand", "struct o { int x; }; translator struct o < int *P > { x = *P; }; BEGIN this->p = (int *)alloca(4); *this->p = 6; "
+                            "trace(xlate <struct o> ((uint64_t)this->p).x);", "6"),
     ("The memory that `alloca()`", "this->p = (int *)alloca(8); *this->p = 5; } BEGIN { trace(*this->p);", "5"),
     ("`raise()` and `stop()`", "raise(10);", "fault 3 0"),
     ("`raise()` and `stop()`", "stop();", "fault 3 0"),
@@ -97,7 +100,7 @@ ELSEWHERE = {
     "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
-HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
+HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
         "A process that did not succeed")
 
 
@@ -175,6 +178,11 @@ class Live(dvmtest.PrivilegedTest):
 
     def test_copyinstr_counts_the_nul(self):
         self.assertIn("<he>", self.run_on_looper('printf("<%s>", copyinstr(arg0, 3));'))
+
+    def test_errno_is_the_return_probes(self):
+        text = ("syscall::openat:return /pid == $target && errno/ { printf(\"<%d \", errno); self->failed = 1; } "
+                "pid$target:libc.so.6:__errno_location:entry /self->failed/ { printf(\"%d>\", errno); exit(0); }")
+        self.assertIn("<2 0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /nonexistent").stdout)
 
     def test_files_are_known_by_number_only(self):
         self.assertIn("<unknown>", self.run_on_looper('printf("<%s>", fds[i].fi_pathname);', "-n", "BEGIN { i = 2; }"))
