@@ -1,10 +1,14 @@
 #pragma once
 // Converts ticks of the TSC to times of CLOCK_MONOTONIC. Both clocks are read together at each poll. The rate is computed from
-// the latest reading and one at least kBaseTicks earlier, because readings close together would give a large error.
+// the latest reading and an earlier one, because readings close together would give a large error. As long as the rate does not
+// change, they are ever further apart, up to some 20 s, so that traced threads have the time even if dvm does not run for
+// minutes.
 
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 #include "common/clock.h"
@@ -21,47 +25,50 @@ inline inside::ClockLine line_after(const inside::ClockLine& before, uint64_t ti
   return inside::line_through(ticks, least, rate - rate / kCatchUp * (least - time));
 }
 
+// Both clocks at one time.
+struct ClockReading {
+  uint64_t ticks = 0, time = 0;
+};
+
 class TscClock {
  public:
-  TscClock() : before_(read_both()), middle_(before_), now_(before_) {}
+  explicit TscClock(const ClockReading& first = read_both()) : before_(first), middle_(first), now_(first) {}
 
   // At each poll.
-  void read() {
-    const Reading next = read_both();
+  void read() { take(read_both()); }
+  void take(const ClockReading& next) {
     if (next.ticks - now_.ticks < kLeastTicks) return;
+    if (is_off(next)) roll(now_), base_ = kBaseTicks;
     now_ = next;
-    if (now_.ticks - middle_.ticks >= kBaseTicks) {
-      before_ = middle_;
-      middle_ = now_;
-    }
+    if (now_.ticks - middle_.ticks >= base_) roll(now_), base_ = std::min(2 * base_, kLongestBase);
+    if (now_.ticks - before_.ticks < kLeastLine && has_rate()) return;
     rate_ = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
+    ticks_of_rate_ = now_.ticks - before_.ticks;
   }
   uint64_t ticks_of_reading() const { return now_.ticks; }
 
-  // The line from the last reading on. Takes readings until they are kLeastLine ticks apart.
+  // The line from the last reading on. Takes readings until there is a rate.
   inside::ClockLine line() {
-    while (now_.ticks - before_.ticks < kLeastLine) read();
+    while (!has_rate()) read();
     const auto rate = static_cast<uint64_t>(rate_ * static_cast<double>(uint64_t{1} << inside::kRateBits));
     if (std::exchange(line_at_, now_.ticks) != now_.ticks) line_ = line_after(line_, now_.ticks, now_.time, rate);
     return line_;
   }
 
   uint64_t time_of(uint64_t ticks) const {
-    if (now_.ticks == before_.ticks) return now_.time;
-    const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
-    return before_.time + static_cast<uint64_t>(static_cast<int64_t>(since * rate_));
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - now_.ticks));
+    return now_.time + static_cast<uint64_t>(static_cast<int64_t>(since * rate_));
   }
 
  private:
-  static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000, kLeastLine = 5'000'000;
+  static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000, kLongestBase = 25'000'000'000,
+                            kLeastLine = 5'000'000;
+  static constexpr int64_t kOff = 300;  // ns: more than the error of two readings
   static constexpr int kReadings = 5;
-  struct Reading {
-    uint64_t ticks = 0, time = 0;
-  };
 
   // The reading of both clocks that took the least time.
-  static Reading read_both() {
-    Reading best;
+  static ClockReading read_both() {
+    ClockReading best;
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < kReadings; i++) {
       const uint64_t begin = __rdtsc();
@@ -73,11 +80,19 @@ class TscClock {
     }
     return best;
   }
+  bool has_rate() const { return ticks_of_rate_ >= kLeastLine; }
+  // The clock has changed its rate, or dvm has been stopped for long.
+  bool is_off(const ClockReading& next) const {
+    return has_rate() && std::abs(static_cast<int64_t>(time_of(next.ticks) - next.time)) > kOff;
+  }
+  void roll(const ClockReading& middle) { before_ = std::exchange(middle_, middle); }
 
-  Reading before_, middle_, now_;
-  double rate_ = 0;           // ns a tick, between `before_` and `now_`
-  inside::ClockLine line_{};  // the last one
-  uint64_t line_at_ = 0;      // ticks of its reading
+  ClockReading before_, middle_, now_;
+  uint64_t base_ = kBaseTicks;  // ticks from one reading for the rate to the next
+  double rate_ = 0;             // ns a tick, between `before_` and `now_`
+  uint64_t ticks_of_rate_ = 0;  // between those
+  inside::ClockLine line_{};    // the last one
+  uint64_t line_at_ = 0;        // ticks of its reading
 };
 
 }  // namespace dvm::runtime

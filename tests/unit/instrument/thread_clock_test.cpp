@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "runtime/agent/inside/time.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 
@@ -34,6 +36,57 @@ TEST(ThreadClock, NeverGoesBackFromOneLineToTheNext) {
     for (const uint64_t later : {0, 1, 2, 3, 1000}) EXPECT_GE(time_on(next, ticks + later), time_on(line, ticks + later));
     EXPECT_LE(time_on(next, ticks), ticks / 2 + 200);
     line = next;
+  }
+}
+
+// A clock of 0.4 ns a tick, read some ns too early or too late.
+class ClockOfPolls {
+ public:
+  ClockReading read(uint64_t ns) {
+    at_ += ns;
+    slewed_ += static_cast<double>(ns) * slew;
+    return {ticks(), time() + number_++ * 7919 % 41 - 20};
+  }
+  uint64_t ticks() const { return kStart + at_ * 5 / 2; }
+  uint64_t time() const { return kStart + at_ + static_cast<uint64_t>(slewed_); }
+  double slew = 0;  // the clock's rate beyond that
+
+ private:
+  static constexpr uint64_t kStart = 1'000'000'000'000;
+  uint64_t at_ = 0, number_ = 0;
+  double slewed_ = 0;
+};
+constexpr uint64_t kPollNs = 4'000'000, kSecond = 1'000'000'000;
+
+int64_t apart(uint64_t one, uint64_t other) { return std::abs(static_cast<int64_t>(one - other)); }
+
+TEST(ThreadClock, IsRightWhileDvmDoesNotRunForAMinute) {
+  ClockOfPolls clock;
+  TscClock ticks(clock.read(0));
+  for (uint64_t ns = 0; ns < 30 * kSecond; ns += kPollNs) ticks.take(clock.read(kPollNs));
+  const inside::ClockLine line = ticks.line();
+  clock.read(60 * kSecond);
+  EXPECT_LE(apart(inside::time_on(line, clock.ticks()), clock.time()), 1000);
+}
+
+// By ntpd, which may slew it by 500 ppm.
+TEST(ThreadClock, FollowsAClockThatChangesItsRate) {
+  ClockOfPolls clock;
+  TscClock ticks(clock.read(0));
+  for (uint64_t ns = 0; ns < 30 * kSecond; ns += kPollNs) ticks.take(clock.read(kPollNs));
+  for (const double slew : {5e-4, 0.0}) {
+    clock.slew = slew;
+    for (int poll = 0; poll < 100; poll++) {
+      ticks.take(clock.read(kPollNs));
+      const inside::ClockLine line = ticks.line();
+      if (poll < 3) continue;
+      ClockOfPolls later = clock;
+      later.read(kPollNs);
+      EXPECT_LE(apart(ticks.time_of(later.ticks()), later.time()), 1000) << poll;
+      if (poll > 50) {
+        EXPECT_LE(apart(inside::time_on(line, later.ticks()), later.time()), 1000) << poll;
+      }
+    }
   }
 }
 
