@@ -25,6 +25,7 @@
 #include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "common/clock.h"
+#include "common/short_slice.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/session/late_memory.h"
 #include "runtime/symbol/user_symbols.h"
@@ -149,6 +150,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   std::vector<runtime::Refused> refused;
   const Status went = [&] {
     const WaitMessage waiting("enabling probes");
+    ask_for_short_slice();  // rings overflow if dvm has to wait for a CPU
     return handle.go(refused);
   }();
   if (!went) {
