@@ -114,14 +114,15 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 }
 
 // Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that, or to
-// use less memory: if dvm has read all, and enough of the ring lies behind. Until dvm reads again there is room in that part
-// only.
+// use less memory: if dvm has read all, and enough of the ring lies behind. Then it moves tail as well (LaneReader::used_from),
+// so that the whole ring is free before dvm reads again. A firing may do so and leave no record.
 [[gnu::always_inline]] inline uint64_t reserve(Lane& lane, uint64_t ring, uint64_t size, uint64_t bytes, uint64_t& head) {
   head = load(lane.head);
-  const uint64_t at = head & (size - 1);
-  const uint64_t tail = load(lane.tail);
+  const uint64_t at = head & (size - 1), left = size - at;
+  uint64_t tail = load(lane.tail);
   const bool begins_anew = head == tail && at >= kReused && at >= size / 16 * kReusedSixteenths;
-  const uint64_t rest = begins_anew || at + bytes > size ? size - at : 0;
+  if (begins_anew && take(lane.tail, head + left, tail)) tail = head + left;  // a forked child that is late changes nothing
+  const uint64_t rest = begins_anew || tail == head + left || at + bytes > size ? left : 0;
   if (head + rest + bytes - tail > size) return 0;
   if (rest != 0) word(ring + at) = 0;
   head += rest;

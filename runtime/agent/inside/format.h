@@ -95,7 +95,7 @@ struct Lane {
   uint64_t asked_pointer = 0, asked_thread = 0;  // stack pointer and thread pointer, if the stack is not known
   uint64_t frame = 0;                            // address of the saved words of the firing that has taken the lane; 0: unknown
 
-  uint64_t tail = 0;   // bytes read. Written by dvm
+  uint64_t tail = 0;   // bytes read. Written by dvm, and by the thread if it leaves the rest of an empty ring unused
   uint64_t arena = 0;  // the arena in use, 0 or 1. dvm writes it too
   uint64_t time = 0;   // of the last firing that needed the time; never decreases
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.

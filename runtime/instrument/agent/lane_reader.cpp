@@ -84,9 +84,11 @@ void LaneReader::hold(uint64_t tid) {
   write_value(file_, offsetof(inside::DataHeader, held), tid);
 }
 
-// Where records begin: not before the beginning of the ring if the rest of it is unused.
+// Where records begin: not before the beginning of the ring if the rest of it is unused. If the thread has moved its tail there,
+// it may have used the ring as far as this rest again.
 uint64_t LaneReader::used_from(uint32_t number, const inside::Lane& lane) const {
   const uint64_t tail = tails_[number], rest = ring_bytes_ - (tail & (ring_bytes_ - 1));
+  if (lane.tail == tail + rest && lane.head >= lane.tail) return lane.tail;
   uint64_t length = 1;
   const bool goes_on = lane.head - tail > rest && tail % sizeof length == 0;
   if (!goes_on || !read(ring_at(number) + ring_bytes_ - rest, std::as_writable_bytes(std::span(&length, 1)))) return tail;

@@ -104,6 +104,28 @@ TEST_F(LaneReaderTest, DoesNotReadTheRestOfTheRingWhereTheWriterBeginsAnew) {
   EXPECT_EQ(reader_.lost(), 0);
 }
 
+// It has used more of it than the reader knows to be free.
+TEST_F(LaneReaderTest, FollowsAWriterThatHasMovedItsTail) {
+  write(0, 1, 1);
+  EXPECT_EQ(take(), std::vector<uint64_t>{1});
+  heads_[0] = kRing;
+  put(lane_at(0) + static_cast<off_t>(offsetof(inside::Lane, tail)), kRing);
+  std::vector<uint64_t> words;
+  for (uint64_t i = 2; i < 12; i++) words.push_back(i), write(0, i, i);
+  EXPECT_EQ(take(), words);
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
+// Where the writer says that it begins behind its head, or not at the beginning of the ring.
+TEST_F(LaneReaderTest, FollowsNoOtherTail) {
+  for (const uint64_t tail : {uint64_t{kRing}, uint64_t{48}, ~uint64_t{0}}) {
+    write(0, 1, tail);
+    put(lane_at(0) + static_cast<off_t>(offsetof(inside::Lane, tail)), tail);
+    EXPECT_EQ(take(), std::vector<uint64_t>{tail});
+  }
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
 TEST_F(LaneReaderTest, TellsTheWriterWhatHasBeenRead) {
   write(1, 5, 7);
   take();

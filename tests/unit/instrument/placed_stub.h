@@ -84,15 +84,15 @@ inline AgentFirer firer(std::vector<AgentStep> steps) {
 // Code, lanes and an armed page as dvm maps them.
 class Agent {
  public:
-  explicit Agent(uint64_t armed) {
+  explicit Agent(uint64_t armed, uint32_t ring_bytes = kRing) : ring_bytes_(ring_bytes) {
     page_.armed = armed, page_.pid = static_cast<uint64_t>(getpid()), page_.variables = inside::VariablesIn::thread;
     page_.muted = 1;
     context_.armed = reinterpret_cast<uint64_t>(&page_);
     context_.data = reinterpret_cast<uint64_t>(data_);
-    context_.variables = context_.data + inside::variables_at(kLanes, kRing);
-    context_.tails = context_.data + inside::tails_at(kLanes, kRing);
+    context_.variables = context_.data + inside::variables_at(kLanes, ring_bytes_);
+    context_.tails = context_.data + inside::tails_at(kLanes, ring_bytes_);
     context_.lane = context_.data + sizeof(inside::DataHeader);
-    context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = kRing;
+    context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = ring_bytes_;
     code_at_ = add(std::as_bytes(inside_code()));
     lasting_ = {stack_of_thread(), 1};
     range_ = {reinterpret_cast<uint64_t>(kText), reinterpret_cast<uint64_t>(kText) + sizeof kText};
@@ -105,7 +105,7 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
   ~Agent() {
     munmap(memory_, kBytes);
-    munmap(data_, kDataBytes);
+    munmap(data_, inside::data_bytes(kLanes, ring_bytes_));
   }
 
   void place(std::vector<AgentFirer> firers) {
@@ -156,11 +156,11 @@ class Agent {
     return static_cast<size_t>(&lane() - reinterpret_cast<inside::Lane*>(data_ + sizeof(inside::DataHeader)));
   }
   const inside::Arena& first_arena() {
-    const std::byte* at = data_ + inside::arenas_at(kLanes, kRing) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
+    const std::byte* at = data_ + inside::arenas_at(kLanes, ring_bytes_) + 2 * lane_number() * uint64_t{inside::kArenaBytes};
     return *reinterpret_cast<const inside::Arena*>(at);
   }
   inside::TailCalls& tails() {
-    return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, kRing))[lane_number()];
+    return reinterpret_cast<inside::TailCalls*>(data_ + inside::tails_at(kLanes, ring_bytes_))[lane_number()];
   }
   // What a clause has counted without keys.
   uint64_t count_of(uint32_t clause) { return lane().counts[clause][0] + lane().counts[clause][1]; }
@@ -169,17 +169,18 @@ class Agent {
     return reinterpret_cast<const uint64_t*>(reinterpret_cast<const inside::ArenaEntry*>(&first_arena() + 1) + 1)[0];
   }
   std::vector<std::byte> arena() const {
-    const std::byte* begin = data_ + inside::arenas_at(kLanes, kRing);
+    const std::byte* begin = data_ + inside::arenas_at(kLanes, ring_bytes_);
     return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
   }
   std::vector<std::byte> variables() const {
-    return {data_ + inside::variables_at(kLanes, kRing), data_ + inside::tails_at(kLanes, kRing)};
+    return {data_ + inside::variables_at(kLanes, ring_bytes_), data_ + inside::tails_at(kLanes, ring_bytes_)};
   }
   // The ring of its lane, without times and CPUs.
   std::vector<uint64_t> ring() {
     const size_t number = lane_number();
-    std::vector<uint64_t> words(kRing / sizeof(uint64_t));
-    std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * kRing, kRing);
+    std::vector<uint64_t> words(ring_bytes_ / sizeof(uint64_t));
+    std::memcpy(words.data(), data_ + sizeof(inside::DataHeader) + kLanes * sizeof(inside::Lane) + number * ring_bytes_,
+                ring_bytes_);
     for (size_t i = 0; i + 2 < words.size() && words[i] != 0; i += 2 + (words[i] + 7) / sizeof(uint64_t)) {
       EXPECT_NE(words[i + 1], 0);
       words[i + 1] = 0;
@@ -207,7 +208,6 @@ class Agent {
 
  private:
   static constexpr size_t kBytes = 1 << 18;
-  static constexpr size_t kDataBytes = inside::data_bytes(kLanes, kRing);
 
   static inside::MemoryRange stack_of_thread() {
     pthread_attr_t attributes;
@@ -252,8 +252,9 @@ class Agent {
 
   std::byte* memory_ =
       static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  std::byte* data_ =
-      static_cast<std::byte*>(mmap(nullptr, kDataBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const uint32_t ring_bytes_;
+  std::byte* data_ = static_cast<std::byte*>(
+      mmap(nullptr, inside::data_bytes(kLanes, ring_bytes_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   size_t used_ = 0;
   uint64_t code_at_ = 0, stub_ = 0, stub_bytes_ = 0;
   std::vector<FrameRow> frames_;

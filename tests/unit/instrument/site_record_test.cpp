@@ -45,6 +45,27 @@ TEST_F(SiteRun, MakesRecords) {
   compare({firer({aggregation(1, SiteFunction::sum, value_of(BuiltIn::arg0))}), recording({}, 56)}, 5000, nothing, true);
 }
 
+// dvm has read all, and reads no more.
+TEST_F(SiteRun, UsesTheWholeRingAfterItHasBegunAnew) {
+  constexpr uint64_t kBytes = 1 << 20, kRecord = sizeof(inside::RecordHead) + 56;
+  for (const uint64_t armed : {inside::kAlone, inside::kShared}) {
+    Agent agent(armed, kBytes);
+    agent.place({recording({}, 56)});
+    agent.fire(some_registers(random_));
+    while (agent.lane().head < kBytes / 2) agent.fire(some_registers(random_));
+    agent.lane().tail = agent.lane().head;
+    agent.fire(some_registers(random_));
+    EXPECT_EQ(agent.lane().tail, kBytes);
+    EXPECT_EQ(agent.lane().head, kBytes + kRecord);
+    agent.lane().head = kBytes / 2;  // as if that firing had left no record
+    agent.fire(some_registers(random_));
+    EXPECT_EQ(agent.lane().head, kBytes + kRecord);
+    for (uint64_t i = 0; i < kBytes / kRecord; i++) agent.fire(some_registers(random_));
+    EXPECT_EQ(agent.lane().head, kBytes + kBytes / kRecord * kRecord);
+    EXPECT_EQ(agent.lane().full, 1U);
+  }
+}
+
 AgentStep clause_record(uint32_t number, std::initializer_list<uint8_t> values) {
   AgentStep made = step(Kind::clause_record);
   made.record.program = recording({}, 61).program;
