@@ -95,7 +95,6 @@ ELSEWHERE = {
     "`filebyproc.d`": "a published script, which is not kept here",
     "`soaccept.d`": "a published script, which is not kept here",
     "`threaded.d`": "a published script, which is not kept here",
-    "`pridist.d`": "a published script, which is not kept here",
     "`iosnoop`": "a published script, which is not kept here",
     "`rwsnoop`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
