@@ -3,6 +3,7 @@
 // tests/unit/instrument/providers_test.cpp.
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
@@ -39,6 +40,11 @@ constexpr RateUnit kUnits[] = {
     {"day", 86'400'000'000'000},
 };
 
+// Upper and lower case are the same, as in options.
+bool is_suffix_of(std::string_view text, const RateUnit& unit) {
+  return text.size() == unit.suffix.size() && strncasecmp(text.data(), unit.suffix.data(), text.size()) == 0;
+}
+
 // The period of "997", "997hz", "10ms", ...; 0: not of that form, or out of range.
 uint64_t parse_period(std::string_view text) {
   uint64_t number = 0;
@@ -46,7 +52,7 @@ uint64_t parse_period(std::string_view text) {
   if (error != std::errc() || number == 0) return 0;
   std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
   const RateUnit* unit =
-      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const RateUnit& u) { return u.suffix == suffix; });
+      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const RateUnit& u) { return is_suffix_of(suffix, u); });
   if (unit == std::end(kUnits)) return 0;
   if (unit->ns == 0) return 1'000'000'000 / number;
   uint64_t ns = 0;

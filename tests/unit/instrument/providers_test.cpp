@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(All, ProfileNames,
                                          Period{"tick-1hour", 3'600'000'000'000, false},
                                          Period{"tick-1d", 86'400'000'000'000, false},
                                          Period{"tick-1day", 86'400'000'000'000, false}, Period{"profile-5000", 200'000, true},
-                                         Period{"profile-997hz", 1'003'009, true}));
+                                         Period{"profile-997hz", 1'003'009, true}, Period{"tick-10MSec", 10'000'000, false}));
 
 class BadProfileNames : public testing::TestWithParam<const char*> {};
 
