@@ -90,6 +90,7 @@ ELSEWHERE = {
     "An index of an array": "scenarios/test_captures.py",
     "`evaltime`": "scenarios/test_modes.py",
     "On a terminal": "scenarios/test_views.py",
+    "Widths and precisions": "unit/runtime/printf_test.cpp",
     "`python*:::`": "scenarios/test_late.py",
     "`-G` makes": "scenarios/test_dtrace.py",
     "`filebyproc.d`": "a published script, which is not kept here",
