@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <set>
+#include <string_view>
 
 #include "compiler/sema/macros.h"
 #include "compiler/source/words.h"
@@ -128,6 +130,13 @@ void check_line(const Pragma& pragma, const Words& w, size_t first, Session& s) 
     s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "malformed #line directive: expected <line> [\"<file>\"]");
 }
 
+void refuse_directive(const Pragma& pragma, const std::string& name, Session& s) {
+  static const std::set<std::string_view> kOfPreprocessor = {"define", "elif",   "else",    "endif", "if",
+                                                             "ifdef",  "ifndef", "include", "undef", "warning"};
+  s.error(Tag::D_PRAGCTL_INVAL, pragma.where, fmt::format("invalid control directive: #{}", name),
+          kOfPreprocessor.contains(name) ? std::vector<std::string>{"-C runs the C preprocessor"} : std::vector<std::string>{});
+}
+
 }  // namespace
 
 void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
@@ -136,7 +145,7 @@ void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, 
   const bool is_marker = std::isdigit(static_cast<unsigned char>(w[0][0]));
   if (is_marker || w[0] == "line") return check_line(pragma, w, is_marker ? 0 : 1, s);
   if (w[0] == "error") return s.error(Tag::D_PRAGERR, pragma.where, fmt::format("#{}", pragma.text));
-  if (w[0] != "pragma") return s.error(Tag::D_PRAGCTL_INVAL, pragma.where, fmt::format("invalid control directive: #{}", w[0]));
+  if (w[0] != "pragma") return refuse_directive(pragma, w[0], s);
   if (w.size() < 2 || w[1] == "ident") return;
   if (w[1] == "error") return s.error(Tag::D_PRAGERR, pragma.where, fmt::format("#{}", pragma.text));
   if (w[1] != "D") return;  // of another language
