@@ -107,14 +107,17 @@ class AgentInstrument final : public Instrument,
 
   bool deliver_until(uint64_t time, EventSink& sink, uint64_t& count) override {
     LaneRecord record;
-    while (AgentTarget* earliest = earliest_in(processes_, record)) {
-      const uint64_t at = clock_.time_of(record.ticks);
-      if (at > time) return true;
-      count++;
-      gone_.tell(record.ticks, sink);
-      const bool wants_more = deliver(*earliest, record, at, sink);
-      earliest->lanes->take_first();
-      if (!wants_more) return false;
+    uint64_t others = 0;
+    while (AgentTarget* earliest = earliest_in(processes_, record, others)) {
+      do {
+        const uint64_t at = clock_.time_of(record.ticks);
+        if (at > time) return true;
+        count++;
+        gone_.tell(record.ticks, sink);
+        const bool wants_more = deliver(*earliest, record, at, sink);
+        earliest->lanes->take_first();
+        if (!wants_more) return false;
+      } while (earliest->lanes->has_first_before(others, record));
     }
     return true;
   }

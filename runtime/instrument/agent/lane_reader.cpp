@@ -22,7 +22,6 @@ constexpr int kAttempts = 3;
 constexpr size_t kMostCopies = 1024;       // that wait to be taken
 constexpr uint64_t kMostWords = 16 << 20;  // of all copies, before the lanes have to wait
 constexpr uint64_t kKeptWords = 1 << 20;   // of those that nothing waits in
-constexpr size_t kHeadWords = sizeof(inside::RecordHead) / sizeof(uint64_t);
 
 // Threads have numbers of their own among all processes; one of another process may have it meanwhile.
 bool is_gone(uint64_t tid) { return access(fmt::format("/proc/{}", tid).c_str(), F_OK) != 0 && errno == ENOENT; }
@@ -154,31 +153,19 @@ bool LaneReader::advance(Turn& turn) {
   return true;
 }
 
-std::optional<LaneRecord> LaneReader::first() const {
-  if (turns_.empty() || turns_.front().ticks > horizon_) return std::nullopt;
-  Copy& copy = *turns_.front().copy;
-  return LaneRecord{
-      turns_.front().ticks,
-      std::as_writable_bytes(std::span(copy.words)).subspan((copy.at + kHeadWords) * sizeof(uint64_t), copy.length)};
-}
-
 bool LaneReader::is_empty() const {
   for (uint32_t number = 0; number < lanes_; number++)
     if (lane_of(number).head != tails_[number]) return false;
   return turns_.empty();
 }
 
-// Mostly the next record of the lane is the earliest again, and nothing moves.
-void LaneReader::take_first() {
-  if (!advance(turns_.front())) {
+// To where its next record has its turn, or away if it has none.
+void LaneReader::move_first() {
+  if (turns_.front().copy->length == 0) {
     give_back(*turns_.front().copy);
     turns_.front() = turns_.back();
     turns_.pop_back();
   }
-  sink_first();
-}
-
-void LaneReader::sink_first() {
   for (size_t at = 0;;) {
     size_t least = at;
     for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < turns_.size(); child++)

@@ -28,8 +28,20 @@ class LaneReader {
   // Copies what the lanes hold, and makes room in them, unless too much of it waits to be taken already.
   void collect();
   // The earliest copied record. Nothing: an earlier one may still arrive. Records of one lane keep their order.
-  std::optional<LaneRecord> first() const;
-  void take_first();
+  std::optional<LaneRecord> first() const {
+    LaneRecord record;
+    return has_first_before(UINT64_MAX, record) ? std::optional(record) : std::nullopt;
+  }
+  // True if there is such a record and it is earlier than these ticks. Stores it.
+  bool has_first_before(uint64_t ticks, LaneRecord& record) const {
+    if (turns_.empty() || turns_.front().ticks > horizon_ || turns_.front().ticks >= ticks) return false;
+    record = {turns_.front().ticks, turns_.front().copy->record()};
+    return true;
+  }
+  // Mostly the next record of the lane is the earliest again, and nothing moves.
+  void take_first() {
+    if (!advance(turns_.front()) || turns_.size() > 1) move_first();
+  }
   // Nothing was left by the last collect(), and all of it was taken.
   bool is_empty() const;
 
@@ -50,6 +62,7 @@ class LaneReader {
   std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }
 
  private:
+  static constexpr size_t kHeadWords = sizeof(inside::RecordHead) / sizeof(uint64_t);
   struct Copy {
     uint32_t lane = 0;
     std::vector<uint64_t> words;
@@ -57,6 +70,10 @@ class LaneReader {
     size_t at = 0;      // and taken
     size_t wrap = 0;    // where the beginning of the ring lies
     size_t length = 0;  // bytes of the record at hand
+
+    std::span<std::byte> record() {
+      return std::as_writable_bytes(std::span(words)).subspan((at + kHeadWords) * sizeof(uint64_t), length);
+    }
   };
   // A copy that has records left, by the time of the next one.
   struct Turn {
@@ -72,7 +89,7 @@ class LaneReader {
   bool write(uint32_t number, size_t field, uint64_t value) const;
   inside::Lane lane_of(uint32_t number) const;
   bool advance(Turn& turn);
-  void sink_first();
+  void move_first();
   Copy& spare_copy();
   void give_back(Copy& copy);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }

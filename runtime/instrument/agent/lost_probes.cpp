@@ -48,11 +48,15 @@ uint64_t lost_firings(const AgentTargets& targets) {
   return lost;
 }
 
-AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record) {
+AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64_t& others) {
   AgentTarget* earliest = nullptr;
+  others = UINT64_MAX;
   for (const auto& [pid, target] : targets) {
     const auto first = target->lanes ? target->lanes->first() : std::nullopt;
-    if (!first || (earliest != nullptr && first->ticks >= record.ticks)) continue;
+    if (!first) continue;
+    const bool is_later = earliest != nullptr && first->ticks >= record.ticks;
+    if (earliest != nullptr) others = std::min(others, is_later ? first->ticks : record.ticks);
+    if (is_later) continue;
     earliest = target.get();
     record = *first;
   }
