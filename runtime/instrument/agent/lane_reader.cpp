@@ -74,7 +74,7 @@ void LaneReader::collect() {
     lost += lane.full + lane.nested;
     if (lane.head != tails_[number]) copy(number, lane);
   }
-  lost_ = std::max(lost_, lost);
+  if (!has_ended_) lost_ = std::max(lost_, lost);
 }
 
 void LaneReader::hold(uint64_t tid) {

@@ -26,6 +26,15 @@ std::vector<MappedObject> files_of(pid_t pid) {
   return found ? *std::move(found) : std::vector<MappedObject>();
 }
 
+// Lanes are read once more before.
+void end_losses(AgentTargets& targets) {
+  for (auto& [pid, target] : targets) {
+    if (!target->lanes) continue;
+    target->lanes->collect();
+    target->lanes->end_losses();
+  }
+}
+
 }  // namespace
 
 AgentTarget* live_target(const AgentTargets& targets, pid_t pid) {
@@ -64,6 +73,7 @@ AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64
 }
 
 void take_off(AgentTargets& targets, std::vector<std::string>& notes) {
+  end_losses(targets);
   for (auto& [pid, target] : targets) {
     if (target->has_crashed()) notes.push_back(crash_text(pid));
     const Status off = target->agent.disable(Mappings::unmap);

@@ -29,7 +29,7 @@ uint64_t lost_firings(const AgentTargets& targets);
 // The target with the earliest record, that record, and the ticks of the earliest record of another target; if none has one,
 // UINT64_MAX. Null: none has a record.
 AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64_t& others);
-// Takes all probes off. Adds a note for each failure.
+// Takes all probes off. Adds a note for each failure. The run has ended: what is lost from now on is not counted.
 void take_off(AgentTargets& targets, std::vector<std::string>& notes);
 
 class LostProbes {

@@ -157,6 +157,17 @@ TEST_F(LaneReaderTest, CountsNonsenseAndLosses) {
   EXPECT_EQ(reader_.lost(), 10);
 }
 
+TEST_F(LaneReaderTest, CountsNoLossesAfterTheRun) {
+  const off_t full = lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full));
+  put(full, 3);
+  take();
+  reader_.end_losses();
+  put(full, 5);
+  write(1, 1, 7);
+  EXPECT_EQ(take(), std::vector<uint64_t>{7});
+  EXPECT_EQ(reader_.lost(), 3);
+}
+
 TEST_F(LaneReaderTest, DoesNotReadBeyondARecordThatIsTooLong) {
   write(0, 1, 1);
   put_in_ring(0, 0, 4000);
