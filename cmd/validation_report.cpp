@@ -89,14 +89,21 @@ std::string remark(const LiveResult& row) {
     text = fmt::format("1 % at {:.0f} calls/s", row.one_percent_rate());
     if (row.predicted) text += fmt::format(", predicted {:.0f}", row.predicted->one_percent_rate);
   }
-  if (row.drops > 0) text += fmt::format("{}{} drops", text.empty() ? "" : "; ", row.drops);
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (row.drops > 0) add(fmt::format("{} drops", row.drops));
+  if (!row.missing.empty()) add("no prediction: prices are missing");
   return text;
 }
 
-std::set<std::string> missing_of(const Validation& validation) {
+// Empty: all rows that can be predicted are.
+std::string missing_text(const Validation& validation) {
   std::set<std::string> missing;
-  for (const LiveResult& row : validation.rows) missing.insert(row.missing.begin(), row.missing.end());
-  return missing;
+  size_t count = 0;
+  for (const LiveResult& row : validation.rows)
+    missing.insert(row.missing.begin(), row.missing.end()), count += !row.missing.empty();
+  if (count == 0) return "";
+  return fmt::format("{} row{} left out, because this profile has no price of {}", count, count == 1 ? " is" : "s are",
+                     fmt::join(missing, ", "));
 }
 
 Json json_of(const LiveResult& result) {
@@ -140,8 +147,8 @@ void print_group(std::FILE* out, std::string_view title, const std::vector<const
 }
 
 std::string summary(const Errors& errors) {
-  return fmt::format("{} rows with a prediction: median error {:.1f} %, worst {:.1f} %", errors.count, errors.median,
-                     errors.worst);
+  return fmt::format("{} row{} with a prediction: median error {:.1f} %, worst {:.1f} %", errors.count,
+                     errors.count == 1 ? "" : "s", errors.median, errors.worst);
 }
 
 void add_table(std::string& page, const std::vector<const LiveResult*>& rows) {
@@ -164,8 +171,7 @@ void print_validation(std::FILE* out, const Validation& validation) {
   if (!validation.marker_bytes.empty()) fmt::print(out, "  {}\n", sizes_text(validation.marker_bytes));
   fmt::print(out, "\n{}; ! marks errors outside twice both error bars\n", summary(errors_of(validation)));
   fmt::print(out, "{}\n", quiet_text(validation));
-  if (const auto missing = missing_of(validation); !missing.empty())
-    fmt::print(out, "not priced by this profile, counted as 0: {}\n", fmt::join(missing, ", "));
+  if (const std::string missing = missing_text(validation); !missing.empty()) fmt::print(out, "{}\n", missing);
 }
 
 std::string validation_json(const Validation& validation) {
@@ -200,8 +206,7 @@ std::string validation_page(const Validation& validation, const std::string& ste
     if (group == "e" && !validation.marker_bytes.empty()) page += "\n" + sizes_text(validation.marker_bytes) + "\n";
     page += fmt::format("\n![{}]({})\n", title, file_of(group, stem));
   }
-  if (const auto missing = missing_of(validation); !missing.empty())
-    page += fmt::format("\nNot priced by the profile, counted as 0: {}.\n", fmt::join(missing, ", "));
+  if (const std::string missing = missing_text(validation); !missing.empty()) page += "\n" + missing + ".\n";
   return page;
 }
 

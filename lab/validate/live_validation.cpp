@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
@@ -145,7 +146,7 @@ class RowMeasurement {
     pair.untraced = child_->run(job_);
     pair.busy = busy - busy_time();
     const auto program = or_throw(how_.open(row_.program, row_.setting, child_->pid()));
-    const bool is_first = !result_.predicted;
+    const bool is_first = !std::exchange(has_begun_, true);
     SourcesOfProbes sources = is_first ? find_sources_of(*program) : SourcesOfProbes();
     std::vector<Refused> refused;
     or_throw(program->handle().go(refused));
@@ -237,11 +238,12 @@ class RowMeasurement {
     };
     for (const std::string& description : descriptions) how.rates[description] = rate_of_one(description);
     const Prediction prediction = predict(programs, how_.profile, how);
+    result_.missing = prediction.missing;
+    if (!result_.missing.empty()) return;
     const double unit = row_.measure == Measure::call ? 1e9 / rounds_rate : 100;  // ns a round, or % of a CPU
     const vm::Cost cost = prediction.total.all().times(unit / how_.profile.clock_hz);
     result_.predicted = Predicted{cost.clocks, cost.spread, 0};
     if (row_.measure == Measure::call && cost.clocks > 0) result_.predicted->one_percent_rate = 1e7 / cost.clocks;
-    result_.missing = prediction.missing;
   }
 
   const LiveValidation& how_;
@@ -249,6 +251,7 @@ class RowMeasurement {
   LiveResult& result_;
   const Job job_;
   WorkloadChild* child_ = nullptr;
+  bool has_begun_ = false;  // the first pair
 };
 
 }  // namespace

@@ -61,11 +61,11 @@ struct LiveResult {
   const LiveRow* row = nullptr;
   std::string problem;  // why it was not measured
   double measured = 0, spread = 0;
-  double thread = 0, dvm = 0;     // of it, the traced process's and dvm's
-  std::optional<double> by_stat;  // % of a CPU by /proc/stat, which sees all that runs
-  double rate = 0;                // rounds a second, traced
-  std::optional<Predicted> predicted;
-  std::set<std::string> missing;  // rows without a price
+  double thread = 0, dvm = 0;          // of it, the traced process's and dvm's
+  std::optional<double> by_stat;       // % of a CPU by /proc/stat, which sees all that runs
+  double rate = 0;                     // rounds a second, traced
+  std::optional<Predicted> predicted;  // nothing: the profile lacks prices, or there is no prediction of such a row
+  std::set<std::string> missing;       // rows without a price
   uint64_t drops = 0;
   double quiet = 0;  // share of the rounds with an idle SMT sibling
 

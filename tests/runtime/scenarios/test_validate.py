@@ -34,12 +34,14 @@ class Experiments(dvmtest.PrivilegedTest):
             for row in by_name.values():
                 self.assertGreaterEqual(row["measured_spread"], 0, row)
                 self.assertTrue(0 <= row["quiet_share"] <= 1, row)
-                self.assertEqual("predicted" in row, row["name"] != "looper", row)
-                self.assertEqual("error_percent" in row, row["unit"] != "clocks", row)
+                self.assertEqual("predicted" in row, row["name"] != "looper" and row["missing"] == [], row)
+                self.assertEqual("error_percent" in row, row["unit"] != "clocks" and row["missing"] == [], row)
             for name in ("looper_copyinstr", "latency", "stack_frames"):
                 self.assertGreater(by_name[name]["thread_ns"] + by_name[name]["dvm_ns"], 0, name)
                 self.assertGreater(by_name[name]["dvm_ns"], 0, name)
-                self.assertGreater(by_name[name]["predicted"], 0, name)
+            self.assertEqual(by_name["looper_copyinstr"]["missing"], ["string/captured"])
+            self.assertGreater(by_name["trap"]["predicted"], 0)
+            self.assertEqual(found["predicted_rows"], sum("error_percent" in row for row in by_name.values()))
             self.assertEqual(found["marker_bytes"], {"nop": 1, "load_test_branch": 10, "semaphore": 2})
             self.assertTrue(0 <= found["quiet_share"] <= 1)
             with open(page) as file:
@@ -60,7 +62,7 @@ class Experiments(dvmtest.PrivilegedTest):
     def test_a_group_as_a_table(self):
         result = validate("--only", "c")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction", "the workload's core was undisturbed in"):
+        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "1 row with a prediction", "no prediction: prices are missing", "2 rows are left out, because this profile has no price of consumer/heading", "the workload's core was undisturbed in"):
             self.assertIn(text, result.stdout)
 
     def test_clauses_in_the_traced_thread(self):
