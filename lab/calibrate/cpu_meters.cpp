@@ -89,6 +89,46 @@ void measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
   for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row}) profile.set(row, times(*context_switch, 2));
 }
 
+// Polls for records that an agent leaves, as above.
+class LaneLooks {
+ public:
+  LaneLooks(const Bench& bench, const vm::Profile& profile)
+      : child_(or_throw(start_looping_child())), run_(one_, std::array{&child_}) {
+    const double ns = 1e9 / profile.clock_hz;
+    firing_ = known_firings(one_.script, bench, profile).m;
+    if (const vm::Price* read = profile.find("agent/lane/read"_row)) firing_ += (read->m + kRecordBytes * read->n) * ns;
+    run_.start(or_throw(bench.compile(one_.script)));
+  }
+  noise::QuietSample sample() {
+    const noise::CpuPlacement apart = noise::CpuPlacement::apart(child_.pid());
+    LiveLooks looks = run_.look();
+    return {std::max(looks.ns.value - looks.firings * firing_, 0.0), looks.ns.is_quiet};
+  }
+
+ private:
+  static constexpr double kRecordBytes = 32;
+  LiveCase one_{.calls = {.stub = StubKind::framed, .times = 80 * 50, .rests = true},
+                .script = "calibrated:::entry { n[0] = 1; }",
+                .settings = {{"switchrate", "1h"}},
+                .by = LiveCase::By::agent};
+  LoopingChild child_;
+  LiveRun run_;
+  double firing_ = 0;  // ns of a firing in dvm
+};
+
+// A poll for uprobes says what each clause costs.
+void measure_lane_looks(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  constexpr unsigned kRuns = 6;
+  LaneLooks lanes(bench, profile);
+  noise::QuietSamples looks(kRuns * bench.samples);
+  while (looks.wants_more()) looks.add(lanes.sample());
+  const noise::Middle look =
+      noise::times(bench.book.settle_middle("lane look", looks.plain_middle(), looks.is_quiet()), clocks_of_ns(profile));
+  const vm::Price* usual = profile.find("consumer/look"_row);
+  const double n = usual != nullptr ? usual->n : 0;
+  profile.set("consumer/look_lanes"_row, {std::max(look.median - n, 0.0), n, look.deviation()});
+}
+
 struct RestedCase {
   Row row;
   StubKind stub;
@@ -159,6 +199,8 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 }  // namespace
 
 extern const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
+extern const Meter kLaneLookMeter = {"polls of lanes", "polls of an agent's lanes were",
+                                     [] { return std::vector{"consumer/look_lanes"_row}; }, measure_lane_looks};
 extern const Meter kRestMeter = {"rests", "firings after idle time were", [] { return rows_of(kCases); }, measure_rests};
 extern const Meter kRingMeter = {"ring", "the ring was", [] { return std::vector{"ring/shared"_row}; }, measure_ring};
 

@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::string_view kReturns = "calibrated:::return", kModelled = "pid1:a:f:entry", kModelledReturns = "pid1:a:f:return";
 constexpr const char* kCount = "{ @ = count(); }";
+constexpr const char* kCountOfChild = "/pid == CHILD/ { @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
 constexpr const char* kVariable = "{ self->x = 1; }";
@@ -44,7 +45,8 @@ constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)};
 constexpr PairTerms kInDvm = {.is_in_dvm = true};
-constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .stub = StubKind::system_call};
+constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .stub = StubKind::system_call},
+                    kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .stub = StubKind::system_call};
 constexpr PairTerms acting(double uses) { return {.uses = uses, .is_in_dvm = true, .acts = true}; }
 
 const PairCase kCaptureCases[] = {
@@ -57,8 +59,12 @@ const PairCase kCaptureCases[] = {
     {"capture/string"_row, kByString, kCount, kTexts},
     {"capture/stack"_row, kByStack, kCount, kStacks},
     // Others make system calls too, which the predicate keeps away.
-    {"capture/kernel_stack"_row, "/pid == CHILD/ { @ = sum(stackdepth); }", "/pid == CHILD/ { @ = count(); }", kOneSize,
-     kOfSystemCall},
+    {"capture/kernel_stack"_row, "/pid == CHILD/ { @ = sum(stackdepth); }", kCountOfChild, kOneSize, kOfSystemCall},
+    {"capture/command_line"_row, "/pid == CHILD/ { @[execargs] = count(); }", kCountOfChild, kOneSize, kOfSystemCall},
+    {"capture/ancestors"_row, "/pid == CHILD/ { @ = sum(progenyof(PARENT)); }", kCountOfChild, kOneSize, kOfSystemCall},
+    {"capture/number"_row, "/pid == CHILD/ { @ = sum(dvm_process[2] + dvm_process[3]); }", kCountOfChild, kOneSize,
+     kOfTwoNumbers},
+    {"capture/directory"_row, "/pid == CHILD/ { @[cwd] = count(); }", kCountOfChild, kOneSize, kOfSystemCall},
     {"action/ustack"_row, kByStack, kCount, kStacks, kInDvm},
     {"capture/stack_bytes"_row, kByStack, kCount, kCopies},
     {"capture/unwind"_row, kByStack, kCount, {of_stack(kShallow, 4096), of_stack(kDeep, 4096)}, kInDvm},
@@ -116,9 +122,8 @@ const PairCase kAgentCases[] = {
     {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
 };
 
-constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
-constexpr uint64_t kActing = 500;       // calls of a sample that acts on the process: a signal takes long
-// Until dvm reads again, a thread whose ring is empty has only a part of it, three sixteenths or more.
+constexpr uint64_t kMostCopies = 1500;   // of a stack, that the ring has room for
+constexpr uint64_t kActing = 500;        // calls of a sample that acts on the process: a signal takes long
 constexpr double kShareOfRing = 0.15;    // share of a ring that the calls of a sample fill
 constexpr double kRing = 1 << 22;        // bytes of a ring
 constexpr const char* kRingSize = "8m";  // the option: half of it is the ring of a thread

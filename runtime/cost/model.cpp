@@ -136,7 +136,7 @@ SourceCost source_cost(Prices& prices, std::string_view source, double event_byt
   return cost;
 }
 
-CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs) {
+CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs, bool is_of_process) {
   CaptureCost cost;
   const auto add_if = [&](bool is_needed, Row row) {
     if (is_needed) cost.thread += prices.of(row);
@@ -150,6 +150,12 @@ CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs)
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, dvm, needs);
   add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
+  if (is_of_process) return cost;
+  add_if(needs.command, "capture/command_line"_row);
+  add_if(needs.ancestors, "capture/ancestors"_row);
+  add_if(needs.directory, "capture/directory"_row);
+  if (const int numbers = std::popcount(needs.process_numbers); numbers != 0)
+    cost.thread += prices.of("capture/number"_row).times(numbers);
   return cost;
 }
 

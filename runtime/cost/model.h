@@ -32,11 +32,12 @@ inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, co
 }
 
 // Part of stage 2: capturing the data that the clauses of a live firing need (captures.def). Strings and stacks have their
-// expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code.
+// expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code. is_of_process: of a probe in a
+// process, at which nothing of the process itself is captured.
 struct CaptureCost {
   vm::Cost thread, dvm;
 };
-CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs);
+CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs, bool is_of_process = true);
 // Bytes of a record in a lane, padded; strings have `string` bytes.
 double record_bytes(const RecordLayouts& layouts, double string);
 // Bytes of a firing in the ring; strings have `string` bytes.
@@ -97,10 +98,14 @@ inline double looks_a_second(double wanted, double late = kTimerSlack, double lo
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
-// The cost of a poll that finds firings of so many clauses. is_shared: traced threads use the same CPU. If it has no price, the
-// cost is that of two context switches.
-inline vm::Cost look_cost(Prices& prices, double clauses, bool is_shared = false) {
-  if (is_shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
+// A poll of dvm's own ring, the same where traced threads use the same CPU, and a poll of an agent's lanes.
+enum class Poll : uint8_t { usual, shared, lanes };
+
+// The cost of a poll that finds firings of so many clauses. Where it has no price, it costs what a usual one does; if that has
+// none either, two context switches.
+inline vm::Cost look_cost(Prices& prices, double clauses, Poll poll = Poll::usual) {
+  if (poll == Poll::shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
+  if (poll == Poll::lanes && prices.find("consumer/look_lanes"_row)) return prices.of("consumer/look_lanes"_row, clauses);
   return prices.find("consumer/look"_row) ? prices.of("consumer/look"_row, clauses)
                                           : prices.of("consumer/context_switch"_row).times(2);
 }
@@ -116,11 +121,12 @@ struct LookedFor {
 };
 
 // The cost of all polls, in clocks per second.
-inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait) {
+inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait,
+                             Poll poll = Poll::usual) {
   const double looks = looks_a_second(wanted, lateness(prices.profile()), longest);
   double clauses = 0;  // whose firings a poll finds
   for (const LookedFor& one : all) clauses += one.clauses * std::min(one.rate / looks, 1.0);
-  return look_cost(prices, clauses).times(looks);
+  return look_cost(prices, clauses, poll).times(looks);
 }
 
 // Equations (7) and (8). Chew-and-print is user time, the rest of the consumer system time. A firing takes system time in the

@@ -228,7 +228,7 @@ class Predicting {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
       needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
       if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
-      const CaptureCost cost = capture_cost(prices_, prices_, needs);
+      const CaptureCost cost = capture_cost(prices_, prices_, needs, probe.is_of_process);
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
       probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);
@@ -396,7 +396,8 @@ class Predicting {
       for (size_t i = 0; is_at_site(probe) && i < probe.clauses.size(); i++)
         if (probe.agent->way.clauses[i].record) all.push_back({probe.rate * probe.clauses[i].cost.probability, 1});
     }
-    return looking_cost(prices_, all, wanted_a_second(), longest_wait());
+    const bool has_lanes = std::ranges::any_of(prediction_.probes, [](const auto& probe) { return probe.agent.has_value(); });
+    return looking_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? Poll::lanes : Poll::usual);
   }
 
   void count_waiting() {

@@ -132,7 +132,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (const vm::Price* build = prices.find("consumer/aggregation_build"_row)) model.key_ns = build->n * ns;
   if (is_in_thread) return model;
   model.look_ns = look_cost(prices, sums.clauses).clocks * ns;  // of a poll that finds firings of all probes
-  model.shared_look_ns = look_cost(prices, sums.clauses, true).clocks * ns;
+  model.shared_look_ns = look_cost(prices, sums.clauses, Poll::shared).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;

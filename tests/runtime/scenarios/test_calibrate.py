@@ -52,7 +52,7 @@ class Calibrate(unittest.TestCase):
                 for source in ("pid_emulated", "syscall"):
                     self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
                 self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
-                self.assertEqual(len(profile["prices"]["capture"]), 12)
+                self.assertEqual(len(profile["prices"]["capture"]), 16)
                 self.assertEqual(set(profile["prices"]["rested"]), {"process", "kernel"})
                 self.assertIn("progenyof", profile["prices"]["subroutine"])
                 self.stacks_have_a_price(path)
@@ -117,6 +117,7 @@ class Calibrate(unittest.TestCase):
             return self.assertNotIn("agent", prices)
         rows = {f"agent/{folder}/{row}" for folder, all in prices["agent"].items() for row in all}
         rows |= set(re.findall(r"(?m)^dvm: (agent/\S+) was not measured", said))
+        self.assertTrue("look_lanes" in prices["consumer"] or "polls of an agent's lanes were not measured" in said, said)
         for folder, count in (("stub", 4), ("lane", 4), ("site", 5), ("aggregation", 9), ("key", 3), ("capture", 9)):
             self.assertEqual(sum(row.startswith(f"agent/{folder}/") for row in rows), count, folder)
 

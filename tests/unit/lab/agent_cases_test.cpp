@@ -39,10 +39,11 @@ TEST(AgentCases, EachAggregatingFunctionHasOne) {
     EXPECT_EQ(rows.count("agent/aggregation/" + std::string(function.name)), 1U) << function.name;
 }
 
-// dvm unwinds copies of a stack as ever; the kernel's stack and recordings are none of an agent.
+// dvm unwinds copies of a stack as ever. Captures at events of the kernel and in recordings are none of an agent.
 TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
   const auto rows = measured();
-  const std::set<std::string_view> others = {"kernel_stack", "unwind", "recorded"};
+  const std::set<std::string_view> others = {"kernel_stack", "unwind",    "recorded", "command_line",
+                                             "ancestors",    "directory", "number"};
   for (const std::string_view capture : kCaptures)
     EXPECT_EQ(rows.count("agent/capture/" + std::string(capture)), others.contains(capture) ? 0U : 1U) << capture;
 }
