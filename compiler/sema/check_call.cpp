@@ -133,7 +133,7 @@ bool check_subroutine(ExprContext& c, Call& e, const dif::SubroutineInfo& row) {
 
 std::vector<std::string> hints_for_function(const std::string& name, Session& session) {
   if (is_hidden(name, session)) return {"version " + dif::print_version(dif::introduced_in(name)) + " of D introduced it"};
-  std::vector<std::string> hints = bpftrace_hints(name);
+  std::vector<std::string> hints = word_hints(name);
   return hints.empty() ? near_hints(name, function_names(), "", "()") : hints;
 }
 

@@ -41,7 +41,7 @@ void undefined(ExprContext& c, Identifier& e) {
     return fail(c, e, Tag::D_UNKNOWN, fmt::format("failed to resolve type {}: {}", e.name, reason));
   std::vector<std::string_view> known = c.symbols.names(dif::Scope::global);
   c.types.add_names(known);
-  std::vector<std::string> hints = bpftrace_hints(e.name);
+  std::vector<std::string> hints = word_hints(e.name);
   if (hints.empty()) hints = near_hints(e.name, known);
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
     if (c.symbols.find(scope, e.name)) hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), e.name));

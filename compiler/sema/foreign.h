@@ -1,5 +1,5 @@
 #pragma once
-// Names that DTrace has on other systems, and names of bpftrace (foreign.def).
+// Names that DTrace has on other systems, and names of bpftrace and C (foreign.def).
 
 #include <string>
 #include <string_view>
@@ -13,5 +13,7 @@ std::string_view foreign_reason(std::string_view name);
 std::string_view foreign_type_reason(std::string_view name);
 // What D has for a word of bpftrace, as hints; none if it is not in the table.
 std::vector<std::string> bpftrace_hints(std::string_view name);
+// The same for a word of bpftrace or C in an expression.
+std::vector<std::string> word_hints(std::string_view name);
 
 }  // namespace dvm::compiler

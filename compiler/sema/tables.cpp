@@ -62,6 +62,16 @@ std::vector<std::string> bpftrace_hints(std::string_view name) {
   return {fmt::format("'{}' is a word of bpftrace; D has {}", name, substitute)};
 }
 
+std::vector<std::string> word_hints(std::string_view name) {
+  static constexpr Foreign kWords[] = {
+#define DVM_C_WORD(name, substitute) {#name, substitute},
+#include "compiler/sema/foreign.def"
+  };
+  const std::string_view substitute = reason_of(name, kWords);
+  if (substitute.empty()) return bpftrace_hints(name);
+  return {fmt::format("D has no '{}'; write {}", name, substitute)};
+}
+
 std::string_view foreign_type_reason(std::string_view name) {
   static constexpr Foreign kNamedTypes[] = {
 #define DVM_FOREIGN_TYPE(name, reason) {#name, reason},
