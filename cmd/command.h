@@ -1,6 +1,6 @@
 #pragma once
-// The one program, `dvm`: each subcommand has a file. Each file adds its subcommand to the argument parser and leaves an action
-// behind; main() parses and runs it. Exit status: 0, the script's exit(n), 1 for any error, 2 for bad usage, as dtrace has it.
+// The program `dvm`. Each subcommand has a file, which adds it to the argument parser. Parsing a command line chooses an action,
+// which main() then runs. Exit status, as of dtrace: 0, the script's exit(n), 1 for any error, 2 for bad usage.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// dvm cost validate on live processes: experiments that dvm brings along, predicted from a profile and measured here.
+// dvm cost validate on live processes: built-in experiments, predicted from a profile and measured on this machine.
 
 #include <string>
 #include <vector>

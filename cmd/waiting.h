@@ -1,6 +1,6 @@
 #pragma once
-// A wait of unknown length: after two seconds a line on standard error says what dvm does and for how long, if that is a
-// terminal. The line is gone at the end. Nothing else may be printed meanwhile.
+// Shows a wait of unknown length, if standard error is a terminal. After two seconds, a line says what dvm does and for how long.
+// The line is removed at the end. Nothing else may be printed during the wait.
 
 #include <string>
 #include <thread>
