@@ -1,5 +1,6 @@
 #pragma once
-// For many steps of which the first that fails ends them all. Never in probe context, which does not throw.
+// Turns an error into an exception, for a sequence of steps that ends at the first error. Not for probe context, which does not
+// throw.
 
 #include <utility>
 

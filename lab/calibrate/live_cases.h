@@ -1,5 +1,6 @@
 #pragma once
-// Pairs of scripts on the looping child that price what a firing does more under the first one, and the sizes of their calls.
+// Pairs of scripts on the looping child, with the sizes of their calls. A firing does more under the first script of a pair; the
+// difference of their costs is the price of that.
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,9 @@
 #pragma once
-// How long an interrupt keeps a thread from running, which its CPU time does not show. The thread reads the cycle counter over
-// and over: an interrupt makes a long gap between two readings, another thread a longer one. The usual gap is the one below which
-// half of all time in gaps lies. The interrupts of a fast timer are nearly all of that time, so rare ones (the kernel's tick, the
-// host) do not move it. x86-64.
+// Measures how long an interrupt keeps a thread from running. The CPU time of the thread does not show that.
+//
+// The thread reads the cycle counter continuously. An interrupt makes a long gap between two readings, another thread a longer
+// one. The usual gap is the one below which half of all time in gaps lies. Nearly all of that time are interrupts of a fast
+// timer, so rare ones (the kernel's tick, the host) hardly change it. x86-64.
 
 #include <array>
 #include <vector>
