@@ -1,5 +1,5 @@
 #pragma once
-// Whether a thread of a stopped process executes code of some ranges, or will when a signal handler returns.
+// Checks whether a thread of a stopped process executes code in some ranges, or will when a signal handler returns.
 //
 // The kernel saves the registers of an interrupted thread in a signal frame on the stack that the handler runs on. All frames
 // between the stack pointer and the end of each stack are examined, and the stacks that they lead back to. The frame of a

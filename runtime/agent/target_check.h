@@ -1,5 +1,5 @@
 #pragma once
-// Whether a process, and this machine, can take an agent.
+// Checks whether a process and this machine can take an agent.
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Why clauses run in dvm and not where their probe fires, made from in_dvm.def.
+// The reasons why clauses run in dvm and not where their probe fires, made from in_dvm.def.
 
 #include <cstdint>
 #include <string_view>

@@ -2,8 +2,8 @@
 // Finds the lane of a thread; fire.cpp includes it. The lane of a thread that is gone passes to a new thread unchanged: records
 // and entries of arenas say whose they are.
 //
-// dvm frees such lanes as well, to give back their memory. It makes `retiring` odd meanwhile, and even again. So a thread that
-// has taken a lane over looks whether that number is what it was; if not it leaves the lane.
+// dvm frees such lanes as well, to give back their memory. It makes `retiring` odd before that, and even afterwards. So a thread
+// that has taken a lane over checks whether that number has changed, and if so, leaves the lane.
 
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"

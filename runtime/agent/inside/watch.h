@@ -1,5 +1,5 @@
 #pragma once
-// What fire.cpp does before functions of the C library that change how the process may be traced.
+// The checks of fire.cpp before functions of the C library that change how the process may be traced.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a firing can use a global variable as if at one time, though several DIFOs of its clauses use it.
+// Checks whether a firing can use a global variable in one atomic step, although several DIFOs of its clauses use it.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #pragma once
-// The kernel's address of dvm's memory (mm_struct). It tells dvm, and processes that share its memory for a while, from others.
+// The kernel's address of dvm's memory (mm_struct). It distinguishes dvm, and processes that share its memory
+// for a while, from others.
 
 #include <cstdint>
 
