@@ -44,8 +44,8 @@ struct PairTerms {
   std::optional<StubKind> stub = {};  // nothing: the usual one
 };
 
-// In clauses CHILD stands for the process, PARENT for dvm, PROBE for the probe of a further clause, RETURNS for the return of the
-// function, BYTES for what the size asks for, and TEXT for as many letters.
+// In clauses, CHILD stands for the process and PARENT for dvm. PROBE is the probe of a further clause, RETURNS the return of the
+// function. BYTES is the number of bytes of the size, and TEXT as many letters.
 struct PairCase {
   runtime::Row row;
   std::string_view with, without = {};  // clauses; no `without`: a call that is not traced, or nothing in dvm

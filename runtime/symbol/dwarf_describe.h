@@ -28,7 +28,7 @@ dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table);
 const Dwarf_Die* behind_names(dif::TypeRef type, DieTable& table);
 // Members of a structure or union, in order, with bases first. Static members have no place and are omitted.
 std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table);
-// Of an enumeration of Rust: the number that tells its variants apart, and each variant, by its name. All lie in the same place.
+// Members for an enumeration of Rust: the number of the variant, and each variant by its name. All lie in the same place.
 std::vector<dif::MemberDesc> variants_of(const Dwarf_Die& die, DieTable& table);
 std::vector<dif::EnumeratorDesc> enumerators_of(const Dwarf_Die& die);
 int64_t enumerator_value(const Dwarf_Die& enumerator);

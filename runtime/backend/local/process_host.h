@@ -128,7 +128,7 @@ class ProcessHost final : public vm::Host {
   uint32_t speculation() noexcept override { return speculations_->open(); }
 
  private:
-  // Of the moment of the firing if the process waits, otherwise of the last tenth of a second.
+  // They are those at the firing if the process waits, and otherwise at most a tenth of a second old.
   ProcessIds ids_of(int32_t pid) noexcept {
     ProcessIds ids = memory_.ids(pid);
     if (waits_ && !is_replay_) read_process_ids(pid, ids);
