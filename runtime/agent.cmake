@@ -10,7 +10,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
   DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/clause_record.h ${inside}/ended.h ${inside}/frames.h ${inside}/enter.h ${inside}/lanes.h ${inside}/read.h ${inside}/record.h ${inside}/tail_calls.h ${inside}/semaphores.h ${inside}/tails.h ${inside}/texts.h ${inside}/time.h ${inside}/unwind.h ${inside}/watch.h ${inside}/format.h ${CMAKE_SOURCE_DIR}/vm/include/dvm/dif/shaped_update.h ${inside}/fire.ld
   COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
 
-dvm_library(agent
+dvm_library(agent COLD
   agent/address_space.cpp
   agent/agent_process.cpp
   agent/agent_removal.cpp

@@ -26,7 +26,7 @@ foreach(library dvm_buffer dvm_plan dvm_probe dvm_enabling)
   dvm_align_code(${library})
 endforeach()
 
-dvm_library(backend_local
+dvm_library(backend_local COLD
   backend/local/fire_memory.cpp
   backend/local/firing_path.cpp
   backend/local/global_uses.cpp

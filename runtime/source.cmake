@@ -10,7 +10,7 @@ dvm_library(catalog
 target_include_directories(dvm_catalog PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_catalog PUBLIC dvm_dif)
 
-dvm_library(code
+dvm_library(code COLD
   code/displaced.cpp
   code/entry_place.cpp
   code/exits.cpp
@@ -25,7 +25,7 @@ dvm_library(code
   code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
 
-dvm_library(process
+dvm_library(process COLD
   process/cpu_topology.cpp
   process/find_program.cpp
   process/interrupted_call.cpp
@@ -88,7 +88,7 @@ dvm_alone(symbol/demangle.cpp symbol/go_signature.cpp symbol/kernel_symbols.cpp 
 set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Also what of a process must be captured at a firing, by the DIF of its clauses.
-dvm_library(instrument
+dvm_library(instrument COLD
   instrument/capture.cpp
   instrument/capture_needs.cpp
   instrument/known_value.cpp
@@ -99,7 +99,7 @@ dvm_alone(instrument/capture.cpp)
 target_link_libraries(dvm_instrument PUBLIC dvm_catalog dvm_symbol)
 
 # Records and sites. The instrument itself needs libbpf.
-dvm_library(uprobe
+dvm_library(uprobe COLD
   instrument/uprobe/delivery.cpp
   instrument/uprobe/record.cpp
   instrument/uprobe/return_plan.cpp
@@ -108,7 +108,7 @@ dvm_library(uprobe
   instrument/uprobe/system_calls.cpp)
 target_link_libraries(dvm_uprobe PUBLIC dvm_instrument dvm_code dvm_process PRIVATE fmt::fmt)
 
-dvm_library(breakpoint instrument/breakpoint/debug_register.cpp)
+dvm_library(breakpoint COLD instrument/breakpoint/debug_register.cpp)
 target_link_libraries(dvm_breakpoint PUBLIC dvm_uprobe PRIVATE fmt::fmt)
 
 if(DVM_BPF)
@@ -151,7 +151,7 @@ else()
 endif()
 
 # Sites and lanes of agents in traced processes. Its records are those of uprobes.
-dvm_library(instrument_agent
+dvm_library(instrument_agent COLD
   instrument/agent/agent_instrument.cpp
   instrument/agent/agent_planner.cpp
   instrument/agent/agent_steps.cpp
@@ -196,7 +196,7 @@ dvm_library(replay
 target_link_libraries(dvm_replay PUBLIC dvm_instrument dvm_process PRIVATE ZLIB::ZLIB fmt::fmt)
 dvm_alone(instrument/replay/recording_writer.cpp)
 
-dvm_library(provider
+dvm_library(provider COLD
   provider/absent.cpp
   provider/counters.cpp
   provider/dtrace.cpp
