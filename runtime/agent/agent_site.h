@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/agent/address_space.h"
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 
 namespace dvm::runtime {
 

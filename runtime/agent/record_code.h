@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 
 namespace dvm::runtime {
 

@@ -3,7 +3,7 @@
 
 #include "dvm/dif/shaped_update.h"
 #include "dvm/dif/update.h"
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/agent/inside/frames.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/texts.h"

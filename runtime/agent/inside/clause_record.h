@@ -1,7 +1,7 @@
 #pragma once
 // The values in front of a record by which dvm runs the actions of one clause. Part of fire.cpp.
 
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 
 namespace dvm::runtime::inside {
 

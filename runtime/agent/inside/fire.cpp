@@ -12,6 +12,7 @@
 
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/clause_record.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/agent/inside/ended.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"

@@ -224,86 +224,10 @@ struct Workspace {
   uint64_t seen_at;  // TSC of the step `see`, if records have it
 };
 
-// Constants of lquantize(): base, limit, step; of llquantize(): factor, low, high, steps.
-struct UpdateShape {
-  int64_t parameters[4]{};
-  uint64_t words = 0;  // of the state of a key
-
-  bool operator==(const UpdateShape&) const = default;
-};
-
-// An aggregation in the thread: `@[keys] = function(value)`. value and SiteKey::code are addresses of machine code, functions of
-// the saved registers and the Workspace; 0: there is none.
-inline constexpr uint32_t kMostKeys = 8;
-struct ThreadAggregation {
-  uint64_t value = 0;
-  SiteKey keys[kMostKeys]{};
-  uint32_t key_count = 0;
-  uint32_t clause = 0;    // dvm's number of the aggregation
-  uint32_t function = 0;  // a SiteFunction
-  uint32_t words = 0;     // of the state of a key
-  uint64_t initial = 0;   // of each word
-  UpdateShape shape{};
-};
-
-// Assigns a string to a thread-local variable: that of a constant, or one that is found as a key is.
-struct TextAssignment {
-  SiteKey from{};
-  uint32_t variable = 0;
-  uint32_t count = 0;  // of the words of a constant; 0: it is none
-  uint64_t words[kTextWords]{};
-};
-
-// A step of the clauses of a probe in the thread:
-//
-//   assign_text    is a TextAssignment
-//   record         leaves a record from which dvm runs all clauses
-//   clause_record  leaves one from which dvm runs the actions of this clause
-//   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the
-//                  actions up to the fault; otherwise it does nothing
-//   see            reads Workspace::seen. One of the next steps may change the variable
-//   retry          follows that one, and leads back to the step `see` if Workspace::again is set
-struct ClauseStep {
-  enum class Kind { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record, see, retry };
-  Kind kind = Kind::predicate;
-  // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
-  // step fails, or 0 if there is none.
-  uint32_t skip = 0;
-  uint64_t address = 0;  // of the code; of a ThreadAggregation, TextAssignment or ClauseRecord
-};
-
 // How a record is made: the address of a RecordProgram, and of one for longer strings and copies; 0: there is none.
 struct RecordPrograms {
   uint64_t cookie = 0, program = 0;
   uint64_t larger_cookie = 0, larger_program = 0;
-};
-
-// The head of a record from which dvm runs the actions of one clause. Values follow, then the record itself.
-inline constexpr uint32_t kClauseMark = ~uint32_t{0} - 1;
-struct ClauseRecordHead {
-  uint32_t number = 0;  // dvm's number of the ClauseRecord
-  uint32_t mark = kClauseMark;
-};
-struct ClauseRecord {
-  RecordPrograms programs;
-  uint32_t number = 0;
-  uint32_t count = 0;     // of values
-  uint16_t ends_run = 0;  // the clause calls exit(): no thread may fire afterwards
-  uint16_t is_seen = 0;   // the time of the record is Workspace::seen_at, so that records are in the order of changes
-  // The values. They are numbers of thread-local variables, kMostVariables plus those of clause-local ones, or others below.
-  uint8_t values[kMostVariables + kMostLocals + 8]{};
-};
-inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
-inline constexpr uint8_t kUnreadableValue = kTimeValue + 1;                            // the address that a fault_record is about
-inline constexpr uint8_t kEarlierValue = kTimeValue + 2, kSeenValue = kTimeValue + 3;  // words of the Workspace
-
-// The head of a record with one value to be aggregated, because the arena had no room for its key. No cookie equals the mark. The
-// words of the key follow.
-inline constexpr uint32_t kUpdateMark = ~uint32_t{0};
-struct UpdateRecord {
-  uint32_t clause = 0;
-  uint32_t mark = kUpdateMark;
-  uint64_t value = 0;
 };
 
 struct RecordStep {

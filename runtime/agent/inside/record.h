@@ -1,7 +1,7 @@
 #pragma once
 // Reads memory of the process into records. Part of fire.cpp.
 
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "dvm/dif/variable.h"
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/backend/local/site_clauses.h"
 #include "runtime/code/displaced.h"
 #include "runtime/code/module_code.h"

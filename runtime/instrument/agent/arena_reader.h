@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/buffer/sources.h"
 
 namespace dvm::runtime {

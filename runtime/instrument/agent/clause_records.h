@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/clause_steps.h"
 #include "runtime/instrument/instrument.h"
 
 namespace dvm::runtime {
