@@ -91,7 +91,7 @@ std::optional<PlainRecord> record_of(const AgentFirer& firer) {
 
 std::optional<PlainRecord> record_of(const AgentClauseRecord& clause) {
   auto record = clause.larger_program.empty() ? plain_record(clause.program) : std::nullopt;
-  if (!record || !SiteFrame::can_hold(record->reads)) return {};
+  if (!record || !SiteFrame::can_hold(record->reads) || inside::has_text(clause.record)) return {};
   record->before = inside::value_bytes(&clause.record);
   record->length += record->before;
   record->is_seen = clause.record.is_seen != 0;

@@ -11,7 +11,9 @@ namespace dvm::vm {
 void set_variables(MachineState& state, std::span<VariableValue> values) noexcept {
   State& its = state.impl();
   for (VariableValue& one : values) {
-    if (one.scope == dif::Scope::thread)
+    if (one.is_text && one.value != 0)
+      store_text(its, one.id, one.text);
+    else if (one.scope == dif::Scope::thread)
       store_dynamic(its, one.id, true, false, one.value);
     else if (one.scope == dif::Scope::global)
       store_scalar(its, its.variables.globals, one.id, std::exchange(one.value, load_scalar(its, its.variables.globals, one.id)));

@@ -73,6 +73,14 @@ void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t 
   }
 }
 
+void store_text(State& state, unsigned id, std::span<const std::byte> text) noexcept {
+  const VariableSlot* type = type_of(state, id, true);
+  if (!type || type->kind != dif::TypeKind::string) return;
+  const auto* characters = reinterpret_cast<const char*>(text.data());
+  const size_t length = ::strnlen(characters, std::min(text.size(), state.variables.strsize));
+  state.variables.dynamic.store_bytes(key_of(state, id, true, false), text.first(length), true);
+}
+
 void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept {
   const std::byte* bytes = nullptr;
   if (type == dif::PushType::string) {

@@ -26,6 +26,8 @@ inline void store_scalar(State& state, Slots& slots, unsigned id, uint64_t value
 // Thread-local scalars, and elements of associative arrays; the tuple stack has their keys.
 uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept;
 void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept;
+// Stores a string in a thread-local variable, as far as it has room: up to a NUL, or all of it.
+void store_text(State& state, unsigned id, std::span<const std::byte> text) noexcept;
 
 // Checks an address and pushes the string (size: limit; 0: strsize) or the bytes there.
 void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept;

@@ -53,7 +53,8 @@ struct ClauseStep {
   uint64_t address = 0;  // of the code; of a ThreadAggregation, TextAssignment or ClauseRecord
 };
 
-// The head of a record from which dvm runs the actions of one clause. Values follow, then the record itself.
+// The head of a record from which dvm runs the actions of one clause. Values follow, then the strings among them as words of keys,
+// then the record itself.
 inline constexpr uint32_t kClauseMark = ~uint32_t{0} - 1;
 struct ClauseRecordHead {
   uint32_t number = 0;  // dvm's number of the ClauseRecord
@@ -71,6 +72,8 @@ struct ClauseRecord {
 inline constexpr uint8_t kTimeValue = kMostVariables + kMostLocals;
 inline constexpr uint8_t kUnreadableValue = kTimeValue + 1;                            // the address that a fault_record is about
 inline constexpr uint8_t kEarlierValue = kTimeValue + 2, kSeenValue = kTimeValue + 3;  // words of the Workspace
+// This plus n is the string of thread-local variable n. The value is the number of its words; 0: the variable has no string.
+inline constexpr uint8_t kTextValue = kTimeValue + 4;
 
 // The head of a record with one value to be aggregated, because the arena had no room for its key. No cookie equals the mark. The
 // words of the key follow.

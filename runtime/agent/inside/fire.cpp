@@ -167,19 +167,20 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   uint32_t low, high, cpu;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
   uint64_t head = 0;
-  const uint32_t before = value_bytes(firing.clause);
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + before + ((program.most + 7U) & ~7U), head);
+  const uint32_t most = most_value_bytes(firing.clause) + ((program.most + 7U) & ~7U);
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + most, head);
   if (to == 0) {
     lane.full++;
     return true;
   }
-  firing.record = to + sizeof(RecordHead) + before;
+  const uint64_t values = to + sizeof(RecordHead);
+  const uint32_t before = firing.clause != nullptr ? write_values(context, *firing.clause, *firing.workspace, values) : 0;
+  firing.record = values + before;
   firing.is_cut = false;
   word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
   const uint32_t length = before + run(firing, program, may_cut);
   if (is_in_child(context, firing)) return true;
   if (firing.is_cut && !may_cut) return false;
-  if (firing.clause != nullptr) write_values(*firing.clause, *firing.workspace, to + sizeof(RecordHead));
   word(to) = length;
   const bool is_seen = firing.clause != nullptr && firing.clause->is_seen != 0;
   word(to + 8) = is_seen ? firing.workspace->seen_at : uint64_t{high} << 32 | low;

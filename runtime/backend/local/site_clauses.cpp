@@ -146,6 +146,11 @@ bool stores_text(const dif::Difo& difo) {
 bool is_made(const ValuePlan& value) { return value.made_by != dif::Action::expression && !value.is_kept; }
 const dif::DataType kAddress{dif::TypeKind::integer, false, false, sizeof(uint64_t), ""};
 
+// Of a value that is stored in a string variable: that of the string.
+dif::DataType text_type(const EcbPlan& plan) {
+  return {dif::TypeKind::string, false, false, static_cast<uint32_t>(plan.strsize), ""};
+}
+
 // The values of the actions up to the last one that changes such a variable.
 std::vector<SiteValue> changing_values(const EcbPlan& plan, const IsKept& is_kept) {
   std::vector<SiteValue> values;
@@ -153,6 +158,7 @@ std::vector<SiteValue> changing_values(const EcbPlan& plan, const IsKept& is_kep
   for (const ActionPlan& action : plan.actions)
     for (const ValuePlan& value : action.values) {
       values.push_back({&plan.difos[difo++].difo(), is_made(value) ? kAddress : value.type});
+      if (stores_text(*values.back().difo)) values.back().type = text_type(plan);
       if (changes(*values.back().difo, is_kept)) last = values.size();
     }
   values.resize(last);
@@ -398,7 +404,7 @@ InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
       return InDvm::type;
     if (aggregation == nullptr) {
       SiteValue its = value(action.values.front());
-      if (stores_text(*its.difo)) its.type = {dif::TypeKind::string, false, false, static_cast<uint32_t>(plan.strsize), ""};
+      if (stores_text(*its.difo)) its.type = text_type(plan);
       to.actions.emplace_back(its);
       continue;
     }

@@ -12,6 +12,7 @@
 #include "runtime/code/flags_use.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/record_program.h"
+#include "runtime/instrument/agent/text_key.h"
 #include "runtime/process/captured_numbers.h"
 
 namespace dvm::runtime {
@@ -361,7 +362,8 @@ Status AgentPlanner::add_record(const Candidate& candidate, AgentStep& step) {
                     .ends_run = plan.ends_run,
                     .is_seen = to.record.is_seen != 0};
   for (const dif::Variable& one : plan.variables)
-    if (one.scope != dif::Scope::global || globals_.are_kept({&one.id, 1})) known.variables.push_back({one.scope, one.id, 0});
+    if (one.scope != dif::Scope::global || globals_.are_kept({&one.id, 1}))
+      known.variables.push_back({one.scope, one.id, 0, is_thread_text(one)});
   to.record.number = records_.add(std::move(known));
   return {};
 }

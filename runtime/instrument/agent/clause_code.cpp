@@ -58,6 +58,7 @@ bool stores(const dif::Difo& difo) {
 std::optional<uint8_t> value_number(const dif::Variable& variable) {
   const bool is_local = variable.scope == dif::Scope::clause;
   const unsigned number = variable.id - dif::kFirstUserVariable;
+  if (is_thread_text(variable)) return static_cast<uint8_t>(inside::kTextValue + number);
   const bool is_integer = variable.kind == dif::VariableKind::scalar && variable.type.kind == dif::TypeKind::integer;
   if (!is_integer || number >= (is_local ? inside::kMostLocals : inside::kMostVariables)) return {};
   return static_cast<uint8_t>(number + (is_local ? inside::kMostVariables : 0));

@@ -18,12 +18,13 @@ namespace dvm::runtime {
 struct KnownRecord {
   uint32_t epid = 0;
   uint64_t cookies[2] = {};                    // Those of its records. The second one may be 0.
-  std::vector<vm::VariableValue> variables{};  // The first values of a record.
+  std::vector<vm::VariableValue> variables{};  // The first values of a record. That of a string is the number of its words.
   bool has_time = false;                       // The value behind the variables is a time.
   bool has_fault = false;                      // The last value is an address that could not be read, or 0.
   bool ends_run = false;                       // The thread has ended the run.
   bool is_seen = false;                        // The time of the record is from before the value behind the variables.
 
+  // Without their strings, which follow.
   size_t value_bytes() const {
     return sizeof(inside::ClauseRecordHead) + (variables.size() + has_time + has_fault) * sizeof(uint64_t);
   }

@@ -50,6 +50,30 @@ TEST_F(ClauseRecordsTest, MayBeAboutAnAddress) {
   EXPECT_FALSE(found->time);  // the clause has not asked for it
 }
 
+TEST_F(ClauseRecordsTest, HaveStringsBehindTheValues) {
+  KnownRecord known{.epid = 3, .cookies = {kCookie, 0}, .has_time = true};
+  known.variables = {{dif::Scope::thread, 500, 0, true}, {dif::Scope::thread, 501}, {dif::Scope::thread, 502, 0, true}};
+  const uint32_t number = records_.add(known);
+  std::vector<uint64_t> words = {0, 2, 11, 1, 13, 'a', 'b', 'c', kCookie, 99}, null = {0, 0, 11, 0, 13, kCookie};
+  const auto found = read(words, number);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->clause.variables[1].value, 11U);
+  EXPECT_EQ(found->time, 13U);
+  EXPECT_EQ(static_cast<const void*>(found->clause.variables[0].text.data()), &words[5]);
+  EXPECT_EQ(found->clause.variables[0].text.size(), 16U);
+  EXPECT_EQ(static_cast<const void*>(found->clause.variables[2].text.data()), &words[7]);
+  EXPECT_EQ(static_cast<void*>(found->record.data()), &words[8]);
+  ASSERT_TRUE(read(null, number));
+  EXPECT_EQ(read(null, number)->clause.variables[0].value, 0U);
+  // Lengths that cannot be.
+  for (const uint64_t count : {uint64_t{4}, uint64_t{inside::kTextWords} + 1, ~uint64_t{0}, uint64_t{1} << 61}) {
+    words[1] = count;
+    EXPECT_FALSE(read(words, number)) << count;
+  }
+  std::vector<uint64_t> cut = {0, 2, 11};
+  EXPECT_FALSE(read(cut, number));
+}
+
 // The record may have the time at which a global variable was seen, from before.
 TEST_F(ClauseRecordsTest, AreNotOfTheFuture) {
   constexpr uint64_t kRecord = 1'000'000'000, kNow = 2'000'000'000, kBetween = 1'500'000'000, kLater = 3'000'000'000;

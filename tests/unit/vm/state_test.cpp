@@ -40,7 +40,7 @@ class StateTest : public testing::Test {
   const std::string kTable =
       "g 500 scl glb r/w int64\nt 501 scl tls r/w int64\nc 502 scl loc r/w int64\ns 503 scl loc r/w string\nb 504 scl loc r/w "
       "bytes[8]\no 505 scl loc r/w bytes[3]\np 506 scl loc r/w bytes[16]\na 507 arr glb r/w int64\nu 508 scl glb r/w uint8\n"
-      "i 509 scl glb r/w int8\nw 50a scl tls r/w bytes[32]\n";
+      "i 509 scl glb r/w int8\nw 50a scl tls r/w bytes[32]\nv 50b scl tls r/w string\n";
   StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 16384};
   Firing firing_;
   test::MockHost host_;
@@ -73,6 +73,19 @@ TEST_F(StateTest, TakesVariablesFromElsewhere) {
   EXPECT_EQ(variables_->live_dynamic(), 0u);
   EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 0u);
   EXPECT_EQ(variables_->global(0x500), 5U);
+}
+
+TEST_F(StateTest, TakesStringsFromElsewhere) {
+  const std::string texts[] = {std::string("abc\0de", 6), "0123456789abcdefgh", ""};
+  for (const std::string& text : texts) {
+    VariableValue value{dif::Scope::thread, 0x50b, 1, true, std::as_bytes(std::span(text))};
+    set_variables(*state_, {&value, 1});
+    EXPECT_EQ(text_of(run("ldts v, %r1\nret %r1\n")), text.substr(0, std::min<size_t>(text.find('\0'), 16)));
+    value.value = 0;
+    set_variables(*state_, {&value, 1});
+    EXPECT_EQ(run("ldts v, %r1\nret %r1\n"), 0U);
+  }
+  EXPECT_EQ(variables_->live_dynamic(), 0U);
 }
 
 TEST_F(StateTest, ThreadLocalsBelongToTheirThread) {
