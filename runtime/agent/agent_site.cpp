@@ -22,7 +22,7 @@ void MachineCode::place_globals(uint64_t at) {
 }
 
 size_t AgentStep::bytes() const {
-  size_t all = room_of(is_assignment(*this) ? sizeof(inside::TextAssignment) : 0) + sizeof step + sizeof aggregation.clause + 16 +
+  size_t all = room_of(has_text(*this) ? sizeof(inside::TextAssignment) : 0) + sizeof step + sizeof aggregation.clause + 16 +
                room_of(code) + room_of(aggregation.value);
   for (const AgentKey& key : aggregation.keys) all += room_of(key.code);
   if (is_any_record(*this))

@@ -52,11 +52,12 @@ struct AgentClauseRecord {
   std::vector<std::byte> program{}, larger_program{};
 };
 
-// A string to assign to a thread-local variable.
+// A string to assign to a thread-local variable, or to try (inside::TextAssignment).
 struct AgentText {
   uint32_t variable = 0;             // its number
   inside::SiteKey from{};            // without the address of its code
   std::vector<uint64_t> constant{};  // its words; empty: it is none
+  bool is_tried = false;
 };
 
 // A step of the clauses of a probe. ClauseStep::address is set when the code, the aggregation or the record is in the process.
@@ -76,7 +77,11 @@ inline bool is_any_record(const AgentStep& one) {
   return one.step.kind == Kind::clause_record || one.step.kind == Kind::fault_record;
 }
 
-inline bool is_assignment(const AgentStep& one) { return one.step.kind == inside::ClauseStep::Kind::assign_text; }
+// It assigns or tries a string.
+inline bool has_text(const AgentStep& one) {
+  using Kind = inside::ClauseStep::Kind;
+  return one.step.kind == Kind::assign_text || one.step.kind == Kind::try_text;
+}
 
 // A probe at a site. The programs, which make its records, are an inside::RecordProgram with its steps, as bytes.
 struct AgentFirer {

@@ -41,8 +41,10 @@ uint64_t CodeArea::add_record(const AgentClauseRecord& one) {
 
 uint64_t CodeArea::add_text(const AgentStep& one) {
   const std::vector<uint64_t>& constant = one.text.constant;
-  inside::TextAssignment text{
-      .from = one.text.from, .variable = one.text.variable, .count = static_cast<uint32_t>(constant.size())};
+  inside::TextAssignment text{.from = one.text.from,
+                              .is_tried = one.text.is_tried,
+                              .variable = one.text.variable,
+                              .count = static_cast<uint32_t>(constant.size())};
   text.from.code = add_code(one.code);
   std::copy(constant.begin(), constant.end(), text.words);
   return add(std::as_bytes(std::span(&text, 1)));
@@ -51,7 +53,7 @@ uint64_t CodeArea::add_text(const AgentStep& one) {
 uint64_t CodeArea::add_parts(const AgentStep& one) {
   using Kind = inside::ClauseStep::Kind;
   if (is_any_record(one)) return add_record(one.record);
-  if (is_assignment(one)) return add_text(one);
+  if (has_text(one)) return add_text(one);
   return one.step.kind == Kind::aggregate ? add_aggregation(one.aggregation) : add_code(one.code);
 }
 

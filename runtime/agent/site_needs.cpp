@@ -44,7 +44,7 @@ bool has_effect(const AgentStep& step) {
 
 // may_leave: agent_enter can begin the firing anew.
 bool can_run(const AgentStep& step, bool may_leave) {
-  if (is_assignment(step)) return false;
+  if (has_text(step)) return false;
   if (is_record(step) || is_fault_record(step)) return true;
   if (is_clause_record(step)) return record_of(step.record).has_value();
   if (may_fail(step) && !may_leave) return false;

@@ -27,9 +27,11 @@ struct ThreadAggregation {
   UpdateShape shape{};
 };
 
-// Assigns a string to a thread-local variable: that of a constant, or one that is found as a key is.
+// Assigns a string to a thread-local variable: that of a constant, or one that is found as a key is. is_tried: a step try_text
+// has found that it can be read.
 struct TextAssignment {
   SiteKey from{};
+  uint32_t is_tried = 0;
   uint32_t variable = 0;
   uint32_t count = 0;  // of the words of a constant; 0: it is none
   uint64_t words[kTextWords]{};
@@ -38,6 +40,7 @@ struct TextAssignment {
 // A step of the clauses of a probe in the thread:
 //
 //   assign_text    is a TextAssignment
+//   try_text       fails if the string of a TextAssignment cannot be read, and does nothing else
 //   record         leaves a record from which dvm runs all clauses
 //   clause_record  leaves one from which dvm runs the actions of this clause
 //   fault_record   is the last step of a clause. If a step of the clause fails, it leaves a record from which dvm runs the
@@ -45,7 +48,19 @@ struct TextAssignment {
 //   see            reads Workspace::seen. One of the next steps may change the variable
 //   retry          follows that one, and leads back to the step `see` if Workspace::again is set
 struct ClauseStep {
-  enum class Kind { predicate, evaluate, aggregate, assign_text, time, record, clause_record, fault_record, see, retry };
+  enum class Kind {
+    predicate,
+    evaluate,
+    aggregate,
+    assign_text,
+    try_text,
+    time,
+    record,
+    clause_record,
+    fault_record,
+    see,
+    retry
+  };
   Kind kind = Kind::predicate;
   // Of a predicate: the number of steps to skip if it is false. Of another step: the distance of the fault_record to go to if the
   // step fails, or 0 if there is none.
@@ -53,8 +68,8 @@ struct ClauseStep {
   uint64_t address = 0;  // of the code; of a ThreadAggregation, TextAssignment or ClauseRecord
 };
 
-// The head of a record from which dvm runs the actions of one clause. Values follow, then the strings among them as words of keys,
-// then the record itself.
+// The head of a record from which dvm runs the actions of one clause. Values follow, then the strings among them as words of
+// keys, then the record itself.
 inline constexpr uint32_t kClauseMark = ~uint32_t{0} - 1;
 struct ClauseRecordHead {
   uint32_t number = 0;  // dvm's number of the ClauseRecord

@@ -294,19 +294,27 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   return true;
 }
 
-// False: its string cannot be read, and the variable keeps what it has. The words are made in the arena, as those of a key.
+// The words of a string, made in the arena as those of a key are. 0: it cannot be read.
+[[gnu::noinline]] uint32_t make_text(const Context& context, const ThreadFiring& firing, Workspace& workspace,
+                                     const TextAssignment& text) {
+  const uint64_t address = text.from.code != 0 ? evaluate(text.from.code, firing.saved, workspace) : 0;
+  if (workspace.failed != 0) return 0;
+  const uint32_t count =
+      read_key(context, workspace.lane, text.from, firing.saved, address, firing.saved[kStackWord], workspace.arena->key);
+  if (count == 0 && text.from.kind == KeyKind::string) workspace.unreadable = address;
+  return count;
+}
+
+// False: its string cannot be read, and the variable keeps what it has.
 [[gnu::noinline]] bool run_assignment(const Context& context, const ThreadFiring& firing, Workspace& workspace,
                                       const TextAssignment& text) {
   if (text.count != 0) return assign_text(context, workspace, text.variable, text.words, text.count), true;
   if (text.from.kind == KeyKind::text && workspace.variables[text.from.variable] == 0)  // NULL
     return workspace.variables[text.variable] = 0, true;
-  uint64_t* words = workspace.arena->key;
-  const uint64_t address = text.from.code != 0 ? evaluate(text.from.code, firing.saved, workspace) : 0;
-  if (workspace.failed != 0) return false;
-  const uint32_t count = read_key(context, workspace.lane, text.from, firing.saved, address, firing.saved[kStackWord], words);
-  if (count == 0) return workspace.unreadable = text.from.kind == KeyKind::string ? address : 0, false;
-  assign_text(context, workspace, text.variable, words, count);
-  return true;
+  const uint32_t count = make_text(context, firing, workspace, text);
+  if (count != 0) assign_text(context, workspace, text.variable, workspace.arena->key, count);
+  if (text.is_tried != 0) workspace.failed = workspace.unreadable = 0;
+  return count != 0 || text.is_tried != 0;
 }
 
 // Leads back to the step `see`.
@@ -339,10 +347,12 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
       const auto& clause = *reinterpret_cast<const ThreadAggregation*>(step->address);
       const bool is_done = run_aggregation(context, ring, firing, workspace, clause);
       if (!is_done && !leave_to_record(step, workspace)) return false;
-    } else if (step->kind == ClauseStep::Kind::assign_text) {
+    } else if (step->kind == ClauseStep::Kind::assign_text || step->kind == ClauseStep::Kind::try_text) {
       if (is_in_child(context, firing)) return true;
       const auto& text = *reinterpret_cast<const TextAssignment*>(step->address);
-      if (!run_assignment(context, firing, workspace, text) && !leave_to_record(step, workspace)) return false;
+      const bool is_done = step->kind == ClauseStep::Kind::try_text ? make_text(context, firing, workspace, text) != 0
+                                                                    : run_assignment(context, firing, workspace, text);
+      if (!is_done && !leave_to_record(step, workspace)) return false;
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
     } else if (step->kind == ClauseStep::Kind::clause_record) {
