@@ -39,6 +39,7 @@ struct ClauseRecordPlan {
   std::vector<dif::Variable> variables{};  // of the thread, and those of the clause that other clauses use
   std::vector<SiteValue> values{};         // of its actions, as far as one of them changes such a variable
   bool ends_run = false;                   // it calls exit()
+  uint32_t strsize = 0;                    // the most bytes of a string, with its NUL
 };
 
 // A global variable that threads keep, and that several DIFOs of the clauses of a probe use. A firing uses it as if at one time.

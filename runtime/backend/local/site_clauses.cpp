@@ -290,7 +290,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
     if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();
     clause.record = record_of(*ecb, probe, needs);
-    clause.fault = fault_of(*ecb, needs);
+    clause.fault = fault_of(*ecb, probe, needs);
     made.may_record &= !clause.needs_dvm || clause.record;
     const std::vector<uint16_t> globals = globals_of(*ecb->plan);
     made.globals.insert(made.globals.end(), globals.begin(), globals.end());
@@ -348,32 +348,31 @@ std::vector<uint16_t> SiteClauses::globals_of(const EcbPlan& plan) const {
 // Nothing: what it does to variables cannot be told from the rest, or dvm may find another value in a global by then.
 std::optional<ClauseRecordPlan> SiteClauses::record_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const {
   const EcbPlan& plan = *ecb.plan;
-  IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
+  const IsKept is_kept = [&](const dif::Variable& one) { return is_seen_by_others(one, ecb, probe); };
   if (plan.predicate && changes(plan.difos.front().difo(), is_kept)) return {};
   const IsKept is_global = [&](const dif::Variable& one) { return one.scope == dif::Scope::global && kept_.contains(one.id); };
   const bool changes_others = !changing_values(plan, is_kept).empty(), changes_global = changes(plan, is_global);
   if ((changes_others || changes_global) && !globals_of(plan).empty()) return {};
   if (changes_global && depends_on_cpu(plan, is_global)) return {};
+  if (changes_others && !std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
   ClauseRecordPlan made{ecb.epid, needs};
   made.ends_run = ends_run(plan);
-  if (changes_others) {
-    if (!std::all_of(plan.actions.begin(), plan.actions.end(), only_records)) return {};
-    is_kept = [](const dif::Variable& one) { return one.scope != dif::Scope::global; };  // which such values may depend on
-  }
+  made.strsize = static_cast<uint32_t>(plan.strsize);
   made.values = changing_values(plan, [&](const dif::Variable& one) { return is_kept(one) || is_global(one); });
   add_variables(plan, is_kept, made.variables);
   return made;
 }
 
 // Nothing: dvm may find another value in a global by then.
-std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb, const CaptureNeeds& needs) const {
+std::optional<ClauseRecordPlan> SiteClauses::fault_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const {
   if (!globals_of(*ecb.plan).empty()) return {};
   ClauseRecordPlan made{ecb.epid, needs};
   // dvm does not come to the assignment of a string behind the fault.
   add_variables(
       *ecb.plan,
       [&](const dif::Variable& one) {
-        return one.scope != dif::Scope::global && (one.type.kind != dif::TypeKind::string || is_loaded(*ecb.plan, one));
+        const bool is_needed = one.type.kind != dif::TypeKind::string || is_loaded(*ecb.plan, one);
+        return one.scope != dif::Scope::global && is_needed && is_seen_by_others(one, ecb, probe);
       },
       made.variables);
   return made;

@@ -52,7 +52,7 @@ class SiteClauses {
   void add_seen(const ProbeEcbs& probe, SiteClauseList& to) const;
   InDvm add(const EcbPlan& plan, SiteClause& to) const;
   std::optional<ClauseRecordPlan> record_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const;
-  std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb, const CaptureNeeds& needs) const;
+  std::optional<ClauseRecordPlan> fault_of(const Ecb& ecb, const ProbeEcbs& probe, const CaptureNeeds& needs) const;
 
   const Enabling& enabling_;
   known::Locals addresses_;

@@ -13,6 +13,7 @@
 #include "dvm/dif/variable.h"
 #include "dvm/dif/variable_of.h"
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/instrument/agent/clause_faults.h"
 #include "runtime/instrument/agent/global_code.h"
 #include "runtime/instrument/agent/key_maker.h"
 #include "runtime/instrument/agent/text_key.h"
@@ -147,7 +148,7 @@ class StepMaker {
   bool add_actions(const SiteClause& clause, size_t number) {
     const size_t begin = made.steps.size();
     const bool had_effect = has_effect_, could_fail = may_fail_;
-    faults_ = Faults(clause, uses_kept(clause));
+    faults_ = ClauseFaults(clause, !uses_kept(clause));
     begin_actions(clause);
     const auto add_one = [this](const auto& action) {
       const auto* value = std::get_if<SiteValue>(&action);
@@ -185,36 +186,109 @@ class StepMaker {
     return true;
   }
   std::optional<uint8_t> seen_value() const { return change_ != nullptr ? inside::kEarlierValue : inside::kSeenValue; }
-  // Behind the record, which has the variables as they were, the thread changes them.
+  // Behind the record, which has the variables as they were, the thread changes them. What may fail is tried before: if it does,
+  // the record is that of the fault.
   bool add_record(const SiteClause& clause, size_t number) {
     if (!clause.record) return false;
     if (uses_kept(clause, place_.seen)) return refuse(InDvm::global);
-    faults_ = {};
+    const ClauseRecordPlan& plan = *clause.record;
+    const bool uses_any =
+        std::any_of(plan.values.begin(), plan.values.end(), [&](const auto& one) { return uses_kept(one, {}); });
+    faults_ = ClauseFaults(clause, !uses_any && !uses_kept(clause));
     begin_actions(clause);
+    BehindRecord behind;
+    if (!add_values(plan, behind)) return false;
     AgentClauseRecord record{.clause = number, .record = {}};
-    record.record.ends_run = clause.record->ends_run;
+    record.record.ends_run = plan.ends_run;
     record.record.is_seen = note_record();
-    ends_run_ |= clause.record->ends_run;
-    if (!add_variables(*clause.record, record.record)) return false;
-    if (clause.record->needs.time) {
+    ends_run_ |= plan.ends_run;
+    if (!add_variables(plan, record.record)) return false;
+    if (plan.needs.time) {
       add_time();
       record.record.values[record.record.count++] = inside::kTimeValue;
     }
     AgentStep& step = made.steps.emplace_back();
     step.step.kind = inside::ClauseStep::Kind::clause_record;
     step.record = std::move(record);
+    std::move(behind.steps.begin(), behind.steps.end(), std::back_inserter(made.steps));
     records_++;
     has_effect_ = true;
-    return std::all_of(clause.record->values.begin(), clause.record->values.end(),
-                       [&](const SiteValue& value) { return value.difo == change_ ? pass_change() : add_behind_record(value); });
+    return faults_.steps.empty() || add_fault_record(*clause.fault, number);
   }
-  // One that changes no variable may be anything that does not stop the clause.
-  bool add_behind_record(const SiteValue& value) {
-    if (stores(*value.difo)) return add(value, inside::ClauseStep::Kind::evaluate);
-    const auto text = value.type.by_ref() ? text_key_of(*value.difo, place_.probe, 1) : std::nullopt;
-    if (value.type.by_ref()) return (text && text->kind != TextKey::Kind::copied) || refuse(InDvm::fault);
-    MachineCode unused;
-    return !may_fault(*value.difo) || make(value, unused) || refuse(InDvm::fault);
+  // In the order in which dvm evaluates them.
+  bool add_values(const ClauseRecordPlan& plan, BehindRecord& behind) {
+    for (const SiteValue& value : plan.values) {
+      if (value.difo == change_) {
+        pass_change();
+        continue;
+      }
+      if (!(value.type.by_ref() ? try_text(value, plan.strsize, behind) : try_value(value, behind))) return false;
+      if (!stores(*value.difo) || stores_own_text(*value.difo)) continue;
+      const size_t begin = made.steps.size();
+      if (!add_tried(value)) return false;
+      if (!behind.takes(*value.difo, plan.variables)) continue;
+      const auto first = made.steps.begin() + static_cast<ptrdiff_t>(begin);
+      std::move(first, made.steps.end(), std::back_inserter(behind.steps));
+      made.steps.erase(first, made.steps.end());
+    }
+    return true;
+  }
+  // A value that nothing keeps from being stored.
+  bool add_tried(const SiteValue& value) {
+    const bool had_effect = std::exchange(has_effect_, true);
+    is_tried_ = true;
+    const bool is_added = add(value, inside::ClauseStep::Kind::evaluate);
+    is_tried_ = false;
+    has_effect_ = had_effect;
+    return is_added;
+  }
+  // In a variable of the clause, which only dvm has.
+  static bool stores_own_text(const dif::Difo& difo) {
+    return std::any_of(difo.text.begin(), difo.text.end(), [&difo](Instruction in) {
+      const dif::Variable* variable = dif::stored_variable(difo, in);
+      return variable != nullptr && variable->scope == dif::Scope::clause && variable->type.kind == dif::TypeKind::string;
+    });
+  }
+  // What the clause has done before a fault would have to be done in the thread, too.
+  bool take_failing_value(const BehindRecord& behind, bool is_stored) {
+    return behind.steps.empty() ? take_failing(is_stored) : refuse(InDvm::fault);
+  }
+  bool try_value(const SiteValue& value, const BehindRecord& behind) {
+    if (stores(*value.difo) || !may_fault(*value.difo)) return true;
+    AgentStep step;
+    if (!make(value, step.code)) return refuse(InDvm::fault);
+    if (!step.code.may_fail) return true;
+    if (!behind.steps.empty()) return refuse(InDvm::fault);
+    step.step.kind = inside::ClauseStep::Kind::evaluate;
+    made.steps.push_back(std::move(step));
+    faults_.note_step(made.steps.size() - 1);
+    return true;
+  }
+  // The string of a variable of the clause is loaded, or NULL is stored.
+  static bool has_no_text_to_try(const dif::Difo& difo) {
+    if (difo.text.size() != 2) return false;
+    const Instruction in = difo.text[0];
+    return loads_variable(in) ? dif::info(in.opcode()).scope == dif::Scope::clause : stores_variable(in) && in.rd() == 0;
+  }
+  bool try_text(const SiteValue& value, uint32_t strsize, const BehindRecord& behind) {
+    if (has_no_text_to_try(*value.difo)) return true;
+    const auto text = evaluated_text(*value.difo, place_.probe, strsize);
+    if (!text) return refuse(InDvm::fault);
+    AgentStep step;
+    AgentKey key;
+    if (const InDvm reason = make_key(*text, place_, key); reason != InDvm::nothing) return refuse(reason);
+    if (text->kind != TextKey::Kind::copied && !(text->kind == TextKey::Kind::name_of_thread && stores(*value.difo))) return true;
+    if (key.key.most >= inside::kMostKeyWords * sizeof(uint64_t)) return refuse(InDvm::keys);
+    note_variables(text->address);
+    faults_.note(text->address);
+    if (!take_failing_value(behind, stores(text->address))) return false;
+    if (reads_time({&text->address, {}})) add_time();
+    step.step.kind = inside::ClauseStep::Kind::try_text;
+    step.text.from = key.key;
+    step.code = std::move(key.code);
+    made.steps.push_back(std::move(step));
+    faults_.note_step(made.steps.size() - 1);
+    return true;
   }
 
   // dvm could not run clauses with variables of the thread instead, if a key cannot be read, nor end the run at once.
@@ -286,7 +360,8 @@ class StepMaker {
       return refuse(reason);
     note_variables(difo);
     faults_.note(text.value.address);
-    if (may_be_unreadable(key) && !take_failing(stores(text.value.address))) return false;
+    if (may_be_unreadable(key) && !is_tried_ && !take_failing(stores(text.value.address))) return false;
+    step.text.is_tried = is_tried_;
     step.text.from = key.key;
     step.code = std::move(key.code);
     made.steps.push_back(std::move(step));
@@ -327,35 +402,10 @@ class StepMaker {
     return true;
   }
 
-  // Steps of a clause that may fail. dvm then runs the clause again, from its predicate on, up to the same fault.
-  struct Faults {
-    Faults() = default;
-    Faults(const SiteClause& clause, bool uses_kept) : has_record(clause.fault && !uses_kept) {
-      if (clause.predicate) note(*clause.predicate->difo);
-    }
-    bool can_fail() const { return has_record && !has_effect; }
-    // It is computed next. Another run must not find a variable changed that it reads before it changes it.
-    void note(const dif::Difo& difo) {
-      for (const Instruction in : difo.text) {
-        const std::pair variable(dif::info(in.opcode()).scope, in.index());
-        if (dif::has_format(in, dif::Format::ldv)) loaded.insert(variable);
-        has_effect |= dif::has_format(in, dif::Format::stv) && loaded.contains(variable);
-      }
-    }
-    void note_step(size_t step) {
-      if (std::exchange(is_at_step, false)) steps.push_back(step);
-    }
-
-    std::vector<size_t> steps;
-    bool is_at_step = false;  // which is about to be added
-    bool has_record = false, has_effect = false;
-    std::set<std::pair<std::optional<dif::Scope>, unsigned>> loaded;
-  };
-
   ClausePlace place_;
   const NumberOf& number_of_;
   bool takes_failing_;
-  Faults faults_;
+  ClauseFaults faults_;
   struct See {
     size_t step = 0;
     const SeenGlobal* global = nullptr;
@@ -363,6 +413,7 @@ class StepMaker {
   };
   std::optional<See> see_;
   bool is_time_recorded_ = false;      // of that step
+  bool is_tried_ = false;              // a step has found that the string can be read
   const dif::Difo* change_ = nullptr;  // of ClausePlace::seen, by the clause; null: it does not change it, or another clause does
   size_t records_ = 0;                 // clauses that have one
   bool has_effect_ = false;            // one of the steps, beyond variables

@@ -110,12 +110,18 @@ std::optional<AssignedText> assigned_text(const dif::Difo& difo, const Probe* pr
   const Instruction store = difo.text[size - 2];
   const dif::Variable* variable = dif::stored_variable(difo, store);
   if (variable == nullptr || !is_thread_text(*variable)) return {};
-  dif::Difo value = difo;
-  value.text.resize(size - 2);
-  value.text.push_back(dif::return_of(store.rd()));
-  auto text = text_key_of(value, probe, strsize);
+  auto text = evaluated_text(difo, probe, strsize);
   if (!text) return {};
   return AssignedText{*variable, *std::move(text)};
+}
+
+std::optional<TextKey> evaluated_text(const dif::Difo& difo, const Probe* probe, uint32_t strsize) {
+  const size_t size = difo.text.size();
+  if (size < 3 || !dif::has_format(difo.text[size - 2], dif::Format::stv)) return text_key_of(difo, probe, strsize);
+  dif::Difo value = difo;
+  value.text.resize(size - 2);
+  value.text.push_back(dif::return_of(difo.text[size - 2].rd()));
+  return text_key_of(value, probe, strsize);
 }
 
 std::optional<TextKey> text_key_of(const dif::Difo& difo, const Probe* probe, uint32_t strsize) {

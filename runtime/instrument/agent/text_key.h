@@ -37,5 +37,7 @@ std::optional<AssignedText> assigned_text(const dif::Difo& difo, const Probe* pr
 
 // strsize: the most bytes of a string, with its NUL. Nothing: the thread cannot compute the key.
 std::optional<TextKey> text_key_of(const dif::Difo& difo, const Probe* probe, uint32_t strsize);
+// Likewise, of a DIFO that may also store the string in a variable.
+std::optional<TextKey> evaluated_text(const dif::Difo& difo, const Probe* probe, uint32_t strsize);
 
 }  // namespace dvm::runtime

@@ -1,5 +1,6 @@
 """Strings of thread-local variables in the traced thread: the same as in dvm."""
 
+import re
 import unittest
 
 import dvmtest
@@ -52,8 +53,9 @@ class Texts(AgentTest):
 
     def test_what_dvm_must_see_runs_there(self):
         for body, options in [("ENTRY { self->text = strjoin(probefunc, execname); } ENTRY { @[self->text] = count(); }", ()),
-                              ("ENTRY { self->text = copyinstr(arg0); } ENTRY { printf(\"%s\\n\", self->text); }", ()),
+                              ("ENTRY { self->text = copyinstr(arg0); } ENTRY { printf(\"%s\\n\", strjoin(self->text, \"|\")); self->text = 0; }", ()),
                               ("ENTRY { self->text = copyinstr(arg0); } ENTRY { @[strlen(self->text)] = count(); }", ()),
+                              ("ENTRY { self->n++; printf(\"%d\\n\", 100 / (arg1 - 6)); self->n++; } ENTRY { @[self->n] = count(); }", ()),
                               ("ENTRY { self->a = copyinstr(arg0); self->b = copyinstr(arg0 + 1); } ENTRY { @[self->a, self->b] = count(); }", ()),
                               ("ENTRY { self->text = copyinstr(arg0); } ENTRY { @[self->text] = count(); }", ("-x", "strsize=1k"))]:
             script = body.replace("ENTRY", ENTRY) + ERRORS
@@ -61,6 +63,51 @@ class Texts(AgentTest):
                 here, there = self.run_one(script, *options), self.run_one(script + IN_DVM, *options)
                 self.assertNotIn(IN_THREAD, here.stderr)
                 self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
+
+
+class TextsInRecords(AgentTest):
+    """Clauses that print such strings, or strings at addresses that the thread has kept, have records of their own."""
+
+    SCRIPTS = [
+        # One that is kept from the entry.
+        'ENTRY { self->text = copyinstr(arg0); self->kind = arg1; } RETURN /self->text != NULL/ { printf("%d %s|\\n", self->kind, self->text); self->text = 0; } '
+        "RETURN { @left[self->text != NULL] = count(); }",
+        'self string a; self string b; ENTRY { self->a = copyinstr(arg0, 7); } ENTRY { self->b = self->a; self->kind = arg1; } RETURN { printf("%d %s %s|\\n", self->kind, self->a, self->b); } '
+        "RETURN /self->kind & 1/ { self->a = NULL; }",
+        'ENTRY { self->text = probefunc; } ENTRY /arg1 & 1/ { self->text = "constant"; } ENTRY /arg1 == 8/ { self->text = execname; } RETURN { trace(self->text); @[self->text] = count(); self->text = 0; }',
+        # An address that is kept from the entry.
+        'ENTRY { self->at = arg0; self->kind = arg1; } RETURN /self->at/ { printf("%d %s|\\n", self->kind, copyinstr(self->at)); self->at = 0; self->n++; } RETURN { @[self->n, self->at != 0] = count(); }',
+        'ENTRY { self->at = arg0; } RETURN { this->p = self->at; printf("%s|\\n", copyinstr(this->p + 1)); self->at = 0; } RETURN { @[self->at != 0] = count(); }',
+        'ENTRY { self->at = arg0; } RETURN { this->s = copyinstr(self->at, 9); printf("%s|\\n", this->s); self->at = 0; } RETURN { @[self->at != 0] = count(); }',
+        # One that is assigned where it is printed; what is behind it is not done if it cannot be read.
+        'ENTRY { self->text = copyinstr(arg0); printf("%d %s|\\n", arg1, self->text); self->n++; } RETURN { @[self->text, self->n] = count(); }',
+        'ENTRY { printf("%d\\n", 100 / (arg1 - 6)); self->a = arg1; } RETURN { @[self->a] = count(); self->a = 0; }',
+        'ENTRY { printf("%s|\\n", copyinstr(arg0)); printf("%d\\n", 100 / (arg1 & 3)); self->n++; } RETURN { @[self->n] = count(); }',
+        # A fault behind strings that it needs.
+        'ENTRY { self->a = probefunc; } ENTRY /arg1 > 2/ { self->a = copyinstr(arg0, 5); } ENTRY { @[self->a, copyinstr(arg0)] = count(); self->a = 0; } RETURN { @left[self->a != NULL] = count(); }',
+    ]
+
+    def run_one(self, backend, script, *options):
+        return dvmtest.dvm("run", "-qv", "-x", f"backend={backend}", "-x", "ringsize=64m", "-x", "aggsortkey", *options, "-n", script, "-c", program("pointers") + " 200")
+
+    def test_results_are_those_of_dvm_and_of_uprobes(self):
+        others = [("agent", IN_DVM)] + [("uprobe", "")] * (not dvmtest.missing_privilege())
+        for options, scripts in [((), self.SCRIPTS), (("-x", "strsize=9"), self.SCRIPTS[:3])]:
+            for body in scripts:
+                script = body.replace("ENTRY", ENTRY).replace("RETURN", ENTRY.replace("entry", "return")) + ERRORS
+                with self.subTest(script, options=options):
+                    here = self.run_one("agent", script, *options)
+                    self.assertIn("(agent, in the traced thread", here.stderr)
+                    self.assertNotIn("(agent)", here.stderr)
+                    for backend, more in others:
+                        there = self.run_one(backend, script + more, *options)
+                        self.assertNotIn("(agent, in the traced thread", there.stderr)
+                        self.assertEqual(self.shown(here), self.shown(there))
+
+    @staticmethod
+    def shown(result):
+        """Without what the program prints, at any time."""
+        return re.sub(r"0 faults, same handler\n", "", result.stdout)
 
 
 if __name__ == "__main__":

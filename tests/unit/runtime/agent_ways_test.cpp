@@ -260,6 +260,28 @@ TEST(AgentWays, TheThreadChangesTheVariablesOfARecord) {
   EXPECT_EQ(text_of(uses.actions).rfind("agent/site/expression:", 0), 0U);
 }
 
+TEST(AgentWays, RecordsHaveStringsOfTheThread) {
+  const std::string keeps = "pid1:a:f:entry { self->s = copyinstr(arg0); self->p = arg0; }",
+                    at_return = " pid1:a:f:return /self->p/ ";
+  for (const char* clause :
+       {"{ trace(self->s); }", "{ printf(\"%s %d\", self->s, arg1); self->s = 0; }",
+        "{ trace(copyinstr(self->p)); self->p = 0; }", "{ this->q = self->p; trace(copyinstr(this->q)); self->p = 0; }",
+        "{ self->s = copyinstr(self->p); trace(self->s); }", "{ this->t = copyinstr(self->p); trace(this->t); self->p = 0; }",
+        "{ trace(arg1 / self->p); self->p = 0; }", "{ trace(strlen(self->s)); }", "{ self->p = 0; trace(copyinstr(arg1)); }"}) {
+    const AgentWays ways = ways_of(keeps + at_return + clause);
+    EXPECT_TRUE(ways.at("pid1:a:f:entry").is_at_site) << clause;
+    EXPECT_TRUE(ways.at("pid1:a:f:return").is_at_site) << clause;
+    EXPECT_TRUE(ways.at("pid1:a:f:return").clauses.at(0).record) << clause;
+  }
+  // A change before a fault, and what only dvm knows.
+  for (const char* clause :
+       {"{ self->p = 0; trace(copyinstr(arg1)); self->s = 0; }", "{ trace(strlen(self->s)); self->s = 0; }",
+        "{ self->s = strjoin(self->s, \"a\"); }", "{ trace(stringof(arg1 + *(int *)self->p)); self->p = 0; }"}) {
+    const AgentWays ways = ways_of(keeps + at_return + clause);
+    EXPECT_FALSE(ways.at("pid1:a:f:return").is_at_site) << clause;
+  }
+}
+
 TEST(AgentWays, OnlyProbesInProcessesHaveOne) {
   EXPECT_TRUE(ways_of("BEGIN { n = 0; } tick-1s { n++; } syscall::read:entry { @ = count(); }").empty());
   const AgentWays ways = ways_of("server1:a:f:marker { @ = count(); }");
