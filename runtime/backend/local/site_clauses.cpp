@@ -28,10 +28,17 @@ bool ends_run(const EcbPlan& plan) {
 bool is_timer(const Probe& probe) { return std::holds_alternative<TimerSite>(probe.site) || probe.name == "END"; }
 const UprobeSite* site_of(const Probe& probe) { return std::get_if<UprobeSite>(&probe.site); }
 
+bool stores_integer(const dif::Difo& difo, dif::Instruction in) {
+  const dif::Variable* variable = dif::stored_variable(difo, in);
+  return variable != nullptr && variable->kind == dif::VariableKind::scalar && variable->type.kind == dif::TypeKind::integer;
+}
+
+// An integer that is stored cannot be unreadable, unlike other values.
 bool may_fault(const EcbPlan& plan) {
-  return std::any_of(plan.difos.begin(), plan.difos.end(), [](const vm::VerifiedDifo& difo) {
-    const auto& text = difo.difo().text;
-    return std::any_of(text.begin(), text.end(), [](dif::Instruction in) { return dif::info(in.opcode()).can_fault; });
+  return std::any_of(plan.difos.begin(), plan.difos.end(), [](const vm::VerifiedDifo& one) {
+    const dif::Difo& difo = one.difo();
+    return std::any_of(difo.text.begin(), difo.text.end(),
+                       [&](dif::Instruction in) { return dif::info(in.opcode()).can_fault && !stores_integer(difo, in); });
   });
 }
 

@@ -190,11 +190,12 @@ TEST(AgentWays, NothingThatReadsMemoryIsBeforeAChange) {
     EXPECT_FALSE(is_at_site("", clause)) << clause;
 }
 
-// An assignment is an opcode that may fault, so dvm ends the run.
-TEST(AgentWays, AClauseThatEndsTheRunOnlyReadsAGlobal) {
+TEST(AgentWays, AClauseThatEndsTheRunMayChangeIntegers) {
   const std::string counts = "/n < 5/ { n++; }", next = " pid1:a:f:entry ";
   EXPECT_TRUE(is_at_site("END { trace(n); }", counts + next + "/n >= 5/ { exit(0); }"));
-  EXPECT_FALSE(is_at_site("END { trace(n); }", "/n >= 5/ { n++; exit(0); }"));
+  EXPECT_TRUE(is_at_site("END { trace(n); }", "/n >= 5/ { n++; exit(0); }"));
+  EXPECT_FALSE(is_at_site("", "/arg0/ { self->s = copyinstr(arg0); exit(0); }"));
+  EXPECT_FALSE(is_at_site("", "/arg0/ { a[arg0] = 1; exit(0); }"));
 }
 
 // A firing uses only one variable as if at one time. dvm keeps the sum, which only a record needs.
