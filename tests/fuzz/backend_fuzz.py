@@ -60,8 +60,8 @@ class Script:
     def __init__(self, rng, is_alone, is_storm, may_tick):
         self.rng, self.is_storm = rng, is_storm
         self.variables = GLOBALS + OF_CLAUSES + OF_THREADS * (not is_storm)
-        self.is_plain = rng.random() < 0.4  # such clauses may run in the traced thread
-        self.statements = [one for one in (PLAIN if self.is_plain else STATEMENTS + ALONE * is_alone) if (not is_storm or one not in OF_PLACES) and (is_alone or one not in OF_ORDER) and (may_tick or one is not count_phase)]
+        kind = rng.choices([PLAIN, RECORDED, STATEMENTS + ALONE * is_alone], [3, 3, 4])[0]
+        self.statements = [one for one in kind if (not is_storm or one not in OF_PLACES) and (is_alone or one not in OF_ORDER) and (may_tick or one is not count_phase)]
         self.aggregations = 0
         self.later = []  # clauses that some statements need
         self.clauses = [self.clause(rng.choice(PROBES)) for _ in range(rng.randrange(1, 7))]
@@ -72,20 +72,24 @@ class Script:
             clauses.append("ERROR { @errors[arg2, arg3, arg4, arg5] = count(); }\n")
         if may_exit and self.rng.random() < 0.3:
             clauses.insert(self.rng.randrange(len(clauses) + 1), self.exit())
-        elif may_tick and self.rng.random() < 0.3:
+        if may_tick and self.rng.random() < 0.3:
+            clauses.append(self.rng.choice(WATCHES))
+        elif may_tick and not may_exit and self.rng.random() < 0.3:
             clauses.append("pid$target:PROGRAM:number:entry, pid$target:PROGRAM:nest:return { @ticked = count(); }\n"
                            "tick-2ms { normalize(@ticked, 1); printa(\"\\nticked %@d\\n\", @ticked); clear(@ticked); }\n")
         text = begin(self.rng, may_tick) + "".join(clauses) + self.end()
         return text + "".join(f'END {{ printa("\\nticked %@d\\n", {name}); }}\n' for name in ("@ticked", "@ticked_phase") if name + " =" in text or name + "[" in text)
 
     def exit(self):
+        probe, many = f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:entry'])}", self.rng.randrange(1, 90)
         calls = self.rng.choice(["++calls", "++self->calls", "self->calls++", "arg0"])
-        end = f"pid$target:PROGRAM:{self.rng.choice(['number:entry', 'nest:entry'])} /{calls} == {self.rng.randrange(1, 90)}/ {{ exit(3); }}\n"
+        end = self.rng.choice([f"{probe} /{calls} == {many}/ {{ exit(3); }}\n", f"{probe} /calls < {many}/ {{ calls++; }}\n{probe} /calls >= {many}/ {{ exit(3); }}\n",
+                               f"{probe} /calls >= {many}/ {{ calls++; exit(3); }}\n{probe} {{ calls++; }}\n", f"{probe} {{ self->calls++; }}\n{probe} /self->calls > {many}/ {{ self->calls = 0; exit(3); }}\n"])
         return end if self.rng.random() < 0.7 else end.replace("exit(3);", f"{self.aggregation()} = count(); exit({self.integer()});", 1)
 
     def end(self):
         """What is left, in many forms."""
-        body = 'printf("%d %d %d %d %d %d %d\\n", n, m, narrow, g[0], g[1], g[2], g[3]); '
+        body = 'printf("%d %d %d %d %d %d %d %d %d\\n", n, m, narrow, g[0], g[1], g[2], g[3], calls, wrong); '
         for number in range(1, self.aggregations + 1):
             body += self.rng.choice(["", "", f"normalize(@a{number}, {self.rng.randrange(1, 9)});", f"trunc(@a{number}, {self.rng.randrange(-3, 4)});",
                                      f"printa(@a{number});", f"clear(@a{number});", f"normalize(@a{number}, 3); denormalize(@a{number});"])
@@ -185,11 +189,24 @@ def keep_address(script):
     """A string is read at the return of its function, by an address that the entry has kept."""
     if script.at.description != "pid$target:PROGRAM:text:entry":
         return keep_text(script)
-    use = script.rng.choice(['trace(copyinstr(self->q)); printf("|\\n")', 'printf("%s|\\n", stringof((char *)self->q))',
-                             "@kept[copyinstr(self->q)] = count()", "this->x = *(char *)(self->q + 1)"])
-    end = script.rng.choice(["; self->q = 0", ""])
-    script.later.append(f"pid$target:PROGRAM:text:return /self->q/ {{ {use}{end}; }}\n")
-    return f"self->q = {script.rng.choice(['arg0', '(uint64_t)args[0]'])}"
+    use = script.rng.choice(['trace(copyinstr(self->q)); printf("|\\n")', 'printf("%s|\\n", stringof((char *)self->q))', 'printf("%s %d|\\n", copyinstr(self->q, 4), self->a)',
+                             "@kept[copyinstr(self->q)] = count()", "this->x = *(char *)(self->q + 1)", 'this->q = self->q; printf("%s|\\n", copyinstr(this->q + 1))',
+                             'self->s = copyinstr(self->q); printf("%s|\\n", self->s)', 'this->s = copyinstr(self->q); printf("%s %s|\\n", this->s, self->s)'])
+    end = script.rng.choice(["; self->q = 0", "", "; self->a++; self->q = 0", "; self->s = 0; self->q = 0"])
+    script.later.append(f"pid$target:PROGRAM:text:return {script.rng.choice(['/self->q/', '/self->q/', ''])} {{ {use}{end}; }}\n")
+    return f"self->q = {script.rng.choice(['arg0', 'arg0', '(uint64_t)args[0]', '(arg1 & 3) != 3 ? arg0 : arg1'])}"
+
+
+def print_text(script):
+    """From a record of the clause, if nothing else in the script keeps it in dvm. Then the thread changes what the record has."""
+    line = script.rng.choice([f'printf("%s %d|\\n", self->s, {script.integer()})', f'trace(self->s); printf(" %s|\\n", {script.string()})', 'printf("%s %s|\\n", self->s, self->r)',
+                              '@ = count(); trace(self->r); printf("|\\n")'])
+    before, behind = (script.rng.choice(["", "", "self->r = self->s; ", "self->s = 0; ", "self->a++; ", f"self->r = {script.string()}; "]) for _ in range(2))
+    condition = script.rng.choice(["", "/self->s != NULL/ ", "/self->r == NULL/ ", f"/{script.integer()}/ "])
+    if line.startswith("@"):
+        line = line.replace("@", script.aggregation(), 1)
+    script.later.append(f"{script.at.description} {condition}{{ {before}{line}; {behind}}}\n")
+    return f"self->{script.rng.choice('sr')} = {script.rng.choice([script.string(), script.string(), 'self->s', 'NULL'])}"
 
 
 def note_time(script):
@@ -243,13 +260,16 @@ def begin(rng, may_tick):
 GLOBALS = ["c", "w", "l", "(l + c)"]
 OF_CLAUSES = ["this->x", "this->y", "(pid == $target)"]
 OF_THREADS = ["self->a", "self->b", "(tid == pid)", "(self->t != 0)", "(self->s != NULL)"]  # in a signal handler, they are by chance those of a firing that it has interrupted
-DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self uint64_t t; self int p; self uint64_t q; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
-               "int m; char narrow; char c; int w; long l; int phase;\n"
+DECLARATIONS = "self int a; self long b; this short x; this uint64_t y; self string s; self string r; self uint64_t t; self int p; self uint64_t q; self int calls; uint64_t n; uint64_t g[int]; int calls; " \
+               "int m; char narrow; char c; int w; long l; int phase; int wrong; this uint64_t q; this string s;\n"
 STATEMENTS = [aggregate, aggregate, aggregate, aggregate, aggregate, assign, assign, count_up, note_time, print_values, trace_value, record_stack, fault,
               element, count_phase, keep_text, keep_address, change_global, limit_global]
+RECORDED = [aggregate, aggregate, assign, count_up, keep_text, keep_address, keep_address, print_text, print_text, print_text, print_values, change_global, limit_global]
 PLAIN = [aggregate, aggregate, aggregate, assign, count_up, count_phase, note_time, keep_text, keep_address, change_global, limit_global]
 OF_ORDER = [change_global, limit_global]  # of firings: what they change depends on it
-OF_PLACES = [note_time, keep_text, keep_address, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
+# Of timers: what clauses change under conditions never leaves these limits, whenever they look.
+WATCHES = ["tick-1ms /calls < 0/ { wrong = 1; }\n", "tick-1ms /calls > 2000000/ { wrong = 2; }\n", "tick-2ms { wrong = calls < 0 ? calls : wrong; }\n"]
+OF_PLACES = [note_time, keep_text, keep_address, print_text, record_stack, speculate_values]  # of threads, and of what a signal handler has interrupted
 ALONE = [speculate_values]  # other threads may hold a speculation
 
 
