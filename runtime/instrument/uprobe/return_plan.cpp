@@ -60,10 +60,12 @@ uint64_t ReturnPlanner::size_of(const UprobeSite& site, const ModuleCode& file, 
   return framed ? framed->address + framed->size - *address : 0;
 }
 
-// True if it calls itself, directly or through one other function of the file. A call through a stub mostly leaves the file.
+// True if it calls itself, directly or through one other function of the file, or jumps to its own entry, where each round counts
+// as a level. A call through a stub mostly leaves the file.
 bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   if (file.has_call(site.offset, site.size, site.offset)) return true;
   for (const MachineInstruction& one : decode_function(file.bytes(site.offset, site.size)).instructions) {
+    if ((one.flow == Flow::jump || one.flow == Flow::branch) && one.target == 0) return true;
     if (one.flow != Flow::call || !one.target) continue;
     const uint64_t callee = site.offset + static_cast<uint64_t>(*one.target);
     if (is_jump_by_pointer(file.bytes(callee, 16))) continue;

@@ -9,7 +9,8 @@
 //     - its return address lies elsewhere than a call leaves
 //       it (_start, the dynamic linker's resolver), or is
 //       kept for later (setjmp, vfork, switches of stacks)
-//     - it calls itself: the kernel follows 64 levels
+//     - it calls itself, or jumps to its entry: the kernel
+//       follows 64 levels
 //     - the program switches stacks, as coroutines do: the
 //       kernel follows one (runtime/symbol/stack_switches.h)
 //     - a clause asks for the exit (arg0) and there are several

@@ -24,6 +24,7 @@ FUNCTION(rp_calls_stub_too, "call rp_calls_stub\n ret")
 FUNCTION(rp_locked, "lock incl (%rdi)\n call rp_leaf\n ret")
 FUNCTION(rp_locked_unknown, "lock incl (%rdi)\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
 FUNCTION(rp_calls_itself, "push %rbx\n call rp_calls_itself\n pop %rbx\n ret")
+FUNCTION(rp_begins_again, "test %rdi, %rdi\n je 1f\n dec %rdi\n jmp rp_begins_again\n 1: ret")
 FUNCTION(rp_ping, "push %rbx\n call rp_pong\n pop %rbx\n ret")
 FUNCTION(rp_pong, "push %rbx\n call rp_ping\n pop %rbx\n ret")
 FUNCTION(rp_leaves_by_jump, "mov %rdi, %rax\n jmp rp_leaf")
@@ -128,6 +129,7 @@ TEST_F(ReturnPlanTest, ExceptionsPassNoUretprobe) {
 
 TEST_F(ReturnPlanTest, RecursionIsSeenInFull) {
   EXPECT_EQ(plan("rp_calls_itself", other()).by, By::exits);
+  EXPECT_EQ(plan("rp_begins_again", other()).by, By::exits);
   EXPECT_EQ(plan("rp_ping", other()).by, By::exits);
 }
 
