@@ -17,6 +17,7 @@ namespace dvm::compiler {
 struct Type;
 struct Symbol;
 struct Field;
+struct VirtualBase;
 struct Translator;
 
 enum class ExprKind : uint8_t {
@@ -109,6 +110,7 @@ struct Member : ExprOf<ExprKind::Member> {
   std::string name;
   bool arrow = false;
   const Field* field = nullptr;
+  std::vector<const VirtualBase*> through;  // the field lies in the last of these, each of which is one of that before it
 };
 struct Call : ExprOf<ExprKind::Call> {
   using ExprOf::ExprOf;

@@ -9,6 +9,24 @@
 
 namespace dvm::compiler {
 
+namespace {
+
+// Null: there is no such member, or its place is not known.
+const Field* find_in_virtual_bases(const Type& record, const std::string& name, std::vector<const VirtualBase*>& through) {
+  constexpr size_t kDeepest = 16;
+  for (const VirtualBase& base : resolve(record).virtual_bases) {
+    if (base.slot == 0 || through.size() >= kDeepest) continue;
+    through.push_back(&base);
+    const Field* field = resolve(*base.type).find(name);
+    if (!field) field = find_in_virtual_bases(*base.type, name, through);
+    if (field) return field;
+    through.pop_back();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 ExprPtr check(ExprContext& c, Member& e) {
   check(c, e.base);
   if (is_error(e.base->type)) {
@@ -38,6 +56,8 @@ ExprPtr check(ExprContext& c, Member& e) {
     return nullptr;
   }
   e.field = resolve(*record).find(e.name);
+  e.through.clear();
+  if (!e.field && (e.arrow || e.base->is_user)) e.field = find_in_virtual_bases(*record, e.name, e.through);
   if (!e.field) {
     fail(c, e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), member_hints(*record, e.name));
     return nullptr;

@@ -77,9 +77,9 @@ class Describer {
 
   void add_members(uint32_t depth, const Type& record) {
     (void)record.find("");  // brings in the members of a type of the traced program
-    for (const Type* base : record.virtual_bases) {
+    for (const VirtualBase& base : record.virtual_bases) {
       dif::LayoutNode unknown;
-      unknown.depth = depth, unknown.type = spelt(base), unknown.member = "(virtual base)";
+      unknown.depth = depth, unknown.type = spelt(base.type), unknown.member = "(virtual base)";
       if (layout_.size() < dif::kMostLayoutNodes) layout_.push_back(std::move(unknown));
     }
     for (const Field& field : in_place(record.fields)) {

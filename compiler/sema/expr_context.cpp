@@ -43,9 +43,9 @@ void incomplete(ExprContext& c, Expr& e, std::string_view op, const Type* type) 
 
 std::vector<std::string> member_hints(const Type& record, std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Type* base : resolve(record).virtual_bases)
-    if (resolve(*base).find(name))
-      return {fmt::format("it is a member of {}, a virtual base, whose place is known only to the running program", base->name)};
+  for (const VirtualBase& base : resolve(record).virtual_bases)
+    if (resolve(*base.type).find(name))
+      return {fmt::format("it is a member of {}, a virtual base, which is found only in the program's memory", base.type->name)};
   for (const Field& f : resolve(record).fields) names.push_back(f.name);
   return near_hints(name, names);
 }

@@ -26,9 +26,10 @@ std::string_view keyword_of(DescribedAs as) {
   return as == DescribedAs::union_ ? "union" : as == DescribedAs::enumeration ? "enum" : "struct";
 }
 
-void add_virtual_base(Type& record, const Type* base) {
-  std::vector<const Type*>& bases = record.virtual_bases;
-  if (bases.size() < kMostVirtualBases && std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(base);
+void add_virtual_base(Type& record, const VirtualBase& base) {
+  std::vector<VirtualBase>& bases = record.virtual_bases;
+  const auto is_same_base = [&](const VirtualBase& known) { return known.type == base.type; };
+  if (bases.size() < kMostVirtualBases && std::none_of(bases.begin(), bases.end(), is_same_base)) bases.push_back(base);
 }
 
 bool has_tag(DescribedAs as) {
@@ -160,7 +161,7 @@ void TypeImporter::add_members(const Type& type) {
     if (!m.name.empty()) record->fields.push_back({m.name, import(m.type), m.offset, m.bits, m.shift, m.storage});
   for (const dif::MemberDesc& m : members)
     if (m.is_virtual)
-      add_virtual_base(*record, import(m.type));
+      add_virtual_base(*record, {import(m.type), 0, m.offset});
     else if (m.name.empty())
       add_inner(*record, m);
 }
@@ -177,7 +178,8 @@ void TypeImporter::add_inner(Type& record, const dif::MemberDesc& member) {
   const Type& inner = resolve(*import(member.type));
   if (&inner == &record) return;  // damaged
   inner.find("");                 // brings its members in
-  for (const Type* base : inner.virtual_bases) add_virtual_base(record, base);
+  for (const VirtualBase& base : inner.virtual_bases)
+    add_virtual_base(record, {base.type, member.offset + base.offset, base.slot});
   for (const Field& field : inner.fields) {
     if (record.fields.size() >= kMostFields) return;
     record.fields.push_back(field);

@@ -34,6 +34,15 @@ struct Field {
   unsigned storage = 0;
 };
 
+struct Type;
+
+// Lies behind the subobject at `offset` by the number that is found `slot` bytes before the address at the beginning of that.
+struct VirtualBase {
+  const Type* type = nullptr;
+  uint64_t offset = 0;
+  uint64_t slot = 0;  // 0: not known
+};
+
 struct Type {
   TypeClass cls = TypeClass::error;
   std::string name;    // as D spells it
@@ -56,7 +65,7 @@ struct Type {
   std::vector<Field> fields;                                 // of a record, with those of its anonymous members
   std::vector<std::pair<std::string, int64_t>> enumerators;  // of an enumeration
 
-  std::vector<const Type*> virtual_bases{};  // of a class: where they lie is not known
+  std::vector<VirtualBase> virtual_bases{};  // of a class
 
   MemberSource* source = nullptr;  // of a record without fields yet
 

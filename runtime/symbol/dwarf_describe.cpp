@@ -141,6 +141,26 @@ std::optional<uint64_t> member_offset(const Dwarf_Die& die) {
   return operations[0].atom == DW_OP_plus_uconst ? std::optional(operations[0].number) : std::nullopt;
 }
 
+std::optional<uint64_t> unsigned_constant(const Dwarf_Op& operation) {
+  if (operation.atom >= DW_OP_lit0 && operation.atom <= DW_OP_lit31) return operation.atom - DW_OP_lit0;
+  const bool is_constant = operation.atom == DW_OP_const1u || operation.atom == DW_OP_const2u || operation.atom == DW_OP_constu;
+  return is_constant ? std::optional(operation.number) : std::nullopt;
+}
+
+// How far before the address at the beginning of an object the offset of the virtual base lies. 0: not known. The ABI of C++
+// keeps these offsets before the functions of the class.
+uint64_t virtual_slot(const Dwarf_Die& die) {
+  constexpr int kConstant = -1, kPattern[] = {DW_OP_dup, DW_OP_deref, kConstant, DW_OP_minus, DW_OP_deref, DW_OP_plus};
+  Dwarf_Attribute attribute;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_attr(mutable_die(die), DW_AT_data_member_location, &attribute) == nullptr) return 0;
+  if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count != std::size(kPattern)) return 0;
+  for (size_t i = 0; i < count; i++)
+    if (kPattern[i] != kConstant && operations[i].atom != kPattern[i]) return 0;
+  return unsigned_constant(operations[2]).value_or(0);
+}
+
 // From the first bit of the structure, little-endian.
 std::optional<uint64_t> first_bit(const Dwarf_Die& die, unsigned bits) {
   if (const auto at = number(die, DW_AT_data_bit_offset)) return at;
@@ -236,6 +256,7 @@ std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table) {
     member.type = type_of(child, table);
     member.is_base = dwarf_tag(&child) == DW_TAG_inheritance;
     member.is_virtual = member.is_base && number(child, DW_AT_virtuality).value_or(0) != 0;
+    if (member.is_virtual) member.offset = virtual_slot(child);
     if (member.is_virtual || place(child, member)) members.push_back(std::move(member));
     return DieWalk::Next::over;
   });

@@ -27,6 +27,7 @@ dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table);
 // The type behind typedefs and qualifiers; null: there is none.
 const Dwarf_Die* behind_names(dif::TypeRef type, DieTable& table);
 // Members of a structure or union, in order, with bases first. Static members have no place and are omitted.
+// The offset of a virtual base lies `offset` bytes before the address at the beginning of an object; 0: that is not known.
 std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table);
 // Members for an enumeration of Rust: the number of the variant, and each variant by its name. All lie in the same place.
 std::vector<dif::MemberDesc> variants_of(const Dwarf_Die& die, DieTable& table);
