@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kUnknown = -1;
 constexpr int64_t kNiceZero = 20, kKernelNiceZero = 120, kKernelRealTime = 99;
+constexpr int kResetOnFork = 0x40000000;  // SCHED_RESET_ON_FORK, which some C libraries hide
 
 int64_t nice_of(int32_t tid, int64_t zero) noexcept {
   errno = 0;
@@ -37,8 +38,10 @@ int64_t bound_cpu(int32_t tid) noexcept {
 
 int64_t scheduling(int32_t tid, uint64_t number) noexcept {
   if (number == 1) return nice_of(tid, kNiceZero);
-  const int policy = number > 2 ? -1 : sched_getscheduler(tid);
-  return policy < 0 ? kUnknown : number == 0 ? policy : kernel_priority(tid, policy);
+  const int found = number > 2 ? -1 : sched_getscheduler(tid);
+  if (found < 0) return kUnknown;
+  const int policy = found & ~kResetOnFork;
+  return number == 0 ? policy : kernel_priority(tid, policy);
 }
 
 }  // namespace dvm::runtime
