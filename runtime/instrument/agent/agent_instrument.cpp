@@ -112,8 +112,7 @@ class AgentInstrument final : public Instrument,
       do {
         const uint64_t at = clock_.time_of(record.ticks);
         if (at > time) return true;
-        count++;
-        gone_.tell(record.ticks, sink);
+        count++, gone_.tell(record.ticks, sink);
         const bool wants_more = deliver(*earliest, record, at, sink);
         earliest->lanes->take_first();
         if (!wants_more) return false;
@@ -309,6 +308,7 @@ class AgentInstrument final : public Instrument,
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     (*process)->note_jumps();
+    if (!has_begun_) forget_losses(processes_);  // it may have waited for its turn to stop the process
     return {};
   }
 

@@ -47,7 +47,9 @@ class LaneReader {
 
   uint64_t bytes() const { return bytes_; }  // copied in total
   // Firings lost: the ring was full, the firing was nested, no lane was free, or the data were invalid.
-  uint64_t lost() const { return lost_ + nonsense_; }
+  uint64_t lost() const { return lost_ + nonsense_ - lost_before_; }
+  // The run has not begun: no earlier firing is one of it, so none of them is lost.
+  void forget_losses() { collect(), lost_before_ = lost_ + nonsense_; }
   // The run has ended: a later firing is none of it, so it cannot be lost.
   void end_losses() { has_ended_ = true; }
   // True if a thread is about to unmap or change memory of dvm, and waits until no jump leads there.
@@ -107,7 +109,7 @@ class LaneReader {
   uint64_t held_words_ = 0;   // of all copies
   uint64_t horizon_ = 0;      // all records up to this time were copied
   uint64_t copied_at_ = 0;    // no record is later
-  uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
+  uint64_t bytes_ = 0, lost_ = 0, lost_before_ = 0, nonsense_ = 0;
   bool is_left_ = false, has_ended_ = false;
   uint64_t handled_ = 0;
   uint64_t becoming_ = 0;

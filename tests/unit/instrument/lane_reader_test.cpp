@@ -157,6 +157,16 @@ TEST_F(LaneReaderTest, CountsNonsenseAndLosses) {
   EXPECT_EQ(reader_.lost(), 10);
 }
 
+TEST_F(LaneReaderTest, CountsNoLossesBeforeTheRun) {
+  const off_t full = lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full));
+  put(full, 3);
+  reader_.forget_losses();
+  EXPECT_EQ(reader_.lost(), 0);
+  put(full, 5);
+  take();
+  EXPECT_EQ(reader_.lost(), 2);
+}
+
 TEST_F(LaneReaderTest, CountsNoLossesAfterTheRun) {
   const off_t full = lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full));
   put(full, 3);
