@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned char kRexW = 0x48, kRexWB = 0x49, kRexWR = 0x4c;
 constexpr unsigned char kMoveFromRegister = 0x89, kMoveToRegister = 0x8b;
-constexpr unsigned kRsp = 4, kRbp = 5, kDirect = 3;
+constexpr unsigned kRsp = 4, kRbp = 5, kRegisterMode = 3;
 
 unsigned mode_of(unsigned char operands) { return operands >> 6; }
 unsigned register_of(unsigned char operands) { return operands >> 3 & 7; }
@@ -24,7 +24,7 @@ unsigned place_of(unsigned char operands) { return operands & 7; }
 // mov disp(%reg), %rsp. Frames lie at %rbp or %rsp.
 bool loads_stack_pointer(std::span<const unsigned char> code) {
   if (code.size() < 3 || (code[0] != kRexW && code[0] != kRexWB) || code[1] != kMoveToRegister) return false;
-  const bool is_memory = mode_of(code[2]) != kDirect && register_of(code[2]) == kRsp;
+  const bool is_memory = mode_of(code[2]) != kRegisterMode && register_of(code[2]) == kRsp;
   return is_memory && place_of(code[2]) != kRsp && place_of(code[2]) != kRbp;
 }
 
@@ -38,7 +38,7 @@ bool loads_context(std::span<const unsigned char> code) {
 bool sets_stack_pointer(std::span<const unsigned char> code) {
   if (code.size() < 3 || (code[0] != kRexW && code[0] != kRexWR) || code[1] != kMoveFromRegister) return false;
   const bool is_frame_pointer = code[0] == kRexW && register_of(code[2]) == kRbp;
-  return mode_of(code[2]) == kDirect && place_of(code[2]) == kRsp && !is_frame_pointer;
+  return mode_of(code[2]) == kRegisterMode && place_of(code[2]) == kRsp && !is_frame_pointer;
 }
 
 // Size of a mov %rsp to a register, or to memory without an index; 0: it is none.
@@ -46,7 +46,7 @@ size_t saves_stack_pointer(std::span<const unsigned char> code) {
   constexpr size_t kSizes[] = {3, 4, 7, 3}, kRelative = 7;  // by mode
   if (code.size() < 3 || (code[0] != kRexW && code[0] != kRexWB) || code[1] != kMoveFromRegister) return 0;
   const unsigned mode = mode_of(code[2]), place = place_of(code[2]);
-  if (register_of(code[2]) != kRsp || (mode != kDirect && place == kRsp)) return 0;
+  if (register_of(code[2]) != kRsp || (mode != kRegisterMode && place == kRsp)) return 0;
   return mode == 0 && place == kRbp ? kRelative : kSizes[mode];
 }
 
