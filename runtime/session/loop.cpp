@@ -56,13 +56,14 @@ uint64_t Handle::Impl::poll() {
   return all.firings;
 }
 
-// Handles what has fired. False: it was the last.
+// Handles what has fired. False: it was the last. What the targets have done before they ended is handled after that is known.
 bool Handle::Impl::look() {
   if (is_done()) return false;
+  const bool are_targets_gone = wake.are_targets_gone();
   poll();
   late.take_up_changes();
   late.match_loads();
-  if (wake.are_targets_gone() && !late.has_descendants()) return false;
+  if (are_targets_gone && !late.has_descendants()) return false;
   return !is_done() && !are_finished();
 }
 

@@ -237,6 +237,21 @@ TEST(Handle, WhatIsMappedLateIsMatchedInTheRunningSession) {
   EXPECT_EQ(session.err(), "");
 }
 
+// Which is known only after the session has asked what they had mapped.
+TEST(Handle, WhatTargetsDoJustBeforeTheirEndIsHandled) {
+  Session session;
+  ASSERT_EQ(session.start({clause("END", {print("end")})}), "");
+  session.instrument().has_more = true;
+  session.instrument().behind_question = [&] {
+    session.instrument().has_loaded = true;
+    session.handle().targets_gone();
+  };
+  while (session.handle().look()) {
+  }
+  EXPECT_EQ(session.instrument().settled, 1);
+  EXPECT_TRUE(session.handle().stop());
+}
+
 TEST(Handle, WhatMayNotBeEnabledLateIsSaid) {
   Session session;
   bool is_there = false;

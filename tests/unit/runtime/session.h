@@ -28,6 +28,7 @@ class ManualInstrument final : public Instrument, public Replays, public Watches
   uint64_t lost = 0;
   bool has_more = false;
   bool has_loaded = false;  // the next question finds files that were mapped
+  std::function<void()> behind_question;
   int settled = 0;
   std::string_view name() const override { return "manual"; }
   std::string_view refusal(const Probe& probe) const override {
@@ -47,7 +48,9 @@ class ManualInstrument final : public Instrument, public Replays, public Watches
   uint64_t drops() const override { return lost; }
   Status watch(const LinkerSite&) override { return {}; }
   std::vector<LoadedIn> take_loads() override {
-    return std::exchange(has_loaded, false) ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
+    const bool is_told = std::exchange(has_loaded, false);
+    if (behind_question) std::exchange(behind_question, nullptr)();
+    return is_told ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
   }
   void settle() override { settled++; }
   void disable() override {}
