@@ -362,17 +362,20 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
     for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
   const PlacingLock lock;
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
+  std::string why = "a thread may be executing its first five bytes";
   for (int attempt = 0; attempt < kAttempts && !waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kPause);
     auto stopped = StoppedProcess::stop(context_.pid);
-    if (!stopped) return is_on_ ? Status() : Status(stopped.error());
+    if (!stopped && !is_on_) return stopped.error();
+    if (!stopped) why = stopped.error().message;
+    if (!stopped) break;
     if (const inside::ArmedPage page{inside::kShared, 1, static_cast<uint64_t>(context_.pid)};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     patch_groups(*stopped, areas, waiting, groups);
     if (waiting.empty()) arm_alone(*stopped, areas, apart);
   }
-  for (const Waiting& one : waiting) one.site().refusal = "a thread may be executing its first five bytes";
+  for (const Waiting& one : waiting) one.site().refusal = why;
   groups.refuse_together();
   return {};
 }
