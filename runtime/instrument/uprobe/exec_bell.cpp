@@ -83,11 +83,19 @@ UnreportedExecs::Kind UnreportedExecs::kind_of(pid_t pid) {
   return key && std::find(linkers_.begin(), linkers_.end(), *key) != linkers_.end() ? Kind::reports : Kind::is_silent;
 }
 
+void UnreportedExecs::miss(pid_t pid) {
+  if (missed_++ == 0) first_missed_ = pid;
+}
+
+// If one process has executed several programs, only the last one still runs. It did not wait in the others.
 void UnreportedExecs::take(std::vector<LoadedIn>& loads, std::vector<std::string>& notes) {
-  for (const LoadedIn& one : std::exchange(noted_, {})) {
+  const std::vector<LoadedIn> noted = std::exchange(noted_, {});
+  for (size_t i = 0; i < noted.size(); i++) {
+    const LoadedIn& one = noted[i];
     const auto is_its = [&](const LoadedIn& load) { return load.pid == one.pid; };
-    if (std::any_of(loads.begin(), loads.end(), is_its)) continue;
-    const Kind kind = kind_of(one.pid);
+    const bool is_left = std::any_of(noted.begin() + static_cast<ptrdiff_t>(i) + 1, noted.end(), is_its);
+    if (!is_left && std::any_of(loads.begin(), loads.end(), is_its)) continue;
+    const Kind kind = is_left ? Kind::has_ended : kind_of(one.pid);
     if (kind == Kind::is_silent) loads.push_back(one);
     if (kind == Kind::is_silent && !std::exchange(was_late_, true))
       notes.push_back(
@@ -95,12 +103,22 @@ void UnreportedExecs::take(std::vector<LoadedIn>& loads, std::vector<std::string
                       "linked statically; probes of such programs are enabled some milliseconds after they begin, and "
                       "earlier firings are lost",
                       one.pid));
-    if (kind == Kind::has_ended && !std::exchange(was_missed_, true))
-      notes.push_back(
-          fmt::format("process {} has executed a program and ended before its probes were enabled; the firings of such "
-                      "programs are lost",
-                      one.pid));
+    if (kind == Kind::has_ended) miss(one.pid);
   }
+}
+
+void UnreportedExecs::take_notes(std::vector<std::string>& notes) {
+  const uint64_t missed = std::exchange(missed_, 0);
+  if (missed == 1)
+    notes.push_back(
+        fmt::format("process {} has executed a program and ended before its probes were enabled; the firings of the program are "
+                    "lost",
+                    first_missed_));
+  else if (missed > 1)
+    notes.push_back(
+        fmt::format("{} programs, the first of them in process {}, have ended before their probes were enabled; their firings "
+                    "are lost",
+                    missed, first_missed_));
 }
 
 }  // namespace dvm::runtime

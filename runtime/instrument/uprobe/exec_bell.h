@@ -35,15 +35,20 @@ class UnreportedExecs {
   void note(std::span<const std::byte> record);
   // Adds the programs that were noted since the last call and will not be in `loads` by themselves.
   void take(std::vector<LoadedIn>& loads, std::vector<std::string>& notes);
+  // Adds a note on the programs that have ended unseen since the last call.
+  void take_notes(std::vector<std::string>& notes);
 
  private:
+  void miss(pid_t pid);
   enum class Kind : uint8_t { reports, is_silent, has_ended };
   Kind kind_of(pid_t pid);
 
   std::vector<FileKey> linkers_;
   std::vector<LoadedIn> noted_;
   ElfCache files_;
-  bool was_late_ = false, was_missed_ = false;
+  bool was_late_ = false;
+  uint64_t missed_ = 0;     // programs
+  pid_t first_missed_ = 0;  // the process of the first one
 };
 
 }  // namespace dvm::runtime

@@ -99,8 +99,8 @@ class UprobeInstrument final : public CountingInstrument,
 
   std::vector<LoadedIn> take_loads() override {
     std::vector<LoadedIn> all;
+    for (const auto& watch : watches_) watch->take(all);  // of programs that have rung before
     if (bell_) bell_->consume([this](std::span<const std::byte> record) { return unreported_.note(record), true; });
-    for (const auto& watch : watches_) watch->take(all);
     unreported_.take(all, notes_);
     for (const LoadedIn& load : all) note_first_thread(load.pid);
     return all;
@@ -139,6 +139,7 @@ class UprobeInstrument final : public CountingInstrument,
 
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
+    unreported_.take_notes(notes_);
     note_execs();
     note_unanswered();
     return std::exchange(notes_, {});
