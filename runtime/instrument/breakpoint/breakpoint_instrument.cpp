@@ -32,6 +32,10 @@ constexpr std::string_view kPrice =
     "without BPF, firings at breakpoints and system calls stop their thread until dvm has handled them, 25 to 50 us each time; "
     "-v "
     "names the probes, and why an agent does not take them";
+constexpr std::string_view kIgnoresExits =
+    "breakpoints ignore -x return=exits: a return fires at the instruction behind the call";
+constexpr std::string_view kIgnoresUnwinding =
+    "breakpoints ignore -x ustackunwind=0: stacks are found by call frame information, from a copy of the stack";
 constexpr int kMostStops = 256;  // until the session is asked whether it goes on
 
 struct TracedThread {
@@ -129,17 +133,28 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
  private:
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-    for (const EnabledProbe& enabled : probes)
+    for (const EnabledProbe& enabled : probes) {
       if (Status status = planner_.add(enabled, processes_, refused); !status) return status;
+      note_ignored(enabled);
+    }
     planner_.forget_objects();
     for (const auto& [pid, process] : processes_) {
       room_.resize(largest_record());
       if (Status status = check_room(pid, process); !status) return status;
       if (Status status = hold(pid); !status) return status;
     }
-    if (!is_price_told_ && !threads_.empty()) notes_.emplace_back(kPrice);
-    is_price_told_ |= !threads_.empty();
+    if (!threads_.empty() && told_.insert(kPrice).second) notes_.emplace_back(kPrice);
     return {};
+  }
+
+  // Options, each once.
+  void note_ignored(const EnabledProbe& enabled) {
+    const auto* site = std::get_if<UprobeSite>(&enabled.probe->site);
+    const auto note = [&](bool is_ignored, std::string_view text) {
+      if (is_ignored && told_.insert(text).second) notes_.emplace_back(text);
+    };
+    note(site != nullptr && site->is_return && enabled.returns == ReturnBy::exits, kIgnoresExits);
+    note(enabled.needs.frames != 0 && enabled.needs.stack_bytes == 0, kIgnoresUnwinding);
   }
 
   static Status check_room(pid_t pid, const TracedProcess& process) {
@@ -407,9 +422,9 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   std::vector<pid_t> waiting_;  // programs that dvm has started, until they are let run
   std::vector<uint64_t> room_;  // for a record
   std::vector<std::string> notes_;
-  bool is_price_told_ = false;
-  bool must_follow_ = false;  // forks
-  bool wants_more_ = true;    // the sink, in this poll
+  std::set<std::string_view> told_;  // of these, those that are told once
+  bool must_follow_ = false;         // forks
+  bool wants_more_ = true;           // the sink, in this poll
   uint64_t fired_ = 0, dropped_ = 0;
   uint64_t hits_ = 0, seen_ = 0;  // of breakpoints: all that were, and those
                                   // that stopped their thread
