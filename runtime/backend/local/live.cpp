@@ -16,6 +16,11 @@ constexpr int64_t kUprobe = 0, kBreakpoint = 1, kAgent = 2;
 
 bool is_chosen(int64_t backend) { return backend == kUprobe || backend == kBreakpoint; }
 
+// Whether breakpoints are among the instruments. If they are chosen, there is nothing else.
+bool may_use_breakpoints(const dif::Options& options) {
+  return options[dif::Option::breakpoints] != 0 || options[dif::Option::backend] == kBreakpoint;
+}
+
 }  // namespace
 
 bool chooses_agent(const dif::Options& options) {
@@ -31,14 +36,16 @@ std::vector<LiveInstrument> make_live_instruments(const dif::Options& options) {
   const bool by_breakpoints = is_chosen(chosen) ? chosen == kBreakpoint : !may_use_bpf();
   std::vector<LiveInstrument> instruments;
   if (chooses_agent(options)) instruments.push_back({make_agent_instrument(ring_bytes, by_breakpoints), ""});
+  const bool may_break = may_use_breakpoints(options);
   if (by_breakpoints) {
-    instruments.push_back({std::move(breakpoints), ""});
+    if (may_break) instruments.push_back({std::move(breakpoints), ""});
     instruments.push_back(
         {std::move(uprobes), is_chosen(chosen) ? "-x backend=breakpoint" : "BPF needs CAP_BPF and CAP_PERFMON"});
   } else {
     instruments.push_back({std::move(uprobes), chosen == kAgent ? "-x backend=agent" : ""});
-    instruments.push_back(
-        {std::move(breakpoints), is_chosen(chosen) ? "-x backend=uprobe" : "BPF is permitted, and a uprobe costs less"});
+    if (may_break)
+      instruments.push_back(
+          {std::move(breakpoints), is_chosen(chosen) ? "-x backend=uprobe" : "BPF is permitted, and a uprobe costs less"});
   }
   instruments.push_back({make_timer_instrument(), ""});
   return instruments;

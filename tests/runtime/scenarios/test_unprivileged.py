@@ -96,6 +96,12 @@ class Firings(Unprivileged):
         self.assertIn("(breakpoint)", result.stdout, result.stderr)
         self.assertNotIn("per firing", result.stdout)
 
+    def test_options_without_effect_are_told_of(self):
+        result = self.traced("-x", "return=exits", "-x", "ustackunwind=0", "-n", "pid$target:looper:func:return { @[ustack(2)] = count(); }", "-c", f"{self.looper} 5")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for option in ("return=exits", "ustackunwind=0"):
+            self.assertEqual(result.stderr.count(f"breakpoints ignore -x {option}: "), 1, result.stderr)
+
     def test_a_user_needs_no_option_and_gets_an_agent(self):
         result = self.run_as(as_user(), "run", "-q", "-v", str(self.copy(EXAMPLES / "looper.d")), "-c", f"{self.looper} 2000")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -396,6 +402,14 @@ class Refusal(Unprivileged):
         if not dvmtest.missing_privilege():  # uprobes, which could follow, do not stand in for them
             self.assertRegex(self.run_as((), "run", "-q", *words, "-n", text, "-c", f"{self.looper} 1").stderr,
                              r"breakpoints do not follow forks\n$")
+
+    def test_breakpoints_that_are_switched_off(self):
+        """An agent does not take the return of a function that leaves by a jump to another one whose stack is unknown."""
+        text = "pid$target:a.out:tail:return { @ = count(); }"
+        result = self.run_as(as_user(), "run", "-q", "-x", "breakpoints=off", "-n", text, "-c", self.copy(program("returns")))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("it leaves by a jump to another function", result.stderr)
+        self.assertIn("CAP_BPF", self.refused("syscall::openat:entry /pid == $target/ { @ = count(); }", "-x", "breakpoints=off"))
 
     def test_more_places_than_registers(self):
         if not self.users_may:
