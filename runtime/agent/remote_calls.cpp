@@ -205,7 +205,7 @@ bool release_inside(pid_t pid, const RemoteHold& hold) {
   const uint64_t at = waits_at(pid, hold.tid);
   const bool is_surely_held = read_clock(CLOCK_MONOTONIC) - hold.since < kSurelyHeld;
   const uint32_t yes = 1;
-  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), yes)) return false;
+  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), yes)) return is_surely_held;
   return is_surely_held || (at >= hold.code.begin && at < hold.code.end);
 }
 

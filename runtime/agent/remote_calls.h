@@ -67,7 +67,7 @@ struct RemoteHold {
 // Leads a thread there, which the caller traces, and lets run afterwards. The thread loses its flags, which are not in use at the
 // beginning of a program. Nothing: there is no room, or the thread is gone.
 std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid);
-// Lets it go. False: it did not wait any more.
+// Lets it go. False: it did not wait any more. One that was killed while it waited is none of these.
 bool release_inside(pid_t pid, const RemoteHold& hold);
 
 }  // namespace dvm::runtime

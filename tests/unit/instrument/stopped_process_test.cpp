@@ -424,6 +424,16 @@ TEST(RemoteHold, EndsWhenItIsReleased) {
   EXPECT_EQ(child.shared().lost_flags, 0);
 }
 
+// It has not run on before, so nothing was missed.
+TEST(RemoteHold, LastsUntilItsThreadIsKilled) {
+  ThreadedChild child;
+  const auto hold = hold_running(child.pid());
+  ASSERT_TRUE(hold);
+  kill(child.pid(), SIGKILL);
+  for (int i = 0; i < 10'000 && !status_field(child.pid(), "State:").starts_with('Z'); i++) usleep(1000);
+  EXPECT_TRUE(release_inside(child.pid(), *hold));
+}
+
 TEST(RemoteHold, EndsWithItsTracer) {
   ThreadedChild child;
   const pid_t tracer = fork();
