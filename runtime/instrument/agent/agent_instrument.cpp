@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -68,12 +69,10 @@ class AgentInstrument final : public Instrument,
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
+    for (const EnabledProbe& one : probes) probed_.insert(std::get<UprobeSite>(one.probe->site).pid);
     if (losses_.leaves_loads() || (follows_ && !processes_.empty())) return refuse_late(probes, refused);
     const Status placed = place(probes, refused);
-    std::unordered_set<const Probe*> left;  // to other instruments
-    for (const Refused& one : refused) left.insert(one.probe);
-    for (const EnabledProbe& one : probes)
-      if (left.contains(one.probe)) keep_variables(one);
+    for (const EnabledProbe* one : refused_of(probes, refused)) keep_variables(*one);
     if (placed && losses_.are_late() && refused.size() < probes.size()) note_late(probes.front());
     return placed;
   }
@@ -154,6 +153,7 @@ class AgentInstrument final : public Instrument,
   bool passes_on() const override { return true; }
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
+    execs_.take_notes(notes_);
     return std::exchange(notes_, {});
   }
 
@@ -230,7 +230,9 @@ class AgentInstrument final : public Instrument,
     LeftPrograms::end(processes_, pid);
     std::vector<AgentPlannedSite> sites = planner_.watches_of(pid);
     std::vector<Refused> refused;
-    if (!sites.empty()) (void)enable_in(pid, sites, refused);
+    if (sites.empty()) return;
+    const Status watched = enable_in(pid, sites, refused);
+    if (!watched && !probed_.contains(pid) && !is_gone(pid)) notes_.push_back(unheld_text(pid, watched.error().message));
   }
 
   void note_late(const EnabledProbe& first) {
@@ -486,6 +488,7 @@ class AgentInstrument final : public Instrument,
   uint64_t found_ = 0;                   // bytes, by the last poll()
   uint64_t foreign_ = 0;                 // records that no stub of dvm's writes
   uint64_t freed_ = 0;
+  std::set<pid_t> probed_;  // processes with probes, here or elsewhere
   GoneThreads gone_;
   LeftPrograms left_;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));

@@ -49,6 +49,26 @@ std::string renewed_text(pid_t pid, std::string_view function) {
       pid, function);
 }
 
+std::string missed_text(pid_t pid, unsigned programs) {
+  if (programs > 1)
+    return fmt::format(
+        "process {} has executed at least {} programs that could not be held; firings before their probes are enabled are lost",
+        pid, programs);
+  return fmt::format("process {} has executed a program that could not be held; firings before its probes are enabled are lost",
+                     pid);
+}
+
+std::string ended_text(pid_t pid) {
+  return fmt::format(
+      "process {} has ended after it was about to execute a program, which could not be held; if that program has run, its "
+      "firings are lost",
+      pid);
+}
+
+std::string unheld_text(pid_t pid, std::string_view why) {
+  return fmt::format("process {}: programs that it executes cannot be held, and their first firings are lost: {}", pid, why);
+}
+
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
       "process {}: probes of files that it mapped later, such as {}, are enabled some milliseconds after that; firings in these "

@@ -20,6 +20,10 @@ std::string left_text(pid_t pid);
 std::string yielded_text(pid_t pid, std::string_view function, size_t count);
 std::string emptied_text(pid_t pid);  // thread-local variables
 std::string renewed_text(pid_t pid, std::string_view function);
+// Programs that it has executed, as far as dvm has noticed, and that were not held.
+std::string missed_text(pid_t pid, unsigned programs);
+std::string ended_text(pid_t pid);                         // when it was about to execute a program
+std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =
     "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "

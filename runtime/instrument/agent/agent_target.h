@@ -52,6 +52,7 @@ struct AgentTarget {
 
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program
+  bool was_missed = false;           // that program, or the one that it was about to execute, was not held
   uint64_t may_execute_until = 0;    // ns of CLOCK_MONOTONIC. Until then it may execute another unnoticed: a thread was about to
   bool is_left = false;              // and nothing of this one is on
   bool is_read = false;              // and its aggregations were read

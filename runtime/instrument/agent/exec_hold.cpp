@@ -93,10 +93,11 @@ class Execing {
   }
   // It stands at the end of the system call.
   bool executes() const { return is_event(status_, PTRACE_EVENT_EXEC); }
-  // Behind run_to_exec(): it has tried to execute something, and goes on, or it may do so later.
+  // If run_to_exec() was false. The thread may have tried before it was traced, while dvm was slow, and do other things now.
   ExecHold result() const {
-    if (is_traced_ && !is_stopped_) return ExecHold::unknown;
-    return has_failed_ ? ExecHold::none : ExecHold::missed;
+    if (!is_stopped_) return ExecHold::unknown;
+    if (has_failed_) return ExecHold::none;
+    return gains_rights_ || is_group_stop(status_) ? ExecHold::missed : ExecHold::unknown;
   }
 
   // A dynamic linker that was executed itself, until it has mapped the program. Nothing: it maps none, or is gone.
@@ -176,8 +177,10 @@ class Execing {
     }
     const auto& call = info.entry;
     is_trying_ = call.nr == SYS_execve || call.nr == SYS_execveat;
-    if (call.nr == SYS_execve) return !gains_rights({pid_, tid_, AT_FDCWD, call.args[0]});
-    if (is_trying_) return !gains_rights({pid_, tid_, static_cast<int>(call.args[0]), call.args[1]});
+    const bool has_folder = call.nr == SYS_execveat;
+    if (is_trying_)
+      gains_rights_ = gains_rights({pid_, tid_, has_folder ? static_cast<int>(call.args[0]) : AT_FDCWD, call.args[has_folder]});
+    if (is_trying_) return !gains_rights_;
     constexpr std::array<uint64_t, 5> kBetweenTries = {SYS_getpid, SYS_gettid, SYS_ppoll, SYS_restart_syscall, SYS_rt_sigreturn};
     return !has_failed_ || std::find(kBetweenTries.begin(), kBetweenTries.end(), call.nr) != kBetweenTries.end();
   }
@@ -194,6 +197,7 @@ class Execing {
   int status_ = 0;
   bool is_traced_ = false, is_stopped_ = false;
   bool is_trying_ = false, has_failed_ = false;  // to execute a program
+  bool gains_rights_ = false;                    // by that program
 };
 
 // While the thread is traced. Once it is not, it waits for dvm again before its next try.
@@ -222,13 +226,14 @@ HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, cons
   Execing thread(pid, tid);
   const bool is_seized = thread.seize();
   const NamedThread named(tid, tell);
-  if (!is_seized || (!thread.executes() && is_over())) return {};
+  if (!is_seized || (!thread.executes() && is_over())) return {ExecHold::unknown, {}};
   return thread.run_to_exec() ? hold_at_entry(pid, thread) : HeldExec{thread.result(), {}};
 }
 
 HeldExec hold_next(pid_t pid) {
   Execing thread(pid, pid);
-  return thread.seize(kStopsWithin) && thread.run_to_exec(kNextWithin) ? hold_at_entry(pid, thread) : HeldExec{};
+  const bool executes = thread.seize(kStopsWithin) && thread.run_to_exec(kNextWithin);
+  return executes ? hold_at_entry(pid, thread) : HeldExec{ExecHold::none, {}};
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include "runtime/instrument/agent/exec_holds.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/instrument/agent/exec_hold.h"
+#include "runtime/process/process.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -23,13 +23,21 @@ bool runs_program(pid_t pid, AgentTarget& target) {
   return objects && !objects->empty();
 }
 
-void note(pid_t pid, Lateness late) {
-  if (unsigned& times = late.times[pid]; std::exchange(times, std::max(times, 1U)) != 0) return;
-  late.notes.push_back(fmt::format(
-      "process {} has executed a program that could not be held; firings before its probes are enabled are lost", pid));
+}  // namespace
+
+void ExecHolds::miss(pid_t pid, bool runs, Lateness late) {
+  Missed& its = all_missed_[pid];
+  runs ? void(its.programs++) : void(its.has_ended = true);
+  unsigned& times = late.times[pid];
+  times = std::max(times, 1U);
 }
 
-}  // namespace
+void ExecHolds::take_notes(std::vector<std::string>& notes) {
+  for (const auto& [pid, its] : std::exchange(all_missed_, {})) {
+    if (its.programs > 0) notes.push_back(missed_text(pid, its.programs));
+    if (its.has_ended) notes.push_back(ended_text(pid));
+  }
+}
 
 // A thread that tells of an exec is held. One that does not tell, or does not wait long enough for dvm, leaves the memory of the
 // agent behind.
@@ -57,9 +65,10 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
     if (!target->lanes || !target->agent.is_on() || target->has_become_other || held_.contains(pid)) continue;
     HeldExec hold = look_at(pid, *target, by_memory);
     if (hold.result == ExecHold::missed) {
-      note(pid, late);
+      if (!std::exchange(target->was_missed, true)) miss(pid, runs_program(pid, *target), late);
       if (by_memory && target->has_become_other) hold = hold_next_exec(pid);
-      if (hold.result == ExecHold::missed) missed_.push_back(pid);
+      if (hold.result == ExecHold::missed) miss(pid, true, late);
+      if (hold.result != ExecHold::held) missed_.push_back(pid);
     }
     if (hold.result != ExecHold::held) continue;
     held_.emplace(pid, hold.hold);
@@ -70,7 +79,7 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
 
 void ExecHolds::settle(Lateness late) {
   for (const auto& [pid, hold] : held_)
-    if (!release_inside(pid, hold)) note(pid, late);
+    if (!release_inside(pid, hold)) miss(pid, !is_gone(pid), late);
   held_.clear();
 }
 

@@ -33,10 +33,19 @@ class ExecHolds {
   const std::vector<pid_t>& missed() const { return missed_; }
   // They run on. One that did so before, because dvm was stopped or slow, is noted.
   void settle(Lateness late);
+  // Adds notes on the programs that were missed since the last call.
+  void take_notes(std::vector<std::string>& notes);
 
  private:
   static HeldExec look_at(pid_t pid, AgentTarget& target, bool by_memory);
+  void miss(pid_t pid, bool runs, Lateness late);
 
+  // Programs of a process that were not held: those that were seen, and whether it has ended unseen in or before one.
+  struct Missed {
+    unsigned programs = 0;
+    bool has_ended = false;
+  };
+  std::map<pid_t, Missed> all_missed_;
   std::map<pid_t, RemoteHold> held_;
   std::set<pid_t> executed_;
   std::vector<pid_t> missed_;

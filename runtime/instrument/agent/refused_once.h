@@ -1,6 +1,7 @@
 #pragma once
 // Collects refusals, one for each probe.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -23,5 +24,15 @@ class RefusedOnce {
   std::vector<Refused>& refused_;
   std::unordered_set<const Probe*> known_;
 };
+
+// Those that are left to other instruments.
+inline std::vector<const EnabledProbe*> refused_of(std::span<const EnabledProbe> probes, std::span<const Refused> refused) {
+  std::unordered_set<const Probe*> all;
+  for (const Refused& one : refused) all.insert(one.probe);
+  std::vector<const EnabledProbe*> found;
+  for (const EnabledProbe& one : probes)
+    if (all.contains(one.probe)) found.push_back(&one);
+  return found;
+}
 
 }  // namespace dvm::runtime

@@ -1,6 +1,7 @@
 """Programs behind wrappers, which execute them in their place, traced by an agent without privileges: the probes are on before the program runs."""
 
 import os
+import pathlib
 import re
 import select
 import shutil
@@ -13,7 +14,8 @@ import unittest
 import dvmtest
 from dvmtest import DVM, ENV, program
 
-AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all")
 PATIENCE = 60
 COUNT = "pid$target:looper:func:entry { @ = count(); }"
 THREAD = "import os, threading; threading.Thread(target=lambda: os.execv('./looper', ['looper', '300'])).start()"
@@ -38,6 +40,13 @@ if os.fork() == 0:
     while time.monotonic() < end: os.kill(me, signal.SIGWINCH); time.sleep(0.001)
   finally: os._exit(0)
 os.execve("./looper", ["looper", "300"], {"LD_PRELOAD": "./libwaiting_library.so"})"""
+FAILED = """import os, time
+print(flush=True)
+input()
+try: os.execv("./nothing", ["nothing"])
+except OSError: print("failed", flush=True)
+end = time.monotonic() + 2
+while time.monotonic() < end: os.getppid()"""
 ENDLESS = """import os, time
 end = time.monotonic() + 20
 while time.monotonic() < end:
@@ -88,7 +97,7 @@ class Wrappers(unittest.TestCase):
     def test_a_program_that_ended_unseen_after_a_try_that_failed(self):
         """A system call instruction of the wrapper's own executes it, while dvm is stopped."""
         result = self.run_as_user(COUNT, "./retrying 700 syscall ./looper 300")
-        self.assertIn("has executed a program that could not be held", result.stderr)
+        self.assertIn("has ended after it was about to execute a program, which could not be held", result.stderr)
 
     def test_the_next_program_is_held_after_one_that_was_not(self):
         """The wrapper's own system call instruction executes the first one, while dvm is stopped. Each executes the next at once."""
@@ -207,7 +216,41 @@ class Wrappers(unittest.TestCase):
         tracer.send_signal(signal.SIGSTOP)
         target.communicate("\n", timeout=60)
         tracer.send_signal(signal.SIGCONT)
-        self.assertIn(f"process {target.pid} has executed a program that could not be held", tracer.communicate(timeout=60)[1])
+        self.assertIn(f"process {target.pid} has ended after it was about to execute a program, which could not be held", tracer.communicate(timeout=60)[1])
+
+    def test_a_try_that_failed_while_dvm_was_stopped_is_not_taken_for_a_program(self):
+        """Once dvm goes on, the thread does other things."""
+        (self.folder / "wrapper.py").write_text(FAILED)
+        target, tracer = self.trace_lines("pid$target:libc.so.6:getppid:entry { @ = count(); }", python_for_users(), "wrapper.py")
+        tracer.send_signal(signal.SIGSTOP)
+        target.stdin.write("\n")
+        self.assertEqual(target.stdout.readline(), "failed\n")
+        tracer.send_signal(signal.SIGCONT)
+        target.communicate(timeout=PATIENCE)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertGreater(int(out), 0)
+        self.assertEqual(err, "")
+
+    def test_programs_that_are_not_held_are_counted(self):
+        """Their file sets the group that the process has anyway. Each executes itself once an agent is in it."""
+        shutil.copy(program("renewed"), self.folder / "grouped")
+        os.chown(self.folder / "grouped", NOBODY, NOBODY)
+        os.chmod(self.folder / "grouped", 0o2755)
+        target, tracer = self.trace_lines("pid$target:grouped:func:entry { @ = count(); }", "./grouped", "lines", "2")
+        for _ in range(2):
+            self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()))
+            target.stdin.write("\n")
+            self.assertEqual(target.stdout.readline(), "0\n")
+        target.communicate(timeout=PATIENCE)
+        said = tracer.communicate(timeout=PATIENCE)[1]
+        self.assertIn(f"process {target.pid} has executed at least 2 programs that could not be held", said)
+
+    def test_programs_of_a_process_that_takes_no_agent_are_told_of(self):
+        """It has no probes yet."""
+        target, tracer = self.trace_lines(COUNT, "sh", "-c", "ulimit -f 100000; echo; read line; exec ./looper 300")
+        target.communicate("\n", timeout=PATIENCE)
+        said = tracer.communicate(timeout=PATIENCE)[1]
+        self.assertIn(f"process {target.pid}: programs that it executes cannot be held, and their first firings are lost: the size of its files is limited", said)
 
 
 if __name__ == "__main__":
