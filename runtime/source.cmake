@@ -180,6 +180,7 @@ dvm_library(instrument_agent COLD
   instrument/agent/lost_probes.cpp
   instrument/agent/exec_hold.cpp
   instrument/agent/exec_holds.cpp
+  instrument/agent/load_holds.cpp
   instrument/agent/gains_rights.cpp
   instrument/agent/record_program.cpp
   instrument/agent/value_code.cpp

@@ -1,19 +1,21 @@
 #pragma once
 // The memory that dvm adds to a traced process, and its layout. dvm writes it, the code in fire.cpp runs on it inside of the
-// process. Only fixed-size fields and addresses of the process; nothing else is included here.
+// process. Only fixed-size fields and addresses of the process; nothing but watched.h is included here.
 //
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   semaphores     behind it, readable, writable, private; a forked child has a copy: Semaphores
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
 //                  arenas for each lane | ThreadVariables of each lane | TailCalls of each lane | ThreadTexts of each lane |
-//                  Globals
+//                  Globals | LoadTurns
 //
 // In a forked child the armed page is zero, so stubs do nothing. If children are followed, the first stub of the child arms the
 // page and stores the child's id; the child uses the lanes of its parent. The process may overwrite the data mapping at any time,
 // so dvm reads it by pread(2), uses no address from it, and checks every length.
 
 #include <cstdint>
+
+#include "runtime/agent/inside/watched.h"
 
 namespace dvm::runtime::inside {
 
@@ -179,7 +181,8 @@ struct Globals {
   uint64_t changes[kMostGlobals]{};  // threads write these
 };
 
-// Offsets in the data mapping: of the first arena, ThreadVariables, TailCalls and ThreadTexts, and of Globals. Also its size.
+// Offsets in the data mapping: of the first arena, ThreadVariables, TailCalls and ThreadTexts, of Globals and LoadTurns. Also its
+// size.
 constexpr uint64_t arenas_at(uint64_t lanes, uint64_t ring_bytes) {
   return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes);
 }
@@ -195,7 +198,8 @@ constexpr uint64_t texts_at(uint64_t lanes, uint64_t ring_bytes) {
 constexpr uint64_t globals_at(uint64_t lanes, uint64_t ring_bytes) {
   return texts_at(lanes, ring_bytes) + lanes * sizeof(ThreadTexts);
 }
-constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) { return globals_at(lanes, ring_bytes) + sizeof(Globals); }
+constexpr uint64_t loads_at(uint64_t lanes, uint64_t ring_bytes) { return globals_at(lanes, ring_bytes) + sizeof(Globals); }
+constexpr uint64_t data_bytes(uint64_t lanes, uint64_t ring_bytes) { return loads_at(lanes, ring_bytes) + sizeof(LoadTurns); }
 
 // The data for the code of a clause, besides the saved registers. `lane` and the following fields are for functions of fire.cpp.
 inline constexpr uint32_t kMostLocals = 16;
@@ -344,29 +348,6 @@ struct FrameEntry {
 // Its entries follow.
 struct FrameTable {
   uint64_t count = 0;
-};
-
-// Watched functions, most of them of the C library. A call may restrict system calls, start a task that shares a thread's lane,
-// or change the thread pointer. It may also unmap or change memory of dvm, or execute another program (exec). `fork` is the
-// place where a forked child begins. `unwind` is the function of libgcc that finds unwind information. `sigaction` installs a
-// handler, which may see the address of an instruction under a jump. `mlockall` loads all memory of the process, and that of
-// dvm with it.
-enum class Watch : uint32_t {
-  nothing,
-  prctl,
-  syscall,
-  clone,
-  arch_prctl,
-  exec,
-  fork,
-  unwind,
-  sigaction,
-  mlockall,
-  mmap,
-  mprotect,
-  munmap,
-  mremap,
-  madvise
 };
 
 // A stub passes this to agent_enter. Its firers follow.

@@ -253,9 +253,31 @@ template <class Ask, class IsDone>
   }
 }
 
+// In the dynamic linker. A dvm that is stopped or slow is not waited for long, and not again until it has answered.
+[[gnu::noinline]] inline void wait_for_probes(const Context& context, const ArmedPage& page, LoadTurns& loads) {
+  constexpr long kGetPid = 39;
+  constexpr int32_t kAdds = 1;                                                    // a state of the linker
+  constexpr uint64_t kUntilSeen = 1'000'000'000, kUntilAnswered = 5'000'000'000;  // ticks of the TSC
+  const uint64_t state = load(loads.state);
+  if (state == 0 || is_muted(context) || call(kGetPid) != context.pid) return;
+  const uint64_t is_adding = *reinterpret_cast<const volatile int32_t*>(state) == kAdds ? 1 : 0;
+  const bool has_added = __atomic_exchange_n(&loads.is_adding, is_adding, __ATOMIC_RELAXED) != 0;
+  if (is_adding != 0 || !has_added) return;
+  const uint64_t turn = __atomic_add_fetch(&loads.begun, uint64_t{1}, __ATOMIC_SEQ_CST);
+  const uint64_t begin = __builtin_ia32_rdtsc();
+  for (bool waits = load(loads.answered) + 1 >= turn; waits && load(loads.answered) < turn && load(page.armed) != kDisarmed;) {
+    wait_a_little();
+    waits = __builtin_ia32_rdtsc() - begin < (load(loads.seen) < turn ? kUntilSeen : kUntilAnswered);
+  }
+  if (load(loads.answered) < turn && load(page.armed) != kDisarmed)
+    __atomic_fetch_add(&loads.late, uint64_t{1}, __ATOMIC_RELAXED);
+}
+
 // Before the function does it. Returns true if the lanes are unmapped, and with them the header.
 [[gnu::noinline]] inline bool watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
+  const uint64_t loads = site.context.data + loads_at(site.context.lanes, site.context.ring_bytes);
+  if (watch == Watch::load) return wait_for_probes(site.context, page, *reinterpret_cast<LoadTurns*>(loads)), false;
   if (locks_memory(watch, saved) && has_large_lanes(site.context)) return unmap_lanes(site.context, header, site.jump);
   const MemoryCall memory = memory_call(watch, saved);
   if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||

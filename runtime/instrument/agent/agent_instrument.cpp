@@ -153,14 +153,14 @@ class AgentInstrument final : public Instrument,
   bool passes_on() const override { return true; }
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_);
-    execs_.take_notes(notes_);
+    execs_.take_notes(processes_, notes_);
     return std::exchange(notes_, {});
   }
 
   Status watch(const LinkerSite& linker) override {
     if (losses_.by_uprobes()) return Error{"an agent leaves it to uprobes"};
-    losses_.watch(linker.pid);
-    watch_execs(linker.pid);
+    losses_.watch(linker.pid), watch_execs(linker.pid);
+    execs_.watch(processes_);
     return {};
   }
   std::vector<LoadedIn> take_loads() override {
@@ -173,7 +173,7 @@ class AgentInstrument final : public Instrument,
   }
   void settle() override {
     for (const pid_t pid : execs_.executed()) watch_execs(pid);
-    execs_.settle({renewed_, notes_});
+    execs_.settle(processes_, {renewed_, notes_});
   }
 
   std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {

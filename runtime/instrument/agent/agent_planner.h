@@ -112,6 +112,7 @@ class AgentPlanner {
   std::string_view refusal_of(const Candidate& candidate);
   void add_exits(const Candidate& candidate);
   std::string_view fill_exit(Candidate& candidate);
+  std::string_view fill_watched(Candidate& candidate);
   void add_tails(const Candidate& candidate);
   std::string_view fill_jump(Candidate& made, const TailExits::Jump& jump);
   std::string_view fill_other(Candidate& made, const TailExits::Other& other, bool wants_offset);

@@ -54,6 +54,9 @@ struct AgentTarget {
   bool has_become_other = false;     // it has executed another program
   bool was_missed = false;           // that program, or the one that it was about to execute, was not held
   uint64_t may_execute_until = 0;    // ns of CLOCK_MONOTONIC. Until then it may execute another unnoticed: a thread was about to
+  bool watches_loads = false;        // its dynamic linker
+  uint64_t load_turns = 0;           // of the linker, that were seen
+  uint64_t late_loads = 0;           // of these, that were noted as late
   bool is_left = false;              // and nothing of this one is on
   bool is_read = false;              // and its aggregations were read
   std::optional<Process> process{};  // tells how it ends; none: it has ended

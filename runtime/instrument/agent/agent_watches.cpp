@@ -32,6 +32,7 @@ inside::Watch watch_of(std::string_view function) {
       {"execveat", inside::Watch::exec},
       {"fexecve", inside::Watch::exec},
       {"_Unwind_Find_FDE", inside::Watch::unwind},
+      {"_dl_debug_state", inside::Watch::load},
   };
   const auto found = kWatched.find(function);
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
@@ -58,7 +59,8 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
     if (!elf) continue;
     for (const ElfFunction& function : (*elf)->functions()) {
       inside::Watch watch = watch_of(function.name);
-      if (watch == inside::Watch::exec && !by_breakpoints_) watch = inside::Watch::nothing;  // uprobes follow the process there
+      const bool is_of_uprobes = watch == inside::Watch::exec || watch == inside::Watch::load;  // they wait in the kernel
+      if (is_of_uprobes && !by_breakpoints_) watch = inside::Watch::nothing;
       const bool is_fork = forks(function.name) && watches_forks;
       if ((watch == inside::Watch::nothing && !is_fork) || function.is_indirect) continue;
       UprobeSite site{object.open_path, function.offset, false, pid};
@@ -132,6 +134,14 @@ bool AgentPlanner::has_refused(const Candidate& function) const {
   });
 }
 
+// One that only returns has padding behind it.
+std::string_view AgentPlanner::fill_watched(Candidate& candidate) {
+  const std::string_view refusal = fill(candidate);
+  if (refusal.empty() || candidate.function.size >= kJumpBytes) return refusal;
+  const std::string_view of_exit = fill_exit(candidate);
+  return candidate.relays.empty() ? of_exit : refusal;
+}
+
 void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{.site = &site};
   const auto refuse = [&] {
@@ -140,7 +150,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
     refused.site.refusal = "it cannot be watched";
     sites.insert(sites.begin(), std::move(refused));
   };
-  if (!locate(candidate).empty() || !fill(candidate).empty() || has_refused(candidate)) return refuse();
+  if (!locate(candidate).empty() || !fill_watched(candidate).empty() || has_refused(candidate)) return refuse();
   const auto known = std::find_if(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
     return one.site.window_address == candidate.window_address();
   });

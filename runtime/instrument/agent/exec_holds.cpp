@@ -32,7 +32,8 @@ void ExecHolds::miss(pid_t pid, bool runs, Lateness late) {
   times = std::max(times, 1U);
 }
 
-void ExecHolds::take_notes(std::vector<std::string>& notes) {
+void ExecHolds::take_notes(const AgentTargets& targets, std::vector<std::string>& notes) {
+  if (const uint64_t late = loads_.take_late(targets); late > 0) notes.push_back(late_loads_text(late));
   for (const auto& [pid, its] : std::exchange(all_missed_, {})) {
     if (its.programs > 0) notes.push_back(missed_text(pid, its.programs));
     if (its.has_ended) notes.push_back(ended_text(pid));
@@ -59,6 +60,7 @@ HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
 std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory) {
   executed_.clear();
   missed_.clear();
+  if (by_memory) loads_.take(targets, loads);
   for (const LoadedIn& load : loads)
     if (by_memory) executed_.insert(load.pid);
   for (const auto& [pid, target] : targets) {
@@ -77,7 +79,9 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
   return loads;
 }
 
-void ExecHolds::settle(Lateness late) {
+void ExecHolds::settle(const AgentTargets& targets, Lateness late) {
+  loads_.watch(targets);
+  loads_.settle(targets);
   for (const auto& [pid, hold] : held_)
     if (!release_inside(pid, hold)) miss(pid, !is_gone(pid), late);
   held_.clear();

@@ -1,5 +1,6 @@
 #pragma once
-// Processes that execute other programs, which are held until their probes have been placed (exec_hold.h).
+// Processes that execute other programs, or map files, which are held until their probes have been placed (exec_hold.h,
+// load_holds.h).
 
 #include <sys/types.h>
 
@@ -10,6 +11,7 @@
 
 #include "runtime/instrument/abilities.h"
 #include "runtime/instrument/agent/exec_hold.h"
+#include "runtime/instrument/agent/load_holds.h"
 #include "runtime/instrument/agent/lost_probes.h"
 
 namespace dvm::runtime {
@@ -22,19 +24,21 @@ struct Lateness {
 
 class ExecHolds {
  public:
-  // Adds to these loads the processes that stand at the beginning of another program since the last call.
+  // Processes wait from now on if they map files.
+  void watch(const AgentTargets& targets) { loads_.watch(targets); }
+  // Adds to these loads the processes that stand at the beginning of another program, or have mapped files, since the last call.
   // by_memory: notices those that do not tell of it as well, because no uprobes follow them.
   std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory);
   // What is placed in it is on before the program runs.
-  bool has(pid_t pid) const { return held_.contains(pid); }
+  bool has(pid_t pid) const { return held_.contains(pid) || loads_.has(pid); }
   // Those that are held, or have mapped other files, since the last call of take().
   const std::set<pid_t>& executed() const { return executed_; }
   // Those that have executed a program without being held, since the last call of take().
   const std::vector<pid_t>& missed() const { return missed_; }
   // They run on. One that did so before, because dvm was stopped or slow, is noted.
-  void settle(Lateness late);
-  // Adds notes on the programs that were missed since the last call.
-  void take_notes(std::vector<std::string>& notes);
+  void settle(const AgentTargets& targets, Lateness late);
+  // Adds notes on what was missed since the last call.
+  void take_notes(const AgentTargets& targets, std::vector<std::string>& notes);
 
  private:
   static HeldExec look_at(pid_t pid, AgentTarget& target, bool by_memory);
@@ -47,6 +51,7 @@ class ExecHolds {
   };
   std::map<pid_t, Missed> all_missed_;
   std::map<pid_t, RemoteHold> held_;
+  LoadHolds loads_;
   std::set<pid_t> executed_;
   std::vector<pid_t> missed_;
 };

@@ -1,0 +1,39 @@
+#pragma once
+// Processes whose dynamic linker has mapped files. They wait in code of the agent until probes have been placed in these files
+// (inside/watch.h), unless dvm is stopped or slow. Tested by tests/runtime/scenarios/test_loads.py.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "runtime/instrument/abilities.h"
+#include "runtime/instrument/agent/lost_probes.h"
+#include "runtime/symbol/elf.h"
+
+namespace dvm::runtime {
+
+class LoadHolds {
+ public:
+  // Processes with an agent wait from now on.
+  void watch(const AgentTargets& targets);
+  // Adds the processes that have begun to wait since the last call.
+  void take(const AgentTargets& targets, std::vector<LoadedIn>& loads);
+  // What is placed in it is on before the new code runs, or is counted as late.
+  bool has(pid_t pid) const { return waiting_.contains(pid); }
+  // They run on.
+  void settle(const AgentTargets& targets);
+  // How often a process has run on too early since the last call.
+  uint64_t take_late(const AgentTargets& targets);
+
+ private:
+  void begin(AgentTarget& target);
+  void note_late(AgentTarget& target, const inside::LoadTurns& turns);
+
+  std::set<pid_t> waiting_;
+  ElfCache linkers_;
+  uint64_t late_ = 0;
+};
+
+}  // namespace dvm::runtime

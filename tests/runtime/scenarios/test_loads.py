@@ -1,0 +1,66 @@
+"""Libraries that a process opens while an agent traces it without BPF: it waits until their probes are on, but not for a dvm that is stopped."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, program
+
+AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
+PATIENCE = 60
+COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
+
+
+class Loads(unittest.TestCase):
+    def setUp(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user")
+        self.folder = dvmtest.own_folder(self)
+        os.chmod(self.folder, 0o755)
+        for file in (DVM, program("late"), program("renewed"), LIBRARY):
+            shutil.copy(file, self.folder)
+
+    def start(self, *words, **options):
+        return subprocess.Popen([*AS_NOBODY, *words], text=True, cwd=self.folder, env=ENV, stdout=subprocess.PIPE, **options)
+
+    def test_each_call_is_counted(self):
+        for _ in range(5):  # on a busy machine dvm may be too slow
+            tracer = self.start("./dvm", "run", "-q", "-Z", "-n", COUNT, "-c", "./late ./liblate_library.so 3 4", stderr=subprocess.PIPE)
+            out, err = tracer.communicate(timeout=PATIENCE)
+            if "dvm was too slow" not in err:
+                break
+        self.assertEqual((out.split(), err), (["3"] * 4 + ["12"], ""))
+
+    def test_what_was_opened_while_dvm_was_stopped_is_told_of(self):
+        """The process opens the library once in each turn, and waits in the first turn only."""
+        target = self.start("./renewed", "open", "./liblate_library.so", stdin=subprocess.PIPE, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "0\n")
+        tracer = self.start("./dvm", "run", "-q", "-Z", "-n", 'BEGIN { printf("live\\n"); } tick-10ms { printf("on\\n"); } ' + COUNT, "-x", "switchrate=10ms",
+                            "-p", str(target.pid), stderr=subprocess.PIPE)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        while tracer.stdout.readline() != "on\n":
+            pass
+        tracer.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        for turn in range(8):
+            target.stdin.write("\n")
+            self.assertEqual(target.stdout.readline(), f"{10 * (turn + 1)}\n")
+        self.assertLess(time.monotonic() - began, 8 * 0.3)  # not each time
+        tracer.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+        tracer.terminate()
+        err = tracer.communicate(timeout=PATIENCE)[1]
+        self.assertIn("dvm was too slow: 8 times a process has continued before probes of files that it had mapped were enabled", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
