@@ -11,6 +11,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
   COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
 
 dvm_library(agent COLD
+  agent/abandon.cpp
   agent/address_space.cpp
   agent/agent_process.cpp
   agent/agent_removal.cpp

@@ -68,7 +68,7 @@ class AgentProcess {
     if (guard_) guard_->hand_over();
   }
 
-  // Call after that: a thread that waits in a watched function may unmap the lanes, if no other thread uses them.
+  // Call after that: threads that wait in a watched function may unmap the lanes, if no other thread uses them.
   void abandon_lanes();
 
   // Takes single jumps off. jumps: sorted addresses.
@@ -99,7 +99,6 @@ class AgentProcess {
   Status patch(std::vector<Area>& areas, SiteGroups& groups);
   void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
   bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen, SiteGroups& groups);
-  Result<bool> try_to_abandon_lanes();  // false: another thread uses them
   void take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;

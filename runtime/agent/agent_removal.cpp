@@ -4,15 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <vector>
 
-#include "common/file_bytes.h"
+#include "runtime/agent/abandon.h"
 #include "runtime/agent/agent_process.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/semaphores.h"
-#include "runtime/agent/target_check.h"
-#include "runtime/agent/unmap.h"
 #include "runtime/agent/unstopped.h"
 
 namespace dvm::runtime {
@@ -55,29 +52,10 @@ Status AgentProcess::disable(Mappings mappings) {
   return {};
 }
 
-// No jump leads there any more, so a thread that does not use them now never will. The word is written through the file: the
-// process may have mapped something else there by now.
-Result<bool> AgentProcess::try_to_abandon_lanes() {
-  auto stopped = StoppedProcess::stop_or_join(context_.pid);
-  if (!stopped) return stopped.error();
-  std::vector<FoundAgent> own = find_agents(context_.pid, memory_);
-  std::erase_if(own, [](const FoundAgent& one) { return one.header.tracer != tracer_pid(); });
-  if (stopped->has_joined() || are_used(*stopped, memory_, own, 1) || shares_memory(context_.pid)) return false;
-  return write_value(data_file_.get(), offsetof(inside::DataHeader, leaving), uint64_t{inside::kAbandoned});
-}
-
 void AgentProcess::abandon_lanes() {
-  constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;
-  if (is_on_ || context_.follows != 0) return;
-  is_abandoned_ = true;
-  (void)unstopped(context_.pid, [&]() -> Status {
-    for (useconds_t pause = kFirstPause; pause <= kLastPause; pause *= 2) {
-      const auto done = try_to_abandon_lanes();
-      if (!done || *done) return {};
-      usleep(pause);
-    }
-    return {};
-  });
+  if (is_on_) return;
+  is_abandoned_ = context_.follows == 0;
+  abandon_all_lanes(tracer_pid());
 }
 
 }  // namespace dvm::runtime

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/agent/abandon.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/stopped_process.h"
@@ -70,7 +71,7 @@ void restore(pid_t pid, pid_t tracer, int traced) {
   const auto memory = AgentMemory::open(pid);
   if (!memory) return;
   for (unsigned i = 0; i < kAttempts; i++) {
-    if (detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer)) return;
+    if (detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer)) return abandon_lanes(pid, *memory, tracer);
     release_stragglers();
     pollfd end{traced, POLLIN, 0};
     if (poll(&end, 1, 0) > 0) return;
@@ -82,7 +83,7 @@ void restore(pid_t pid, pid_t tracer, int traced) {
   leave_session(dismissal, traced);
   if (!waits_for_dismissal(dismissal, traced, follows)) {
     restore(pid, tracer, traced);
-    if (follows) detach_forked(tracer);
+    if (follows) detach_forked(tracer), abandon_all_lanes(tracer);
   }
   _exit(0);
 }

@@ -41,11 +41,16 @@ enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 //            have no block.
 inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
 
+// What has become of lanes that a thread wanted to unmap.
+inline constexpr uint64_t kLanesUnmapped = 1, kLanesKept = 2;
+
 struct ArmedPage {
   uint64_t armed = kDisarmed;
   uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none: one could end the process
   uint64_t pid = 0;    // of the process; 0: a forked child in which no stub has run yet
   VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
+  uint64_t leavers = 0;                          // threads that have waited until the lanes of the process can be unmapped
+  uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
 };
 
 // Converts ticks of the TSC to ns of CLOCK_MONOTONIC: the ticks, times 2^kTickBits, are multiplied by the rate, and the upper
@@ -73,8 +78,10 @@ struct DataHeader {
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
   uint64_t held = 0;      // the thread that dvm holds. Written by dvm
 };
-// kAbandoned: all code is restored, and no thread but one that waits uses this mapping. Written by dvm.
+// A thread that is about to lock all memory adds its process, and waits for kAbandoned of the same: all code is restored, and
+// only threads that wait use this mapping. Written by dvm.
 inline constexpr uint64_t kLeaving = 1, kAbandoned = 2;
+inline constexpr unsigned kLeaverShift = 8;
 inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
 static_assert(sizeof(DataHeader) == 128);
 

@@ -44,7 +44,7 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
 // Those of a process that has locked memory before are small.
 [[gnu::always_inline]] inline bool has_large_lanes(const Context& context) {
   constexpr uint64_t kLarge = uint64_t{16} << 20;
-  return context.follows == 0 && data_bytes(context.lanes, context.ring_bytes) > kLarge;  // children may use them, too
+  return data_bytes(context.lanes, context.ring_bytes) > kLarge;
 }
 
 // True if it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
@@ -216,20 +216,33 @@ template <class Ask, class IsDone>
       context, jump, [&] { __atomic_store_n(&header.leaving, kLeaving, __ATOMIC_SEQ_CST); }, [] { return false; });
 }
 
-// The mapping of the lanes would be loaded as a whole, or be more than the process may lock. If dvm says that no other thread
-// uses it, it goes. True: it is gone.
-[[gnu::noinline]] inline bool unmap_lanes(const Context& context, DataHeader& header, uint64_t jump) {
-  constexpr int kTries = 300;
-  uint64_t none = 0;
+// Of the process, once dvm or its guard says that other threads do not use them.
+[[gnu::noinline]] inline bool unmap_lanes(const Context& context, const ArmedPage& page, DataHeader& header, uint64_t jump) {
+  constexpr int kTries = 1500;
+  const uint64_t its = load(page.pid) << kLeaverShift;
   const auto ask = [&] {
-    __atomic_compare_exchange_n(&header.leaving, &none, kLeaving, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-    none = 0;
+    uint64_t before = load(header.leaving);
+    const bool may_ask = before == 0 || (before & kLeaving) != 0;
+    if (may_ask) __atomic_compare_exchange_n(&header.leaving, &before, its | kLeaving, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   };
   wait_for_code(context, jump, ask, [] { return false; });
-  for (int i = 0; i < kTries && !is_muted(context) && load(header.leaving) != kAbandoned; i++) wait_a_little();
-  if (is_muted(context) || load(header.leaving) != kAbandoned) return false;
+  for (int i = 0; i < kTries && !is_muted(context) && load(header.leaving) != (its | kAbandoned); i++) ask(), wait_a_little();
+  if (is_muted(context) || load(header.leaving) != (its | kAbandoned)) return false;
   const uint64_t bytes = (data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1);
   return call(static_cast<long>(kMunmap), static_cast<long>(context.data), static_cast<long>(bytes)) == 0;
+}
+
+// The mapping of the lanes would be loaded as a whole, or be more than the process may lock, so it goes. True: it is gone.
+// Several threads may be about to lock memory; all but the first only look at the armed page.
+[[gnu::noinline]] inline bool leave_lanes(const Context& context, ArmedPage& page, DataHeader& header, uint64_t jump) {
+  constexpr int kMostTries = 6000;
+  const auto left = [&] { return __atomic_load_n(&page.lanes_left, __ATOMIC_SEQ_CST); };
+  if (__atomic_fetch_add(&page.leavers, uint64_t{1}, __ATOMIC_SEQ_CST) == 0) {
+    const uint64_t done = unmap_lanes(context, page, header, jump) ? kLanesUnmapped : kLanesKept;
+    __atomic_store_n(&page.lanes_left, done, __ATOMIC_SEQ_CST);
+  }
+  for (int i = 0; i < kMostTries && !is_muted(context) && left() == 0; i++) wait_a_little();
+  return left() == kLanesUnmapped;
 }
 
 // A signal is about to be handled: jumps over instructions that may raise it have to go.
@@ -278,7 +291,7 @@ template <class Ask, class IsDone>
   const Watch watch = site.watch;
   const uint64_t loads = site.context.data + loads_at(site.context.lanes, site.context.ring_bytes);
   if (watch == Watch::load) return wait_for_probes(site.context, page, *reinterpret_cast<LoadTurns*>(loads)), false;
-  if (locks_memory(watch, saved) && has_large_lanes(site.context)) return unmap_lanes(site.context, header, site.jump);
+  if (locks_memory(watch, saved) && has_large_lanes(site.context)) return leave_lanes(site.context, page, header, site.jump);
   const MemoryCall memory = memory_call(watch, saved);
   if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
       serves_page_faults(watch, saved))

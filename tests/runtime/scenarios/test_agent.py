@@ -236,6 +236,36 @@ class Memory(AgentTest):
                 self.assertEqual(words[2:], ["100"], result.stderr)
                 self.assertIn("locked its memory (mlockall)", result.stderr)
 
+    THREADS = 'import ctypes, os, sys, threading; done = []; print(os.getppid(), flush=True); input(); ' \
+              'threads = [threading.Thread(target=lambda: done.append(ctypes.CDLL(None).mlockall(3))) for _ in range(int(sys.argv[1]))]; ' \
+              '[one.start() for one in threads]; [one.join() for one in threads]; ' \
+              'print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssShmem")), sum(done), flush=True)'
+
+    def lock_all(self, threads, *options, meanwhile):
+        """In a target of that many threads, which are all about to lock its memory while dvm is stopped. `meanwhile` gets dvm."""
+        target = subprocess.Popen(["python3", "-c", self.THREADS, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        target.stdout.readline()
+        tracer = dvmtest.start_tracer(self, "pid$target:libc:getppid:entry { @ = count(); }", "-x", "backend=agent", *options, "-p", str(target.pid))
+        tracer.send_signal(signal.SIGSTOP)
+        target.stdin.write("\n")
+        time.sleep(0.3)  # they wait for up to four seconds
+        meanwhile(tracer)
+        kib, failed = target.stdout.readline().split()
+        if failed != "0":
+            dvmtest.skip_or_fail(self, "memory cannot be locked here")
+        self.assertLess(int(kib), 20 << 10)
+
+    def test_several_threads_that_lock_its_memory_at_once(self):
+        self.lock_all(3, meanwhile=lambda tracer: tracer.send_signal(signal.SIGCONT))
+
+    def test_one_that_locks_its_memory_while_dvm_is_killed(self):
+        self.lock_all(1, meanwhile=lambda tracer: tracer.kill())
+
+    def test_one_that_is_followed_locks_its_memory(self):
+        self.lock_all(2, "-x", "followfork", meanwhile=lambda tracer: tracer.send_signal(signal.SIGCONT))
+
 
 class Detach(AgentTest):
     def test_takes_off_what_killed_ones_have_left(self):

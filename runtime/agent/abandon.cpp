@@ -1,0 +1,76 @@
+#include "runtime/agent/abandon.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/detach.h"
+#include "runtime/agent/remote_calls.h"
+#include "runtime/agent/stopped_process.h"
+#include "runtime/agent/target_check.h"
+#include "runtime/agent/unmap.h"
+#include "runtime/agent/unstopped.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;
+
+std::vector<FoundAgent> agents_of(pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  std::vector<FoundAgent> agents = find_agents(pid, memory);
+  std::erase_if(agents, [&](const FoundAgent& one) { return one.header.tracer != tracer || one.header.data == 0; });
+  return agents;
+}
+
+// A followed child has the lanes of its parent, and waits for an answer of its own.
+bool waits(pid_t pid, const AgentMemory& memory, const FoundAgent& agent) {
+  inside::DataHeader header;
+  const uint64_t asked = static_cast<uint64_t>(pid) << inside::kLeaverShift | inside::kLeaving;
+  return memory.read_object(agent.header.data, header) && header.leaving == asked;
+}
+
+// The process may have mapped something else there.
+bool has_lanes_at(pid_t pid, uint64_t address) {
+  const auto mappings = mappings_of(pid);
+  const MemoryMapping* found = mappings ? mapping_at(*mappings, address) : nullptr;
+  return found != nullptr && found->path.starts_with(std::string("/memfd:") + kRemoteTextBegins);
+}
+
+// No jump leads to the agent any more, so a thread that does not use the lanes now never will. False: another one uses them.
+bool is_abandoned(pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  const auto stopped = StoppedProcess::stop_or_join(pid);
+  if (!stopped || stopped->has_joined() || shares_memory(pid)) return false;
+  const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
+  inside::ArmedPage page;
+  if (own.empty() || !waits(pid, memory, own.front()) || !memory.read_object(own.front().header.armed, page)) return false;
+  const auto has_jumps = [&](const FoundAgent& one) { return !jumps_of(memory, one).empty(); };
+  if (std::any_of(own.begin(), own.end(), has_jumps) || are_used(*stopped, memory, own, page.leavers)) return false;
+  const uint64_t data = own.front().header.data, answer = static_cast<uint64_t>(pid) << inside::kLeaverShift | inside::kAbandoned;
+  return has_lanes_at(pid, data) && memory.write_object(data + offsetof(inside::DataHeader, leaving), answer);
+}
+
+}  // namespace
+
+// The jump at an unwinder goes, too, which stays otherwise while a thread is in code of the agent.
+void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  const std::vector<FoundAgent> all = agents_of(pid, memory, tracer);
+  if (all.empty() || !waits(pid, memory, all.front())) return;
+  (void)detach_agents(pid, memory, WhichAgents::of_this_tracer, tracer, Mappings::keep);
+  for (useconds_t pause = kFirstPause; pause <= kLastPause; pause *= 2) {
+    const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
+    if (own.empty() || !waits(pid, memory, own.front()) || is_abandoned(pid, memory, tracer)) return;
+    usleep(pause);
+  }
+}
+
+void abandon_all_lanes(pid_t tracer) {
+  for (const pid_t pid : processes_of(tracer))
+    if (const auto memory = AgentMemory::open(pid)) work_unstopped(pid, [&] { abandon_lanes(pid, *memory, tracer); });
+}
+
+}  // namespace dvm::runtime
