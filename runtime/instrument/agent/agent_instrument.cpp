@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -152,8 +151,7 @@ class AgentInstrument final : public Instrument,
   }
   bool passes_on() const override { return true; }
   std::vector<std::string> take_notes() override {
-    delivery_.note_cut_stacks(notes_);
-    execs_.take_notes(processes_, notes_);
+    delivery_.note_cut_stacks(notes_), execs_.take_notes(processes_, notes_);
     return std::exchange(notes_, {});
   }
 
@@ -230,8 +228,7 @@ class AgentInstrument final : public Instrument,
     LeftPrograms::end(processes_, pid);
     std::vector<AgentPlannedSite> sites = planner_.watches_of(pid);
     std::vector<Refused> refused;
-    if (sites.empty()) return;
-    const Status watched = enable_in(pid, sites, refused);
+    const Status watched = sites.empty() ? Status() : enable_in(pid, sites, refused);
     if (!watched && !probed_.contains(pid) && !is_gone(pid)) notes_.push_back(unheld_text(pid, watched.error().message));
   }
 
@@ -488,7 +485,7 @@ class AgentInstrument final : public Instrument,
   uint64_t found_ = 0;                   // bytes, by the last poll()
   uint64_t foreign_ = 0;                 // records that no stub of dvm's writes
   uint64_t freed_ = 0;
-  std::set<pid_t> probed_;  // processes with probes, here or elsewhere
+  std::unordered_set<pid_t> probed_;  // processes with probes, here or elsewhere
   GoneThreads gone_;
   LeftPrograms left_;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
