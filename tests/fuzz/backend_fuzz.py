@@ -194,7 +194,7 @@ def keep_address(script):
                              'self->s = copyinstr(self->q); printf("%s|\\n", self->s)', 'this->s = copyinstr(self->q); printf("%s %s|\\n", this->s, self->s)'])
     end = script.rng.choice(["; self->q = 0", "", "; self->a++; self->q = 0", "; self->s = 0; self->q = 0"])
     script.later.append(f"pid$target:PROGRAM:text:return {script.rng.choice(['/self->q/', '/self->q/', ''])} {{ {use}{end}; }}\n")
-    return f"self->q = {script.rng.choice(['arg0', 'arg0', '(uint64_t)args[0]', '(arg1 & 3) != 3 ? arg0 : arg1'])}"
+    return f"self->q = {script.rng.choice(['arg0', 'arg0', '(uint64_t)args[0]', 'arg1'])}"
 
 
 def print_text(script):
@@ -309,7 +309,7 @@ def replayed(how, folder):
 def accounted(how, folder):
     """With the counts of the account, but without its times."""
     lines = [line for line in traced(how, folder, "--account") if not re.match(r"ACCOUNT| +(stage|consumer|KIND|stages,|traced threads)", line)]
-    return [re.sub(r"^( +(opcode|variable|subroutine|action) +\S+ +\d+) .*", r"\1", re.sub(r"engine \w+", "", line)) for line in lines]
+    return [re.sub(r"^( +(opcode|variable|subroutine|action) +\S+ +\d+) .*", r"\1", re.sub(r" *(engine \w+|after \d+ firings on interp)", "", line)) for line in lines]
 
 
 MODES = [traced, traced, traced, as_json, replayed, accounted]
