@@ -19,8 +19,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;
-
 std::vector<FoundAgent> agents_of(pid_t pid, const AgentMemory& memory, pid_t tracer) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
   std::erase_if(agents, [&](const FoundAgent& one) { return one.header.tracer != tracer || one.header.data == 0; });
@@ -58,10 +56,11 @@ bool is_abandoned(pid_t pid, const AgentMemory& memory, pid_t tracer) {
 
 // The jump at an unwinder goes, too, which stays otherwise while a thread is in code of the agent.
 void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  constexpr useconds_t kFirstWait = 1000, kLastWait = 64'000;
   const std::vector<FoundAgent> all = agents_of(pid, memory, tracer);
   if (all.empty() || !waits(pid, memory, all.front())) return;
   (void)detach_agents(pid, memory, WhichAgents::of_this_tracer, tracer, Mappings::keep);
-  for (useconds_t pause = kFirstPause; pause <= kLastPause; pause *= 2) {
+  for (useconds_t pause = kFirstWait; pause <= kLastWait; pause *= 2) {
     const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
     if (own.empty() || !waits(pid, memory, own.front()) || is_abandoned(pid, memory, tracer)) return;
     usleep(pause);

@@ -22,7 +22,7 @@ inside::LoadTurns turns_of(const AgentTarget& target) {
   return turns;
 }
 
-void tell(const AgentTarget& target, size_t field, uint64_t value) {
+void write_turn(const AgentTarget& target, size_t field, uint64_t value) {
   write_value(target.agent.data_file(), place_of(target, field), value);
 }
 
@@ -41,8 +41,8 @@ void LoadHolds::begin(AgentTarget& target) {
   if (!linker) return;
   for (const MappedObject& object : *objects)
     if (object.open_path == linker->path && object.address != 0)
-      tell(target, offsetof(inside::LoadTurns, state),
-           object.address + linker->offset - object.offset + static_cast<uint64_t>(linker->state));
+      write_turn(target, offsetof(inside::LoadTurns, state),
+                 object.address + linker->offset - object.offset + static_cast<uint64_t>(linker->state));
 }
 
 // The process may write any count.
@@ -59,7 +59,7 @@ void LoadHolds::take(const AgentTargets& targets, std::vector<LoadedIn>& loads) 
     note_late(*target, turns);
     const uint64_t begun = turns.begun;
     if (std::exchange(target->load_turns, begun) == begun) continue;
-    tell(*target, offsetof(inside::LoadTurns, seen), begun);
+    write_turn(*target, offsetof(inside::LoadTurns, seen), begun);
     waiting_.insert(pid);
     const auto is_its = [its = pid](const LoadedIn& load) { return load.pid == its; };
     if (std::none_of(loads.begin(), loads.end(), is_its)) loads.push_back({pid, pid});
@@ -68,7 +68,8 @@ void LoadHolds::take(const AgentTargets& targets, std::vector<LoadedIn>& loads) 
 
 void LoadHolds::settle(const AgentTargets& targets) {
   for (const pid_t pid : std::exchange(waiting_, {}))
-    if (AgentTarget* target = live_target(targets, pid)) tell(*target, offsetof(inside::LoadTurns, answered), target->load_turns);
+    if (AgentTarget* target = live_target(targets, pid))
+      write_turn(*target, offsetof(inside::LoadTurns, answered), target->load_turns);
 }
 
 uint64_t LoadHolds::take_late(const AgentTargets& targets) {
