@@ -202,7 +202,7 @@ def print_text(script):
     line = script.rng.choice([f'printf("%s %d|\\n", self->s, {script.integer()})', f'trace(self->s); printf(" %s|\\n", {script.string()})', 'printf("%s %s|\\n", self->s, self->r)',
                               '@ = count(); trace(self->r); printf("|\\n")'])
     before, behind = (script.rng.choice(["", "", "self->r = self->s; ", "self->s = 0; ", "self->a++; ", f"self->r = {script.string()}; "]) for _ in range(2))
-    condition = script.rng.choice(["", "/self->s != NULL/ ", "/self->r == NULL/ ", f"/{script.integer()}/ "])
+    condition = script.rng.choice(["", "/self->s != NULL/ ", "/self->r == NULL/ ", f"/({script.integer()})/ "])
     if line.startswith("@"):
         line = line.replace("@", script.aggregation(), 1)
     script.later.append(f"{script.at.description} {condition}{{ {before}{line}; {behind}}}\n")
