@@ -41,11 +41,13 @@ using Placed = std::pair<pid_t, uint64_t>;  // at an address
 // jumps. An instruction inside of the function may have been displaced by one.
 bool mixes_with_breakpoints(const Probe& probe) { return probe.name == "entry" || probe.name == "return"; }
 
-// The part of a firing that only the kernel knows, and that may have changed when the clause runs. Empty: there is none.
-std::string_view uncaptured(const CaptureNeeds& needs) {
+// The part of a firing that only uprobes capture. Empty: there is none. Where there are no uprobes, breakpoints would be a poor
+// substitute: they follow no forks. What the kernel says of the process when the clause runs is better.
+std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
   using namespace process_number;
   constexpr uint32_t kUnanswered = 1u << threads | 1u << nice | 1u << priority;  // by a system call of the thread alone
   if (needs.has_file()) return "only uprobes capture open files";
+  if (!has_uprobes) return "";
   if (needs.directory) return "only uprobes capture the working directory";
   if (needs.ancestors) return "only uprobes capture ancestors of the process";
   return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture the priority and the number of threads" : "";
@@ -161,7 +163,7 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
-  candidate.refusal = uncaptured(enabled.needs);
+  candidate.refusal = uncaptured(enabled.needs, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
