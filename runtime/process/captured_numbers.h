@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dvm/vm/host.h"
+#include "runtime/process/scheduling.h"
 
 namespace dvm::runtime {
 
@@ -35,7 +36,7 @@ inline std::optional<int64_t> captured_number(std::span<const vm::CapturedMemory
   int64_t value = 0;
   if (bytes.size() != sizeof value) return std::nullopt;
   std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
+  return number == process_number::policy && value >= 0 ? value & ~int64_t{kResetOnFork} : value;
 }
 
 // True if this process is an ancestor.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kUnknown = -1;
 constexpr int64_t kNiceZero = 20, kKernelNiceZero = 120, kKernelRealTime = 99;
-constexpr int kResetOnFork = 0x40000000;  // SCHED_RESET_ON_FORK, which some C libraries hide
 
 int64_t nice_of(int32_t tid, int64_t zero) noexcept {
   errno = 0;

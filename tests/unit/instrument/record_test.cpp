@@ -101,6 +101,14 @@ TEST(Record, AncestorsAreThoseOfTheFiring) {
   EXPECT_EQ(captured_number(memory, 2), std::nullopt);
 }
 
+TEST(Record, APolicyIsShownWithoutItsFlag) {
+  for (const auto& [captured, shown] : {std::pair<int64_t, int64_t>{0x40000000, 0}, {0x40000002, 2}, {1, 1}, {-1, -1}}) {
+    const uint64_t address = static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + process_number::policy;
+    const std::vector<vm::CapturedMemory> memory = {{address, std::as_bytes(std::span(&captured, 1)), false, true}};
+    EXPECT_EQ(captured_number(memory, process_number::policy), shown);
+  }
+}
+
 TEST(Record, EveryField) {
   const RecordLayout layout = make_layout(possible_needs(everything(), SiteKind::entry), SiteKind::entry);
   EXPECT_EQ(layout.size, 8u + 8 + 8 + 16 + 3 * 8 + 16 + 24);
