@@ -263,6 +263,7 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--wakes", options.rests,
       "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")
       ->check(CLI::Range(0.0, 1e9));
+  command.add_option("--rests", options.rests)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
   add("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")
       ->check(CLI::Range(0.0, 1e9));
   add("--cpus", options.cpus, "CPUs on which threads and profile-N fire (default: those of this machine)")

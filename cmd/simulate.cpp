@@ -203,7 +203,7 @@ Json json_of(const SimulationResult& point) {
           {"threads", point.machine.threads},
           {"cpus", point.machine.cpus},
           {"keys", point.machine.keys},
-          {"rests", point.machine.rests},
+          {"wakes", point.machine.rests},
           {"as_machine_code", point.is_native},
           {"fired", point.fired},
           {"handled", point.handled},
@@ -346,6 +346,7 @@ void add_machine_options(CLI::App& command, runtime::SimulatedMachine& machine) 
                   "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
       ->type_name("N")
       ->check(CLI::Range(0.0, 1e9));
+  command.add_option("--rests", machine.rests)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
 }
 
 }  // namespace
