@@ -38,7 +38,7 @@ class TscClock {
   void read() { take(read_both()); }
   void take(const ClockReading& next) {
     if (next.ticks - now_.ticks < kLeastTicks) return;
-    if (is_off(next)) roll(now_), base_ = kBaseTicks;
+    if (is_off(next) && now_.ticks - before_.ticks >= kLeastLine) start_again(next);
     now_ = next;
     if (now_.ticks - middle_.ticks >= base_) roll(now_), base_ = std::min(2 * base_, kLongestBase);
     if (now_.ticks - before_.ticks < kLeastLine && has_rate()) return;
@@ -63,7 +63,8 @@ class TscClock {
  private:
   static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000, kLongestBase = 25'000'000'000,
                             kLeastLine = 5'000'000;
-  static constexpr int64_t kOff = 300;  // ns: more than the error of two readings
+  static constexpr int64_t kOff = 300;      // ns: more than the error of two readings
+  static constexpr int64_t kJump = 50'000;  // ns: more than a change of the rate makes of the time between two polls
   static constexpr int kReadings = 5;
 
   // The reading of both clocks that took the least time.
@@ -82,8 +83,15 @@ class TscClock {
   }
   bool has_rate() const { return ticks_of_rate_ >= kLeastLine; }
   // The clock has changed its rate, or dvm has been stopped for long.
-  bool is_off(const ClockReading& next) const {
-    return has_rate() && std::abs(static_cast<int64_t>(time_of(next.ticks) - next.time)) > kOff;
+  bool is_off(const ClockReading& next) const { return has_rate() && distance(next) > kOff; }
+  int64_t distance(const ClockReading& next) const { return std::abs(static_cast<int64_t>(time_of(next.ticks) - next.time)); }
+  // After a jump of a clock its rate is as before, and no line may lead from one side of the jump to the other.
+  void start_again(const ClockReading& next) {
+    base_ = kBaseTicks;
+    if (distance(next) > kJump)
+      before_ = middle_ = next;
+    else
+      roll(now_);
   }
   void roll(const ClockReading& middle) { before_ = std::exchange(middle_, middle); }
 

@@ -47,9 +47,10 @@ class ClockOfPolls {
     slewed_ += static_cast<double>(ns) * slew;
     return {ticks(), time() + number_++ * 7919 % 41 - 20};
   }
-  uint64_t ticks() const { return kStart + at_ * 5 / 2; }
+  uint64_t ticks() const { return kStart + jumped + at_ * 5 / 2; }
   uint64_t time() const { return kStart + at_ + static_cast<uint64_t>(slewed_); }
-  double slew = 0;  // the clock's rate beyond that
+  double slew = 0;      // the clock's rate beyond that
+  uint64_t jumped = 0;  // ticks that the clock knows nothing of
 
  private:
   static constexpr uint64_t kStart = 1'000'000'000'000;
@@ -88,6 +89,21 @@ TEST(ThreadClock, FollowsAClockThatChangesItsRate) {
       }
     }
   }
+}
+
+// As when the system sleeps.
+TEST(ThreadClock, FollowsTicksThatJumpHoweverOftenDvmPolls) {
+  for (const uint64_t every : {200'000, 500'000, 1'000'000, 4'000'000})
+    for (const int64_t jump : {3'000'000'000L, -3'000'000'000L, 2'000'000L, 250'000L, 5'000L}) {
+      ClockOfPolls clock;
+      TscClock ticks(clock.read(0));
+      for (uint64_t ns = 0; ns < 5 * kSecond; ns += every) ticks.take(clock.read(every));
+      clock.jumped += static_cast<uint64_t>(jump);
+      for (uint64_t ns = 0; ns < 3 * kSecond / 10; ns += every) ticks.take(clock.read(every));
+      ClockOfPolls later = clock;
+      later.read(4 * kPollNs);
+      EXPECT_LE(apart(ticks.time_of(later.ticks()), later.time()), 1000) << every << " " << jump;
+    }
 }
 
 TEST(ThreadClock, GoesBackWithTheTicks) {
