@@ -60,9 +60,15 @@ inside::Lane LaneReader::lane_of(uint32_t number) const {
   return lane;
 }
 
+// Losses are counted also while too much waits to be taken: then most are lost.
 void LaneReader::collect() {
-  if (turns_.size() > kMostCopies || held_words_ > kMostWords || !read_heads()) return;
-  copied_at_ = __rdtsc();
+  const bool has_room = turns_.size() <= kMostCopies && held_words_ <= kMostWords;
+  const uint64_t copied_until = horizon_;
+  if (!read_heads()) return;
+  if (has_room)
+    copied_at_ = __rdtsc();
+  else
+    horizon_ = copied_until;
   inside::DataHeader header;
   std::memcpy(&header, heads_.data(), sizeof header);
   is_left_ |= header.leaving != 0;
@@ -72,7 +78,7 @@ void LaneReader::collect() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
     lost += lane.full + lane.nested;
-    if (lane.head != tails_[number]) copy(number, lane);
+    if (has_room && lane.head != tails_[number]) copy(number, lane);
   }
   if (!has_ended_) lost_ = std::max(lost_, lost);
 }

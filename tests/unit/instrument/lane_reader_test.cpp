@@ -178,6 +178,23 @@ TEST_F(LaneReaderTest, CountsNoLossesAfterTheRun) {
   EXPECT_EQ(reader_.lost(), 3);
 }
 
+TEST_F(LaneReaderTest, CountsLossesWhileItCopiesNoMore) {
+  std::vector<uint64_t> all;
+  for (uint64_t i = 1; i <= 1100; i++) {
+    if (i <= 1030) write(0, i, i), all.push_back(i);
+    reader_.collect();
+  }
+  all.resize(1025);  // the others stay in the lane
+  put(lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full)), 3);
+  reader_.collect();
+  reader_.end_losses();
+  EXPECT_EQ(reader_.lost(), 3);
+  std::vector<uint64_t> taken;
+  for (; reader_.first(); reader_.take_first()) taken.push_back(reader_.first()->ticks);
+  EXPECT_EQ(taken, all);
+  EXPECT_EQ(take(), (std::vector<uint64_t>{1026, 1027, 1028, 1029, 1030}));
+}
+
 TEST_F(LaneReaderTest, DoesNotReadBeyondARecordThatIsTooLong) {
   write(0, 1, 1);
   put_in_ring(0, 0, 4000);
