@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
@@ -118,6 +119,29 @@ void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeed
   }
 }
 
+Row row_of_process(const MemoryNeed& need) {
+  switch (need.offset) {
+    case vm::CapturedMemory::kCommandLine:
+      return "capture/command_line"_row;
+    case vm::CapturedMemory::kAncestors:
+      return "capture/ancestors"_row;
+    case vm::CapturedMemory::kWorkingDirectory:
+      return "capture/directory"_row;
+    default:
+      return "capture/number"_row;
+  }
+}
+
+// Of the process: only what a record of such a site has.
+vm::Cost process_cost(Prices& prices, const CaptureNeeds& needs, SiteKind at) {
+  CaptureNeeds of_process;
+  of_process.command = needs.command, of_process.ancestors = needs.ancestors, of_process.directory = needs.directory;
+  of_process.process_numbers = needs.process_numbers;
+  vm::Cost sum;
+  for (const MemoryNeed& need : possible_needs(of_process, at).memory) sum += prices.of(row_of_process(need));
+  return sum;
+}
+
 }  // namespace
 
 SourceCost source_cost(Prices& prices, std::string_view source, double event_bytes) {
@@ -136,7 +160,7 @@ SourceCost source_cost(Prices& prices, std::string_view source, double event_byt
   return cost;
 }
 
-CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs, bool is_of_process) {
+CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs, std::optional<SiteKind> at) {
   CaptureCost cost;
   const auto add_if = [&](bool is_needed, Row row) {
     if (is_needed) cost.thread += prices.of(row);
@@ -150,12 +174,7 @@ CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs,
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, dvm, needs);
   add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
-  if (is_of_process) return cost;
-  add_if(needs.command, "capture/command_line"_row);
-  add_if(needs.ancestors, "capture/ancestors"_row);
-  add_if(needs.directory, "capture/directory"_row);
-  if (const int numbers = std::popcount(needs.process_numbers); numbers != 0)
-    cost.thread += prices.of("capture/number"_row).times(numbers);
+  if (at) cost.thread += process_cost(prices, needs, *at);
   return cost;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -32,12 +33,12 @@ inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, co
 }
 
 // Part of stage 2: capturing the data that the clauses of a live firing need (captures.def). Strings and stacks have their
-// expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code. is_of_process: of a probe in a
-// process, at which nothing of the process itself is captured.
+// expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code. at: the site, whose kind decides what
+// is captured of the process itself. Without it, that has no price: an agent asks by system calls, which were not measured.
 struct CaptureCost {
   vm::Cost thread, dvm;
 };
-CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs, bool is_of_process = true);
+CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs, std::optional<SiteKind> at = {});
 // Bytes of a record in a lane, padded; strings have `string` bytes.
 double record_bytes(const RecordLayouts& layouts, double string);
 // Bytes of a firing in the ring; strings have `string` bytes.

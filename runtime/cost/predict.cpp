@@ -107,6 +107,12 @@ vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.cloc
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
+// As far as it decides what is captured of a process.
+SiteKind kind_of(std::string_view source) {
+  if (is_of_process(source)) return SiteKind::entry;
+  return source == "profile" ? SiteKind::timer : SiteKind::tracepoint;
+}
+
 // Nothing for timers, and where no trap is.
 std::optional<Row> rested_row(const ProbePrediction& probe) {
   if (probe.agent) return std::nullopt;
@@ -228,7 +234,7 @@ class Predicting {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
       needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
       if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
-      const CaptureCost cost = capture_cost(prices_, prices_, needs, probe.is_of_process);
+      const CaptureCost cost = capture_cost(prices_, prices_, needs, kind_of(one.source));
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
       probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);

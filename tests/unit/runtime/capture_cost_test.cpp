@@ -1,12 +1,14 @@
 // Prices of captures and polls.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "runtime/cost/model.h"
 
 namespace dvm::runtime {
 namespace {
 
-TEST(CaptureCost, OfTheProcessIsThatOfEventsOfTheKernel) {
+TEST(CaptureCost, OfTheProcessIsThatOfWhatTheSiteHas) {
   vm::Profile profile;
   profile.set("capture/command_line"_row, {100, 0, 0});
   profile.set("capture/ancestors"_row, {200, 0, 0});
@@ -14,9 +16,13 @@ TEST(CaptureCost, OfTheProcessIsThatOfEventsOfTheKernel) {
   profile.set("capture/number"_row, {800, 0, 0});
   Prices prices(profile, {});
   CaptureNeeds needs;
-  needs.command = needs.ancestors = needs.directory = true, needs.process_numbers = 0b101;
-  EXPECT_DOUBLE_EQ(capture_cost(prices, prices, needs, false).thread.clocks, 100 + 200 + 400 + 2 * 800);
-  EXPECT_DOUBLE_EQ(capture_cost(prices, prices, needs).thread.clocks, 0);
+  needs.command = needs.ancestors = needs.directory = true;
+  needs.process_numbers = 1u << 2 | 1u << 5 | 1u << 16;  // no record has the last
+  const auto clocks = [&](std::optional<SiteKind> at) { return capture_cost(prices, prices, needs, at).thread.clocks; };
+  EXPECT_DOUBLE_EQ(clocks(SiteKind::tracepoint), 100 + 200 + 400 + 2 * 800);
+  EXPECT_DOUBLE_EQ(clocks(SiteKind::entry), 100 + 200 + 400 + 2 * 800);
+  EXPECT_DOUBLE_EQ(clocks(SiteKind::timer), 200 + 400 + 2 * 800);
+  EXPECT_DOUBLE_EQ(clocks(std::nullopt), 0);
 }
 
 TEST(PollCost, OfLanesIsThatOfUprobesOnlyWhereItHasNoPrice) {
