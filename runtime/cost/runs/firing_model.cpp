@@ -40,6 +40,7 @@ struct ProbeSums {
   double ring_bytes = 0;
   double agent_clocks = 0;  // what an agent takes in the threads, which is the user's time
   double clauses = 0;
+  Poll poll = Poll::usual, shared_poll = Poll::shared;
 };
 
 ProbeSums sums_of(const Prediction& prediction) {
@@ -48,6 +49,7 @@ ProbeSums sums_of(const Prediction& prediction) {
     sums.ring_bytes += probe.rate * probe.ring_bytes;
     if (probe.agent && probe.agent->way.share == 1) sums.agent_clocks += probe.rate * probe.thread.clocks;
     sums.clauses += static_cast<double>(probe.clauses.size());
+    if (probe.agent) sums.poll = sums.shared_poll = Poll::lanes;
   }
   return sums;
 }
@@ -131,8 +133,8 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (aggregates) model.read_keys_ns = prices.of("consumer/aggregation_snapshot"_row).clocks * ns;
   if (const vm::Price* build = prices.find("consumer/aggregation_build"_row)) model.key_ns = build->n * ns;
   if (is_in_thread) return model;
-  model.look_ns = look_cost(prices, sums.clauses).clocks * ns;  // of a poll that finds firings of all probes
-  model.shared_look_ns = look_cost(prices, sums.clauses, Poll::shared).clocks * ns;
+  model.look_ns = look_cost(prices, sums.clauses, sums.poll).clocks * ns;  // of a poll that finds firings of all probes
+  model.shared_look_ns = look_cost(prices, sums.clauses, sums.shared_poll).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;
