@@ -173,12 +173,13 @@ ObjectSymbols symbols_of(const std::vector<compiler::ProviderDesc>& providers) {
   return symbols;
 }
 
-// As dtrace names the object of script n.
+// As dtrace names the object of script n: only a single script's is the output file.
 std::string object_path(const std::string& output, const std::vector<compiler::Source>& sources, size_t n) {
-  const std::string number = sources.size() > 1 ? fmt::format(".{}", n) : "";
-  if (!output.empty()) return output + number;
+  const bool is_single = sources.size() == 1;
+  if (is_single && !output.empty()) return output;
   const std::string beside = file_beside(sources[n], "o");
-  return beside.empty() ? "d.out" + number : beside;
+  if (!beside.empty()) return beside;
+  return is_single ? "d.out" : fmt::format("d.out.{}", n);
 }
 
 // Removes the providers that the scripts before have declared likewise, and adds the others to these.
