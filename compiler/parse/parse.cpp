@@ -249,14 +249,22 @@ class ItemParser {
     return before ? guesses(*before, token) : std::vector<std::string>();
   }
 
-  // True if a probe description before the token goes on with a path: "uprobe:/bin/bash:readline".
+  // True if a probe description goes on with a path until the token: "uprobe:/bin/bash:readline". A predicate may begin as well,
+  // but what follows it has a blank, a bracket or an operator.
   bool follows_path(const Token& token) const {
     for (size_t i = token.index(); i-- > 0 && tokens_[i].type() != Lexer::RBRACE && tokens_[i].type() != Lexer::SEMI;) {
       const Location where = tokens_[i].where();
-      if (tokens_[i].type() == Lexer::PROBE && file_.text().substr(where.begin, where.end + 1 - where.begin).ends_with(":/"))
+      if (tokens_[i].type() != Lexer::PROBE || token.where().begin < where.end) continue;
+      const std::string_view path = file_.text().substr(where.end, token.where().begin - where.end);
+      if (file_.text()[where.end - 1] == ':' && path.starts_with('/') && std::all_of(path.begin(), path.end(), is_of_path))
         return true;
     }
     return false;
+  }
+
+  static bool is_of_path(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./:+-").find(c) != std::string_view::npos;
   }
 
   static std::vector<std::string> class_hint(std::string_view scope) {

@@ -96,6 +96,10 @@ class Refused(unittest.TestCase):
         for text in ("uprobe:/bin/bash:readline { @ = count(); }", "pid1:/bin/bash:readline:entry { }", "uretprobe:/usr/lib/libc.so.6:malloc /arg0/ { }"):
             self.refused("run", "-n", text, says="a module is the last part of a path: bpftrace's uprobe:/bin/bash:readline is pid$target:bash:readline:entry in D")
 
+    def test_a_predicate_behind_a_colon_is_no_path(self):
+        for text in ("syscall:::/pid == 1 &&/ { }", "proc:::/execname == \"x\"/ { trace(1 2); }", "proc:::/pid/{trace(1 2);}"):
+            self.assertNotIn("path", self.refused("run", "-n", text, says="syntax error").stderr)
+
     def test_no_such_pid(self):
         self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")
 
