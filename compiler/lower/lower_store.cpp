@@ -135,10 +135,11 @@ void check_index(ExprLowering& c, VirtualRegister index, uint64_t count) {
   c.out.place(is_inside);
 }
 
-// Where the virtual base of an object begins. Its table lies in the traced program.
-VirtualRegister address_of_base(ExprLowering& c, VirtualRegister object, const VirtualBase& base, bool is_user) {
+// Where the virtual base of an object begins. It lies at that distance in the traced program only: behind a copy in D memory
+// there are other bytes. So the load fails there.
+VirtualRegister address_of_base(ExprLowering& c, VirtualRegister object, const VirtualBase& base) {
   const VirtualRegister part = compute(c, Op::add, object, c.out.integer(base.offset));
-  const VirtualRegister table = c.out.unary(load_opcode(sizeof(uint64_t), false, is_user), part);
+  const VirtualRegister table = c.out.unary(Opcode::uldx, part);
   const VirtualRegister distance = c.out.unary(Opcode::uldx, compute(c, Op::subtract, table, c.out.integer(base.slot)));
   return compute(c, Op::add, part, distance);
 }
@@ -150,7 +151,7 @@ VirtualRegister address_of(ExprLowering& c, const Expr& e) {
   if (const auto* external = as<External>(&e)) return c.out.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
     VirtualRegister base = member->arrow ? lower_uncut(c, *member->base) : address_of(c, *member->base);
-    for (const VirtualBase* next : member->through) base = address_of_base(c, base, *next, member->base->is_user);
+    for (const VirtualBase* next : member->through) base = address_of_base(c, base, *next);
     return compute(c, Op::add, base, c.out.integer(member->field->offset));
   }
   if (const auto* index = as<Index>(&e); index && !array_of(*index)) {

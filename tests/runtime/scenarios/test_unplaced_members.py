@@ -57,6 +57,12 @@ class UnplacedMembers(dvmtest.PrivilegedTest):
         self.assertIn("hint: it is a member of struct Water, a virtual base, which is found only in the program's memory\n", refused.stderr)
         self.assertEqual(self.look("print(*args[0]);").stdout.count("struct Water (virtual base) = <unknown type>\n"), 1)
 
+    def test_through_a_pointer_to_a_copy_they_are_a_fault(self):
+        self.build("classes.cpp", CLASSES, "g++", "-O1")
+        read = self.look("""this->copy = (struct `Reef *)copyin(arg0, sizeof (struct `Reef)); trace(this->copy->corals); trace(this->copy->salt);""")
+        self.assertIn("invalid address", read.stderr)
+        self.assertEqual(read.stdout.strip(), "")
+
     def test_variants_of_rust_lie_in_one_place(self):
         if not shutil.which("rustc"):
             dvmtest.skip_or_fail(self, "no rustc")
