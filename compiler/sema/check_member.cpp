@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/translate.h"
 #include "compiler/sema/typed_argument.h"
@@ -11,18 +13,66 @@ namespace dvm::compiler {
 
 namespace {
 
-// Null: there is no such member, or its place is not known.
-const Field* find_in_virtual_bases(const Type& record, const std::string& name, std::vector<const VirtualBase*>& through) {
-  constexpr size_t kDeepest = 16;
-  for (const VirtualBase& base : resolve(record).virtual_bases) {
-    if (base.slot == 0 || through.size() >= kDeepest) continue;
-    through.push_back(&base);
-    const Field* field = resolve(*base.type).find(name);
-    if (!field) field = find_in_virtual_bases(*base.type, name, through);
-    if (field) return field;
-    through.pop_back();
+// A virtual base, direct or not, and the way to it.
+struct ReachedBase {
+  const Type* type = nullptr;
+  std::vector<const VirtualBase*> through;
+};
+
+using ReachedBases = std::vector<ReachedBase>;
+
+// Adds the virtual bases of a class that are not among them. Damaged debug information may describe any number, and circles.
+void add_bases(ReachedBases& reached, const Type& record, const std::vector<const VirtualBase*>& through) {
+  constexpr size_t kMost = 1024;
+  (void)record.find("");  // brings the bases in
+  for (const VirtualBase& base : record.virtual_bases) {
+    const Type* type = &resolve(*base.type);
+    const auto is_same = [&](const ReachedBase& other) { return other.type == type; };
+    if (reached.size() >= kMost || std::any_of(reached.begin(), reached.end(), is_same)) continue;
+    reached.push_back({type, through});
+    reached.back().through.push_back(&base);
   }
-  return nullptr;
+}
+
+// Adds the virtual bases of those that are there, by the shortest ways.
+void add_further_bases(ReachedBases& reached) {
+  for (size_t n = 0; n < reached.size(); n++) {
+    const ReachedBase next = reached[n];
+    add_bases(reached, *next.type, next.through);
+  }
+}
+
+// The virtual bases that have such a member. A class hides the members of its own bases.
+ReachedBases bases_with(const Type& record, const std::string& name) {
+  ReachedBases having;
+  add_bases(having, resolve(record), {});
+  add_further_bases(having);
+  std::erase_if(having, [&](const ReachedBase& base) { return base.type->find(name) == nullptr; });
+  ReachedBases hidden;
+  for (const ReachedBase& base : having) add_bases(hidden, *base.type, {});
+  add_further_bases(hidden);
+  std::erase_if(having, [&](const ReachedBase& base) {
+    return std::any_of(hidden.begin(), hidden.end(), [&](const ReachedBase& other) { return other.type == base.type; });
+  });
+  return having;
+}
+
+// Leaves the field null if there is no such member, or its place is not known. False after a diagnostic.
+bool find_in_virtual_bases(ExprContext& c, Member& e, const Type& record) {
+  constexpr size_t kDeepest = 16;
+  const ReachedBases having = bases_with(record, e.name);
+  if (having.size() > 1) {
+    fail(c, e, Tag::D_TYPE_MEMBER,
+         fmt::format("{} is ambiguous: {} and {}, virtual bases of {}, have a member of this name", e.name, having[0].type->name,
+                     having[1].type->name, record.name));
+    return false;
+  }
+  if (having.empty() || having[0].through.size() > kDeepest) return true;
+  for (const VirtualBase* base : having[0].through)
+    if (base->slot == 0) return true;
+  e.field = having[0].type->find(e.name);
+  e.through = having[0].through;
+  return true;
 }
 
 }  // namespace
@@ -57,7 +107,7 @@ ExprPtr check(ExprContext& c, Member& e) {
   }
   e.field = resolve(*record).find(e.name);
   e.through.clear();
-  if (!e.field && (e.arrow || e.base->is_user)) e.field = find_in_virtual_bases(*record, e.name, e.through);
+  if (!e.field && (e.arrow || e.base->is_user) && !find_in_virtual_bases(c, e, *record)) return nullptr;
   if (!e.field) {
     fail(c, e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), member_hints(*record, e.name));
     return nullptr;

@@ -16,6 +16,14 @@ struct Reef : Sea, Beach { int corals = 5; };
 extern "C" [[gnu::noinline]] void look(Reef *reef) { asm volatile("" : : "r"(reef) : "memory"); }
 int main() { Reef reef; look(&reef); }
 """
+HIDDEN = """
+struct Base { int hidden = 1; int shared = 2; };
+struct Plain : virtual Base { int twice = 5; };
+struct Hiding : virtual Base { int hidden = 3; int twice = 6; };
+struct Both : virtual Plain, virtual Hiding { int own = 4; };
+extern "C" [[gnu::noinline]] void look(Both *both) { asm volatile("" : : "r"(both) : "memory"); }
+int main() { Both both; look(&both); }
+"""
 ENUMERATIONS = """
 pub enum Shape { Circle(u8), Square { side: u8, height: u8 } }
 pub struct Item<'a> { number: u32, shape: Shape, name: Option<&'a Shape> }
@@ -56,6 +64,13 @@ class UnplacedMembers(dvmtest.PrivilegedTest):
         self.assertIn("salt is not a member of struct Reef", refused.stderr)
         self.assertIn("hint: it is a member of struct Water, a virtual base, which is found only in the program's memory\n", refused.stderr)
         self.assertEqual(self.look("print(*args[0]);").stdout.count("struct Water (virtual base) = <unknown type>\n"), 1)
+
+    def test_a_class_hides_members_of_its_virtual_bases(self):
+        self.build("hidden.cpp", HIDDEN, "g++", "-O1")
+        read = self.look('printf("%d %d", args[0]->hidden, args[0]->shared);', "-x", "backend=breakpoint")
+        self.assertEqual(read.stdout.strip(), "3 2", read.stderr)
+        refused = self.look("trace(args[0]->twice);")
+        self.assertIn("twice is ambiguous: struct Plain and struct Hiding, virtual bases of struct Both, have a member of this name\n", refused.stderr)
 
     def test_through_a_pointer_to_a_copy_they_are_a_fault(self):
         self.build("classes.cpp", CLASSES, "g++", "-O1")
