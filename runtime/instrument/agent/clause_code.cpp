@@ -250,8 +250,8 @@ class StepMaker {
     });
   }
   // What the clause has done before a fault would have to be done in the thread, too.
-  bool take_failing_value(const BehindRecord& behind, bool is_stored) {
-    return behind.steps.empty() ? take_failing(is_stored) : refuse(InDvm::fault);
+  bool take_failing_value(const BehindRecord& behind) {
+    return behind.steps.empty() ? take_failing(false) : refuse(InDvm::fault);
   }
   bool try_value(const SiteValue& value, const BehindRecord& behind) {
     if (stores(*value.difo) || !may_fault(*value.difo)) return true;
@@ -273,7 +273,7 @@ class StepMaker {
   bool try_text(const SiteValue& value, uint32_t strsize, const BehindRecord& behind) {
     if (has_no_text_to_try(*value.difo)) return true;
     const auto text = evaluated_text(*value.difo, place_.probe, strsize);
-    if (!text) return refuse(InDvm::fault);
+    if (!text || stores(text->address)) return refuse(InDvm::fault);  // dvm evaluates the address again
     AgentStep step;
     AgentKey key;
     if (const InDvm reason = make_key(*text, place_, key); reason != InDvm::nothing) return refuse(reason);
@@ -281,7 +281,7 @@ class StepMaker {
     if (key.key.most >= inside::kMostKeyWords * sizeof(uint64_t)) return refuse(InDvm::keys);
     note_variables(text->address);
     faults_.note(text->address);
-    if (!take_failing_value(behind, stores(text->address))) return false;
+    if (!take_failing_value(behind)) return false;
     if (reads_time({&text->address, {}})) add_time();
     step.step.kind = inside::ClauseStep::Kind::try_text;
     step.text.from = key.key;

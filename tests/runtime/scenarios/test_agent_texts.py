@@ -104,6 +104,14 @@ class TextsInRecords(AgentTest):
                         self.assertNotIn("(agent, in the traced thread", there.stderr)
                         self.assertEqual(self.shown(here), self.shown(there))
 
+    def test_an_address_that_changes_a_variable_changes_it_once(self):
+        for value in ('this->s = copyinstr(this->p++); printf("%s|%d\\n", this->s, this->p == arg0 + 1)', 'printf("%s|", copyinstr(this->p++)); printf("%d\\n", this->p == arg0 + 1)'):
+            script = f"{ENTRY} /arg1 == 4/ {{ this->p = arg0; }} {ENTRY} /arg1 == 4/ {{ {value}; }}"
+            with self.subTest(script):
+                here, there = self.run_one("agent", script), self.run_one("agent", script + IN_DVM)
+                self.assertRegex(here.stdout, r"\|1\n")
+                self.assertEqual(self.shown(here), self.shown(there))
+
     @staticmethod
     def shown(result):
         """Without what the program prints, at any time."""
