@@ -102,6 +102,11 @@ bool restricts_calls(const StoppedProcess& process) {
                      [&](const HeldThread& one) { return ptrace(kAsk, one.tid, sizeof state, &state) == 0 && state.mode != 0; });
 }
 
+bool has_other_users(pid_t pid) {
+  std::error_code error;
+  return !std::filesystem::equivalent(fmt::format("/proc/{}/ns/user", pid), "/proc/self/ns/user", error);
+}
+
 bool locks_memory(pid_t pid) {
   const std::string locked = status_field(pid, "VmLck:");
   return !locked.empty() && locked[0] != '0';

@@ -21,6 +21,8 @@ bool restricts_calls(pid_t pid);
 bool restricts_calls(const StoppedProcess& process);
 // Why such a process has no agent.
 inline constexpr const char* kIntercepted = "a thread has its system calls intercepted (PR_SET_SYSCALL_USER_DISPATCH)";
+// Users and groups may have other numbers there than here.
+bool has_other_users(pid_t pid);
 // All that it maps from now on may stay in memory as a whole (mlockall).
 bool locks_memory(pid_t pid);
 // Bytes that it may still map (ulimit -v).

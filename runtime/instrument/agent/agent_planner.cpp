@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/agent/site_groups.h"
+#include "runtime/agent/target_check.h"
 #include "runtime/code/flags_use.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/agent/record_program.h"
@@ -51,6 +52,21 @@ std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
   if (needs.directory) return "only uprobes capture the working directory";
   if (needs.ancestors) return "only uprobes capture ancestors of the process";
   return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture the priority and the number of threads" : "";
+}
+
+constexpr uint32_t kUsersAndGroups =
+    1u << process_number::uid | 1u << process_number::gid | 1u << process_number::euid | 1u << process_number::egid;
+
+// The thread would be told the numbers of its own user namespace.
+std::string_view uncaptured_users(const CaptureNeeds& needs, pid_t pid, bool has_uprobes) {
+  if (!has_uprobes || (!needs.owner && (needs.process_numbers & kUsersAndGroups) == 0) || !has_other_users(pid)) return "";
+  return "only uprobes capture users and groups of a process in another user namespace";
+}
+
+// dvm asks for them when the clause runs.
+void drop_users(CaptureNeeds& needs) {
+  needs.owner = false;
+  needs.process_numbers &= ~kUsersAndGroups;
 }
 
 // Identifies a function of a process.
@@ -164,6 +180,7 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
   candidate.refusal = uncaptured(enabled.needs, !by_breakpoints_);
+  if (candidate.refusal.empty()) candidate.refusal = uncaptured_users(enabled.needs, site.pid, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
@@ -335,6 +352,7 @@ Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs
                                   uint64_t& larger_cookie) {
   const SiteShape shape = shape_at(candidate);
   needs.thread = true;
+  if (has_other_users(candidate.site->pid)) drop_users(needs);
   delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
   const auto group = delivery_.share(layouts, candidate.site->pid, candidate.fired_at());

@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import subprocess
 import unittest
 
 import dvmtest
@@ -33,6 +34,22 @@ class Owner(dvmtest.PrivilegedTest):
             with self.subTest(backend + mode):
                 result = dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", program("owner") + mode)
                 self.assertEqual(result.stdout.split(), ["0:0:1:20:120:-", "1:1000:1:21:121:/proc/sys", "2:1001:1:22:122:/proc"], result.stderr)
+
+    SLEEPER = "import os; print(os.getuid(), flush=True); input(); os.getppid(); input()"
+
+    def test_users_of_another_namespace_have_the_numbers_of_this_one(self):
+        for backend in ("uprobe", "agent"):
+            with self.subTest(backend):
+                target = subprocess.Popen(["unshare", "-U", "python3", "-c", self.SLEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                self.addCleanup(target.communicate)
+                self.addCleanup(target.kill)
+                if target.stdout.readline() in ("0\n", ""):
+                    dvmtest.skip_or_fail(self, "there are no user namespaces here")
+                script = 'pid$target:libc:getppid:entry { printf("%d:%d:%d:%d\\n", uid, gid, curpsinfo->pr_uid, curpsinfo->pr_egid); exit(0); }'
+                tracer = dvmtest.start_tracer(self, script, "-x", f"backend={backend}", "-p", str(target.pid))
+                target.stdin.write("\n")
+                target.stdin.flush()
+                self.assertEqual(tracer.stdout.readline(), "0:0:0:0\n")
 
     def test_an_agent_asks_for_ids_by_system_calls(self):
         script = MARK + ' { printf("%d:%d:%d:%d:%s ", arg0, curpsinfo->pr_uid, curpsinfo->pr_gid, curpsinfo->pr_ppid != 0, curlwpsinfo->pr_clname); }'
