@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import dvmtest
@@ -40,7 +41,7 @@ class Owner(dvmtest.PrivilegedTest):
     def test_users_of_another_namespace_have_the_numbers_of_this_one(self):
         for backend in ("uprobe", "agent"):
             with self.subTest(backend):
-                target = subprocess.Popen(["unshare", "-U", "python3", "-c", self.SLEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                target = subprocess.Popen(["unshare", "-U", sys.executable, "-c", self.SLEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                 self.addCleanup(target.communicate)
                 self.addCleanup(target.kill)
                 if target.stdout.readline() in ("0\n", ""):
