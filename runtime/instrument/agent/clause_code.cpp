@@ -55,6 +55,12 @@ bool stores(const dif::Difo& difo) {
   return std::any_of(difo.text.begin(), difo.text.end(), [](Instruction in) { return dif::has_format(in, dif::Format::stv); });
 }
 
+// It changes several variables, of which the thread might change one and dvm both.
+bool stores_twice(const dif::Difo& difo) {
+  return std::count_if(difo.text.begin(), difo.text.end(), [](Instruction in) { return dif::has_format(in, dif::Format::stv); }) >
+         1;
+}
+
 // The number of the variable among the values of a record; nothing: the thread does not have it.
 std::optional<uint8_t> value_number(const dif::Variable& variable) {
   const bool is_local = variable.scope == dif::Scope::clause;
@@ -222,6 +228,7 @@ class StepMaker {
         pass_change();
         continue;
       }
+      if (stores_own_text(*value.difo) && stores_twice(*value.difo)) return refuse(InDvm::fault);
       if (!(value.type.by_ref() ? try_text(value, plan.strsize, behind) : try_value(value, behind))) return false;
       if (!stores(*value.difo) || stores_own_text(*value.difo)) continue;
       const size_t begin = made.steps.size();
