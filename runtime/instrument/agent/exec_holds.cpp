@@ -68,8 +68,10 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
     HeldExec hold = look_at(pid, *target, by_memory);
     if (hold.result == ExecHold::missed) {
       if (!std::exchange(target->was_missed, true)) miss(pid, runs_program(pid, *target), late);
-      if (by_memory && target->has_become_other) hold = hold_next_exec(pid);
-      if (hold.result == ExecHold::missed) miss(pid, true, late);
+      if (by_memory && target->has_become_other) {
+        hold = hold_next_exec(pid);
+        if (hold.result == ExecHold::missed) miss(pid, true, late);
+      }
       if (hold.result != ExecHold::held) missed_.push_back(pid);
     }
     if (hold.result != ExecHold::held) continue;

@@ -250,6 +250,7 @@ class Wrappers(unittest.TestCase):
         target, tracer = self.trace_lines("pid$target:grouped:func:entry { @ = count(); }", "./grouped", "lines", "2")
         for _ in range(2):
             self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()))
+            time.sleep(0.3)  # until dvm has placed its probes
             target.stdin.write("\n")
             self.assertEqual(target.stdout.readline(), "0\n")
         target.communicate(timeout=PATIENCE)
