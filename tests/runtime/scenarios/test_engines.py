@@ -33,14 +33,18 @@ class Engines(dvmtest.PrivilegedTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run
 
-    def check_sums(self, output):
+    def check_sums(self, run):
+        output = run.stdout
         rows = [line.split() for line in output.splitlines() if re.match(r"[a-z]+ -?\d", line)]
         self.assertTrue(rows, output)
         (count,) = (int(row[1]) for row in rows if row[0] == "count")
         for name in ("sum", "all"):
             self.assertIn([name, str(count)], rows)
         of, most = ({row[1]: row[2] for row in rows if row[0] == name} for name in ("of", "most"))
-        self.assertEqual(of, most)
+        if " drops" not in run.stderr:
+            self.assertEqual(of, most)
+        for thread, count_of in of.items():  # an agent changes self->n in the thread, also if the record is lost
+            self.assertLessEqual(int(count_of), int(most[thread]))
         self.assertEqual(sum(map(int, of.values())), count)
         (zero,) = (row[1] for row in rows if row[0] == "zero")
         self.assertIn(["errors", zero], rows)
@@ -52,7 +56,7 @@ class Engines(dvmtest.PrivilegedTest):
         seconds = 3
         while True:
             run = self.run_for(seconds, *options)
-            count = self.check_sums(run.stdout)
+            count = self.check_sums(run)
             changed = re.search(r"(?m)^dvm: dt_clause_0: engine llvm after (\d+) firings$", run.stderr)
             if changed and 0 < int(changed.group(1)) < count:
                 return run
