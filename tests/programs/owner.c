@@ -1,6 +1,6 @@
 // Calls mark(n) as one user after another: after each call it sets its real user to 1000 + n and its group to 2000 + n, the nice
-// value of the thread to 1 + n, and the working directory. With a number as argument, so many children do this one after another;
-// with "thread", a thread does.
+// value of the thread to 1 + n, and the working directory. The program starts a session of its own. With a number as argument, so
+// many children do this one after another; with "thread", a thread does.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ static int work_beside_the_first_thread(void) {
 }
 
 int main(int argc, char** argv) {
+  if (setsid() < 0 && getsid(0) != getpid()) return 1;
   if (argc < 2) return work();
   if (strcmp(argv[1], "thread") == 0) return work_beside_the_first_thread();
   for (int left = atoi(argv[1]); left > 0; left--) {

@@ -29,7 +29,7 @@ class Owner(dvmtest.PrivilegedTest):
                 self.assertEqual(result.stdout.split(), ["0:0:0", "1:1000:2000", "2:1001:2001"], result.stderr)
 
     def test_numbers_and_directory_are_those_of_the_firing(self):
-        script = MARK + """ { printf("%d:%d:%d:%d:%d:%s ", arg0, curpsinfo->pr_uid, curpsinfo->pr_sid > 0, curlwpsinfo->pr_nice,
+        script = MARK + """ { printf("%d:%d:%d:%d:%d:%s ", arg0, curpsinfo->pr_uid, curpsinfo->pr_sid == pid, curlwpsinfo->pr_nice,
                                       curlwpsinfo->pr_pri, arg0 ? cwd : "-"); }"""
         for backend, mode in itertools.product(("uprobe", "agent", "breakpoint"), ("", " thread")):
             with self.subTest(backend + mode):
