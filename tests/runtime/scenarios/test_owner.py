@@ -31,10 +31,11 @@ class Owner(dvmtest.PrivilegedTest):
     def test_numbers_and_directory_are_those_of_the_firing(self):
         script = MARK + """ { printf("%d:%d:%d:%d:%d:%s ", arg0, curpsinfo->pr_uid, curpsinfo->pr_sid == pid, curlwpsinfo->pr_nice,
                                       curlwpsinfo->pr_pri, arg0 ? cwd : "-"); }"""
+        nice = os.nice(0)
         for backend, mode in itertools.product(("uprobe", "agent", "breakpoint"), ("", " thread")):
             with self.subTest(backend + mode):
                 result = dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", program("owner") + mode)
-                self.assertEqual(result.stdout.split(), ["0:0:1:20:120:-", "1:1000:1:21:121:/proc/sys", "2:1001:1:22:122:/proc"], result.stderr)
+                self.assertEqual(result.stdout.split(), [f"0:0:1:{20 + nice}:{120 + nice}:-", "1:1000:1:21:121:/proc/sys", "2:1001:1:22:122:/proc"], result.stderr)
 
     SLEEPER = "import os; print(os.getuid(), flush=True); input(); os.getppid(); input()"
 
