@@ -45,9 +45,10 @@ void append_dump_line(std::string& out, std::span<const std::byte> bytes, size_t
   out += '\n';
 }
 
-// width: of the column; negative: text stands at its right. A key is one line, whatever it has in it.
+// width: of the column; negative: text stands at its right. Of the control characters of a key, newlines and tabs are printed as
+// they are: scripts have headings for keys.
 void append_text(std::string& out, std::string_view given, int width, bool quiet, bool is_key) {
-  const std::string text = is_key ? printable(given) : std::string(given);
+  const std::string text = is_key ? printable(given, kLayout) : std::string(given);
   if (quiet) {
     out += text;
     return;

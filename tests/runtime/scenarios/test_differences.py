@@ -41,7 +41,7 @@ BEGIN = (
     ("The kernel's memory", "trace(sizeof (struct vmlinux`task_struct) > 1000);", "1"),
     ("`struct s { };`", "struct s { }; BEGIN trace(sizeof (struct s));", "0"),
     ("`__attribute__` with", "struct s { char c; int i; } __attribute__((packed)); BEGIN trace(sizeof (struct s));", "5"),
-    ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\\tb\\001 +1$")),
+    ("A string as a key", "@[\"a\\tb\\001\"] = count();", re.compile(r"^a\tb\\001 +1$")),
     ("`procsystime`", "self->start = 0; self->start = 0x100000001; trace(self->start);", "1"),
     ("`brk.d`", "self int endds; BEGIN self->endds = 0x7f0000001000; trace(0x7f0000001000 - self->endds);", "139637976727552"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),

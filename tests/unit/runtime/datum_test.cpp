@@ -57,6 +57,11 @@ TEST(Trace, FloatingPointIsNoInteger) {
   EXPECT_EQ(key(floating(0.25)), std::string(13, ' ') + "0.25");
 }
 
+TEST(Keys, NewlinesAndTabsAreNotEscaped) {
+  EXPECT_EQ(key(string("\n  a\tb")), "  \n  a\tb" + std::string(44, ' '));
+  EXPECT_EQ(key(string("a\033[1m")), "  a\\033[1m" + std::string(42, ' '));
+}
+
 TEST(Trace, QuietHasNoColumns) {
   EXPECT_EQ(traced(integer(-1, 4), true), "-1");
   EXPECT_EQ(traced(string("text"), true), "text");
