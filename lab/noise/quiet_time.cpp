@@ -5,18 +5,14 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <new>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "common/clock.h"
-#include "lab/noise/core_share.h"
 
 namespace dvm::lab::noise {
 
@@ -62,12 +58,6 @@ CoreState wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
-// The samples do not show by how much it may be too long.
-Middle not_quiet(Middle found) {
-  found.distance = std::max(found.distance, kTooLong * found.median);
-  return found;
-}
-
 // The median of the quickest fifth, with its error. At most half as many as were quiet count: a core that is quiet before and
 // after a sample may have been disturbed between.
 Middle quickest(std::vector<double> all, size_t quiet) {
@@ -82,17 +72,6 @@ Middle quickest(std::vector<double> all, size_t quiet) {
 
 QuietReadings expected;
 std::atomic<double> speed_of_all_times = 0;
-
-// The current speed. Disturbances make a chain longer. Takes 20 us.
-double core_speed() {
-  constexpr unsigned kTimes = 10;
-  constexpr int kTurns = 100;  // of ten steps
-  constexpr double kCyclesOfTurn =
-      10 * 3;  // three of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
-  uint64_t least = std::numeric_limits<uint64_t>::max();
-  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain(kTurns));
-  return kCyclesOfTurn * kTurns / static_cast<double>(std::max<uint64_t>(least, 1));
-}
 
 // A neighbour is rarely busy all the time.
 CoreGauge first_gauge() {
@@ -159,25 +138,24 @@ void QuietTime::add(const QuietSample& ns, double things) {
   if (things > 0) pieces_.push_back({{ns.value / things, ns.is_quiet}, things});
 }
 
+std::vector<double> QuietTime::values(bool only_quiet) const {
+  std::vector<double> values;
+  for (const Piece& piece : pieces_)
+    if (piece.is_quiet || !only_quiet) values.push_back(piece.value);
+  return values;
+}
+
 double QuietTime::usual() const {
-  std::vector<double> quiet, all;
-  for (const QuietSample& piece : pieces_) {
-    all.push_back(piece.value);
-    if (piece.is_quiet) quiet.push_back(piece.value);
-  }
-  return quiet.size() >= kFewestPieces ? noise::middle(std::move(quiet)).median : quickest(std::move(all), 0).median;
+  std::vector<double> quiet = values(true);
+  return quiet.size() >= kFewestPieces ? middle(std::move(quiet)).median : quickest(values(false), 0).median;
 }
 
 double QuietTime::each() const {
   const bool only_quiet = quiet_share() >= kEnough;
-  std::vector<Piece> counting = pieces_;
-  if (only_quiet) std::erase_if(counting, [](const Piece& piece) { return !piece.is_quiet; });
-  std::vector<double> each;
-  for (const Piece& piece : counting) each.push_back(piece.value);
-  const double most = kInterrupted * noise::middle(std::move(each)).median;
+  const double most = kInterrupted * middle(values(only_quiet)).median;
   double ns = 0, things = 0;
-  for (const Piece& piece : counting)
-    if (piece.value <= most) ns += piece.value * piece.things, things += piece.things;
+  for (const Piece& piece : pieces_)
+    if ((piece.is_quiet || !only_quiet) && piece.value <= most) ns += piece.value * piece.things, things += piece.things;
   return things > 0 ? ns / things : 0;
 }
 
@@ -219,9 +197,9 @@ void QuietSamples::add(const QuietTime& sample) {
 
 Middle QuietSamples::middle() const {
   const bool quiet = is_quiet();
-  const Middle found =
-      all_.size() < kManySamples ? quiet_middle(quiet ? quiet_ : all_) : quickest(all_, quiet ? quiet_.size() : 0);
-  return quiet ? found : not_quiet(found);
+  Middle found = all_.size() < kManySamples ? quiet_middle(quiet ? quiet_ : all_) : quickest(all_, quiet ? quiet_.size() : 0);
+  if (!quiet) found.distance = std::max(found.distance, kTooLong * found.median);  // the samples do not show by how much
+  return found;
 }
 
 Middle QuietSamples::plain_middle() const { return noise::middle(is_quiet() ? quiet_ : all_); }
@@ -232,10 +210,9 @@ double speed_of_times() { return speed_of_all_times; }
 double core_speed_over(unsigned long ns) {
   std::vector<double> speeds;
   const uint64_t end = read_clock(CLOCK_MONOTONIC) + ns;
-  do speeds.push_back(core_speed());
+  do speeds.push_back(read_core().speed);
   while (read_clock(CLOCK_MONOTONIC) < end);
-  std::nth_element(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2), speeds.end());
-  return speeds[speeds.size() / 2];
+  return middle(std::move(speeds)).median;
 }
 
 }  // namespace dvm::lab::noise

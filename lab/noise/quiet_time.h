@@ -83,6 +83,8 @@ class QuietTime {
   const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:
+  std::vector<double> values(bool only_quiet) const;  // of pieces
+
   std::vector<Piece> pieces_;
   QuietPiece piece_{CoreState{}};
 };
