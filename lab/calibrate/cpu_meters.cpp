@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
+#include <string>
 
 #include "lab/calibrate/live_run.h"
 #include "lab/noise/apart.h"
@@ -18,14 +20,18 @@ namespace {
 
 // Polls for the calls that a child makes in each millisecond before it sleeps. Waking up and handling the first firing is most of
 // a poll, and varies with what else wakes up on that CPU.
-class LooksOf {
+class Polls {
  public:
-  LooksOf(unsigned clauses, const Bench& bench, const vm::Profile& profile)
-      : one_(looked_for(clauses)), child_(or_throw(start_looping_child())), run_(one_, std::array{&child_}) {
-    firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
-    if (const vm::Price* handler = profile.find("source/pid_emulated/handler"_row))
-      firing_ += handler->m / profile.clock_hz * 1e9;
-    run_.start(or_throw(bench.compile(one_.script)));
+  // firing: ns of a firing in dvm.
+  Polls(const std::string& script, StubKind stub, LiveCase::By by, double firing, const Bench& bench)
+      : one_{.calls = {.stub = stub, .times = kBursts * kCalls, .rests = true},
+             .script = script,
+             .settings = {{"switchrate", "1h"}},
+             .by = by},
+        firing_(firing),
+        child_(or_throw(start_looping_child())),
+        run_(one_, std::array{&child_}) {
+    run_.start(or_throw(bench.compile(script)));
   }
   // Ns of a poll without its firings, as far as they are priced.
   LiveLooks sample(bool is_apart = true) {
@@ -37,27 +43,44 @@ class LooksOf {
   }
 
  private:
-  static LiveCase looked_for(unsigned clauses) {
-    constexpr uint64_t kBursts = 80, kCalls = 50;
-    LiveCase one{.calls = {.stub = StubKind::emulated, .times = kBursts * kCalls, .rests = true},
-                 .script = "calibrated:::entry { @ = count(); }",
-                 .settings = {{"switchrate", "1h"}}};
-    for (unsigned i = 1; i < clauses; i++)
-      one.script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
-    return one;
-  }
+  static constexpr uint64_t kBursts = 80, kCalls = 50;
 
   LiveCase one_;
+  double firing_;
   LoopingChild child_;
   LiveRun run_;
-  double firing_ = 0;
 };
+
+// Ns; 0: the row has no price.
+double ns_of(const vm::Profile& profile, Row row, double things = 0) {
+  const vm::Price* price = profile.find(row);
+  return price ? (price->m + things * price->n) / clocks_of_ns(profile) : 0;
+}
+
+Polls polls_of_clauses(unsigned clauses, const Bench& bench, const vm::Profile& profile) {
+  std::string script = "calibrated:::entry { @ = count(); }";
+  for (unsigned i = 1; i < clauses; i++) script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
+  const double firing = known_firings(script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
+  return Polls(script, StubKind::emulated, LiveCase::By::uprobe, firing + ns_of(profile, "source/pid_emulated/handler"_row),
+               bench);
+}
+
+// In clocks, of times that vary anyway.
+noise::Middle settled(Bench& bench, const char* series, const noise::QuietSamples& samples, const vm::Profile& profile) {
+  return noise::times(bench.book.settle_middle(series, samples.plain_middle(), samples.is_quiet()), clocks_of_ns(profile));
+}
+
+// whole: a poll for a clause. clause: a further one.
+void set_poll(vm::Profile& profile, Row row, const noise::Middle& whole, const noise::Middle& clause) {
+  const double n = std::max(clause.median, 0.0);
+  profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), clause.deviation())});
+}
 
 // The first firing of each clause in a poll finds it cache-cold. So a poll for many clauses is compared with the one just before
 // it for one clause; polls of another moment take half as long, or twice.
 void sample_looks(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 6, kClauses = 10;
-  LooksOf one(1, bench, profile), many(kClauses, bench, profile);
+  Polls one = polls_of_clauses(1, bench, profile), many = polls_of_clauses(kClauses, bench, profile);
   const unsigned wanted = kRuns * bench.samples;
   noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
   while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
@@ -66,17 +89,10 @@ void sample_looks(Bench& bench, vm::Profile& profile) {
     late.add({of_one.late, of_one.ns.is_quiet});  // who shares the core wakes dvm up later
     clause.add({(of_many.ns.value - of_one.ns.value) / (kClauses - 1), of_one.ns.is_quiet && of_many.ns.is_quiet});
   }
-  const auto settled = [&](const char* series, const noise::QuietSamples& samples) {
-    return noise::times(bench.book.settle_middle(series, samples.plain_middle(), samples.is_quiet()), clocks_of_ns(profile));
-  };
-  const noise::Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
-  const double n = std::max(each.median, 0.0);
-  const auto look_row = [&](Row row, const noise::Middle& whole) {
-    profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
-  };
-  look_row("consumer/look"_row, first);
-  look_row("consumer/look_shared"_row, settled("shared look", shared));
-  profile.set("consumer/late"_row, difference(lateness));
+  const noise::Middle each = settled(bench, "clause of a look", clause, profile);
+  set_poll(profile, "consumer/look"_row, settled(bench, "look", look, profile), each);
+  set_poll(profile, "consumer/look_shared"_row, settled(bench, "shared look", shared, profile), each);
+  profile.set("consumer/late"_row, difference(settled(bench, "late", late, profile)));
 }
 
 std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
@@ -89,44 +105,17 @@ void measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
   for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row}) profile.set(row, times(*context_switch, 2));
 }
 
-// Polls for records that an agent leaves, as above.
-class LaneLooks {
- public:
-  LaneLooks(const Bench& bench, const vm::Profile& profile)
-      : child_(or_throw(start_looping_child())), run_(one_, std::array{&child_}) {
-    const double ns = 1e9 / profile.clock_hz;
-    firing_ = known_firings(one_.script, bench, profile).m;
-    if (const vm::Price* read = profile.find("agent/lane/read"_row)) firing_ += (read->m + kRecordBytes * read->n) * ns;
-    run_.start(or_throw(bench.compile(one_.script)));
-  }
-  noise::QuietSample sample() {
-    const noise::CpuPlacement apart = noise::CpuPlacement::apart(child_.pid());
-    LiveLooks looks = run_.look();
-    return {std::max(looks.ns.value - looks.firings * firing_, 0.0), looks.ns.is_quiet};
-  }
-
- private:
-  static constexpr double kRecordBytes = 32;
-  LiveCase one_{.calls = {.stub = StubKind::framed, .times = 80 * 50, .rests = true},
-                .script = "calibrated:::entry { n[0] = 1; }",
-                .settings = {{"switchrate", "1h"}},
-                .by = LiveCase::By::agent};
-  LoopingChild child_;
-  LiveRun run_;
-  double firing_ = 0;  // ns of a firing in dvm
-};
-
-// A poll for uprobes says what each clause costs.
+// Polls for records that an agent leaves. A poll for uprobes says what each clause costs.
 void measure_lane_looks(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   constexpr unsigned kRuns = 6;
-  LaneLooks lanes(bench, profile);
+  constexpr double kRecordBytes = 32;
+  const std::string script = "calibrated:::entry { n[0] = 1; }";
+  const double firing = known_firings(script, bench, profile).m + ns_of(profile, "agent/lane/read"_row, kRecordBytes);
+  Polls lanes(script, StubKind::framed, LiveCase::By::agent, firing, bench);
   noise::QuietSamples looks(kRuns * bench.samples);
-  while (looks.wants_more()) looks.add(lanes.sample());
-  const noise::Middle look =
-      noise::times(bench.book.settle_middle("lane look", looks.plain_middle(), looks.is_quiet()), clocks_of_ns(profile));
+  while (looks.wants_more()) looks.add(lanes.sample().ns);
   const vm::Price* usual = profile.find("consumer/look"_row);
-  const double n = usual != nullptr ? usual->n : 0;
-  profile.set("consumer/look_lanes"_row, {std::max(look.median - n, 0.0), n, look.deviation()});
+  set_poll(profile, "consumer/look_lanes"_row, settled(bench, "lane look", looks, profile), {usual ? usual->n : 0, 0});
 }
 
 struct RestedCase {
@@ -191,9 +180,8 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   while (alone.wants_more() || both.wants_more())
     for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}})
       samples->add(run.sample(callers).thread);
-  const noise::Middle of_both = bench.book.settle_middle("ring both", both.plain_middle(), both.is_quiet()),
-                      of_alone = bench.book.settle_middle("ring alone", alone.plain_middle(), alone.is_quiet());
-  profile.set("ring/shared"_row, times(difference(of_both, of_alone), clocks_of_ns(profile)));
+  profile.set("ring/shared"_row,
+              difference(settled(bench, "ring both", both, profile), settled(bench, "ring alone", alone, profile)));
 }
 
 }  // namespace
