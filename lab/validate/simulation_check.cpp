@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/workload_naps.h"
@@ -25,22 +24,19 @@ constexpr SimulationPoint kPoints[] = {
 #include "lab/validate/simulation_points.def"
 };
 
-// In % of a CPU at the speed of the profile.
-double of_own_core(const SimulationResult& result, double share) { return 100 * share / result.machine.slowdown; }
+double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
 
-struct Figure {
-  std::string_view name, unit;
-  double (*simulated)(const SimulationResult& result);
-};
+// A sample of a point at its rate.
+struct Sample {
+  JobTimes untraced;
+  TracedJob traced;
+  double quiet = 0;  // share of dvm's polls, or of the calls
 
-constexpr Figure kFigures[] = {
-    {"fired", "/s", [](const SimulationResult& result) { return result.fired; }},
-    {"handled", "/s", [](const SimulationResult& result) { return result.handled; }},
-    {"ring drops", "/s", [](const SimulationResult& result) { return result.ring_drops; }},
-    {"other drops", "/s", [](const SimulationResult& result) { return result.dynamic_drops; }},
-    {"threads", "% of a CPU", [](const SimulationResult& result) { return of_own_core(result, result.thread_share); }},
-    {"dvm", "% of a CPU",
-     [](const SimulationResult& result) { return of_own_core(result, result.dvm_share + result.consumer_share); }},
+  double each_second(double number) const { return number / traced.times.wall * 1e9; }
+  double thread_share() const {
+    const JobTimes& times = traced.times;
+    return measured_share(times.cpu / times.wall, rate_of(times), untraced.cpu / untraced.wall, rate_of(untraced));
+  }
 };
 
 // The search for the rate at which drops begin.
@@ -56,27 +52,6 @@ bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpo
 
 Job job_of(const SimulationPoint& point, double rate, double seconds) {
   return {"paced", static_cast<long>(rate), 0, static_cast<long>(1000 * seconds), point.threads, point.keys};
-}
-
-double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
-
-// A sample of a point at its rate: figures in the order of kFigures.
-struct Sample {
-  std::array<double, std::size(kFigures)> figures;
-  double untraced_rate = 0;  // calls a second
-  double slowdown = 1;       // of the threads
-  double quiet = 0;          // share of dvm's polls, or of the calls
-};
-
-Sample sample_of(const JobTimes& untraced, const TracedJob& traced) {
-  const double wall = traced.times.wall, second = wall / 1e9;
-  const double threads =
-      measured_share(traced.times.cpu / wall, rate_of(traced.times), untraced.cpu / untraced.wall, rate_of(untraced));
-  return {{traced.times.calls / second, traced.handled / second, traced.lost / second, traced.unrecorded / second, 100 * threads,
-           100 * traced.dvm / wall},
-          rate_of(untraced),
-          traced.times.slowdown,
-          std::min(traced.quiet, traced.times.quiet)};
 }
 
 template <class Of>
@@ -125,20 +100,29 @@ class PointCheck {
   TracedJob trace(double rate, double seconds) const { return trace_job(*start(), job_of(point_, rate, seconds), child_); }
 
   Sample sample() const {
-    const JobTimes untraced = child_.run(job_of(point_, point_.rate, settings_.seconds));
-    return sample_of(untraced, trace(point_.rate, settings_.seconds));
+    Sample one{child_.run(job_of(point_, point_.rate, settings_.seconds)), trace(point_.rate, settings_.seconds)};
+    one.quiet = std::min(one.traced.quiet, one.traced.times.quiet);
+    return one;
   }
 
   // At full speed a thread would fire as often as it calls untraced.
   void check_figures() {
     const auto samples = noise::quietest<Sample>(settings_.samples, [&] { return sample(); });
-    const double untraced = middle_of(samples, [](const Sample& one) { return one.untraced_rate; }).median;
+    const double untraced = middle_of(samples, [](const Sample& one) { return rate_of(one.untraced); }).median;
     checked_.machine.rate = point_.rate > 0 ? point_.rate : untraced / point_.threads;
-    checked_.machine.slowdown = middle_of(samples, [](const Sample& one) { return one.slowdown; }).median;
+    checked_.machine.slowdown = middle_of(samples, [](const Sample& one) { return one.traced.times.slowdown; }).median;
     const SimulationResult result = simulate(model_, checked_.machine, buffers_, settings_.seconds);
-    for (size_t i = 0; i < std::size(kFigures); i++)
-      checked_.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
-                                  middle_of(samples, [&](const Sample& one) { return one.figures[i]; })});
+    const auto add = [&](std::string_view name, std::string_view unit, double simulated, const auto& measured) {
+      checked_.figures.push_back({name, unit, simulated, middle_of(samples, measured)});
+    };
+    add("fired", "/s", result.fired, [](const Sample& one) { return one.each_second(one.traced.times.calls); });
+    add("handled", "/s", result.handled, [](const Sample& one) { return one.each_second(one.traced.handled); });
+    add("ring drops", "/s", result.ring_drops, [](const Sample& one) { return one.each_second(one.traced.lost); });
+    add("other drops", "/s", result.dynamic_drops, [](const Sample& one) { return one.each_second(one.traced.unrecorded); });
+    const double percent = 100 / checked_.machine.slowdown;  // of a CPU at the speed of the profile
+    add("threads", "% of a CPU", percent * result.thread_share, [](const Sample& one) { return 100 * one.thread_share(); });
+    add("dvm", "% of a CPU", percent * (result.dvm_share + result.consumer_share),
+        [](const Sample& one) { return 100 * one.traced.dvm / one.traced.times.wall; });
   }
 
   void check_full() {
