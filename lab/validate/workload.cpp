@@ -82,24 +82,6 @@ namespace {
 constexpr int kNopBytes = 1;         // as in the header that dvm makes
 constexpr double kPieceNs = 50'000;  // at least, at full speed
 
-// The pieces that any thread has done.
-class Pieces {
- public:
-  void end(noise::QuietPiece& piece, long rounds, double ns) {
-    ns = std::max(ns, 0.0);
-    const noise::QuietSample taken = piece.end(ns);
-    const std::lock_guard<std::mutex> guard(lock_);
-    time_.add(taken, static_cast<double>(rounds)), as_it_was_ += ns;
-  }
-  const noise::QuietTime& time() const { return time_; }
-  double slowdown(double each) const { return each > 0 ? as_it_was_ / time_.things() / each : 1; }
-
- private:
-  std::mutex lock_;
-  noise::QuietTime time_;
-  double as_it_was_ = 0;  // ns, at the speed that the core had
-};
-
 double cpu_time() { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID)); }
 
 // Time that reading the clock adds to a piece: the shortest of several readings.
@@ -112,6 +94,30 @@ double time_of_clock() {
   return least;
 }
 
+// The pieces that any thread has done.
+class Pieces {
+ public:
+  // Does a piece, and returns its ns.
+  template <class Work>
+  double add(noise::QuietPiece& piece, long rounds, const Work& work) {
+    const double begin = cpu_time();
+    work();
+    const double ns = std::max(cpu_time() - begin - of_clock_, 0.0);
+    const noise::QuietSample taken = piece.end(ns);
+    const std::lock_guard<std::mutex> guard(lock_);
+    time_.add(taken, static_cast<double>(rounds)), as_it_was_ += ns;
+    return ns;
+  }
+  const noise::QuietTime& time() const { return time_; }
+  double slowdown(double each) const { return each > 0 ? as_it_was_ / time_.things() / each : 1; }
+
+ private:
+  const double of_clock_ = time_of_clock();
+  std::mutex lock_;
+  noise::QuietTime time_;
+  double as_it_was_ = 0;  // ns, at the speed that the core had
+};
+
 struct JobOrder {
   char name[32];
   long rounds, burst, period;  // of paced: calls a second of each thread, nothing, ms
@@ -123,16 +129,12 @@ using Rounds = void (*)(long rounds);
 // At full speed, pieces become longer until they are long enough. In bursts, going to sleep and waking up are no part of a piece,
 // because their cost depends on the machine.
 void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
-  const double of_clock = time_of_clock();
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   noise::QuietPiece piece;
   for (long size = order.burst > 0 ? order.burst : 1, left = order.rounds; left > 0;) {
     const long some = std::min(left, size);
     if (order.burst > 0) piece = noise::QuietPiece();
-    const double begin = cpu_time();
-    job(some);
-    const double ns = cpu_time() - begin - of_clock;
-    pieces.end(piece, some, ns);
+    const double ns = pieces.add(piece, some, [&] { job(some); });
     left -= some;
     if (order.burst > 0)
       sleep_until(next += static_cast<uint64_t>(order.period));
@@ -150,12 +152,11 @@ class PacedThread {
 
   void run(Pieces& pieces) {
     const uint64_t begin = read_clock(CLOCK_MONOTONIC), end = begin + static_cast<uint64_t>(order_.period) * 1'000'000;
-    const double of_clock = time_of_clock();
     prctl(PR_SET_TIMERSLACK, 1ul);
     state_ += reinterpret_cast<uintptr_t>(this);  // threads differ
     for (uint64_t at = begin; at < end; at = read_clock(CLOCK_MONOTONIC)) {
       const long due = rate_ == 0 ? most() : static_cast<long>(static_cast<double>(at - begin) * rate_ / 1e9) - done_;
-      if (const long some = std::min(due, most()); some > 0) call(some, of_clock, pieces);
+      if (const long some = std::min(due, most()); some > 0) call(some, pieces);
       if (rate_ == 0) continue;
       sleep_until(std::max(begin + static_cast<uint64_t>(static_cast<double>(done_ + 1) * 1e9 / rate_) + 1, at + nap()));
     }
@@ -178,13 +179,12 @@ class PacedThread {
     return state_;
   }
   // Each key as likely as another.
-  void call(long count, double of_clock, Pieces& pieces) {
+  void call(long count, Pieces& pieces) {
     const auto keys = static_cast<unsigned long>(std::max(order_.keys, 1l));
     noise::QuietPiece piece;
-    const double begin = cpu_time();
-    for (long i = 0; i < count; i++) workload_paced(random() % keys);
-    const double ns = cpu_time() - begin - of_clock;
-    pieces.end(piece, count, ns);
+    pieces.add(piece, count, [&] {
+      for (long i = 0; i < count; i++) workload_paced(random() % keys);
+    });
     done_ += count;
   }
 
