@@ -80,18 +80,15 @@ double sample_tick(const dif::Program& program, uint64_t firings) {
   LiveRun run(one, {});
   run.start(program);
   Handle& handle = run.handle();
-  const uint64_t first = handle.account().events;
   noise::QuietTime time;
-  bool goes_on = true;
-  uint64_t last = first;
-  for (time.begin(); goes_on && last - first < firings;) {
+  time.begin();
+  for (uint64_t seen = handle.account().events, end = seen + firings; seen < end;) {
     const uint64_t used = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    goes_on = handle.work();
+    if (!handle.work()) throw Error{"the timer stopped"};
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
-    const uint64_t before = std::exchange(last, handle.account().events);
-    time.end(taken, static_cast<double>(last - before));
+    const uint64_t before = std::exchange(seen, handle.account().events);
+    time.end(taken, static_cast<double>(seen - before));
   }
-  if (last - first < firings) throw Error{"the timer stopped"};
   return time.usual();
 }
 
@@ -139,7 +136,7 @@ class SourceMeter {
 
   void set_stages(const noise::Middle& plain, const LiveFigures& traced) {
     const vm::Price all = difference(traced.thread, plain);
-    vm::Price capture = difference(traced.thread, live("bare", {calls_, script(), {}, true}).thread);
+    vm::Price capture = difference(traced.thread, live("bare", {calls_, script(), {}, LiveCase::By::counter}).thread);
     capture.m = std::min(capture.m, all.m);
     double resume = 0;
     if (source_.stamp != nullptr) {
@@ -192,19 +189,16 @@ class SourceMeter {
   std::optional<LoopingChild> child_;
 };
 
-std::vector<Row> rows_of(const LiveSource& one) {
-  std::vector<Row> rows = {row_of(one.source, FlowStage::handler)};
-  if (one.source == PricedSource::tick) return rows;
-  rows.push_back(row_of(one.source, FlowStage::trigger));
-  if (!one.is_shared) rows.push_back(row_of(one.source, FlowStage::capture));
-  if (one.stamp != nullptr) rows.push_back(row_of(one.source, FlowStage::resume));
-  return rows;
-}
-
 std::vector<Row> source_rows(std::span<const LiveSource> sources) {
   std::vector<Row> rows;
-  for (const LiveSource& source : sources)
-    for (const Row row : rows_of(source)) rows.push_back(row);
+  for (const LiveSource& one : sources) {
+    const auto add_if = [&](bool has, FlowStage stage) {
+      if (has) rows.push_back(row_of(one.source, stage));
+    };
+    const bool is_tick = one.source == PricedSource::tick;
+    add_if(true, FlowStage::handler), add_if(!is_tick, FlowStage::trigger);
+    add_if(!is_tick && !one.is_shared, FlowStage::capture), add_if(one.stamp != nullptr, FlowStage::resume);
+  }
   return rows;
 }
 
@@ -212,7 +206,7 @@ std::vector<Row> source_rows(std::span<const LiveSource> sources) {
 void measure_sources(std::span<const LiveSource> sources, Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
-    if (only && !has_row(rows_of(sources[i]), *only)) continue;
+    if (only && !has_row(source_rows(sources.subspan(i, 1)), *only)) continue;
     const Status measured = caught([&] { SourceMeter(sources[i], bench, profile).measure(); });
     if (only) return or_throw(measured);
     if (!measured)

@@ -30,7 +30,7 @@ constexpr uint64_t kFew = 100, kMany = 2100;  // calls whose firings are handled
 constexpr unsigned kDrains = 4;               // of both, a sample
 
 std::unique_ptr<Instrument> make_instrument(const LiveCase& one, const dif::Options& options) {
-  if (one.is_counted_only) return make_counting_instrument();
+  if (one.by == LiveCase::By::counter) return make_counting_instrument();
   if (one.by == LiveCase::By::timer) return make_timer_instrument();
   if (one.by == LiveCase::By::uprobe) return make_uprobe_instrument();
   return make_agent_instrument(static_cast<size_t>(options[dif::Option::ringsize]), false);
@@ -38,7 +38,7 @@ std::unique_ptr<Instrument> make_instrument(const LiveCase& one, const dif::Opti
 
 // The file of a child, which is dvm's own. An agent is told the name by which the child has it mapped.
 std::string path_of(pid_t pid, LiveCase::By by) {
-  if (const auto objects = mapped_objects(pid); objects && by != LiveCase::By::uprobe)
+  if (const auto objects = mapped_objects(pid); objects && by >= LiveCase::By::agent)
     for (const MappedObject& object : *objects)
       if (object.is_program) return object.open_path;
   return fmt::format("/proc/{}/exe", pid);
@@ -141,13 +141,13 @@ bool LiveRun::work(noise::QuietTime& looked) {
   return goes_on;
 }
 
-std::string LiveRun::stop() {
+void LiveRun::stop() {
   or_throw(handle_->stop());
   if (const uint64_t lost = handle_->drops(); lost != 0) throw Error{fmt::format("{} firings were lost", lost)};
   std::string text(static_cast<size_t>(std::max(std::ftell(messages_.get()), 0L)), '\0');
   std::rewind(messages_.get());
   text.resize(std::fread(text.data(), 1, text.size(), messages_.get()));
-  return text;
+  if (text.find("error") != std::string::npos) throw Error{text};
 }
 
 void LiveRun::call(size_t callers) {
@@ -230,7 +230,7 @@ noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, c
 LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
   const dif::Program program = or_throw(bench.compile(one.script));
   const bool is_loop = one.calls.stub == StubKind::loop;
-  const bool is_drained = !is_loop && !one.is_counted_only && one.by != LiveCase::By::agent_in_thread;
+  const bool is_drained = !is_loop && one.by != LiveCase::By::counter && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
   noise::QuietSamples looked(bench.samples), thread = is_loop ? looked : bench.book.samples_of(of_thread, bench.samples);
   Drains drains(series, bench);
@@ -248,8 +248,7 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
     if (is_drained) drains.add(run);
   }
   if (!is_sure) {
-    const std::string stopped = run.stop();
-    if (stopped.find("error") != std::string::npos) throw Error{stopped};
+    run.stop();
     for (const dif::AggregationDesc& aggregation : program.aggregations)
       for (AggregatedKey& key : run.handle().aggregated(aggregation.id))
         if (figures.buckets.empty()) figures.buckets = std::move(key.state);

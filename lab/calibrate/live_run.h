@@ -22,10 +22,10 @@ double cpus();
 struct LiveCase {
   StubCalls calls;
   std::string script;
-  Settings settings = {};        // options
-  bool is_counted_only = false;  // the kernel counts the firings; no clause ever runs
-  // What makes the probes fire; in_thread: dvm's part does not matter.
-  enum class By : uint8_t { uprobe, timer, agent, agent_in_thread };
+  Settings settings = {};  // options
+  // What makes the probes fire. counter: the kernel counts the firings; no clause ever runs. in_thread: dvm's part does not
+  // matter.
+  enum class By : uint8_t { uprobe, counter, timer, agent, agent_in_thread };
   By by = By::uprobe;
   uint64_t warmed = 0;  // calls before anything is timed; of a script that leaves records in the lane of the thread
 };
@@ -58,8 +58,8 @@ class LiveRun {
   noise::QuietSample drain(uint64_t calls);
   // The first child makes the case's calls, and dvm polls as in any run.
   LiveLooks look();
-  // After the last sample: throws if firings were lost. Returns dvm's messages.
-  std::string stop();
+  // After the last sample: throws if firings were lost, or dvm reported an error.
+  void stop();
   runtime::Handle& handle() { return *handle_; }
 
  private:
