@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "dvm/dif/leaves_record.h"
 #include "dvm/dif/text.h"
 #include "runtime/consumer/aggregation_table.h"
 #include "runtime/consumer/errors.h"
@@ -99,14 +100,6 @@ void describe(Json& object, const PrintedAggregations& printed, const MadePrinte
 
 }  // namespace
 
-bool has_record(const dif::EcbDesc& clause) {
-  const auto leaves = [](const dif::ActDesc& action) {
-    const dif::ActionInfo* row = dif::find_action(action.kind);
-    return row && row->when != dif::ActionTime::probe;
-  };
-  return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), leaves);
-}
-
 // Behind all others, so that their numbers stay.
 dif::Program with_times(dif::Program program) {
   dif::ActDesc time;
@@ -116,7 +109,7 @@ dif::Program with_times(dif::Program program) {
   difo = *dif::assemble("ldgs walltimestamp, %r1\nret %r1\n");
   difo.result = {dif::TypeKind::integer, true, false, 8, "int64_t"};
   for (dif::EcbDesc& clause : program.clauses)
-    if (has_record(clause)) clause.actions.push_back(time);
+    if (leaves_record(clause)) clause.actions.push_back(time);
   return program;
 }
 

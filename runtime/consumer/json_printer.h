@@ -15,8 +15,6 @@
 
 namespace dvm::runtime {
 
-// True if a firing of the clause leaves a record that the consumer shows.
-bool has_record(const dif::EcbDesc& clause);
 // Adds the time of the firing to every record of the program, for JSON.
 dif::Program with_times(dif::Program program);
 

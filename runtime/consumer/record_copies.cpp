@@ -2,6 +2,7 @@
 
 #include "runtime/consumer/record_copies.h"
 
+#include "dvm/dif/leaves_record.h"
 #include "dvm/dif/text.h"
 #include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/typed.h"
@@ -38,7 +39,7 @@ dif::Program with_origins(dif::Program program) {
       recorded(kThread, "ldgs pid, %r1\nsetx 32, %r2\nsll %r1, %r2, %r1\nldgs tid, %r2\nor %r1, %r2, %r1\nret %r1\n", word),
       recorded(kName, "ldgs execname, %r1\nret %r1\n", name)};
   for (dif::EcbDesc& clause : program.clauses)
-    if (has_record(clause)) clause.actions.insert(clause.actions.end(), origin.begin(), origin.end());
+    if (leaves_record(clause)) clause.actions.insert(clause.actions.end(), origin.begin(), origin.end());
   return program;
 }
 

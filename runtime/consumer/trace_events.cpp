@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "dvm/dif/leaves_record.h"
 #include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/json_value.h"
 
@@ -127,7 +128,7 @@ bool TraceEvents::records_return_of(const Probe& entry) {
   const auto [known, is_new] = is_paired_.try_emplace(&entry);
   if (!is_new) return known->second;
   const auto function_of = [](const Probe& probe) { return Function{probe.provider, probe.module, probe.function}; };
-  const auto records = [](const Ecb* ecb) { return has_record(ecb->plan->desc); };
+  const auto records = [](const Ecb* ecb) { return leaves_record(ecb->plan->desc); };
   for (; looked_at_ < enabling_.probes().size(); looked_at_++) {
     const ProbeEcbs& one = enabling_.probes()[looked_at_];
     if (one.probe->name == "return" && std::any_of(one.ecbs.begin(), one.ecbs.end(), records))

@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/leaves_record.h"
 #include "dvm/vm/operands.h"
 
 namespace dvm::runtime {
@@ -35,11 +34,6 @@ vm::CostRange kept(Prices& prices, const KeptRows& rows, const dif::Difo& difo) 
   return sum;
 }
 
-// Of a stack: what rows are priced by that make one. 0: as many as an option says, which are more than are expected.
-double frames_of(const Prices& prices, const dif::RecDesc& value) {
-  return value.frames == 0 ? prices.sizes().frames : std::min<double>(prices.sizes().frames, value.frames);
-}
-
 // Takes the counts of the next DIFO.
 std::span<const vm::InstructionCount> take(ClauseCounts& instructions) {
   if (instructions.empty()) return {};
@@ -53,7 +47,7 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
                    std::span<const vm::InstructionCount> instructions) {
   vm::CostRange sum = prices.of(value.difo, instructions);
   if (value.made_by != dif::Action::expression && value.made_by != action.kind)
-    sum += always(prices.of(row_of(value.made_by), frames_of(prices, value)));
+    sum += always(prices.of(row_of(value.made_by), frames_of(prices.sizes(), value)));
   return sum;
 }
 
@@ -68,7 +62,7 @@ double constant_of(const dif::Difo& difo) {
 double things_of(const Prices& prices, const dif::ActDesc& action, double committed) {
   if (action.kind == dif::Action::commit) return committed;
   if (action.kind == dif::Action::chill) return action.args.empty() ? 0 : constant_of(action.args.front().difo);
-  return action.args.empty() ? 0 : frames_of(prices, action.args.front());
+  return action.args.empty() ? 0 : frames_of(prices.sizes(), action.args.front());
 }
 
 vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts& instructions) {
@@ -192,14 +186,6 @@ double ring_bytes(const CaptureNeeds& needs, double string) {
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {
   return clause.predicate ? prices.of(clause.predicate->difo, take(instructions)) : vm::CostRange{};
-}
-
-bool leaves_record(const dif::EcbDesc& clause) {
-  const auto records = [](const dif::ActDesc& action) {
-    const dif::ActionInfo* info = dif::find_action(action.kind);
-    return info && info->when != dif::ActionTime::probe;
-  };
-  return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), records);
 }
 
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions) {

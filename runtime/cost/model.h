@@ -32,6 +32,12 @@ inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, co
   return source + prepare_machine + prepare_ecb.times(ecbs);
 }
 
+// The frames of a value that is a stack, by which its rows are priced. One that says no number has as many as an option allows,
+// which are more than are expected.
+inline double frames_of(const vm::Sizes& sizes, const dif::RecDesc& value) {
+  return value.frames == 0 ? sizes.frames : std::min<double>(sizes.frames, value.frames);
+}
+
 // Part of stage 2: capturing the data that the clauses of a live firing need (captures.def). Strings and stacks have their
 // expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code. at: the site, whose kind decides what
 // is captured of the process itself. Without it, that has no price: an agent asks by system calls, which were not measured.
@@ -53,8 +59,6 @@ using ClauseCounts = std::span<const vm::InstructionCounts>;
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions = {});
 // (3). committed: bytes that a commit() finds in its speculation.
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions = {});
-// True if the clause leaves a record for the consumer: it records a value, or has no actions at all.
-bool leaves_record(const dif::EcbDesc& clause);
 
 // Equation (4). Prob_i is the fraction of firings whose predicate holds. Without a predicate, pred_i is 0 and Prob_i is 1. In the
 // cheapest firing no predicate holds, in the most expensive one all do.

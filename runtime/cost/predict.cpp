@@ -8,10 +8,9 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
+#include "dvm/dif/leaves_record.h"
 #include "dvm/vm/body.h"
 #include "runtime/cost/agent_cost.h"
-#include "runtime/cost/assumptions.h"
-#include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/probe/body.h"
@@ -37,8 +36,7 @@ void add_values(RecordShape& record, const dif::ActDesc& action, double string, 
 double things_of(dif::Action kind, const dif::ActDesc& action, const dif::RecDesc* value, const PredictOptions& options) {
   if (!action.aggregations.empty()) return options.keys;
   if (value == nullptr) return 0;
-  if (kind == dif::Action::ustack)
-    return value->frames == 0 ? options.sizes.frames : std::min<double>(options.sizes.frames, value->frames);
+  if (kind == dif::Action::ustack) return frames_of(options.sizes, *value);
   return value->difo.result.kind == dif::TypeKind::bytes ? value->difo.result.size : 0;
 }
 
@@ -59,8 +57,7 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOpt
   if (!leaves_record(clause)) return record;
   record.bytes = kRecordHead;
   for (const dif::ActDesc& action : clause.actions) {
-    const dif::ActionInfo* info = dif::find_action(action.kind);
-    if (!info || info->when == dif::ActionTime::probe) continue;
+    if (!leaves_record(action)) continue;
     record.optional.push_back({"consumer/action"_row});
     add_steps(record, action, options);
     if (dif::keeps_values(action.kind)) add_values(record, action, string, options.digits);

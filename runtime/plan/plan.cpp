@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/leaves_record.h"
 #include "dvm/dif/return_of.h"
 #include "dvm/dif/variable.h"
 
@@ -71,11 +72,6 @@ uint32_t lay_out(std::vector<ActionPlan>& actions) {
     }
   }
   return static_cast<uint32_t>((at + 7) & ~uint64_t{7});
-}
-
-bool leaves_record(const dif::ActDesc& action) {
-  const dif::ActionInfo* info = dif::find_action(action.kind);
-  return info && info->when != dif::ActionTime::probe;
 }
 
 bool is_supported(dif::Action kind) {
@@ -232,9 +228,7 @@ Status ClausePlanner::plan(EcbPlan& plan) {
   }
   const uint32_t size = lay_out(plan.actions);
   if (size == 0) return Error{"its record would be too large"};
-  const bool records =
-      plan.desc.actions.empty() || std::any_of(plan.desc.actions.begin(), plan.desc.actions.end(), leaves_record);
-  plan.record_size = records ? size : 0;
+  plan.record_size = leaves_record(plan.desc) ? size : 0;
   sum_up(plan);
   plan.difos = std::move(difos_);
   plan.aggregations = std::move(aggregations_);
