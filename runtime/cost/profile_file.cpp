@@ -39,13 +39,6 @@ Error error_at(std::string_view text, const std::string& file, size_t byte, cons
                       std::min(column, shown.size()) + 1)};
 }
 
-// Rows that only earlier versions measured.
-bool is_dropped(std::string_view row) {
-  constexpr std::string_view kDropped[] = {"key/first", "key/far",       "tuple/first",
-                                           "tuple/far", "record/rested", "prepare/predicate"};
-  return std::any_of(std::begin(kDropped), std::end(kDropped), [&](std::string_view one) { return row.ends_with(one); });
-}
-
 // Whether n counts variables that exist, of those that are looked up: finding one may cost less than finding none.
 bool counts_found(std::string_view row) {
   return std::any_of(dif::kOpcodes.begin(), dif::kOpcodes.end(), [row](const dif::OpcodeInfo& opcode) {
@@ -165,7 +158,7 @@ class Parsing {
     read_part("spread", price.spread, 0);
     if (known_.contains(row))
       profile_.set(vm::RowName::of_table(row), price);
-    else if (!is_dropped(row))
+    else
       warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", file_, row));
   }
 

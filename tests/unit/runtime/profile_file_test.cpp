@@ -136,16 +136,6 @@ TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
   EXPECT_NE(warnings[0].find("opcode/fma"), std::string::npos);
 }
 
-TEST(ProfileFile, DroppedRowsOfOldProfilesAreIgnored) {
-  std::vector<std::string> warnings;
-  const auto profile = parse_profile(
-      with_prices("{\"key\": {\"any\": {\"m\": 1}, \"far\": {\"m\": 2}}, \"llvm\": {\"tuple\": {\"first\": {\"m\": 3}}}}"),
-      "p.json", warnings);
-  ASSERT_TRUE(profile);
-  EXPECT_EQ(profile->prices().size(), 1u);
-  EXPECT_TRUE(warnings.empty());
-}
-
 TEST(ProfileFile, ThePublishedOneIsRead) {
   std::ifstream file(DVM_SOURCE_DIR "/runtime/cost/profiles/pentium4-1700.json");
   std::stringstream text;
