@@ -1,0 +1,127 @@
+// Instruments capture of a firing what the column `reads` of variables.def says, and nothing else. So the value of a built-in
+// variable depends on no other part of the firing, and only variables of the thread or its process ask the host.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "dvm/dif/firing_part.h"
+#include "dvm/dif/variable.h"
+#include "dvm/vm/engine.h"
+#include "tests/unit/vm/assembled.h"
+
+namespace dvm::vm {
+namespace {
+
+using enum dif::FiringPart;
+using dif::FiringPart;
+
+constexpr FiringPart kParts[] = {argument, goroutine, time,  vtime,     thread,        cpu,         comm,
+                                 error,    caller,    stack, registers, kernel_caller, kernel_stack};
+
+bool has(FiringPart parts, FiringPart part) { return (static_cast<unsigned>(parts) & static_cast<unsigned>(part)) != 0; }
+
+// Notes that it was asked about the process.
+class AskedHost final : public Host {
+ public:
+  bool was_asked = false;
+
+  bool read(uint64_t, std::span<std::byte>) noexcept override { return ask(false); }
+  std::ptrdiff_t read_string(uint64_t, std::span<char>) noexcept override { return ask(-1); }
+  int32_t ppid() noexcept override { return ask(1); }
+  int64_t uid() noexcept override { return ask(2); }
+  int64_t gid() noexcept override { return ask(3); }
+  int64_t process_number(uint64_t) noexcept override { return ask(4); }
+  std::string_view command_line() noexcept override { return ask(std::string_view("true")); }
+  std::string_view working_directory() noexcept override { return ask(std::string_view("/")); }
+  std::string_view root_directory() noexcept override { return ask(std::string_view("/")); }
+  int64_t file_number(uint64_t) noexcept override { return ask(5); }
+  std::string_view file_text(uint64_t) noexcept override { return ask(std::string_view("text")); }
+  int32_t chip_of(int32_t of) noexcept override { return of; }
+  int32_t node_of(int32_t of) noexcept override { return of; }
+
+ private:
+  template <class Value>
+  Value ask(Value answer) {
+    was_asked = true;
+    return answer;
+  }
+};
+
+// A firing, parts of which can be changed.
+class ChangedFiring {
+ public:
+  explicit ChangedFiring(FiringPart part) {
+    firing_.provider = firing_.module = firing_.function = firing_.name = "name";
+    change(part);
+    firing_.execname = comm_;
+    firing_.registers = {(1u << registers_.size()) - 1, registers_};
+    firing_.stack = std::span(stack_).first(frames_), firing_.kernel_stack = std::span(kernel_stack_).first(kernel_frames_);
+  }
+  const Firing& get() const { return firing_; }
+
+ private:
+  void change(FiringPart part) {
+    if (part == argument) std::fill_n(firing_.args.begin(), 10, 1);
+    if (part == goroutine) firing_.args[10] = 1;
+    if (part == time) firing_.timestamp = firing_.walltimestamp = 1;
+    if (part == vtime) firing_.vtimestamp = 1;
+    if (part == thread) firing_.pid = firing_.tid = 1;
+    if (part == cpu) firing_.cpu = 1;
+    if (part == comm) comm_ = "other";
+    if (part == error) firing_.error_number = 1;
+    if (part == caller) stack_[0] = stack_[1] = 7;
+    if (part == stack) frames_ = 4;
+    if (part == registers) registers_.fill(7);
+    if (part == kernel_caller) kernel_stack_[0] = kernel_stack_[1] = 7;
+    if (part == kernel_stack) kernel_frames_ = 4;
+  }
+
+  Firing firing_;
+  std::string comm_ = "comm";
+  std::array<uint64_t, 21> registers_{};
+  std::array<uint64_t, 4> stack_ = {1, 2, 3, 4}, kernel_stack_ = {1, 2, 3, 4};
+  size_t frames_ = 3, kernel_frames_ = 3;
+};
+
+// The value of a variable in a firing whose part is changed, as a text.
+std::string value_of(const dif::BuiltInInfo& variable, FiringPart changed, AskedHost& host) {
+  const bool is_array = variable.kind == dif::BuiltInKind::array;
+  const std::string name(variable.name);
+  auto verified =
+      verify(dif::test::assembled(is_array ? "ldga " + name + ", %r0, %r1\nret %r1\n" : "ldgs " + name + ", %r1\nret %r1\n"));
+  if (!std::holds_alternative<VerifiedDifo>(verified)) return "refused";
+  const auto prepared = prepare_interp(std::get<VerifiedDifo>(std::move(verified)), CostPolicy::none);
+  VariableState variables({}, {});
+  MachineState state(variables, {});
+  const ChangedFiring firing(changed);
+  state.begin_firing(firing.get(), host);
+  const uint64_t value = prepared->run(state);
+  if (variable.type != "string") return std::to_string(value);
+  std::string text(64, '\0');
+  EXPECT_TRUE(state.copy_string(value, std::as_writable_bytes(std::span(text)))) << name;
+  return text;
+}
+
+TEST(VariableReads, ValuesDependOnNoOtherPart) {
+  unsigned depending = 0;
+  for (const dif::BuiltInInfo& variable : dif::kBuiltIns) {
+    if (variable.family == dif::VariableFamily::none) continue;
+    AskedHost host;
+    const std::string usual = value_of(variable, nothing, host);
+    EXPECT_TRUE(!host.was_asked || has(variable.reads, thread)) << variable.name << " asks about the process";
+    for (const FiringPart part : kParts) {
+      const bool differs = value_of(variable, part, host) != usual;
+      EXPECT_TRUE(!differs || has(variable.reads, part)) << variable.name << " reads part " << static_cast<unsigned>(part);
+      depending += differs;
+    }
+  }
+  EXPECT_GT(depending, 25u);  // firings do differ
+}
+
+}  // namespace
+}  // namespace dvm::vm
