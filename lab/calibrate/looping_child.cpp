@@ -14,7 +14,6 @@
 #include "common/clock.h"
 #include "common/sleep_until.h"
 #include "lab/noise/interrupt_time.h"
-#include "lab/noise/quiet_time.h"
 #include "runtime/symbol/maps.h"
 
 // What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns

@@ -3,7 +3,6 @@
 #include "lab/calibrate/quiet_looks.h"
 
 #include "common/clock.h"
-#include "lab/noise/quiet_time.h"
 #include "runtime/cost/profile_file.h"
 #include "runtime/instrument/pace.h"
 

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <thread>
 
 #include "common/clock.h"

@@ -15,10 +15,8 @@
 //
 // Threads and dvm share the CPUs as under a fair scheduler. The threads' own work is unknown and costs nothing here.
 
-#include <string>
 #include <vector>
 
-#include "dvm/vm/profile.h"
 #include "runtime/buffer/principal_buffer.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/table_uses.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
@@ -78,14 +77,12 @@ Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table,
 void LedgerPricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
   using Table = vm::DifRow::Table;
   for (size_t i = 1; i < counts.opcodes.size(); i++) {
-    const uint64_t own = counts.opcodes[i].count - counts.elsewhere[i];
-    if (own != 0) add(to, row_at(Table::opcode, i), own, counts.opcodes[i].units - counts.variants[i].units);
-    if (counts.variants[i].count != 0) add(to, row_at(Table::variant, i), counts.variants[i]);
+    const vm::Tally &all = counts.opcodes[i], &variant = counts.variants[i];
+    add(to, row_at(Table::opcode, i), all.count - counts.elsewhere[i], all.units - variant.units);
+    add(to, row_at(Table::variant, i), variant);
   }
-  for (size_t i = 0; i < counts.variables.size(); i++)
-    if (counts.variables[i].count != 0) add(to, row_at(Table::variable, i), counts.variables[i]);
-  for (size_t i = 0; i < counts.subroutines.size(); i++)
-    if (counts.subroutines[i].count != 0) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
+  for (size_t i = 0; i < counts.variables.size(); i++) add(to, row_at(Table::variable, i), counts.variables[i]);
+  for (size_t i = 0; i < counts.subroutines.size(); i++) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
   for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::StringPlace>(i)), counts.strings[i]);
   add(to, "tuple/integer"_row, counts.key_values);
   add(to, "tuple/string"_row, counts.key_references);

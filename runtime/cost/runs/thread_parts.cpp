@@ -13,7 +13,6 @@
 #include "runtime/cost/agent_cost.h"
 #include "runtime/cost/runs/agent_ways.h"
 #include "runtime/instrument/agent/foresee.h"
-#include "runtime/instrument/capture.h"
 #include "runtime/instrument/instrument.h"
 
 namespace dvm::runtime {
