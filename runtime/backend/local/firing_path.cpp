@@ -128,8 +128,7 @@ std::vector<ProcessChange> FiringPath::take_changes() {
   return taken;
 }
 
-void FiringPath::fire_begin(const std::optional<Moment>& moment) {
-  fire_own("BEGIN", moment);
+void FiringPath::begin() {
   tell_globals();
   if (!config_.is_replay) begun_ = read_clock(CLOCK_MONOTONIC);
 }

@@ -44,8 +44,8 @@ class FiringPath final : public EventSink {
   bool has_ended() const noexcept override { return context_.activity != Activity::active; }
   std::vector<ProcessChange> take_changes();
 
-  // Fires BEGIN. Earlier firings of other probes are dropped.
-  void fire_begin(const std::optional<Moment>& moment);
+  // Call after BEGIN has fired. Earlier firings of other probes are dropped.
+  void begin();
   // Fires dvm's own probe of this name. moment: the time of the firing; nothing: now.
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
   // Ends tracing if the buffer of a CPU is filled. As in DTrace, other CPUs go on until this is noticed.

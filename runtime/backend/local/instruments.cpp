@@ -278,6 +278,11 @@ std::vector<std::string> Instruments::take_notes() {
   return all;
 }
 
+void Instruments::collect() {
+  for (Instrument* instrument : active_)
+    if (Merges* kept = instrument->abilities().merges) kept->collect();
+}
+
 void Instruments::begin() {
   for (Instrument* instrument : active_)
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->begin();

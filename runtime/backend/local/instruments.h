@@ -60,7 +60,8 @@ class Instruments final : public FollowsProcesses,
   std::vector<std::string> take_notes() override;
   // Visits the aggregations of clauses that run where their probes fire.
   void visit(const Visit& each) const override;
-  void begin();              // call after BEGIN has fired
+  void collect();            // call when BEGIN has fired: losses until then are none of the run
+  void begin();              // call after that
   bool run_clauses() const;  // whether one runs clauses where they fire
   void set_global(uint16_t id, uint64_t value) const;
   bool take_changes(std::span<GlobalChange> globals) const;  // like ChangesGlobals

@@ -75,7 +75,9 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
 
   OwnProbes* own_probes() override { return this; }
   void fire_begin() override {
-    path_.fire_begin(instruments_.moment());
+    path_.fire_own("BEGIN", instruments_.moment());
+    instruments_.collect();
+    path_.begin();
     instruments_.begin();
   }
   // END may use the reserved room of the buffers.

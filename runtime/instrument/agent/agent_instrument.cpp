@@ -93,7 +93,7 @@ class AgentInstrument final : public Instrument,
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     const uint64_t before = copied_bytes(processes_);
     for (auto& [pid, process] : processes_)
-      if (process->lanes) process->lanes->collect();
+      if (process->lanes) has_begun_ ? process->lanes->collect() : process->lanes->forget_losses();
     for (auto& [pid, process] : processes_)
       if (process->stacks) process->stacks->answer();
     yielded_.look(processes_, read_clock(CLOCK_MONOTONIC), notes_);
@@ -307,7 +307,6 @@ class AgentInstrument final : public Instrument,
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);
     }
     (*process)->note_jumps();
-    if (!has_begun_) forget_losses(processes_);  // it may have waited for its turn to stop the process
     return {};
   }
 

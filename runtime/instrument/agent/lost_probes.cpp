@@ -57,11 +57,6 @@ uint64_t lost_firings(const AgentTargets& targets) {
   return lost;
 }
 
-void forget_losses(AgentTargets& targets) {
-  for (auto& [pid, target] : targets)
-    if (target->lanes) target->lanes->forget_losses();
-}
-
 AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64_t& others) {
   AgentTarget* earliest = nullptr;
   others = UINT64_MAX;

@@ -26,8 +26,6 @@ AgentTarget* live_target(const AgentTargets& targets, pid_t pid);
 // Bytes of records that were read from all targets.
 uint64_t copied_bytes(const AgentTargets& targets);
 uint64_t lost_firings(const AgentTargets& targets);
-// Reads lanes, and forgets firings that were lost before the run.
-void forget_losses(AgentTargets& targets);
 // The target with the earliest record, that record, and the ticks of the earliest record of another target; if none has one,
 // UINT64_MAX. Null: none has a record.
 AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64_t& others);

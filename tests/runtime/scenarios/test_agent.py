@@ -117,6 +117,16 @@ class Results(AgentTest):
         else:
             self.assertIn("it leaves by a jump to another function", result.stderr)
 
+    def test_losses_before_begin_are_none(self):
+        script = "import ctypes; libc = ctypes.CDLL(None); code = (ctypes.c_ubyte * 8).from_address(ctypes.cast(libc.getppid, ctypes.c_void_p).value); " \
+                 "before = bytes(code); print(flush=True); all(iter(lambda: bytes(code) == before, False)); [libc.getppid() for _ in range(20000)]; input()"
+        target = subprocess.Popen(["python3", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        target.stdout.readline()
+        result = self.run_dvm("BEGIN { chill(400000000); } pid$target:libc:getppid:entry { printf(\"%d\", pid); } tick-100ms { exit(0); }", "-w", "-x", "ringsize=128k",
+                              "-p", str(target.pid))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_every_function_of_a_module_at_once(self):
         result = self.run_dvm("pid$target:libc::entry, pid$target:looper:func:entry { @[probefunc] = count(); }", "-c", self.LOOPER)
         self.assertEqual(result.returncode, 0, result.stderr)
