@@ -74,6 +74,13 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   return time[0] * 1'000'000'000 + time[1];
 }
 
+// dvm asks for what a slot (`from`) has not. All others are in programs that make calls.
+[[gnu::noinline]] void read_answer(const ThreadFiring& firing, const RecordStep& step) {
+  const bool is_absent = step.from != 0 && is_muted(firing.context);
+  if (is_absent) word(firing.record + step.from) = kAbsent;
+  word(firing.record + step.at) = is_absent ? 0 : static_cast<uint64_t>(call(step.value));
+}
+
 [[gnu::always_inline]] inline uint32_t run(ThreadFiring& firing, const RecordProgram& program, bool may_cut) {
   const auto* step = reinterpret_cast<const RecordStep*>(&program + 1);
   uint32_t end = program.most;
@@ -106,7 +113,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
     } else if (step->kind == RecordStep::Kind::name) {
       name_thread(firing.record + step->at);
     } else if (step->kind == RecordStep::Kind::answer) {
-      to = static_cast<uint64_t>(call(step->value));
+      read_answer(firing, *step);
     } else {
       to = time_of_thread();
     }

@@ -18,9 +18,10 @@ namespace {
 
 using inside::RecordStep;
 
-// Those of memory read it by a system call.
+// Those of memory read it by a system call. The answer of a slot is absent instead where it would harm.
 bool makes_call(const RecordStep& step) {
   using Kind = RecordStep::Kind;
+  if (step.kind == Kind::answer && step.from != 0) return false;
   constexpr Kind kWithout[] = {Kind::constant, Kind::thread, Kind::saved, Kind::xmm, Kind::kept, Kind::keep};
   return std::find(std::begin(kWithout), std::end(kWithout), step.kind) == std::end(kWithout);
 }
@@ -62,7 +63,12 @@ class Steps {
   }
   void add_constant(uint32_t at, int64_t value) { add(RecordStep::Kind::constant, at).value = value; }
 
-  void add_answer(uint32_t at, int64_t call) { add(RecordStep::Kind::answer, at).value = call; }
+  // from: of its slot.
+  void add_answer(uint32_t at, int64_t call, uint32_t from = 0) {
+    RecordStep& step = add(RecordStep::Kind::answer, at);
+    step.value = call;
+    step.from = from;
+  }
 
   void add_thread() {
     if (layout_.time != 0) add_constant(layout_.time, 0);
@@ -112,7 +118,8 @@ class Steps {
   }
 
   void add_slot(const MemorySlot& slot) {
-    if (const auto call = call_for(slot.need)) return add_constant(slot.at, sizeof(int64_t)), add_answer(slot.at + 8, *call);
+    if (const auto call = call_for(slot.need))
+      return add_constant(slot.at, sizeof(int64_t)), add_answer(slot.at + 8, *call, slot.at);
     RecordStep& step = add(RecordStep::Kind::slot, slot.at);
     step.is_string = slot.need.is_string;
     step.from = slot.base;

@@ -192,6 +192,7 @@ class Restricted(AgentTest):
     def test_intercepted_calls_and_a_forbidden_clock(self):
         drops, off = "1000 drops", "its probes were removed"
         for mode, action, row, said in (("dispatch", "@[uid] = count();", r"\d +1000\n", drops), ("dispatch", "@[arg0 != 0] = count();", r"1 +2000\n", ""),
+                                        ("dispatch", "@[curpsinfo->pr_pgid != -7] = count();", r"1 +2000\n", ""),
                                         ("clock", "@ = max(timestamp);", r" \d{6,}\n", off)):
             with self.subTest(mode, action=action):
                 result = self.run_dvm(f"pid$target:restricted:func:entry {{ {action} }}", "-c", f"{program('restricted')} {mode}")

@@ -55,6 +55,7 @@ TEST(RecordProgram, NumbersOfTheProcessAreAnswersOfTheKernel) {
   needs.ancestors = needs.directory = needs.command = true;
   const RecordLayout layout = make_agent_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry).first;
   ASSERT_EQ(layout.slots.size(), 2u);
+  EXPECT_FALSE(record_makes_calls(make_record_program(layout)));  // they may be absent
   const std::vector<RecordStep> steps = steps_of(make_record_program(layout));
   const int64_t calls[] = {SYS_getsid, SYS_sched_getscheduler};
   for (size_t n = 0; n < 2; n++) {
@@ -63,6 +64,7 @@ TEST(RecordProgram, NumbersOfTheProcessAreAnswersOfTheKernel) {
     EXPECT_EQ(size->value, 8);
     EXPECT_EQ(number->kind, RecordStep::Kind::answer);
     EXPECT_EQ(number->value, calls[n]);
+    EXPECT_EQ(number->from, layout.slots[n].at);
   }
 }
 
