@@ -123,13 +123,16 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 
 // Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that, or to
 // use less memory: if dvm has read all, and enough of the ring lies behind. Then it moves tail as well (LaneReader::used_from),
-// so that the whole ring is free before dvm reads again. A firing may do so and leave no record.
-[[gnu::always_inline]] inline uint64_t reserve(Lane& lane, uint64_t ring, uint64_t size, uint64_t bytes, uint64_t& head) {
+// so that the whole ring is free before dvm reads again. A firing may do so and leave no record. A forked child that is late
+// (is_in_child) does not.
+[[gnu::always_inline]] inline uint64_t reserve(const Context& context, uint64_t pid, Lane& lane, uint64_t ring, uint64_t bytes,
+                                               uint64_t& head) {
+  const uint64_t size = context.ring_bytes;
   head = load(lane.head);
   const uint64_t at = head & (size - 1), left = size - at;
   uint64_t tail = load(lane.tail);
   const bool begins_anew = head == tail && at >= kReused && at >= size / 16 * kReusedSixteenths;
-  if (begins_anew && take(lane.tail, head + left, tail)) tail = head + left;  // a forked child that is late changes nothing
+  if (begins_anew && load(armed_page(context).pid) == pid && take(lane.tail, head + left, tail)) tail = head + left;
   const uint64_t rest = begins_anew || tail == head + left || at + bytes > size ? left : 0;
   if (head + rest + bytes - tail > size) return 0;
   if (rest != 0) word(ring + at) = 0;
@@ -175,7 +178,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
   uint64_t head = 0;
   const uint32_t most = most_value_bytes(firing.clause) + ((program.most + 7U) & ~7U);
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + most, head);
+  const uint64_t to = reserve(context, static_cast<uint64_t>(firing.pid), lane, ring, sizeof(RecordHead) + most, head);
   if (to == 0) {
     lane.full++;
     return true;
@@ -235,7 +238,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 [[gnu::noinline]] void announce(const Context& context, Lane& lane, uint64_t ring, uint64_t pid) {
   constexpr uint64_t kBytes = 3 * sizeof(uint64_t);
   uint64_t head = 0;
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + kBytes, head);
+  const uint64_t to = reserve(context, pid, lane, ring, sizeof(RecordHead) + kBytes, head);
   if (to == 0) return;
   word(to) = kBytes;
   word(to + 8) = __builtin_ia32_rdtsc();
@@ -246,11 +249,11 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
 }
 
 // In the ring. Its key is in the arena.
-DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, const UpdateRecord& update, const Arena& arena,
-                             uint32_t key_words) {
+DVM_RARELY void write_update(const Context& context, uint64_t pid, Lane& lane, uint64_t ring, const UpdateRecord& update,
+                             const Arena& arena, uint32_t key_words) {
   uint64_t head = 0;
   const auto bytes = static_cast<uint32_t>(sizeof update + key_words * sizeof(uint64_t));
-  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + bytes, head);
+  const uint64_t to = reserve(context, pid, lane, ring, sizeof(RecordHead) + bytes, head);
   if (to == 0) {
     lane.full++;
     return;
@@ -297,7 +300,8 @@ DVM_RARELY void write_update(const Context& context, Lane& lane, uint64_t ring, 
   const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
   if (workspace.failed != 0) return false;
   if (!aggregate(clause, *workspace.arena, key_words, value))
-    write_update(context, *workspace.lane, ring, {.clause = clause.clause, .value = value}, *workspace.arena, key_words);
+    write_update(context, workspace.pid, *workspace.lane, ring, {.clause = clause.clause, .value = value}, *workspace.arena,
+                 key_words);
   return true;
 }
 
@@ -438,8 +442,8 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const ThreadA
                                                                    uint64_t value, const Context* context) {
   const auto key_words = static_cast<uint32_t>(workspace->key_words);
   if (aggregate(*clause, *workspace->arena, key_words, value)) return;
-  write_update(*context, *workspace->lane, ring_of(*context, *workspace->lane), {.clause = clause->clause, .value = value},
-               *workspace->arena, key_words);
+  write_update(*context, static_cast<uint64_t>(context->pid), *workspace->lane, ring_of(*context, *workspace->lane),
+               {.clause = clause->clause, .value = value}, *workspace->arena, key_words);
 }
 
 // Appends a string at the address, or the stack of the registers saved there. False: it cannot be read.
@@ -473,7 +477,8 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_time(Workspace* workspa
 // Where a record of so many bytes with its head may be written; 0: the firing is lost.
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_reserve(Workspace* workspace, uint64_t bytes,
                                                                      const Context* context) {
-  const uint64_t to = reserve(*workspace->lane, workspace->ring, context->ring_bytes, bytes, workspace->head);
+  const uint64_t to =
+      reserve(*context, static_cast<uint64_t>(context->pid), *workspace->lane, workspace->ring, bytes, workspace->head);
   if (to == 0) workspace->lane->full++;
   return to;
 }

@@ -216,8 +216,15 @@ template <class Ask, class IsDone>
       context, jump, [&] { __atomic_store_n(&header.leaving, kLeaving, __ATOMIC_SEQ_CST); }, [] { return false; });
 }
 
-// Of the process, once dvm or its guard says that other threads do not use them.
-[[gnu::noinline]] inline bool unmap_lanes(const Context& context, const ArmedPage& page, DataHeader& header, uint64_t jump) {
+// Of ArmedPage::lanes_left: they are about to be unmapped, and nothing keeps them any more.
+inline constexpr uint64_t kLanesGoing = 3;
+
+[[gnu::always_inline]] inline bool replace(uint64_t& in, uint64_t before, uint64_t to) {
+  return __atomic_compare_exchange_n(&in, &before, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+// Of the process, once dvm or its guard says that other threads do not use them. They stay if one has waited for too long.
+[[gnu::noinline]] inline bool unmap_lanes(const Context& context, ArmedPage& page, DataHeader& header, uint64_t jump) {
   constexpr int kTries = 1500;
   const uint64_t its = load(page.pid) << kLeaverShift;
   const auto ask = [&] {
@@ -227,7 +234,7 @@ template <class Ask, class IsDone>
   };
   wait_for_code(context, jump, ask, [] { return false; });
   for (int i = 0; i < kTries && !is_muted(context) && load(header.leaving) != (its | kAbandoned); i++) ask(), wait_a_little();
-  if (is_muted(context) || load(header.leaving) != (its | kAbandoned)) return false;
+  if (is_muted(context) || load(header.leaving) != (its | kAbandoned) || !replace(page.lanes_left, 0, kLanesGoing)) return false;
   const uint64_t bytes = (data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1);
   return call(static_cast<long>(kMunmap), static_cast<long>(context.data), static_cast<long>(bytes)) == 0;
 }
@@ -241,8 +248,9 @@ template <class Ask, class IsDone>
     const uint64_t done = unmap_lanes(context, page, header, jump) ? kLanesUnmapped : kLanesKept;
     __atomic_store_n(&page.lanes_left, done, __ATOMIC_SEQ_CST);
   }
-  for (int i = 0; i < kMostTries && !is_muted(context) && left() == 0; i++) wait_a_little();
-  return left() == kLanesUnmapped;
+  for (int i = 0; i < kMostTries && !is_muted(context) && (left() == 0 || left() == kLanesGoing); i++) wait_a_little();
+  replace(page.lanes_left, 0, kLanesKept);
+  return left() != kLanesKept;
 }
 
 // A signal is about to be handled: jumps over instructions that may raise it have to go.
