@@ -26,10 +26,9 @@ std::vector<FoundAgent> agents_of(pid_t pid, const AgentMemory& memory, pid_t tr
 }
 
 // A followed child has the lanes of its parent, and waits for an answer of its own.
-bool waits(pid_t pid, const AgentMemory& memory, const FoundAgent& agent) {
-  inside::DataHeader header;
-  const uint64_t asked = static_cast<uint64_t>(pid) << inside::kLeaverShift | inside::kLeaving;
-  return memory.read_object(agent.header.data, header) && header.leaving == asked;
+bool waits(const AgentMemory& memory, const FoundAgent& agent) {
+  inside::ArmedPage page;
+  return memory.read_object(agent.header.armed, page) && page.asked == inside::kLeaving;
 }
 
 // The process may have mapped something else there.
@@ -45,11 +44,12 @@ bool is_abandoned(pid_t pid, const AgentMemory& memory, pid_t tracer) {
   if (!stopped || stopped->has_joined() || shares_memory(pid)) return false;
   const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
   inside::ArmedPage page;
-  if (own.empty() || !waits(pid, memory, own.front()) || !memory.read_object(own.front().header.armed, page)) return false;
+  if (own.empty() || !waits(memory, own.front()) || !memory.read_object(own.front().header.armed, page)) return false;
   const auto has_jumps = [&](const FoundAgent& one) { return !jumps_of(memory, one).empty(); };
   if (std::any_of(own.begin(), own.end(), has_jumps) || are_used(*stopped, memory, own, page.leavers)) return false;
-  const uint64_t data = own.front().header.data, answer = static_cast<uint64_t>(pid) << inside::kLeaverShift | inside::kAbandoned;
-  return has_lanes_at(pid, data) && memory.write_object(data + offsetof(inside::DataHeader, leaving), answer);
+  const inside::CodeHeader& header = own.front().header;
+  return has_lanes_at(pid, header.data) &&
+         memory.write_object(header.armed + offsetof(inside::ArmedPage, asked), inside::kAbandoned);
 }
 
 }  // namespace
@@ -58,11 +58,11 @@ bool is_abandoned(pid_t pid, const AgentMemory& memory, pid_t tracer) {
 void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer) {
   constexpr useconds_t kFirstWait = 1000, kLastWait = 64'000;
   const std::vector<FoundAgent> all = agents_of(pid, memory, tracer);
-  if (all.empty() || !waits(pid, memory, all.front())) return;
+  if (all.empty() || !waits(memory, all.front())) return;
   (void)detach_agents(pid, memory, WhichAgents::of_this_tracer, tracer, Mappings::keep);
   for (useconds_t pause = kFirstWait; pause <= kLastWait; pause *= 2) {
     const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
-    if (own.empty() || !waits(pid, memory, own.front()) || is_abandoned(pid, memory, tracer)) return;
+    if (own.empty() || !waits(memory, own.front()) || is_abandoned(pid, memory, tracer)) return;
     usleep(pause);
   }
 }

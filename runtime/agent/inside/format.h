@@ -51,6 +51,8 @@ struct ArmedPage {
   VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
   uint64_t leavers = 0;                          // threads that have waited until the lanes of the process can be unmapped
   uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
+  uint64_t asked = 0;  // kLeaving: the first of them waits for kAbandoned: all code is restored, and only threads that wait use
+                       // the lanes. Written by dvm, too
 };
 
 // Converts ticks of the TSC to ns of CLOCK_MONOTONIC: the ticks, times 2^kTickBits, are multiplied by the rate, and the upper
@@ -70,7 +72,7 @@ struct DataHeader {
   uint64_t clock_number = 0;  // grows by kLineStep with each published line; this bit selects the current one
   ClockLine clock[2];
   VariablesIn variables = VariablesIn::nowhere;  // of all processes that have these lanes
-  uint64_t leaving = 0;   // kLeaving: a thread is about to change memory of dvm. It waits until all code is restored.
+  uint64_t leaving = 0;   // kLeaving: a thread is about to change memory of dvm, or to lock all. It waits until code is restored.
   uint64_t searched = 0;  // TSC at the last search that found no lane of an ended thread
   uint64_t mark = 0;      // different in each data mapping of the process
   // Sets of signals. Threads wait to install handlers for `handled`. No instruction under a jump can raise `unraised`.
@@ -78,10 +80,7 @@ struct DataHeader {
   uint64_t becoming = 0;  // the thread that is about to execute a program, and waits until dvm holds it; 0: none
   uint64_t held = 0;      // the thread that dvm holds. Written by dvm
 };
-// A thread that is about to lock all memory adds its process, and waits for kAbandoned of the same: all code is restored, and
-// only threads that wait use this mapping. Written by dvm.
 inline constexpr uint64_t kLeaving = 1, kAbandoned = 2;
-inline constexpr unsigned kLeaverShift = 8;
 inline constexpr uint64_t kLineStep = sizeof(ClockLine) / sizeof(uint64_t);
 static_assert(sizeof(DataHeader) == 128);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/semaphores.h"
 
@@ -219,22 +220,17 @@ template <class Ask, class IsDone>
 // Of ArmedPage::lanes_left: they are about to be unmapped, and nothing keeps them any more.
 inline constexpr uint64_t kLanesGoing = 3;
 
-[[gnu::always_inline]] inline bool replace(uint64_t& in, uint64_t before, uint64_t to) {
-  return __atomic_compare_exchange_n(&in, &before, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
 // Of the process, once dvm or its guard says that other threads do not use them. They stay if one has waited for too long.
 [[gnu::noinline]] inline bool unmap_lanes(const Context& context, ArmedPage& page, DataHeader& header, uint64_t jump) {
   constexpr int kTries = 1500;
-  const uint64_t its = load(page.pid) << kLeaverShift;
   const auto ask = [&] {
-    uint64_t before = load(header.leaving);
-    const bool may_ask = before == 0 || (before & kLeaving) != 0;
-    if (may_ask) __atomic_compare_exchange_n(&header.leaving, &before, its | kLeaving, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    take(page.asked, kLeaving);
+    __atomic_store_n(&header.leaving, kLeaving, __ATOMIC_SEQ_CST);
   };
+  const auto may_unmap = [&] { return __atomic_load_n(&page.asked, __ATOMIC_SEQ_CST) == kAbandoned; };
   wait_for_code(context, jump, ask, [] { return false; });
-  for (int i = 0; i < kTries && !is_muted(context) && load(header.leaving) != (its | kAbandoned); i++) ask(), wait_a_little();
-  if (is_muted(context) || load(header.leaving) != (its | kAbandoned) || !replace(page.lanes_left, 0, kLanesGoing)) return false;
+  for (int i = 0; i < kTries && !is_muted(context) && !may_unmap(); i++) ask(), wait_a_little();
+  if (is_muted(context) || !may_unmap() || !take(page.lanes_left, kLanesGoing)) return false;
   const uint64_t bytes = (data_bytes(context.lanes, context.ring_bytes) + kPage - 1) & ~(kPage - 1);
   return call(static_cast<long>(kMunmap), static_cast<long>(context.data), static_cast<long>(bytes)) == 0;
 }
@@ -249,7 +245,7 @@ inline constexpr uint64_t kLanesGoing = 3;
     __atomic_store_n(&page.lanes_left, done, __ATOMIC_SEQ_CST);
   }
   for (int i = 0; i < kMostTries && !is_muted(context) && (left() == 0 || left() == kLanesGoing); i++) wait_a_little();
-  replace(page.lanes_left, 0, kLanesKept);
+  take(page.lanes_left, kLanesKept);
   return left() != kLanesKept;
 }
 

@@ -83,6 +83,11 @@ void LaneReader::collect() {
   if (!has_ended_) lost_ = std::max(lost_, lost);
 }
 
+void LaneReader::answer() {
+  is_left_ = false;
+  write_value(file_, offsetof(inside::DataHeader, leaving), uint64_t{0});
+}
+
 void LaneReader::hold(uint64_t tid) {
   becoming_ = 0;
   write_value(file_, offsetof(inside::DataHeader, becoming), uint64_t{0});

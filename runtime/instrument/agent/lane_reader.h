@@ -54,13 +54,16 @@ class LaneReader {
   void end_losses() { has_ended_ = true; }
   // True if a thread is about to unmap or change memory of dvm, and waits until no jump leads there.
   bool is_left() const { return is_left_; }
+  // Threads have been given what they wait for. Those that come later, or still wait, say so again.
+  void answer();
   // Signals for which threads are about to install handlers. They wait until no instruction under a jump can raise these.
   uint64_t handled() const { return handled_; }
   // A thread of the process that is about to execute a program, and waits until it is held; 0: none.
   uint64_t becoming() const { return becoming_; }
   // Tells the process which thread is held; 0: none.
   void hold(uint64_t tid);
-  // Frees the lanes of threads that have ended, if they are empty.
+  // Frees the lanes of threads that have ended, if they are empty. Gives back memory of rings of others, of which a thread uses
+  // more than a quarter only while dvm is late.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
   std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }

@@ -9,7 +9,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kHandlersEvery = 20'000'000;  // ns: for handlers that a system call of the program's own has installed
+// ns: for handlers that a system call of the program's own has installed, and for threads that wait where no probes are left
+constexpr uint64_t kHandlersEvery = 20'000'000;
 
 }  // namespace
 
@@ -17,11 +18,9 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
   const bool looks = now - looked_ >= kHandlersEvery;
   if (looks) looked_ = now;
   for (auto& [pid, target] : targets) {
-    if (!target->lanes || !target->agent.is_on()) continue;
-    if (target->lanes->is_left()) {
-      leave(pid, *target, notes);
-      continue;
-    }
+    if (!target->lanes) continue;
+    if (target->lanes->is_left() && (target->agent.is_on() || looks)) leave(pid, *target, notes);
+    if (!target->agent.is_on() || target->lanes->is_left()) continue;
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
@@ -30,10 +29,13 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
   }
 }
 
+// The process may be about to do something with the mappings. A followed one, with the same lanes, may ask later.
 void YieldedProbes::leave(pid_t pid, AgentTarget& target, std::vector<std::string>& notes) {
-  if (!target.agent.disable(Mappings::keep)) return;  // it may be about to do something with them
+  const bool was_on = target.agent.is_on();
+  if (!target.agent.disable(Mappings::keep)) return;
+  target.lanes->answer();
   target.agent.abandon_lanes();
-  notes.push_back(left_text(pid));
+  if (was_on) notes.push_back(left_text(pid));
 }
 
 void YieldedProbes::yield(pid_t pid, AgentTarget& target, uint64_t handled, std::vector<std::string>& notes) {

@@ -247,14 +247,14 @@ class Memory(AgentTest):
                 self.assertEqual(words[2:], ["100"], result.stderr)
                 self.assertIn("locked its memory (mlockall)", result.stderr)
 
-    THREADS = 'import ctypes, os, sys, threading; done = []; print(os.getppid(), flush=True); input(); ' \
+    THREADS = 'import ctypes, os, sys, threading; done = []; print(os.getppid(), flush=True); input(); sys.argv[2:] and os.fork(); ' \
               'threads = [threading.Thread(target=lambda: done.append(ctypes.CDLL(None).mlockall(3))) for _ in range(int(sys.argv[1]))]; ' \
               '[one.start() for one in threads]; [one.join() for one in threads]; ' \
               'print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssShmem")), sum(done), flush=True)'
 
-    def lock_all(self, threads, *options, meanwhile):
-        """In a target of that many threads, which are all about to lock its memory while dvm is stopped. `meanwhile` gets dvm."""
-        target = subprocess.Popen(["python3", "-c", self.THREADS, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    def lock_all(self, threads, *options, meanwhile, forks=()):
+        """In a target of that many threads, and one that it may fork, which are all about to lock its memory while dvm is stopped. `meanwhile` gets dvm."""
+        target = subprocess.Popen(["python3", "-c", self.THREADS, str(threads), *forks], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         target.stdout.readline()
@@ -263,10 +263,11 @@ class Memory(AgentTest):
         target.stdin.write("\n")
         time.sleep(0.3)  # they wait for up to four seconds
         meanwhile(tracer)
-        kib, failed = target.stdout.readline().split()
-        if failed != "0":
-            dvmtest.skip_or_fail(self, "memory cannot be locked here")
-        self.assertLess(int(kib), 20 << 10)
+        for _ in range(1 + len(forks)):
+            kib, failed = target.stdout.readline().split()
+            if failed != "0":
+                dvmtest.skip_or_fail(self, "memory cannot be locked here")
+            self.assertLess(int(kib), 20 << 10)
 
     def test_several_threads_that_lock_its_memory_at_once(self):
         self.lock_all(3, meanwhile=lambda tracer: tracer.send_signal(signal.SIGCONT))
@@ -276,6 +277,9 @@ class Memory(AgentTest):
 
     def test_one_that_is_followed_locks_its_memory(self):
         self.lock_all(2, "-x", "followfork", meanwhile=lambda tracer: tracer.send_signal(signal.SIGCONT))
+
+    def test_one_that_is_followed_and_its_child_lock_their_memory(self):
+        self.lock_all(1, "-x", "followfork", meanwhile=lambda tracer: tracer.send_signal(signal.SIGCONT), forks=["forks"])
 
 
 class Detach(AgentTest):
