@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -26,12 +27,22 @@ constexpr uint64_t kKeptWords = 1 << 20;   // of those that nothing waits in
 // Threads have numbers of their own among all processes; one of another process may have it meanwhile.
 bool is_gone(uint64_t tid) { return access(fmt::format("/proc/{}", tid).c_str(), F_OK) != 0 && errno == ENOENT; }
 
+constexpr uint64_t kParts = 64;  // of a ring
+
+// A bit for each part of a ring that has bytes between these positions.
+uint64_t parts_between(uint64_t from, uint64_t to, uint64_t ring_bytes) {
+  const uint64_t part = ring_bytes / kParts;
+  uint64_t parts = 0;
+  for (uint64_t at = from & ~(part - 1); at < to; at += part) parts |= uint64_t{1} << at / part % kParts;
+  return parts;
+}
+
 constexpr auto is_later = [](const auto& a, const auto& b) { return a.ticks > b.ticks; };
 
 }  // namespace
 
 LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes)
-    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes) {}
+    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes), usages_(lanes) {}
 
 bool LaneReader::read(uint64_t at, std::span<std::byte> to) const { return read_at(file_, at, to); }
 
@@ -111,6 +122,7 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   tails_[number] = lane.head;
   const uint64_t size = lane.head - tail;
   const bool makes_sense = size <= ring_bytes_ && size % sizeof(uint64_t) == 0 && tail % sizeof(uint64_t) == 0;
+  usages_[number].parts |= parts_between(tail, tail + std::min<uint64_t>(size, ring_bytes_), ring_bytes_);
   Copy& made = spare_copy();
   made.lane = number;
   made.at = 0;
@@ -190,6 +202,7 @@ void LaneReader::move_first() {
 void LaneReader::free_lanes() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
+    if (lane.owner != 0) shrink(number);
     if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(lane.owner)) continue;
     // A thread may take it over at any moment: it does so before this number is odd, which then is seen here, or not at all.
     const uint64_t retiring = lane.retiring | 1;
@@ -214,6 +227,48 @@ bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
   return write(number, offsetof(inside::Lane, stack) + offsetof(inside::MemoryRange, end), 0) &&
          write(number, offsetof(inside::Lane, frame), 0) && write(number, offsetof(inside::Lane, turns), turns) &&
          write(number, offsetof(inside::Lane, owner), 0);
+}
+
+// Its thread goes on with an eighth of the ring meanwhile. One that fills a quarter between two calls is too busy.
+void LaneReader::shrink(uint32_t number) {
+  constexpr int kMost = kParts / 4;
+  constexpr uint32_t kSmall = 1 << 20;
+  Usage& usage = usages_[number];
+  const uint64_t tail = tails_[number], room = ring_bytes_ / 8, taken = tail - std::exchange(usage.checked_at, tail);
+  if (ring_bytes_ <= kSmall || std::popcount(usage.parts) <= kMost || taken > ring_bytes_ / 4) return;
+  inside::Lane lane;
+  const bool is_read = read(lane_at(number), std::as_writable_bytes(std::span(&lane, 1)));
+  if (!is_read || lane.tail != tail || lane.head - tail > room / 2) return;
+  if (limit(number, room, lane)) {
+    punch(number, tail + room, tail + ring_bytes_);
+    usage.parts = parts_between(tail, tail + room, ring_bytes_);
+  }
+  write(number, offsetof(inside::Lane, tail), tail);
+}
+
+// False: its thread may have seen that it had more room, or has been writing for long.
+bool LaneReader::limit(uint32_t number, uint64_t room, inside::Lane& lane) const {
+  const uint64_t tail = tails_[number], limited = tail + room - ring_bytes_;
+  const auto to = std::as_writable_bytes(std::span(&lane, 1));
+  if (!write(number, offsetof(inside::Lane, tail), limited)) return false;
+  order_memory_of_threads();
+  if (!read(lane_at(number), to)) return false;
+  const uint64_t turns = lane.turns;
+  for (int attempt = 0; attempt < kAttempts && turns % 2 != 0 && lane.turns == turns; attempt++)
+    if (!read(lane_at(number), to)) return false;
+  return (turns % 2 == 0 || lane.turns != turns) && lane.tail == limited && lane.head - tail <= room;
+}
+
+// Whole pages between two positions in the ring, which dvm owns.
+void LaneReader::punch(uint32_t number, uint64_t from, uint64_t to) const {
+  constexpr uint64_t kPage = 4096;
+  for (uint64_t at = from, end = 0; at < to; at = end) {
+    end = std::min(to, (at | (ring_bytes_ - 1)) + 1);
+    const uint64_t place = ring_at(number) + (at & (ring_bytes_ - 1));
+    const uint64_t begin = (place + kPage - 1) & ~(kPage - 1), stop = (place + (end - at)) & ~(kPage - 1);
+    if (begin < stop)
+      fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(stop - begin));
+  }
 }
 
 bool LaneReader::write(uint32_t number, size_t field, uint64_t value) const {

@@ -93,6 +93,9 @@ class LaneReader {
   bool read_heads();
   bool read_finished(uint32_t number, uint64_t turns);
   bool free_lane(uint32_t number, const inside::Lane& lane);
+  void shrink(uint32_t number);
+  bool limit(uint32_t number, uint64_t room, inside::Lane& lane) const;
+  void punch(uint32_t number, uint64_t from, uint64_t to) const;
   bool write(uint32_t number, size_t field, uint64_t value) const;
   inside::Lane lane_of(uint32_t number) const;
   bool advance(Turn& turn);
@@ -105,8 +108,13 @@ class LaneReader {
   int file_;
   uint32_t lanes_, ring_bytes_;
   std::vector<std::byte> heads_;  // the header and the lanes, as they were read last
-  std::vector<uint64_t> tails_;   // of each lane: dvm's own
-  std::vector<Turn> turns_;       // a heap: the earliest first
+  struct Usage {
+    uint64_t parts = 0;       // a bit for each part of the ring in which there were records
+    uint64_t checked_at = 0;  // its tail at the last call of shrink()
+  };
+  std::vector<uint64_t> tails_;  // of each lane: dvm's own
+  std::vector<Usage> usages_;    // likewise
+  std::vector<Turn> turns_;      // a heap: the earliest first
   std::vector<std::unique_ptr<Copy>> copies_;
   std::vector<Copy*> spare_;  // of these
   uint64_t held_words_ = 0;   // of all copies

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -200,6 +201,77 @@ TEST_F(LaneReaderTest, DoesNotReadBeyondARecordThatIsTooLong) {
   put_in_ring(0, 0, 4000);
   EXPECT_EQ(take(), std::vector<uint64_t>());
   EXPECT_EQ(reader_.lost(), 1);
+}
+
+// A thread has filled its ring while dvm was late, with one record.
+class FilledRing : public testing::Test {
+ protected:
+  static constexpr uint32_t kBytes = 4 << 20;
+
+  void SetUp() override {
+    ASSERT_EQ(ftruncate(file_, static_cast<off_t>(inside::data_bytes(1, kBytes))), 0);
+    const std::vector<std::byte> ones(kBytes, std::byte{1});
+    ASSERT_EQ(pwrite(file_, ones.data(), kBytes, kRingAt), ssize_t{kBytes});
+    put(kRingAt, kBytes - sizeof(inside::RecordHead));
+    put_in_lane(offsetof(inside::Lane, owner), static_cast<uint64_t>(gettid()));
+    put_in_lane(offsetof(inside::Lane, head), kBytes);
+    reader_.collect();
+    while (reader_.first()) reader_.take_first();
+    reader_.free_lanes();  // the thread could be busy
+  }
+  void TearDown() override { close(file_); }
+
+  void put(off_t at, uint64_t word) { ASSERT_EQ(pwrite(file_, &word, sizeof word, at), ssize_t{sizeof word}); }
+  void put_in_lane(size_t field, uint64_t word) { put(static_cast<off_t>(sizeof(inside::DataHeader) + field), word); }
+  uint64_t tail() {
+    uint64_t word = 0;
+    EXPECT_EQ(pread(file_, &word, sizeof word, sizeof(inside::DataHeader) + offsetof(inside::Lane, tail)), ssize_t{sizeof word});
+    return word;
+  }
+  uint64_t used() {
+    struct stat status {};
+    EXPECT_EQ(fstat(file_, &status), 0);
+    return static_cast<uint64_t>(status.st_blocks) * 512;
+  }
+
+  static constexpr off_t kRingAt = sizeof(inside::DataHeader) + sizeof(inside::Lane);
+  int file_ = memfd_create("lanes", MFD_CLOEXEC);
+  LaneReader reader_{file_, 1, kBytes};
+};
+
+TEST_F(FilledRing, KeepsItsMemoryWhileItsThreadMayBeBusy) {
+  EXPECT_GT(used(), kBytes);
+  EXPECT_EQ(tail(), kBytes);
+}
+
+TEST_F(FilledRing, GivesItsMemoryBack) {
+  reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
+  EXPECT_EQ(tail(), kBytes);
+  put(kRingAt, sizeof(uint64_t)), put(kRingAt + 8, 1);
+  put_in_lane(offsetof(inside::Lane, head), kBytes + sizeof(inside::RecordHead) + sizeof(uint64_t));
+  reader_.collect();
+  ASSERT_TRUE(reader_.first());
+  EXPECT_EQ(reader_.first()->bytes.size(), sizeof(uint64_t));
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
+// It may have seen that it has the whole ring.
+TEST_F(FilledRing, KeepsItsMemoryDuringAFiring) {
+  put_in_lane(offsetof(inside::Lane, turns), 1);
+  reader_.free_lanes();
+  EXPECT_GT(used(), kBytes);
+  EXPECT_EQ(tail(), kBytes);
+  put_in_lane(offsetof(inside::Lane, turns), 2);
+  reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
+}
+
+TEST_F(FilledRing, KeepsItsMemoryIfItsThreadHasGoneToItsBeginning) {
+  put_in_lane(offsetof(inside::Lane, tail), 2 * kBytes);
+  reader_.free_lanes();
+  EXPECT_GT(used(), kBytes);
+  EXPECT_EQ(tail(), 2 * kBytes);
 }
 
 class GoneSink final : public EventSink {
