@@ -97,6 +97,7 @@ class RecordingWriter {
  private:
   RecordingWriter();
   bool encode(const vm::Firing& firing) noexcept;
+  void note_placed(int32_t pid);
   void note_process(const vm::Firing& firing) noexcept;
   void find_changed(const vm::Firing& firing) noexcept;
   void note_stack(const vm::Firing& firing) noexcept;
@@ -131,6 +132,8 @@ class RecordingWriter {
   uint64_t lost_ = 0;  // firings too large for the buffer
   LateReads late_reads_;
   std::shared_ptr<UserSymbols> symbols_ = std::make_shared<UserSymbols>();
+  // Processes as they were when their first probe was added. One that fires may have ended before it is looked at.
+  std::map<int32_t, SeenProcess> placed_;
   // Open addressing; and the places that learn() has not looked at yet.
   std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);
   std::vector<uint32_t> new_processes_;

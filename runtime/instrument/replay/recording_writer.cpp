@@ -16,6 +16,7 @@
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 #include "runtime/process/captured_numbers.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -158,6 +159,7 @@ void RecordingWriter::add_probe(const Probe& probe, uint16_t unknown) {
   if (probe.id >= probes_.size()) probes_.resize(probe.id + 1);
   if (probes_[probe.id]) return;
   probes_[probe.id] = true;
+  if (const auto* site = std::get_if<UprobeSite>(&probe.site)) note_placed(site->pid);
   std::vector<std::byte> payload;
   append(payload, &head, sizeof head);
   const std::string other_name = fmt::format("{}", fmt::join(probe.other_names, "\n"));  // of a function: no name has a newline
@@ -233,6 +235,15 @@ std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t has
 
 }  // namespace
 
+void RecordingWriter::note_placed(int32_t pid) {
+  if (pid <= 0 || placed_.contains(pid)) return;
+  SeenProcess& process = placed_[pid];
+  std::array<char, kCommandLine> line;
+  read_process_ids(pid, process.ids);
+  process.command_line.assign(line.data(), read_command_line(pid, line));
+  status_field(pid, "Name:").copy(process.name.data(), process.name.size() - 1);
+}
+
 // Processes beyond the available room have no ids in a replay.
 void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   if (firing.pid == noted_pid_) return;
@@ -248,7 +259,8 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   process.pid = firing.pid;
   process_count_++;
   new_processes_.push_back(*place);
-  read_process_ids(firing.pid, process.ids);
+  const auto placed = placed_.find(firing.pid);
+  if (!read_process_ids(firing.pid, process.ids) && placed != placed_.end()) process.ids = placed->second.ids;
   if (firing.uid >= 0) process.ids.uid = firing.uid, process.ids.gid = firing.gid;
   if (firing.ppid >= 0) process.ids.ppid = firing.ppid;
   firing.execname.copy(process.name.data(), process.name.size() - 1);  // the rest of the name is 0 already
@@ -276,7 +288,12 @@ void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
 void RecordingWriter::learn() {
   for (const uint32_t place : new_processes_) {
     std::array<char, kCommandLine> line;
-    processes_[place].command_line.assign(line.data(), read_command_line(processes_[place].pid, line));
+    SeenProcess& process = processes_[place];
+    process.command_line.assign(line.data(), read_command_line(process.pid, line));
+    const auto placed = placed_.find(process.pid);
+    const bool runs_same =
+        placed != placed_.end() && placed->second.name == process.name;  // it may have executed another program
+    if (process.command_line.empty() && runs_same) process.command_line = placed->second.command_line;
   }
   new_processes_.clear();
   addresses_.take_added([this](const SeenAddresses::SeenAddress& one) { symbols_->meet(one.pid, one.address); });

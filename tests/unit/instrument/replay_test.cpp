@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 
@@ -266,6 +268,31 @@ TEST(Synthetic, APollEndsWhenTheSinkAsksForIt) {
 TEST(Synthetic, WithoutAProbeIsFinishedAtOnce) {
   auto synthetic = make_synthetic_instrument({.count = 5, .args = {}, .strings = {}, .execname = ""});
   EXPECT_TRUE(synthetic->finished());
+}
+
+// It was killed before its first firing arrived.
+TEST(Recorded, KeepsTheCommandLineOfAProcessThatHasEnded) {
+  const std::string path = testing::TempDir() + fmt::format("ended-{}.dvm", getpid());
+  auto writer = RecordingWriter::open(path, 0);
+  ASSERT_TRUE(writer);
+  const pid_t child = fork();
+  if (child == 0) pause();
+  Probe probe = entry(7);
+  std::get<UprobeSite>(probe.site).pid = child;
+  (*writer)->add_probe(probe);
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  vm::Firing firing;
+  firing.probe_id = 7, firing.pid = child;
+  firing.execname = "replay_test";
+  (*writer)->write(firing);
+  ASSERT_TRUE((*writer)->finish(0));
+  auto reader = RecordingReader::open(path);
+  unlink(path.c_str());
+  ASSERT_TRUE(reader) << reader.error().message;
+  ASSERT_EQ((*reader)->processes().size(), 1U);
+  EXPECT_THAT((*reader)->processes()[0].command_line, testing::HasSubstr("replay_test"));
+  EXPECT_EQ((*reader)->processes()[0].ids.ppid, getpid());
 }
 
 }  // namespace
