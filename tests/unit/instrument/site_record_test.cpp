@@ -245,5 +245,32 @@ TEST_F(SiteRun, TellsTheTimeOfTheLineInUse) {
   EXPECT_EQ(agent.lane().time, last);
 }
 
+// The page of a forked process is empty. One that a signal handler has forked goes on in the midst of a firing.
+TEST_F(SiteRun, LeavesTheLaneToTheParent) {
+  Agent agent(inside::kAlone);
+  agent.place({recording({}, 56)});
+  agent.fire({});
+  agent.fire({});
+  const uint64_t head = agent.lane().head;
+  agent.page().pid = 0;
+  agent.fire({});
+  EXPECT_EQ(agent.lane().turns, 5);
+  EXPECT_EQ(agent.lane().head, head);
+}
+
+// In which it would begin anew, if it were its own.
+TEST_F(SiteRun, LeavesTheRingToTheParent) {
+  constexpr uint64_t kBytes = 1 << 20;
+  Agent agent(inside::kAlone, kBytes);
+  agent.place({recording({}, 56)});
+  agent.fire({});
+  while (agent.lane().head < kBytes / 2) agent.fire({});
+  const uint64_t head = agent.lane().tail = agent.lane().head;
+  agent.page().pid = 0;
+  agent.fire({});
+  EXPECT_EQ(agent.lane().tail, head);
+  EXPECT_EQ(agent.lane().head, head);
+}
+
 }  // namespace
 }  // namespace dvm::runtime

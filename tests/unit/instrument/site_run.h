@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "placed_stub.h"
+#include "runtime/agent/site_ability.h"
 
 namespace dvm::runtime {
 
