@@ -45,7 +45,7 @@ constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kMemfd
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 constexpr std::string_view kFileName = "/memfd:dvm-agent";
-constexpr const char* kNoThreadNumber = "its thread-local storage is not set up yet; -x evaltime=main waits until it is";
+constexpr const char* kNoThreadNumber = "its thread has no control block of a C library; -x evaltime=main waits for one";
 constexpr int kAttempts = 4;  // to find no thread in a window, or no other mapping in its room
 constexpr useconds_t kPause = 2000;
 constexpr size_t kMostAreas = 16;

@@ -63,8 +63,22 @@ bool is_own_code(const std::vector<MemoryMapping>& mappings, const AddressRange&
   return its != nullptr && its->is_executable && !its->is_shared && room.end <= its->range.end;
 }
 
-// Other threads run, and one may close a library; hardly one that the program needs. These come first.
-std::vector<AddressRange> rooms_of(pid_t pid) {
+// Behind the kernel's code in the process, the vDSO, whose file ends with its section headers. The process has a copy of its own
+// once that is written to.
+std::optional<AddressRange> room_in_vdso(const AgentMemory& memory, const std::vector<MemoryMapping>& mappings) {
+  const auto vdso = std::find_if(mappings.begin(), mappings.end(), [](const MemoryMapping& one) { return one.path == "[vdso]"; });
+  Elf64_Ehdr header{};
+  if (vdso == mappings.end() || !vdso->is_executable || !memory.read_object(vdso->range.begin, header)) return std::nullopt;
+  const uint64_t bytes = vdso->range.end - vdso->range.begin, sections = uint64_t{header.e_shnum} * header.e_shentsize;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || sections == 0 || header.e_shoff >= bytes) return std::nullopt;
+  const uint64_t begin = (header.e_shoff + sections + kStep - 1) & ~(kStep - 1);
+  if (begin >= bytes) return std::nullopt;
+  return AddressRange{vdso->range.begin + begin, vdso->range.end};
+}
+
+// Other threads run, and one may close a library; hardly one that the program needs. These come first. A static program may have
+// no room in its file.
+std::vector<AddressRange> rooms_of(pid_t pid, const AgentMemory& memory) {
   std::vector<AddressRange> found;
   const auto objects = mapped_objects(pid);
   const auto mappings = mappings_of(pid);
@@ -73,13 +87,14 @@ std::vector<AddressRange> rooms_of(pid_t pid) {
     for (const MappedObject& object : some)
       for (const AddressRange& room : paddings(object))
         if (room.begin < room.end && is_own_code(*mappings, room)) found.push_back(room);
+  if (const auto room = room_in_vdso(memory, *mappings)) found.push_back(*room);
   return found;
 }
 
 }  // namespace
 
 std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes) {
-  for (const AddressRange& room : rooms_of(pid)) {
+  for (const AddressRange& room : rooms_of(pid, memory)) {
     const auto used = used_part(memory, room);
     const uint64_t free = used ? (used->end + kStep - 1) & ~(kStep - 1) : room.end;
     if (free + bytes <= room.end) return free;
@@ -89,7 +104,7 @@ std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, s
 
 std::vector<AddressRange> remote_pieces(pid_t pid, const AgentMemory& memory) {
   std::vector<AddressRange> found;
-  for (const AddressRange& room : rooms_of(pid))
+  for (const AddressRange& room : rooms_of(pid, memory))
     if (const auto used = used_part(memory, room); used && used->begin < used->end) found.push_back(*used);
   return found;
 }

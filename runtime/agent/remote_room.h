@@ -1,5 +1,6 @@
 #pragma once
-// Room for the code of remote calls: between the end of a file's code and the end of its last page, which nothing executes.
+// Room for the code of remote calls: between the end of a file's code, or of the vDSO, and the end of its last page, which
+// nothing executes.
 
 #include <sys/types.h>
 

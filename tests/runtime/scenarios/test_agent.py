@@ -77,7 +77,7 @@ class Results(AgentTest):
                     if options or not dvmtest.missing_privilege():
                         self.assertEqual((result.stderr, result.stdout.split()), ("", ["1"]))
                     else:
-                        self.assertIn("its thread-local storage is not set up yet", result.stderr)
+                        self.assertIn("its thread has no control block of a C library", result.stderr)
 
     def test_strings_arguments_and_names_are_captured(self):
         text = "pid$target:looper:func:entry { @[copyinstr(arg0), execname, pid == $target, tid == pid, probefunc] = count(); }"
@@ -118,8 +118,8 @@ class Results(AgentTest):
             self.assertIn("it leaves by a jump to another function", result.stderr)
 
     def test_losses_before_begin_are_none(self):
-        script = "import ctypes; libc = ctypes.CDLL(None); code = (ctypes.c_ubyte * 8).from_address(ctypes.cast(libc.getppid, ctypes.c_void_p).value); " \
-                 "before = bytes(code); print(flush=True); all(iter(lambda: bytes(code) == before, False)); [libc.getppid() for _ in range(20000)]; input()"
+        script = "import ctypes, sys; libc = ctypes.CDLL(None); code = (ctypes.c_ubyte * 8).from_address(ctypes.cast(libc.getppid, ctypes.c_void_p).value); " \
+                 "before = bytes(code); print(flush=True); all(iter(lambda: bytes(code) == before, False)); [libc.getppid() for _ in range(20000)]; sys.stdin.read()"
         target = subprocess.Popen(["python3", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(target.communicate)
         target.stdout.readline()

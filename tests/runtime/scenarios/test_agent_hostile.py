@@ -10,7 +10,7 @@ import unittest
 
 import dvmtest
 from dvmtest import program
-from scenarios.test_agent import without_paddings
+from scenarios.test_agent import AgentTest, without_paddings
 
 PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
@@ -334,6 +334,37 @@ class Leftovers(Hostile):
         out, _ = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
         self.ask(target)
+
+
+class Static(AgentTest):
+    """Programs without shared libraries."""
+
+    WORK = "__attribute__((noinline)) long work(long n) { __asm__ volatile(PADDING); return n + 1; }\n"
+    LOOPS = "#include <unistd.h>\nint main(void) { for (;;) usleep(work(999)); }"
+    WITHOUT = "void _start(void) { for (volatile long n = 0;; n++) work(n); }"
+
+    def build(self, folder, source, *options, padding=1):
+        subprocess.run([os.environ.get("DVM_CC", "cc"), "-O1", "-static", f'-DPADDING=".skip {padding}, 0x90"', *options, "-x", "c", "-", "-o", "static"], input=self.WORK + source, text=True, cwd=folder, check=True)
+
+    def trace(self, program):
+        target = subprocess.Popen([program])
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        said = self.run_dvm("pid$target:a.out:work:entry { @ = count(); } tick-200ms { exit(0); }", "-v", "-p", str(target.pid)).stderr
+        self.assertIsNone(target.poll())
+        return said
+
+    def test_without_room_behind_its_code(self):
+        folder = dvmtest.own_folder(self)
+        self.build(folder, self.LOOPS)
+        code = next(line for line in subprocess.run(["readelf", "-lW", folder / "static"], capture_output=True, text=True, check=True).stdout.splitlines() if "R E" in line)
+        self.build(folder, self.LOOPS, padding=4096 - (int(code.split()[4], 16) + 128) % 4096)
+        self.assertIn("(agent, in the traced thread)", self.trace(folder / "static"))
+
+    def test_without_a_library(self):
+        folder = dvmtest.own_folder(self)
+        self.build(folder, self.WITHOUT, "-nostdlib")
+        self.assertIn("its thread has no control block of a C library", self.trace(folder / "static"))
 
 
 if __name__ == "__main__":
