@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/columns.h"
+#include "common/printable.h"
 #include "common/program_name.h"
 #include "dvm/compiler/compile.h"
 
@@ -28,11 +30,12 @@ std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
   return fmt::format("{}: failed to compile script {}: {}{}{}\n", g_program_name, source.name, tag, where, d.message);
 }
 
-// A character of UTF-8 takes one column; its bytes after the first have the form 10xxxxxx.
+// In UTF-8, bytes of a character after the first have the form 10xxxxxx.
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-size_t characters(std::string_view text) {
-  return text.size() - static_cast<size_t>(std::count_if(text.begin(), text.end(), continues_character));
+size_t begin_of_character(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && continues_character(text[at])) at--;
+  return at;
 }
 
 // The part of the line that is shown, with control characters and tabs as blanks so that the caret stands right.
@@ -40,15 +43,14 @@ std::string caret(const Diagnostic& d) {
   if (d.source_line.empty()) return "";
   size_t first = d.column > kMaxLine ? d.column - kMaxLine / 2 : 0;
   if (first >= d.source_line.size()) return "";
-  while (first > 0 && continues_character(d.source_line[first])) first--;
+  first = begin_of_character(d.source_line, first);
   std::string line = d.source_line.substr(first, kMaxLine);
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  const size_t at = std::min<size_t>(d.column - 1 - first, line.size());
-  const std::string_view before(line.data(), at);
-  const size_t length = characters(std::string_view(line).substr(at, d.length));
-  return fmt::format("    {}\n    {}^{}\n", line, std::string(characters(before), ' '),
-                     std::string(std::max<size_t>(1, length) - 1, '~'));
+  const size_t at = begin_of_character(line, std::min<size_t>(d.column - 1 - first, line.size()));
+  const std::string before = printable(line.substr(0, at)), marked = printable(line.substr(at, d.length));
+  return fmt::format("    {}\n    {}^{}\n", printable(line), std::string(terminal_columns(before), ' '),
+                     std::string(std::max<size_t>(1, terminal_columns(marked)) - 1, '~'));
 }
 
 }  // namespace
@@ -79,7 +81,7 @@ std::string probe_report(const ProbeDescription& probe) {
 }
 
 std::string stability_report(const Source& source, const CompiledSource& compiled) {
-  const std::string name = source.is_description ? source.text.substr(0, source.text.find_first_of("/{")) : source.name;
+  const std::string name = source.is_description ? source.name.substr(0, source.name.find_first_of("/{")) : source.name;
   return fmt::format("\nStability attributes for {} {}:\n{}{}\n", source.is_description ? "description" : "script", name,
                      stability("Minimum Probe Description Attributes", compiled.descriptions),
                      stability("Minimum Statement Attributes", compiled.statements));

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/columns.h"
 #include "dvm/vm/cost.h"
 #include "runtime/cost/rows.h"
 
@@ -36,7 +37,7 @@ Error error_at(std::string_view text, const std::string& file, size_t byte, cons
   const std::string_view shown = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin).substr(0, 200);
   const size_t column = at - begin;
   return {fmt::format("{}:{}:{}: {}\n  {}\n  {:>{}}", file, line, column + 1, reason, shown, '^',
-                      std::min(column, shown.size()) + 1)};
+                      terminal_columns(shown.substr(0, column)) + 1)};
 }
 
 // Whether n counts variables that exist, of those that are looked up: finding one may cost less than finding none.

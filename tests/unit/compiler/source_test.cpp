@@ -59,6 +59,16 @@ TEST(Diagnostics, CaretsCountCharactersNotBytes) {
             "              ^~\n");
 }
 
+TEST(Diagnostics, CaretsStandBelowWideAndCombiningCharacters) {
+  Collected c({"x.d", "x = \"\u4e2d\U0001f600e\u0301\xff\" + y;\n", false});
+  c.diagnostics.error(Tag::D_SYNTAX, {5, 15}, "m");
+  c.diagnostics.error(Tag::D_SYNTAX, {20, 21}, "m");
+  const std::string line = "    x = \"\u4e2d\U0001f600e\u0301\\377\" + y;\n";
+  EXPECT_EQ(render(c.list[0], c.source, false), "dvm: failed to compile script x.d: line 1: m\n" + line + "         ^~~~~\n");
+  EXPECT_EQ(render(c.list[1], c.source, false),
+            "dvm: failed to compile script x.d: line 1: m\n" + line + "                      ^\n");
+}
+
 TEST(Diagnostics, ProgramsOfTheCommandLineNameTheRegion) {
   Collected c({"BEGIN { y }", "BEGIN { y }", true});
   c.diagnostics.set_region("action list");
