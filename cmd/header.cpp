@@ -210,13 +210,7 @@ std::string file_beside(const compiler::Source& source, std::string_view extensi
   return source.name.substr(begin, source.name.size() - 1 - begin).append(extension);
 }
 
-std::optional<DeclaringSources> declared_providers(const ScriptOptions& script) {
-  Result<dif::Options> options = run_time_options(script);
-  if (!options) return fail("{}", options.error().message), std::nullopt;
-  Result<std::vector<compiler::Source>> read = read_sources(script, *options);
-  if (!read) return fail("{}", read.error().message), std::nullopt;
-  return compile_providers(*read, script, *options);
-}
+namespace {
 
 std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> sources, const ScriptOptions& script,
                                                   dif::Options options) {
@@ -225,6 +219,23 @@ std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> 
   against.declared = &made.providers;
   if (compile_sources(made.sources, script, against, options).empty()) return std::nullopt;
   return made;
+}
+
+}  // namespace
+
+std::optional<DeclaringSources> declared_providers(const ScriptOptions& script) {
+  Result<dif::Options> options = run_time_options(script);
+  if (!options) return fail("{}", options.error().message), std::nullopt;
+  Result<std::vector<compiler::Source>> read = read_sources(script, *options);
+  if (!read) return fail("{}", read.error().message), std::nullopt;
+  return compile_providers(*std::move(read), script, *options);
+}
+
+std::optional<DeclaringSources> providers_of_first(size_t count, const DeclaringSources& all, const ScriptOptions& script) {
+  ScriptOptions silent = script;
+  silent.verbose = false;
+  const auto begin = all.sources.begin();
+  return compile_providers({begin, begin + static_cast<std::ptrdiff_t>(count)}, silent, all.options);
 }
 
 int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller) {

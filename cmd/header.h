@@ -28,8 +28,8 @@ struct DeclaringSources {
 };
 // Reads and compiles the sources. Nothing: there were errors, and they have been shown.
 std::optional<DeclaringSources> declared_providers(const ScriptOptions& script);
-std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> sources, const ScriptOptions& script,
-                                                  dif::Options options);
+// The same for the first `count` of sources that have been compiled; -v does not report them again.
+std::optional<DeclaringSources> providers_of_first(size_t count, const DeclaringSources& all, const ScriptOptions& script);
 
 // dtrace -h; output "-": standard output; empty: named after the script. Messages name the caller. Returns the exit status.
 int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller);

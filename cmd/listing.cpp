@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cmd/command.h"
 #include "cmd/target_catalog.h"
@@ -98,29 +100,48 @@ std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vect
   return texts;
 }
 
+template <class Function>
+void for_each_description(const dif::Program& program, Function&& function) {
+  for (const dif::EcbDesc& clause : program.clauses)
+    for (const dif::ProbeDesc& description : clause.probes) function(description);
+}
+
+// Texts of probes, made together, since the programs are compiled anew to describe any probes.
+class ProbeTexts {
+ public:
+  void want(const runtime::Probe& probe) {
+    if (places_.try_emplace(&probe, probes_.size()).second) probes_.push_back(&probe);
+  }
+  void make(const DescribeProbes& describe) {
+    if (describe && !probes_.empty()) texts_ = describe(probes_);
+    texts_.resize(probes_.size());
+  }
+  std::string_view of(const runtime::Probe& probe) const {
+    const auto place = places_.find(&probe);
+    return place == places_.end() ? std::string_view() : texts_[place->second];
+  }
+
+ private:
+  std::vector<const runtime::Probe*> probes_;
+  std::map<const runtime::Probe*, size_t> places_;
+  std::vector<std::string> texts_;
+};
+
 void print_probe(const runtime::Probe& probe, std::FILE* out) {
   fmt::print(out, "{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
              printable(probe.name));
 }
 
-void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe, bool demangles,
-                  std::FILE* out) {
-  std::vector<std::string> texts;
-  if (describe) texts = describe(probes);
-  texts.resize(probes.size());
+void print_probes(const std::vector<const runtime::Probe*>& probes, const ProbeTexts& texts, bool demangles, std::FILE* out) {
   runtime::DemangledProbes names;
   const std::vector<const runtime::Probe*> named = demangles ? names.rename(probes) : probes;
   for (size_t i = 0; i < probes.size(); i++) {
     print_probe(*named[i], out);
-    fmt::print(out, "{}", texts[i]);
+    fmt::print(out, "{}", texts.of(*probes[i]));
   }
 }
 
-int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe, NoMatch no_match,
-                  std::FILE* out) {
-  const compiler::ProbeMatches found = match_probes(handle, description);
-  const bool demangles = handle.options()[dif::Option::demangle] > 0;
-  if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles, out), 0;
+int print_no_match(const dif::ProbeDesc& description, const compiler::ProbeMatches& found, NoMatch no_match, std::FILE* out) {
   std::fflush(out);  // in their order on a terminal
   const bool is_plain = found.tag.empty() || found.tag == "D_PDESC_ZERO";
   tell("failed to match {}: {}", dif::spell(description), is_plain ? "No probe matches description" : found.reason);
@@ -133,12 +154,23 @@ int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, co
 
 int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
                 NoMatch no_match, std::FILE* out) {
+  std::vector<std::pair<const dif::ProbeDesc*, compiler::ProbeMatches>> matches;
+  ProbeTexts texts;
+  for (const dif::Program* program : programs)
+    for_each_description(*program, [&](const dif::ProbeDesc& description) {
+      matches.emplace_back(&description, match_probes(handle, description));
+      if (matches.back().second.count == 0) return;
+      for (const runtime::Probe* probe : handle.catalog().match(description)) texts.want(*probe);
+    });
+  texts.make(describe);
+  const bool demangles = handle.options()[dif::Option::demangle] > 0;
   int status = 0;
   fmt::print(out, "   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes)
-        status = std::max(status, print_matches(handle, description, describe, no_match, out));
+  for (const auto& [description, found] : matches)
+    if (found.count != 0)
+      print_probes(handle.catalog().match(*description), texts, demangles, out);
+    else
+      status = std::max(status, print_no_match(*description, found, no_match, out));
   return status;
 }
 
@@ -151,12 +183,25 @@ std::string placement_text(const runtime::Placement& placement) {
   return text;
 }
 
-void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out) {
-  for (const dif::EcbDesc& clause : program.clauses)
-    for (const dif::ProbeDesc& description : clause.probes) {
-      const std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
-      fmt::print(out, "{}\n{}", printable(dif::spell(description)), probes.empty() ? "" : describe({probes.front()}).at(0));
-    }
+void print_clauses(runtime::Handle& handle, const std::vector<ReadyProgram>& programs, const DescribeProbes& describe,
+                   std::FILE* out) {
+  ProbeTexts texts;
+  const auto first = [&](const dif::ProbeDesc& description) {
+    const std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
+    return probes.empty() ? nullptr : probes.front();
+  };
+  for (const ReadyProgram& one : programs)
+    for_each_description(one.program, [&](const dif::ProbeDesc& description) {
+      if (const runtime::Probe* probe = first(description)) texts.want(*probe);
+    });
+  texts.make(describe);
+  for (const ReadyProgram& one : programs) {
+    fmt::print(out, "{}", one.report);
+    for_each_description(one.program, [&](const dif::ProbeDesc& description) {
+      const runtime::Probe* probe = first(description);
+      fmt::print(out, "{}\n{}", printable(dif::spell(description)), probe == nullptr ? "" : texts.of(*probe));
+    });
+  }
 }
 
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,

@@ -24,8 +24,10 @@ enum class NoMatch { succeeds = 0, fails = 1 };
 // describe: null for the lines alone.
 int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe,
                 NoMatch no_match, std::FILE* out);
-// The description of each clause, and what describe says of the first probe that it matches, as dtrace -ev prints them.
-void print_clauses(runtime::Handle& handle, const dif::Program& program, const DescribeProbes& describe, std::FILE* out);
+// The report of each program, then the description of each clause and what describe says of the first probe that it matches, as
+// dtrace -ev prints them.
+void print_clauses(runtime::Handle& handle, const std::vector<ReadyProgram>& programs, const DescribeProbes& describe,
+                   std::FILE* out);
 // The stability and the argument types of each probe, as dtrace -lv prints them; the programs may declare them. target: $target,
 // or 0.
 DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,

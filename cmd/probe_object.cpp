@@ -199,8 +199,7 @@ int write_probe_object(const ScriptOptions& script, const std::string& output, c
   std::map<std::string, std::string> known;
   for (size_t n = 0; n < sources.size(); n++) {
     const bool is_last = n + 1 == sources.size();
-    const auto end = sources.begin() + static_cast<std::ptrdiff_t>(n + 1);
-    auto made = is_last ? all : compile_providers({sources.begin(), end}, script, all->options);
+    auto made = is_last ? all : providers_of_first(n + 1, *all, script);
     if (!made) return 1;
     leave_new(made->providers, known);
     if (Status fine = check_objects(made->providers, objects); !fine)

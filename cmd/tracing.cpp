@@ -236,16 +236,6 @@ int list(runtime::Handle& handle, const TracingOptions& given, const ReadyProgra
                      NoMatch::succeeds, out);
 }
 
-// For -e -v: each program, and behind it the probes of its clauses.
-void report_programs(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, pid_t target,
-                     std::FILE* out) {
-  const DescribeProbes describe = describe_as_dtrace(handle, given.script, programs, target);
-  for (const ReadyProgram& program : programs) {
-    fmt::print(out, "{}", program.report);
-    print_clauses(handle, program.program, describe, out);
-  }
-}
-
 // Onto standard error, since results go elsewhere.
 Status predict(const TracingOptions& given, runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
   return print_run_prediction(stderr, handle, pointers_to(programs), given.script, given.prediction);
@@ -273,7 +263,8 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
       return {fail("{}", execution.error().message)};
   if (Status known = check_view(given.view, pointers_to(programs)); !known) return {fail("{}", known.error().message)};
   if (given.compile_only) {
-    if (given.script.verbose) report_programs(given, handle, programs, source.target, out);
+    if (given.script.verbose)
+      print_clauses(handle, programs, describe_as_dtrace(handle, given.script, programs, source.target), out);
     return {.status = 0};
   }
   print_matched(programs, handle.options(), out);

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import unittest
@@ -117,6 +118,15 @@ class Options(Link):
         self.assertEqual(re.findall(r"^(?:Stab|:).*", out, re.M),
                          ["Stability attributes for description BEGIN:", ":::BEGIN", "Stability attributes for description END:", ":::END"])
 
+    def test_many_clauses_are_described_quickly(self):
+        """The program is compiled once for all descriptions, not once for each."""
+        count = 300
+        self.write("many.d", "".join(f"syscall::read:entry /arg0 == {i}/ {{ n = {i}; }}\n" for i in range(count)))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        for words in (["-ev"], ["-lv"]):
+            self.assertEqual(self.succeeds(*words, "-s", "many.d").stdout.count("args[0]: unsigned int"), count)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 6)
+
     def test_of_a_flag_and_its_setting_the_last_counts(self):
         for words, wanted in ((["-x", "quiet=off", "-q"], ""), (["-q", "-x", "quiet=off"], "dtrace: description 'BEGIN ' matched 1 probe\n")):
             self.assertEqual(self.succeeds(*words, "-n", "BEGIN { exit(0); }").stderr, wanted)
@@ -161,6 +171,11 @@ class Options(Link):
         second.unlink()
         self.succeeds("-G", "-s", "one.d", "-s", "two.d", "-o", "both.o")
         self.assertEqual((second.read_bytes(), list(self.folder.glob("both.o*"))), (expected, []))
+
+    def test_each_script_of_several_is_reported_once(self):
+        self.write("one.d", "provider first { probe go(int); };")
+        out = self.succeeds("-vCG", "-s", "one.d", "-n", "BEGIN", "-n", "END").stdout
+        self.assertEqual(re.findall("Stability attributes for (.*):", out), ["script one.d", "description BEGIN", "description END"])
 
     def test_no_program(self):
         result = self.dtrace("-q")
