@@ -72,6 +72,10 @@ OTHERWISE = {
     "procsystime": "its first assignment makes self->start an int, which cuts timestamps",
     "iosnoop": "it keeps a pointer to pr_psargs, which lasts for the firing only",
     "so1stbyte.d": "its first assignment makes self->connected an int, which cuts timestamps",
+    "php_flowtime.d": "it declares self->last as an int, which cuts timestamps",
+    "pl_flowtime.d": "it declares self->last as an int, which cuts timestamps",
+    "py_flowtime.d": "it declares self->last as an int, which cuts timestamps",
+    "ldapsyslog.d": "the last string that syslog() of glibc measures is not the message",
 }
 
 # Scripts that cannot be tried, and why.
@@ -80,6 +84,7 @@ UNTRIED = {
     "woof.d": "it prints nothing, but plays a sound",
     "j_who.d": "it needs a program that calls Java from C",
     "sshkeysnoop.d": "it needs a person who types a password",
+    "wpm.d": "it needs a person who types",
     "keylatency.d": "it needs a person who types",
     "errinfo": "it reads the errors' numbers from a header of Solaris",
     "dexplorer": "it runs all the others for minutes, into a folder",
