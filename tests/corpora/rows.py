@@ -26,6 +26,11 @@ INFO = r"^\s*(?P<cpu>\d+)\s+(?P<pid>\d+)(?:/\d+)?\s+(?P<us>\d+)\s+(?:\S.*:\S+\s+
 BUCKETS = r"\n\s+value\s+-+ Distribution -+ count\s*\n(?:\s+[<>=]* ?-?\d+ \|@*\s+\d+\s*\n)*?\s+[<>=]* ?-?\d+ \|@+\s+(?P<count>\d+)\s*$"
 ANY_BUCKETS = r".*" + BUCKETS
 
+# Two or more words of upper case, perhaps with units, as in "TIME(ms)  UID  kr/s".
+HEADING = re.compile(r"\s*{0}(?:\s+{0})+\s*".format(r"(?:[A-Z%][A-Z0-9_%./:-]*(?:\([A-Za-z/]+\))?|--|[a-z]+/s)"))
+# Scripts whose published examples are of other versions of them.
+OTHER_HEADINGS = {"cswstat.d", "shortlived.d", "tcl_who.d"}
+
 # How many times longer scripts run that print late.
 PATIENCE = {"proftpdio.d": 3, "rwa.d": 3, "wrun.d": 3, "iotimeq.d": 3, "j_flowtime.d": 4}
 
@@ -158,6 +163,13 @@ EXPECTED = (
 )
 
 
+# Scripts that count calls, each with a pattern of a function's row.
+COUNTED = (
+    ("*_methodcalls.d tcl_proccalls.d", r"^\s*\d+\s+(\d+) (?:Busy\.)?{}$"),
+    ("*_calls.d *_funccalls.d *_subcalls.d *_proccalls.d", r"^.*\b{}\s+(\d+)$"),
+)
+
+
 def plain(out):
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", out)
 
@@ -183,16 +195,38 @@ def implausible(pattern, text):
     return "an implausible row: " + next(match[0] for match in matches if not is_plausible(match)).strip()[:100]
 
 
-def patterns_of(name):
+def patterns_of(name, table=EXPECTED):
     script = name.split()[0]
-    for globs, *patterns in EXPECTED:
+    for globs, *patterns in table:
         if any(fnmatch.fnmatch(script, glob) for glob in globs.split()):
             return patterns
     return None
 
 
-def judge(name, out):
-    """Whether the output of the script is plausible, and why not."""
+def miscounted(name, text):
+    """What is wrong with the numbers of calls: outer() calls inner() nine times; None if nothing is."""
+    for pattern in patterns_of(name, COUNTED) or []:
+        inner, outer = (sum(map(int, re.findall(pattern.format(function), text, re.M))) for function in ("inner", "outer"))
+        if abs(inner - 9 * outer) > 18:
+            return f"{inner} calls of inner() in {outer} of outer()"
+    return None
+
+
+def heading_words(text):
+    """The lines of a text that look like headings, each as a tuple of its words."""
+    return {tuple(line.split()) for line in text.splitlines() if HEADING.fullmatch(line)}
+
+
+def without_heading(text, example):
+    """A heading of the published example of the script if the text has none of them; None if it has one."""
+    headings = heading_words(example)
+    if not headings or headings & {tuple(line.split()) for line in text.splitlines()}:
+        return None
+    return " ".join(min(headings))
+
+
+def judge(name, out, example=""):
+    """Whether the output of the script is plausible, and why not. example: what its author published of its output."""
     text = plain(out)
     patterns = patterns_of(name)
     if patterns is None:
@@ -200,6 +234,10 @@ def judge(name, out):
     for pattern in patterns:
         if wrong := implausible(pattern, text):
             return ("ROWS" if len(text.split()) > 12 else "EMPTY"), wrong
+    if wrong := miscounted(name, text):
+        return "ROWS", wrong
+    if name not in OTHER_HEADINGS and (heading := without_heading(text, example)):
+        return "ROWS", f"no heading like {heading}"
     return "ok", f"{len(text.splitlines())} rows"
 
 

@@ -107,8 +107,13 @@ class Driver:
             return "FAULTS", f"{len(faults)}: {faults[0]}"
         return self.judge_rows(name, words, run)
 
+    def example_of(self, name):
+        """What a collection like the DTraceToolkit publishes of the script's output; an empty text if it is called with options."""
+        examples = self.given.folder.rglob(f"Examples/{name.removesuffix('.d')}_example.txt")
+        return "".join(path.read_text(errors="replace") for path in examples)
+
     def judge_rows(self, name, words, run):
-        verdict, why = rows.judge(name, run.out + run.err)
+        verdict, why = rows.judge(name, run.out + run.err, self.example_of(name))
         if verdict == "ROWS" and (reason := OTHERWISE.get(name.split()[0])):
             return "other", reason
         if verdict != "ok" and (probe := self.unmatched(words)):
@@ -151,6 +156,8 @@ class Driver:
         if path.name in left_out:
             return [(path.name, "skipped", left_out[path.name])]
         with tempfile.TemporaryDirectory() as folder:
+            if commands.is_command(text) and not commands.shell_of(text):
+                return [(path.name, "skipped", "its shell is not installed")]
             choice = programs.choose(path.name, providers_of(text), DVM, pathlib.Path(folder))
             if not choice.words:
                 return [(path.name, "skipped", choice.reason)]
