@@ -49,6 +49,8 @@ struct AgentTarget {
   // possible now.
   std::vector<PlacedProbe> take_off(SignalSet handled);
   bool owns(pid_t pid) const { return pid == agent.pid() || forked.contains(pid); }
+  // Firings whose records or aggregations could not be kept. An arena whose contents make no sense counts as one.
+  uint64_t lost() const { return (lanes ? lanes->lost() : 0) + (arenas ? arenas->nonsense() : 0); }
 
   AgentProcess agent;
   bool has_become_other = false;     // it has executed another program

@@ -41,7 +41,7 @@ void LeftPrograms::free(AgentTargets& targets, bool aggregates, GoneThreads& gon
       continue;
     }
     if (target.lanes) gone.free_lanes(one->first, *target.lanes);
-    if (target.lanes) lost_ += target.lanes->lost();
+    lost_ += target.lost();
     one = targets.erase(one);
   }
 }

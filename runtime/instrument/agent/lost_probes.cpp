@@ -52,8 +52,7 @@ uint64_t copied_bytes(const AgentTargets& targets) {
 
 uint64_t lost_firings(const AgentTargets& targets) {
   uint64_t lost = 0;
-  for (const auto& [pid, target] : targets)
-    if (target->lanes) lost += target->lanes->lost();
+  for (const auto& [pid, target] : targets) lost += target->lost();
   return lost;
 }
 

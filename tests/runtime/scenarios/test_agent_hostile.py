@@ -5,6 +5,7 @@ import pathlib
 import re
 import resource
 import signal
+import struct
 import subprocess
 import unittest
 
@@ -104,6 +105,34 @@ class Unmapped(Hostile):
         target.kill()
         _, err = tracer.communicate(timeout=PATIENCE)
         self.assertNotIn("fault", err)
+
+
+class Scribbling(Hostile):
+    """A program that writes to what an agent has mapped. What dvm cannot read then is a drop."""
+
+    KEY = 0x5eed12340000
+
+    def spoil(self, tracer):
+        """Writes a wrong size into the entry of a key, in the arena of the thread."""
+        entry = struct.pack("<IIIIQ", 0, 1, 1, 0, self.KEY + 5)
+        lanes = next(fd for fd in pathlib.Path(f"/proc/{tracer}/fd").iterdir() if "/memfd:dvm-agent-" in os.readlink(fd))
+        with open(lanes, "r+b", buffering=0) as memory:
+            begin, end = 0, -1
+            while (at := os.pread(memory.fileno(), end - begin, begin).find(entry) if end > begin else -1) < 0:
+                begin = os.lseek(memory.fileno(), max(end, 0), os.SEEK_DATA)
+                end = os.lseek(memory.fileno(), begin, os.SEEK_HOLE)
+            os.pwrite(memory.fileno(), struct.pack("<II", 0, 77), begin + at)
+
+    def test_spoilt_aggregations_are_drops(self):
+        target = self.start("lines")
+        script = f"pid$target:unmapper:func:entry {{ @[arg0 + {self.KEY}] = count(); }}"
+        tracer = dvmtest.start_tracer(self, script, "-x", "backend=agent", "-x", "aggrate=1h", "-p", str(target.pid))
+        self.ask(target)
+        self.spoil(tracer.pid)
+        tracer.send_signal(signal.SIGINT)
+        printed, messages = tracer.communicate(timeout=PATIENCE)
+        self.assertIn("1 drop", messages)
+        self.assertNotIn(str(self.KEY + 6), printed)
 
 
 class PageFaults(Hostile):
