@@ -180,8 +180,9 @@ double record_bytes(const RecordLayouts& layouts, double string) {
   return 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
 }
 
-double ring_bytes(const CaptureNeeds& needs, double string) {
-  return kRingHead + record_bytes(make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry), string);
+double ring_bytes(const CaptureNeeds& needs, double string, SiteKind at) {
+  const SiteKind shape = at == SiteKind::timer ? at : SiteKind::entry;  // whose arguments are known
+  return kRingHead + record_bytes(make_layouts(possible_needs(needs, shape), shape), string);
 }
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {

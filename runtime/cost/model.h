@@ -47,8 +47,8 @@ struct CaptureCost {
 CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs, std::optional<SiteKind> at = {});
 // Bytes of a record in a lane, padded; strings have `string` bytes.
 double record_bytes(const RecordLayouts& layouts, double string);
-// Bytes of a firing in the ring; strings have `string` bytes.
-double ring_bytes(const CaptureNeeds& needs, double string);
+// Bytes of a firing in the ring; strings have `string` bytes. at: only a timer matters, which has fewer captures of the process.
+double ring_bytes(const CaptureNeeds& needs, double string, SiteKind at = SiteKind::entry);
 
 // Equations (2) and (3). The sums over a DIFO are those of vm::price_difo.
 

@@ -234,7 +234,7 @@ class Predicting {
       const CaptureCost cost = capture_cost(prices_, prices_, needs, kind_of(one.source));
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
-      probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);
+      probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected, kind_of(one.source));
     }
     if (!probe.is_of_process) return;
     const vm::Cost returns = prices_.of_optional("resume/return"_row).times(options_.returns);

@@ -25,6 +25,17 @@ TEST(CaptureCost, OfTheProcessIsThatOfWhatTheSiteHas) {
   EXPECT_DOUBLE_EQ(clocks(std::nullopt), 0);
 }
 
+// A timer has no command line.
+TEST(CaptureCost, BytesInTheRingAreThoseThatTheSiteHas) {
+  CaptureNeeds needs;
+  needs.thread = needs.ancestors = true;
+  const double without = ring_bytes(needs, 16, SiteKind::timer);
+  EXPECT_DOUBLE_EQ(ring_bytes(needs, 16), without);
+  needs.command = true;
+  EXPECT_DOUBLE_EQ(ring_bytes(needs, 16, SiteKind::timer), without);
+  EXPECT_GT(ring_bytes(needs, 16), without);
+}
+
 TEST(PollCost, OfLanesIsThatOfUprobesOnlyWhereItHasNoPrice) {
   vm::Profile profile;
   profile.set("consumer/context_switch"_row, {10, 0, 0});
