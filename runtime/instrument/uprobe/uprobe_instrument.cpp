@@ -84,11 +84,13 @@ class UprobeInstrument final : public CountingInstrument,
       bell_ = std::move(*bell);
     }
     const PlacingLock lock;
-    if (const std::string_view refusal = Jumps(followed_ != nullptr).refusal(linker.pid, linker.path, linker.offset);
-        !refusal.empty())
-      return Error{std::string(refusal)};
-    auto watch = LoadWatch::make(linker, maps(linker.pid).followed, bell_->ring_fd());
+    const auto refused = [&](bool in_all) { return Jumps(in_all).refusal(linker.pid, linker.path, linker.offset); };
+    if (const std::string_view here = refused(false); !here.empty()) return Error{std::string(here)};
+    const std::string_view elsewhere = followed_ ? refused(true) : "";
+    auto watch = LoadWatch::make(linker, elsewhere.empty() ? maps(linker.pid).followed : -1, bell_->ring_fd());
     if (!watch) return watch.error();
+    if (!elsewhere.empty())
+      notes_.push_back(fmt::format("only libraries that process {} itself opens are noticed: {}", linker.pid, elsewhere));
     watches_.push_back(std::move(*watch));
     is_on_ = true;
     unreported_.know(linker.path);

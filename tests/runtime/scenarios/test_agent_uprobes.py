@@ -1,6 +1,7 @@
 """Kernel uprobes that lie in all processes, and agents whose jumps lie in some of them, in the same file."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -52,6 +53,29 @@ class BesideUprobes(dvmtest.PrivilegedTest):
             self.ask(target)
         self.assertEqual(self.end(agent), (["1000"], ""))
         self.assertEqual(self.follow(other).returncode, 0)
+
+    def test_libraries_are_noticed_beside_an_agent_that_watches_its_linker(self):
+        """An agent without BPF has a jump where uprobes notice them. In a file that all processes have, these follow no forks then."""
+        user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+        os.chmod(self.folder, 0o755)
+        shutil.copy(dvmtest.DVM, self.folder / "dvm")
+        other = subprocess.Popen([*user, self.copy, "lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.kill)
+        self.assertEqual(other.stdout.readline(), "ready\n")
+        agent = dvmtest.start_tracer(self, FUNC + " pid$target:liblate*::entry { @ = count(); }", "-Z", "-x", "backend=agent", "-p", str(other.pid), command=(*user, self.folder / "dvm"))
+        library = pathlib.Path(program("renewed")).parent / "liblate_library.so"
+        result = dvmtest.dvm("run", "-q", "-Z", *FOLLOW, "-n", "pid$target:liblate_library.so:late_function:entry { @ = count(); }", "-c", f"{program('renewed')} open {library}", stdin=self.lines())
+        self.assertEqual((result.returncode, result.stdout.split()[-1]), (0, "30"), result.stderr)
+        self.assertIn("itself opens are noticed: an agent has replaced its code in another process", result.stderr)
+        self.end(agent)
+
+    def lines(self):
+        ends = os.pipe()
+        os.write(ends[1], b"\n\n\n")
+        os.close(ends[1])
+        self.addCleanup(os.close, ends[0])
+        return ends[0]
 
     def test_system_calls_of_dvm_are_not_traced(self):
         """Nor those of the process that shares its memory while it takes the agent off."""
