@@ -396,5 +396,33 @@ class Static(AgentTest):
         self.assertIn("its thread has no control block of a C library", self.trace(folder / "static"))
 
 
+class Windows(AgentTest):
+    """A thread may return into the bytes that a jump would replace, as far as dvm can see."""
+
+    SOURCE = """#include <stdint.h>
+#include <stdio.h>
+int called(int n) { __asm__ volatile("nop"); return n + 1; }
+int other(int n) { __asm__ volatile("nop"); return n + 2; }
+int main(void) {
+  volatile uintptr_t word = (uintptr_t)called + 1;
+  for (int c = puts("") >= 0 && fflush(stdout) == 0; (c = getchar()) != EOF; word = 0) printf("%d\\n", called(c) + other(c)), fflush(stdout);
+}"""
+
+    def test_a_site_is_refused_as_long_as_it_may(self):
+        folder = dvmtest.own_folder(self)
+        subprocess.run([os.environ.get("DVM_CC", "cc"), "-O1", "-fno-inline", "-x", "c", "-", "-o", "window"], input=self.SOURCE, text=True, cwd=folder, check=True)
+        target = subprocess.Popen([folder / "window"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), "\n")
+        for function, is_refused in (("called", True), ("other", False), ("called", False)):
+            with self.subTest(function):
+                said = self.run_dvm(f"pid$target:window:{function}:entry {{ @ = count(); }} tick-50ms {{ exit(0); }}", "-v", "-x", "breakpoints=off", "-p", str(target.pid)).stderr
+                self.assertEqual("a thread may be executing its first five bytes" in said, is_refused, said)
+                self.assertEqual("(agent, in the traced thread)" in said, not is_refused, said)
+                target.stdin.write("a")
+                target.stdin.flush()
+                self.assertEqual(target.stdout.readline(), f"{2 * ord('a') + 3}\n")
+
+
 if __name__ == "__main__":
     unittest.main()

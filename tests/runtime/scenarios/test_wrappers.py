@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -47,6 +48,16 @@ try: os.execv("./nothing", ["nothing"])
 except OSError: print("failed", flush=True)
 end = time.monotonic() + 2
 while time.monotonic() < end: os.getppid()"""
+LEFT = """import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+os.getppid()
+print("once", flush=True)
+libc.mlockall(3)
+print("locked", flush=True)
+library = ctypes.CDLL(sys.argv[1])
+time.sleep(0.3)
+library.late_function(1)
+print("called,", open("/proc/self/maps").read().count("memfd:dvm-agent"), "mappings", flush=True)"""
 ENDLESS = """import os, time
 end = time.monotonic() + 20
 while time.monotonic() < end:
@@ -262,6 +273,34 @@ class Wrappers(unittest.TestCase):
         target.communicate("\n", timeout=PATIENCE)
         said = tracer.communicate(timeout=PATIENCE)[1]
         self.assertIn(f"process {target.pid}: programs that it executes cannot be held, and their first firings are lost: the size of its files is limited", said)
+
+    def test_a_call_of_a_program_that_dvm_finds_too_late_does_not_end(self):
+        """dvm looks whether it executes another program soon. The kernel ends this call for a tracer."""
+        shutil.copy(program("waits"), self.folder)
+        run = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-n", "pid$target:waits:begins:entry { @ = count(); }", "-c", "./retrying 700 syscall ./waits epoll_pwait"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder, env=ENV)
+        self.addCleanup(run.kill)
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        time.sleep(0.5)
+        out, err = run.communicate("\n", timeout=PATIENCE)
+        self.assertEqual(out.split()[0], "over")
+        self.assertIn("has executed a program that could not be held", err)
+
+    def test_the_program_has_the_state_that_it_has_without_dvm(self):
+        command = ["env", "sed", "-nE", "/^(TracerPid|Threads|SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt|NoNewPrivs|Seccomp):/p", "/proc/self/status"]
+        expected = subprocess.run([*AS_NOBODY, *command], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(len(expected.splitlines()), 9)
+        result = self.run_as_user('pid$target:libc.so.6:write:entry { printf("%s wrote\\n", execname); }', shlex.join(command))
+        self.assertEqual((result.stdout.replace("sed wrote\n", "").strip(), result.stderr), (expected.strip(), ""))
+        self.assertIn("sed wrote\n", result.stdout)
+
+    def test_nothing_is_placed_once_the_agent_has_left(self):
+        library = shutil.copy(pathlib.Path(program("renewed")).parent / "liblate_library.so", self.folder)
+        (self.folder / "wrapper.py").write_text(LEFT)
+        result = self.run_as_user("pid$target::getppid:entry, pid$target::late_function:entry { @[probefunc] = count(); }", f"{python_for_users()} wrapper.py {library}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("once\nlocked\ncalled, 0 mappings\n", result.stdout)
+        self.assertIn("locked its memory (mlockall)", result.stderr)
 
 
 if __name__ == "__main__":
