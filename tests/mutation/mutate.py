@@ -132,7 +132,10 @@ class Copy:
             return self.run([self.build / "tests/unit" / UNIT_TESTS[suite] / suite])
         if suite in OTHER_TESTS:
             return self.run([self.build / "tests" / OTHER_TESTS[suite]])
-        topics = suite.partition(":")[2].split(",") if ":" in suite else []
+        kind, _, names = suite.partition(":")
+        if kind == "scenarios":
+            return self.run([pathlib.Path(sys.executable), "-m", "unittest", *names.split(",")], self.tree / "tests/runtime")
+        topics = names.split(",") if names else []
         return self.run([pathlib.Path(sys.executable), "run_scripts.py", *topics], self.tree / "tests/runtime")
 
     def run(self, command, folder=None):

@@ -34,11 +34,14 @@ class Table(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_suites_exist(self):
-        topics = {folder.name for folder in (mutate.ROOT / "tests/runtime").iterdir() if folder.is_dir()}
+        tests = mutate.ROOT / "tests/runtime"
+        topics = {folder.name for folder in tests.iterdir() if folder.is_dir()} | {f"scenarios/{file.name}" for file in (tests / "scenarios").iterdir()}
         for mutant in mutate.read_table(mutate.TABLE.read_text()):
             for suite in mutant.suites:
                 kind, _, names = suite.partition(":")
-                self.assertIn(kind, [*mutate.UNIT_TESTS, *mutate.OTHER_TESTS, "scripts"], mutant.title())
+                self.assertIn(kind, [*mutate.UNIT_TESTS, *mutate.OTHER_TESTS, "scripts", "scenarios"], mutant.title())
+                if kind == "scenarios":
+                    names = ",".join("/".join(name.split(".")[:2]) + ".py" for name in names.split(","))
                 self.assertLessEqual(set(filter(None, names.split(","))), topics, mutant.title())
 
     def test_no_mutant_is_there_twice(self):
