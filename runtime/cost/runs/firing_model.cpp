@@ -61,17 +61,6 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   return bytes / kArena;
 }
 
-// A probe of a description, whatever it matches.
-Probe made_up_probe(const dif::ProbeDesc& of, size_t id) {
-  return {
-      .id = static_cast<uint32_t>(id), .provider = of.provider, .module = of.module, .function = of.function, .name = of.name};
-}
-
-double rate_of(const Probe& probe, const PredictOptions& options) {
-  const auto rate = options.rates.find(text_of(dif::ProbeDesc{probe.provider, probe.module, probe.function, probe.name}));
-  return rate == options.rates.end() ? 0 : rate->second;
-}
-
 // How much of a principal buffer a script's records take: as a run would lay them out, with room for the longest strings and all
 // frames of a stack.
 struct RecordRoom {
@@ -82,10 +71,16 @@ struct RecordRoom {
 // The error is the one that a run with these options would end with.
 Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, const PredictOptions& options,
                                const dif::Options& run) {
-  std::deque<Probe> probes;  // addresses stay
+  std::deque<Probe> probes;  // one of each description, whatever that matches; addresses stay
+  std::map<const Probe*, double> rates;
   Enabling enabling;
   const auto one = [&](const dif::ProbeDesc& description) {
-    return std::vector<const Probe*>{&probes.emplace_back(made_up_probe(description, probes.size() + 1))};
+    Probe& probe = probes.emplace_back();
+    probe.id = static_cast<uint32_t>(probes.size());
+    probe.provider = description.provider, probe.name = description.name;
+    const auto rate = options.rates.find(text_of(description));
+    rates[&probe] = rate == options.rates.end() ? 0 : rate->second;
+    return std::vector<const Probe*>{&probe};
   };
   for (const dif::Program* program : programs)
     if (Status added = enabling.add(*program, one, run, vm::CostPolicy::none); !added) return added.error();
@@ -97,7 +92,7 @@ Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, co
   const double committed = committed_share(programs, options);
   for (const Ecb& ecb : enabling.ecbs()) {
     const double kept = ecb.plan->speculates ? committed_share(ecb.plan->desc, committed) : 1;
-    room.firing += rate_of(*ecb.probe, options) * probability_of(ecb.plan->desc, options) * kept * ecb.plan->record_size;
+    room.firing += rates.at(ecb.probe) * probability_of(ecb.plan->desc, options) * kept * ecb.plan->record_size;
   }
   return room;
 }

@@ -177,11 +177,10 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
 }
 
 bool take_stacks(std::span<const dif::Program* const> programs) {
-  const auto takes = [](const dif::ActDesc& action) {
-    return std::ranges::find(action.args, dif::Action::ustack, &dif::RecDesc::made_by) != action.args.end();
-  };
-  return std::ranges::any_of(clauses_of(programs),
-                             [&](const dif::EcbDesc* clause) { return std::ranges::any_of(clause->actions, takes); });
+  for (const dif::EcbDesc* clause : clauses_of(programs))
+    for (const dif::ActDesc& action : clause->actions)
+      if (std::ranges::count(action.args, dif::Action::ustack, &dif::RecDesc::made_by) > 0) return true;
+  return false;
 }
 
 MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs) {
