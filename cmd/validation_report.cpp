@@ -86,8 +86,8 @@ std::string remark(const LiveResult& row) {
   if (row.by_stat) text = fmt::format("{:.3g} % by /proc/stat, {:.0f} rounds/s", *row.by_stat, row.rate);
   const bool is_call = row.row->measure == Measure::call || row.row->measure == Measure::peer;
   if (is_call && row.row->group == "d") {
-    text = fmt::format("1 % at {:.0f} calls/s", row.one_percent_rate());
-    if (row.predicted) text += fmt::format(", predicted {:.0f}", row.predicted->one_percent_rate);
+    text = fmt::format("1 % at {:.0f} calls/s", lab::one_percent_rate(row.measured));
+    if (row.predicted) text += fmt::format(", predicted {:.0f}", lab::one_percent_rate(row.predicted->value));
   }
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (row.drops > 0) add(fmt::format("{} drops", row.drops));
@@ -122,7 +122,7 @@ Json json_of(const LiveResult& result) {
   if (const auto error = result.error()) json["error_percent"] = *error;
   if (row.measure != Measure::plain) json["thread_ns"] = result.thread, json["dvm_ns"] = result.dvm;
   if (result.by_stat) json["stat_percent"] = *result.by_stat, json["rate"] = result.rate;
-  if (row.measure == Measure::call) json["one_percent_rate"] = result.one_percent_rate();
+  if (row.measure == Measure::call) json["one_percent_rate"] = lab::one_percent_rate(result.measured);
   json["quiet_share"] = result.quiet;
   json["drops"] = result.drops, json["missing"] = result.missing;
   return json;

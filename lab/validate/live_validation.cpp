@@ -242,8 +242,7 @@ class RowMeasurement {
     if (!result_.missing.empty()) return;
     const double unit = row_.measure == Measure::call ? 1e9 / rounds_rate : 100;  // ns a round, or % of a CPU
     const vm::Cost cost = prediction.total.all().times(unit / how_.profile.clock_hz);
-    result_.predicted = Predicted{cost.clocks, cost.spread, 0};
-    if (row_.measure == Measure::call && cost.clocks > 0) result_.predicted->one_percent_rate = 1e7 / cost.clocks;
+    result_.predicted = Predicted{cost.clocks, cost.spread};
   }
 
   const LiveValidation& how_;
@@ -262,8 +261,7 @@ LiveResult LiveValidation::measure(const LiveRow& row) const {
   if (row.measure == Measure::absent) {
     result.problem = row.program;
   } else if (const Status done = caught([&] { RowMeasurement(*this, row, result).measure(); }); !done) {
-    result = {};
-    result.row = &row, result.problem = done.error().message;
+    result = {.row = &row, .problem = done.error().message};
   }
   return result;
 }

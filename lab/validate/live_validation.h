@@ -54,8 +54,10 @@ struct LiveSettings {
 
 struct Predicted {
   double value = 0, spread = 0;
-  double one_percent_rate = 0;  // rounds a second that cost 1 % of a CPU; 0: not known
 };
+
+// Rounds of so many ns that take 1 % of a CPU, a second; 0: not known.
+inline double one_percent_rate(double ns) { return ns > 0 ? 1e7 / ns : 0; }
 
 struct LiveResult {
   const LiveRow* row = nullptr;
@@ -73,7 +75,6 @@ struct LiveResult {
   // Error of the prediction, in per cent of the measured cost.
   std::optional<double> error() const;
   bool is_within() const;  // the error bars
-  double one_percent_rate() const { return measured > 0 ? 1e7 / measured : 0; }
 };
 
 // What rows are measured with, and compared with.
