@@ -3,24 +3,26 @@
 #include "runtime/instrument/agent/exec_holds.h"
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "common/clock.h"
 #include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/instrument/agent/exec_hold.h"
 #include "runtime/process/process.h"
-#include "runtime/symbol/maps.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kExecutesWithin = 1'000'000'000;  // ns, after it was about to
 
-// False if it has ended, or is about to and has no files any more. Another process may have its number then.
+// False if it has ended, or is about to and has no memory any more. While the kernel executes a program, it has memory without
+// files.
 bool runs_program(pid_t pid, AgentTarget& target) {
   if (!target.process || target.process->has_exited()) return false;
-  const auto objects = mapped_objects(pid);
-  return objects && !objects->empty();
+  std::ifstream maps(memory_folder(pid) + "/maps");
+  return maps.peek() != std::ifstream::traits_type::eof();
 }
 
 }  // namespace
