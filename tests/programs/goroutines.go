@@ -22,18 +22,36 @@ func sleep(number int64) int64 {
 	return leaf(number)
 }
 
+// Number 0 is the only one at first. While it sleeps, another goroutine takes its thread for good, so it continues in another one.
 func main() {
-	runtime.GOMAXPROCS(4)
-	var done sync.WaitGroup
-	for i := int64(0); i < 50; i++ {
+	runtime.GOMAXPROCS(1)
+	var first, done sync.WaitGroup
+	asleep := make(chan bool)
+	go func() {
+		<-asleep
+		runtime.LockOSThread()
+		done.Wait()
+	}()
+	start := func(number int64) {
 		done.Add(1)
-		go func(number int64) {
+		go func() {
 			defer done.Done()
 			text := make([]byte, 100)
 			words := strings.Fields(string(text[:runtime.Stack(text, false)]))
+			if number == 0 {
+				defer first.Done()
+				close(asleep)
+			}
 			sleep(number)
 			fmt.Printf("own %d %s\n", number, words[1])
-		}(i)
+		}()
+	}
+	first.Add(1)
+	start(0)
+	first.Wait()
+	runtime.GOMAXPROCS(4)
+	for i := int64(1); i < 50; i++ {
+		start(i)
 	}
 	done.Wait()
 }
