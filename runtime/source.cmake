@@ -129,6 +129,8 @@ if(DVM_BPF)
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/load_watch.cpp
     instrument/uprobe/own_memory.cpp
+    instrument/uprobe/pid_namespace.cpp
+    instrument/uprobe/pid_numbers.cpp
     instrument/uprobe/record_emitter.cpp
     instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp

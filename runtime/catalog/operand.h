@@ -12,6 +12,9 @@
 //              followed, each at offset path[i]. The bytes lie at offset `value` from the last one.
 //   kernel_address  The address of those bytes. D uses the addresses of the kernel for its own memory, so the top bit is cleared.
 //   handed     Word `base` that a tracepoint passes.
+//   number     The number of a thread or process in dvm's pid namespace. Its numbers in all namespaces lie where a kernel operand
+//              would. If it has none in dvm's, minus that in the initial one.
+//   relative_number  Likewise, but 0 if it has none, as getppid() tells a parent.
 //
 // Registers and memory are read with a width of `size` bytes (1, 2, 4 or 8), and sign- or zero-extended. `shift` is the position
 // of the lowest bit in a register (8 for %ah).
@@ -37,7 +40,21 @@ inline constexpr uint8_t r14 = 1, rbp = 4, rbx = 5, r11 = 6, r10 = 7, r9 = 8, r8
 inline constexpr std::array kSyscallRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::r10, saved::r8, saved::r9};
 
 struct Operand {
-  enum class Kind : uint8_t { none, constant, saved, vector, memory, counter, result, error, kernel, kernel_address, handed };
+  enum class Kind : uint8_t {
+    none,
+    constant,
+    saved,
+    vector,
+    memory,
+    counter,
+    result,
+    error,
+    kernel,
+    kernel_address,
+    handed,
+    number,
+    relative_number
+  };
 
   Kind kind = Kind::none;
   uint8_t base = kNoWord;

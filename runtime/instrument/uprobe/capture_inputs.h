@@ -31,7 +31,15 @@ struct ProgramMaps {
 struct PidNamespace {
   uint64_t device = 0;
   uint64_t inode = 0;
+  int32_t level = 0;            // how many namespaces lie above it
+  uint64_t address = 0;         // in the kernel; 0: not known, as are then the numbers of threads that are not its own
+  Operand process{}, thread{};  // numbers of the running thread
+
+  bool is_initial() const { return inode == 0; }
+  bool knows_others() const { return is_initial() || address != 0; }
 };
+
+inline constexpr int32_t kNumberShift = 4;  // sizeof(struct upid) as a power of two: a number, and its namespace behind 8 bytes
 
 // Places where the kernel keeps the parts of a thread's CPU time (cpu_clock.h).
 struct TaskLayout {

@@ -24,8 +24,8 @@ class CaptureProgram : RecordEmitter {
   std::vector<bpf_insn> make() {
     mov(r6, r1);
     mov(r9, 0);
-    if (maps_.followed >= 0 && !gate_) only_followed(maps_.followed, maps_.root, pids_);
-    if (gate_) gate(*gate_, layout_, pids_);
+    if (maps_.followed >= 0 && !gate_) only_followed(maps_.followed, maps_.root);
+    if (gate_) gate(*gate_, layout_);
     if (maps_.counts >= 0) return count_firing(), code();
     record();
     if (!larger_) return code();
@@ -87,8 +87,10 @@ class CaptureProgram : RecordEmitter {
     if (layout_.is_on_stack) {
       mov(r7, fp);
       plus(r7, -static_cast<int32_t>(8 + layout_.size));
+      free_at_ = static_cast<int16_t>(-32 - static_cast<int>(layout_.size));
       return;
     }
+    free_at_ = -32;
     load_map(r1, maps_.ring);
     mov(r2, static_cast<int32_t>(layout_.size));
     mov(r3, 0);

@@ -8,6 +8,8 @@ namespace dvm::runtime {
 
 class ChangeEmitter : protected KernelEmitter {
  protected:
+  using KernelEmitter::KernelEmitter;
+
   static constexpr int32_t kRecordBytes = 24;
 
   // r7: the process. r8: its child. The record lies at fp+at. r0 to r5 are changed.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
 #include "runtime/symbol/linker.h"
 #include "runtime/symbol/maps.h"
 
@@ -22,10 +23,11 @@ constexpr int32_t kBytes = 16;  // the root, then the process
 // Registers: r7 the process.
 class BellProgram : KernelEmitter {
  public:
+  BellProgram() : KernelEmitter(own_pid_namespace()) {}
+
   std::vector<bpf_insn> make(int32_t root, int followed, int bell) {
-    const PidNamespace pids = own_pid_namespace();
-    if (followed >= 0) only_followed(followed, root, pids);
-    this_thread(pids);
+    if (followed >= 0) only_followed(followed, root);
+    this_thread();
     mov(r7, r0);
     shift_right(r7, 32);
     std::vector<Label> others;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -14,12 +15,14 @@ namespace {
 // The tracepoint passes the task, and the id that the thread had before.
 class ExecProgram : KernelEmitter {
  public:
+  ExecProgram() : KernelEmitter(own_pid_namespace()) {}
+
   std::vector<bpf_insn> make(int map, pid_t pid) {
     load(r8, r1, 8);
     call(BPF_FUNC_get_current_pid_tgid);
     shift_right(r0, 32);
     const Label is_first = jump_if(BPF_JEQ, r0, r8);
-    this_thread(own_pid_namespace());
+    this_thread();
     shift_right(r0, 32);
     const Label is_other = jump_if(BPF_JNE, r0, pid);
     load_map_value(r1, map, 0);

@@ -8,6 +8,8 @@
 
 #include "runtime/instrument/uprobe/change_emitter.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
+#include "runtime/instrument/uprobe/pid_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -17,6 +19,7 @@ constexpr uint32_t kMostProcesses = 16384;
 // The fields that programs read of a task_struct passed by a tracepoint.
 struct TaskWords {
   Operand child;    // sched_process_fork: the process that the new thread belongs to
+  Operand number;   // that process, as dvm knows it
   Operand threads;  // sched_process_exit: threads of the process that have not ended
 };
 
@@ -25,16 +28,21 @@ Result<TaskWords> find_words() {
   if (!types) return types.error();
   auto child = (*types)->resolve("sched_process_fork", {Operand::handed(1), "tgid"});
   if (!child) return child.error();
+  auto number = resolve_number(own_pid_namespace().is_initial(), **types, "sched_process_fork", {Operand::handed(1), "tgid"});
+  if (!number) return number.error();
   auto threads = (*types)->resolve("sched_process_exit", {Operand::handed(0), "signal.live.counter"});
   if (!threads) return threads.error();
-  return TaskWords{*child, *threads};
+  return TaskWords{*child, *number, *threads};
 }
 
 // Registers: r6 the context, r7 the child's root and then the process, r8 the child. Where the stack holds what: fp-8 a key,
 // fp-16 the child's key, from fp-32 on what the map has of it, from fp-56 on a record.
 class ChangeProgram : ChangeEmitter {
  public:
-  ChangeProgram(const ProgramMaps& maps, const TaskWords& words) : maps_(maps), words_(words) {}
+  ChangeProgram(const ProgramMaps& maps, const TaskWords& words)
+      : ChangeEmitter(own_pid_namespace()), maps_(maps), words_(words) {
+    free_at_ = kRecord - 24;
+  }
 
   std::vector<bpf_insn> at_fork() {
     begin();
@@ -46,6 +54,8 @@ class ChangeProgram : ChangeEmitter {
     const Label is_thread = jump_if(BPF_JEQ, r0, r8);
     add_child();
     const Label is_full = jump_if(BPF_JNE, r0, 0);
+    kernel_operand(words_.number);
+    mov(r8, r1);
     tell_of_this(ProcessChange::What::forked);
     land(is_thread);
     end();
@@ -66,7 +76,7 @@ class ChangeProgram : ChangeEmitter {
     mov(r6, r1);
     kernel_operand(words_.threads);
     const Label is_left = jump_if(BPF_JNE, r1, 0);
-    find_followed(maps_.followed, pids_);
+    find_followed(maps_.followed);
     const Label is_other = jump_if(BPF_JEQ, r0, 0);
     load_map(r1, maps_.followed);
     mov(r2, fp);
@@ -83,7 +93,7 @@ class ChangeProgram : ChangeEmitter {
 
   void begin() {
     mov(r6, r1);
-    find_followed(maps_.followed, pids_);
+    find_followed(maps_.followed);
     const Label is_followed = jump_if(BPF_JNE, r0, 0);
     end();
     land(is_followed);
@@ -103,12 +113,10 @@ class ChangeProgram : ChangeEmitter {
     call(BPF_FUNC_map_update_elem);
   }
 
-  // dvm in a pid namespace does not know the kernel's number of a child; it then learns of it when it fires.
   void tell_of_this(ProcessChange::What what) {
-    this_thread(pids_);
+    this_thread();
     shift_right(r0, 32);
     mov(r7, r0);
-    if (pids_.inode) mov(r8, 0);
     tell(what, maps_.ring, kRecord);
   }
 
@@ -121,7 +129,6 @@ class ChangeProgram : ChangeEmitter {
 
   ProgramMaps maps_;
   TaskWords words_;
-  PidNamespace pids_ = own_pid_namespace();
 };
 
 }  // namespace

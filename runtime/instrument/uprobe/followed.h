@@ -9,7 +9,7 @@
 //
 // Probes are then in every process that has mapped their file, and the program ends early in processes that are not in the map.
 // If dvm is in a pid namespace, its process numbers differ from the kernel's. A traced process has a key made of its number
-// there; all others have the kernel's number.
+// there; all others have the kernel's number. dvm is told of each by its number there.
 
 #include <cstdint>
 #include <memory>

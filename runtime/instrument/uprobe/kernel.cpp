@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -194,11 +193,13 @@ bool may_load_programs() {
   return program || (errno != EPERM && errno != EACCES);
 }
 
-PidNamespace own_pid_namespace() {
-  constexpr ino_t kInitial = 0xeffffffc;
-  struct stat status;
-  if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kInitial) return {};
-  return {status.st_dev, status.st_ino};
+Status run_program(std::span<const bpf_insn> code, const char* name) {
+  const auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, name}, code);
+  if (!program) return program.error();
+  bpf_test_run_opts options{};
+  options.sz = sizeof options;
+  if (bpf_prog_test_run_opts(program->get(), &options) != 0) return kernel_error("cannot run a BPF program", errno);
+  return {};
 }
 
 LinkResult link_uprobes(const UprobeBatch& batch) {

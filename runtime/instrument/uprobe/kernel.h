@@ -46,7 +46,8 @@ Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const Record
 Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name);
 // Attaches a program that was loaded for the tracepoint.
 Result<FileDescriptor> link_tracepoint(const char* tracepoint, int program, const RecordLayout& layout);
-PidNamespace own_pid_namespace();
+// Runs a program once, in this thread.
+Status run_program(std::span<const bpf_insn> code, const char* name);
 
 // Uprobes of one file in one process, all with the same program. Parallel arrays.
 struct UprobeBatch {

@@ -48,7 +48,6 @@ void KernelEmitter::handed_word(Register to, uint8_t word) {
   load(to, fp, -8);
 }
 
-// r3: the address at the end of the path.
 void KernelEmitter::follow(const Operand& operand) {
   if (operand.base == kThisThread) {
     call(BPF_FUNC_get_current_task);
@@ -65,6 +64,37 @@ void KernelEmitter::follow(const Operand& operand) {
     load(r3, fp, -8);
   }
   if (operand.value) plus(r3, static_cast<int32_t>(operand.value));
+}
+
+void KernelEmitter::number_at() {
+  plus(r3, pids_.level << kNumberShift);
+  mov(r1, fp);
+  plus(r1, free_at_);
+  mov(r2, 1 << kNumberShift);
+  call(BPF_FUNC_probe_read_kernel);
+  load(r2, fp, static_cast<int16_t>(free_at_ + 8));
+  load_constant(r3, static_cast<int64_t>(pids_.address));
+  load_word(r1, fp, free_at_);
+  const Label has_one = jump_if(BPF_JEQ, r2, r3);
+  mov(r1, 0);
+  land(has_one);
+}
+
+void KernelEmitter::number(const Operand& operand) {
+  follow(operand);
+  number_at();
+  if (operand.kind == Operand::Kind::relative_number) return;
+  const Label has_one = jump_if(BPF_JNE, r1, 0);
+  store(fp, -8, 0);
+  follow(operand);
+  mov(r1, fp);
+  plus(r1, -8);
+  mov(r2, operand.size);
+  call(BPF_FUNC_probe_read_kernel);
+  load(r2, fp, -8);
+  mov(r1, 0);
+  minus(r1, r2);
+  land(has_one);
 }
 
 // -1 for each of the values that mean an error.
@@ -98,6 +128,10 @@ void KernelEmitter::kernel_operand(const Operand& operand) {
       shift_left(r1, 1);
       shift_right(r1, 1);
       break;
+    case Operand::Kind::number:
+    case Operand::Kind::relative_number:
+      number(operand);
+      break;
     case Operand::Kind::result:
       result();
       break;
@@ -123,16 +157,33 @@ void KernelEmitter::kernel_operand(const Operand& operand) {
   widen(r1, operand);
 }
 
-// The helper stores pid then tgid, 32 bits each, and zeros on failure: as one word that is what the other helper returns.
-void KernelEmitter::this_thread(const PidNamespace& pids) {
-  if (!pids.inode) return call(BPF_FUNC_get_current_pid_tgid);
-  load_constant(r1, static_cast<int64_t>(pids.device));
-  load_constant(r2, static_cast<int64_t>(pids.inode));
+// r0, as this_thread().
+void KernelEmitter::number_of_this_thread() {
+  const auto process_at = static_cast<int16_t>(free_at_ + 16);
+  number(pids_.process);
+  store(fp, process_at, r1);
+  number(pids_.thread);
+  shift_left(r1, 32);  // it may be negative
+  shift_right(r1, 32);
+  load(r0, fp, process_at);
+  shift_left(r0, 32);
+  bits_or(r0, r1);
+}
+
+// The helper knows only threads whose own namespace this is. It stores pid then tgid, 32 bits each, and zeros on failure: as one
+// word that is what the other helper returns.
+void KernelEmitter::this_thread() {
+  if (pids_.is_initial()) return call(BPF_FUNC_get_current_pid_tgid);
+  load_constant(r1, static_cast<int64_t>(pids_.device));
+  load_constant(r2, static_cast<int64_t>(pids_.inode));
   mov(r3, fp);
   plus(r3, -8);
   mov(r4, 8);
   call(BPF_FUNC_get_ns_current_pid_tgid);
   load(r0, fp, -8);
+  const Label has_numbers = jump_if(BPF_JNE, r0, 0);
+  if (pids_.address) number_of_this_thread();
+  land(has_numbers);
 }
 
 void KernelEmitter::this_name(Register to, int16_t at) {
@@ -158,13 +209,13 @@ void KernelEmitter::look_up_followed(int map) {
   call(BPF_FUNC_map_lookup_elem);
 }
 
-void KernelEmitter::find_followed(int map, const PidNamespace& pids) {
+void KernelEmitter::find_followed(int map) {
   call(BPF_FUNC_get_current_pid_tgid);
   shift_right(r0, 32);
   look_up_followed(map);
-  if (!pids.inode) return;
+  if (pids_.is_initial()) return;
   const Label found = jump_if(BPF_JNE, r0, 0);
-  this_thread(pids);
+  this_thread();
   shift_right(r0, 32);
   load_constant(r1, kSeenFromInside);
   bits_or(r0, r1);
@@ -172,8 +223,8 @@ void KernelEmitter::find_followed(int map, const PidNamespace& pids) {
   land(found);
 }
 
-void KernelEmitter::only_followed(int map, int32_t root, const PidNamespace& pids) {
-  find_followed(map, pids);
+void KernelEmitter::only_followed(int map, int32_t root) {
+  find_followed(map);
   leave_if(BPF_JEQ, r0, 0);
   load(r1, r0, 0);
   leave_if(BPF_JNE, r1, root);
@@ -196,7 +247,7 @@ void KernelEmitter::find_probe(const CaptureGate& gate) {
   leave_if(BPF_JSET, r8, kCompatible);
 }
 
-void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& layout) {
   const WantedProcesses& wanted = gate.wanted;
   std::vector<Label> found;
   if (gate.not_memory != 0) {
@@ -209,7 +260,7 @@ void KernelEmitter::check_process(const CaptureGate& gate, const RecordLayout& l
     if (layout.shape.thread.is_given()) {
       kernel_operand(layout.shape.thread.process);
     } else {
-      this_thread(pids);
+      this_thread();
       mov(r1, r0);
       shift_right(r1, 32);
     }
@@ -260,12 +311,12 @@ void KernelEmitter::check(const KernelGateCondition& condition) {
   unwanted_.push_back(jump_if(opposite(condition.is), r8, r1));
 }
 
-void KernelEmitter::gate(const CaptureGate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+void KernelEmitter::gate(const CaptureGate& gate, const RecordLayout& layout) {
   if (layout.shape.kind == SiteKind::syscall)
     find_probe(gate);
   else
     mov(r9, static_cast<int32_t>(gate.probe_id));
-  check_process(gate, layout, pids);
+  check_process(gate, layout);
   for (const KernelGateCondition& condition : gate.when) check(condition);
 }
 

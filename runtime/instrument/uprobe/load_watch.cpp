@@ -16,6 +16,7 @@
 #include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel_emitter.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
 #include "runtime/instrument/uprobe/shield.h"
 
 namespace dvm::runtime {
@@ -53,7 +54,7 @@ struct LinkerWatch {
 // linker adds files. Its state is read to fp-8.
 class WatchProgram : KernelEmitter {
  public:
-  explicit WatchProgram(const LinkerWatch& watch) : watch_(watch) {}
+  explicit WatchProgram(const LinkerWatch& watch) : KernelEmitter(own_pid_namespace()), watch_(watch) {}
 
   std::vector<bpf_insn> make(bool waits) {
     mov(r6, r1);
@@ -95,7 +96,7 @@ class WatchProgram : KernelEmitter {
   }
 
   void only_descendants() {
-    only_followed(watch_.followed, watch_.root, pids_);
+    only_followed(watch_.followed, watch_.root);
     mov(r9, r0);
     plus(r9, static_cast<int32_t>(offsetof(FollowedProcess, is_adding)));
   }
@@ -115,7 +116,7 @@ class WatchProgram : KernelEmitter {
   void arrive() {
     mov(r8, 1);
     atomic_take(r7, kArrived, r8);
-    this_thread(pids_);
+    this_thread();
     shift_right(r0, 32);
     mov(r1, r8);
     bits_and(r1, LoadWatch::kCallers - 1);
@@ -188,22 +189,11 @@ class WatchProgram : KernelEmitter {
   }
 
   const LinkerWatch& watch_;
-  PidNamespace pids_ = own_pid_namespace();
 };
 
 Result<FileDescriptor> load_watch_program(const LinkerWatch& watch) {
   auto program = load_sleepable(WatchProgram(watch).make(true), "dvm_watch");
   return program ? std::move(program) : load_sleepable(WatchProgram(watch).make(false), "dvm_watch");
-}
-
-Status greet(const LinkerWatch& watch) {
-  const auto code = WatchProgram(watch).make_greeting();
-  const auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_greeting"}, code);
-  if (!program) return program.error();
-  bpf_test_run_opts run{};
-  run.sz = sizeof run;
-  if (bpf_prog_test_run_opts(program->get(), &run) != 0) return kernel_error("cannot run a BPF program", errno);
-  return {};
 }
 
 }  // namespace
@@ -217,7 +207,7 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   const auto layout = read_state_layout();
   if (!layout) return layout.error();
   const LinkerWatch made_for{watch->map_.fd(), followed, bell, linker.pid, linker.state, *layout};
-  if (Status status = greet(made_for); !status) return status.error();
+  if (Status run = run_program(WatchProgram(made_for).make_greeting(), "dvm_greeting"); !run) return run.error();
   auto program = load_watch_program(made_for);
   if (!program) return program.error();
   watch->program_ = std::move(*program);

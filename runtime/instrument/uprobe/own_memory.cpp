@@ -28,14 +28,10 @@ std::vector<bpf_insn> memory_program(int16_t member, int map) {
 Result<uint64_t> own_memory(int16_t member) {
   const FileDescriptor map(bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_memory", sizeof(uint32_t), sizeof(uint64_t), 1, nullptr));
   if (map.get() < 0) return kernel_error("cannot make a BPF array", errno);
-  const auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_memory"}, memory_program(member, map.get()));
-  if (!program) return program.error();
-  bpf_test_run_opts options{};
-  options.sz = sizeof options;
+  if (Status run = run_program(memory_program(member, map.get()), "dvm_memory"); !run) return run.error();
   const uint32_t first = 0;
   uint64_t memory = 0;
-  const bool has_run = bpf_prog_test_run_opts(program->get(), &options) == 0;
-  if (!has_run || bpf_map_lookup_elem(map.get(), &first, &memory) != 0 || memory == 0)
+  if (bpf_map_lookup_elem(map.get(), &first, &memory) != 0 || memory == 0)
     return Error{"this kernel does not run a BPF program on demand"};
   return memory;
 }

@@ -11,7 +11,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kStackBytes = 512 - 8 - 8;  // of a BPF program's stack: 8 bytes on each side serve other ends
+constexpr uint32_t kStackBytes = 512 - 8 - 24;  // of a BPF program's stack: the bytes on both sides serve other ends
 
 uint32_t take(RecordLayout& layout, uint32_t bytes) {
   const uint32_t at = layout.size;
@@ -99,7 +99,7 @@ std::span<const uint64_t> decode_kernel_stack(const RecordLayout& layout, std::s
 
 // The elements of dvm_process[] that the kernel has in a task_struct.
 constexpr uint32_t kNumbersOfTasks = 0
-#define DVM_PROCESS_NUMBER(number, members, less, is_pid) | 1u << number
+#define DVM_PROCESS_NUMBER(number, members, less) | 1u << number
 #include "runtime/instrument/uprobe/process_numbers.def"
     ;
 

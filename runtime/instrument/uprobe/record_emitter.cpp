@@ -44,9 +44,8 @@ void RecordEmitter::owner() {
   store(r7, at16(layout_.owner + 8), r0);
 }
 
-// The kernel has its number in the initial namespace only.
 void RecordEmitter::parent() {
-  const std::optional<Operand> number = pids_.inode ? std::nullopt : parent_of_this_thread();
+  const std::optional<Operand> number = parent_of_this_thread(pids_);
   if (!number) return store(r7, at16(layout_.parent), -1);
   kernel_operand(*number);
   store(r7, at16(layout_.parent), r1);
@@ -96,13 +95,15 @@ void RecordEmitter::keep_words(int map, int16_t value_at) {
 void RecordEmitter::thread() {
   const OtherThread& other = layout_.shape.thread;
   if (!other.is_given()) {
-    this_thread(pids_);
+    this_thread();
     return store(r7, at16(layout_.thread), r0);
   }
   kernel_operand(other.process);
   mov(r8, r1);
   shift_left(r8, 32);
   kernel_operand(other.thread);
+  shift_left(r1, 32);  // it may be negative
+  shift_right(r1, 32);
   bits_or(r1, r8);
   store(r7, at16(layout_.thread), r1);
 }
@@ -131,8 +132,8 @@ void RecordEmitter::command_line(uint32_t at) {
 
 void RecordEmitter::process_number(uint32_t at, unsigned number) {
   store(r7, at16(at), static_cast<int32_t>(kAbsent));
-  std::optional<ProcessNumber> known = process_number_of_this_thread(number);
-  if (!known || (known->is_pid && pids_.inode)) return;
+  std::optional<ProcessNumber> known = process_number_of_this_thread(pids_, number);
+  if (!known) return;
   if (layout_.shape.thread.is_given()) known->place.base = layout_.shape.thread.task;
   kernel_operand(known->place);
   if (known->less) plus(r1, -known->less);
@@ -143,14 +144,22 @@ void RecordEmitter::process_number(uint32_t at, unsigned number) {
 // r8: the task_struct of one after the other. The first process of all is the last.
 void RecordEmitter::ancestors(uint32_t at) {
   store(r7, at16(at), static_cast<int32_t>(kAbsent));
-  const std::optional<AncestorPlace> place = ancestors_of_threads();
-  if (!place || pids_.inode) return;
+  const std::optional<AncestorPlace> place = ancestors_of_threads(pids_);
+  if (!place) return;
   for (uint32_t n = 0; n < kMostAncestors; n++) store(r7, at16(at + 8 + 8 * n), 0);
   task_address(r8);
   std::vector<Label> ends;
   for (uint32_t n = 0; n < kMostAncestors; n++) {
     kernel_word(r8, r8, place->parent);
-    kernel_word(r1, r8, place->number, 4);
+    if (!pids_.is_initial()) {
+      kernel_word(r1, r8, place->number.path[0]);
+      kernel_word(r1, r1, place->number.path[1]);
+      mov(r3, r1);
+      plus(r3, static_cast<int32_t>(place->number.value));
+      number_at();
+    } else {
+      kernel_word(r1, r8, static_cast<int32_t>(place->number.value), 4);
+    }
     store(r7, at16(at + 8 + 8 * n), r1);
     ends.push_back(jump_if(BPF_JLE, r1, 1));
   }

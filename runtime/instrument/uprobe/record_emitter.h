@@ -22,7 +22,7 @@ inline bool lies_in_memory(const RecordLayout& layout, unsigned n) {
 class RecordEmitter : protected KernelEmitter {
  protected:
   RecordEmitter(RecordLayout layout, const PidNamespace& pids, const TaskLayout& tasks)
-      : pids_(pids), layout_(std::move(layout)), tasks_(tasks) {
+      : KernelEmitter(pids), layout_(std::move(layout)), tasks_(tasks) {
     has_typed_words_ = layout_.takes_stack_of_other();
   }
 
@@ -57,7 +57,6 @@ class RecordEmitter : protected KernelEmitter {
   // An address without its top bit as the kernel has it.
   void to_kernel(Register address);
 
-  PidNamespace pids_;
   RecordLayout layout_;         // of the record that is being emitted
   std::vector<Label> to_slow_;  // jumps that are taken when memory cannot be read at once
 

@@ -3,6 +3,7 @@
 
 #include "runtime/instrument/uprobe/kernel_emitter.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -11,9 +12,11 @@ constexpr int32_t kMostReturns = 64;  // MAX_URETPROBE_DEPTH
 
 class LossProgram : KernelEmitter {
  public:
+  LossProgram() : KernelEmitter(own_pid_namespace()) {}
+
   std::vector<bpf_insn> make(const ProgramMaps& maps, int counter, int16_t task, int16_t depth) {
     mov(r6, r1);
-    if (maps.followed >= 0) only_followed(maps.followed, maps.root, own_pid_namespace());
+    if (maps.followed >= 0) only_followed(maps.followed, maps.root);
     call(BPF_FUNC_get_current_task_btf);
     load(r1, r0, task);
     load_word(r1, r1, depth);

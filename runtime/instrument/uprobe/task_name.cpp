@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/instrument/uprobe/kernel_types.h"
+#include "runtime/instrument/uprobe/pid_numbers.h"
 #include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
@@ -21,10 +22,10 @@ int16_t read_offset() {
   return 0;
 }
 
-std::optional<Operand> find_member(std::string_view members) {
+std::optional<Operand> find_member(std::string_view members, bool is_initial = true) {
   const auto types = KernelTypes::load();
   if (!types) return std::nullopt;
-  auto found = (*types)->resolve("sched_process_exit", {Operand::handed(kThisThread), members});
+  auto found = resolve_number(is_initial, **types, "sched_process_exit", {Operand::handed(kThisThread), members});
   return found ? std::optional(*found) : std::nullopt;
 }
 
@@ -33,12 +34,28 @@ std::optional<CommandLinePlace> find_command_line() {
   return begin && end ? std::optional(CommandLinePlace{*begin, *end}) : std::nullopt;
 }
 
-std::map<unsigned, ProcessNumber> find_process_numbers() {
-  std::map<unsigned, ProcessNumber> found;
-#define DVM_PROCESS_NUMBER(number, members, less, is_pid) \
-  if (const auto place = find_member(members)) found[number] = {*place, less, is_pid};
+// Places of numbers as seen from the initial namespace, or from another one.
+struct NumberPlaces {
+  explicit NumberPlaces(bool is_initial)
+      : parent(find_member("real_parent.tgid", is_initial)), process(find_member("tgid", is_initial)) {
+#define DVM_PROCESS_NUMBER(number, members, less) \
+  if (const auto place = find_member(members, is_initial)) of_process[number] = {*place, less};
 #include "runtime/instrument/uprobe/process_numbers.def"
-  return found;
+  }
+
+  std::optional<Operand> parent, process;
+  std::map<unsigned, ProcessNumber> of_process;
+};
+
+// Null if the kernel does not tell them.
+const NumberPlaces* number_places(const PidNamespace& pids) {
+  if (!pids.knows_others()) return nullptr;
+  if (pids.is_initial()) {
+    static const NumberPlaces initial(true);
+    return &initial;
+  }
+  static const NumberPlaces inside(false);
+  return &inside;
 }
 
 }  // namespace
@@ -48,9 +65,9 @@ int16_t task_name_offset() {
   return offset;
 }
 
-std::optional<Operand> parent_of_this_thread() {
-  static const std::optional<Operand> parent = find_member("real_parent.tgid");
-  return parent;
+std::optional<Operand> parent_of_this_thread(const PidNamespace& pids) {
+  const NumberPlaces* places = number_places(pids);
+  return places ? places->parent : std::nullopt;
 }
 
 std::optional<CommandLinePlace> command_line_of_this_thread() {
@@ -58,16 +75,18 @@ std::optional<CommandLinePlace> command_line_of_this_thread() {
   return place;
 }
 
-std::optional<AncestorPlace> ancestors_of_threads() {
-  static const std::optional<Operand> parent = find_member("real_parent"), number = find_member("tgid");
-  if (!parent || !number) return std::nullopt;
-  return AncestorPlace{static_cast<int32_t>(parent->value), static_cast<int32_t>(number->value)};
+std::optional<AncestorPlace> ancestors_of_threads(const PidNamespace& pids) {
+  static const std::optional<Operand> parent = find_member("real_parent");
+  const NumberPlaces* places = number_places(pids);
+  if (!parent || !places || !places->process) return std::nullopt;
+  return AncestorPlace{static_cast<int32_t>(parent->value), *places->process};
 }
 
-std::optional<ProcessNumber> process_number_of_this_thread(unsigned number) {
-  static const std::map<unsigned, ProcessNumber> numbers = find_process_numbers();
-  const auto found = numbers.find(number);
-  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+std::optional<ProcessNumber> process_number_of_this_thread(const PidNamespace& pids, unsigned number) {
+  const NumberPlaces* places = number_places(pids);
+  if (!places) return std::nullopt;
+  const auto found = places->of_process.find(number);
+  return found == places->of_process.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace dvm::runtime

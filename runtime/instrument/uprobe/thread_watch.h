@@ -1,7 +1,5 @@
 #pragma once
 // Tells dvm of every thread that begins on this machine, before it runs, because it may have the number of an earlier one.
-//
-// In a pid namespace a new thread does not have its number yet when it begins. There dvm is told of threads that end instead.
 
 #include <memory>
 #include <vector>

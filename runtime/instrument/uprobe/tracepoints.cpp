@@ -9,6 +9,8 @@
 
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/own_memory.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
+#include "runtime/instrument/uprobe/pid_numbers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -18,17 +20,27 @@ class Resolver {
  public:
   Resolver(const KernelTypes& types, const std::string& tracepoint) : types_(types), tracepoint_(tracepoint) {}
 
-  Operand operator()(const KernelWord& word) {
-    auto operand = types_.resolve(tracepoint_, word);
-    if (operand) return *operand;
-    if (status) status = operand.error();
-    return {};
+  Operand operator()(const KernelWord& word) { return noted(types_.resolve(tracepoint_, word)); }
+  // Numbers of threads and processes as dvm sees them. Conditions compare those of the kernel.
+  Operand as_seen(const KernelWord& word) {
+    const PidNamespace pids = own_pid_namespace();
+    const Operand operand = noted(resolve_number(pids.is_initial(), types_, tracepoint_, word));
+    const bool is_number = operand.kind == Operand::Kind::number || operand.kind == Operand::Kind::relative_number;
+    if (is_number && !pids.knows_others() && status)
+      status = Error{"this kernel does not tell the numbers that processes have in this PID namespace"};
+    return operand;
   }
-  Operand member(const KernelWord& of, std::string_view name) { return (*this)(KernelWord{of.operand, name}); }
+  Operand member(const KernelWord& of, std::string_view name) { return as_seen(KernelWord{of.operand, name}); }
 
   Status status;
 
  private:
+  Operand noted(const Result<Operand>& operand) {
+    if (operand) return *operand;
+    if (status) status = operand.error();
+    return {};
+  }
+
   const KernelTypes& types_;
   const std::string& tracepoint_;
 };
@@ -75,7 +87,7 @@ Result<Tracepoints::Planned> Tracepoints::make(const KernelEvent& event, const E
   Planned planned;
   planned.tracepoint = event.tracepoint;
   planned.shape.kind = is_system_call(event) ? SiteKind::syscall : SiteKind::tracepoint;
-  for (size_t n = 0; n < event.args.size(); n++) planned.shape.args[n] = resolve(event.args[n]);
+  for (size_t n = 0; n < event.args.size(); n++) planned.shape.args[n] = resolve.as_seen(event.args[n]);
   if (event.tracepoint == "sys_exit") planned.shape.error = Operand::of_kind(Operand::Kind::error);
   planned.shape.thread = other_thread(event.thread, resolve);
   planned.needs = possible_needs(enabled.needs, planned.shape);

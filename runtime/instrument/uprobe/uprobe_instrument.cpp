@@ -21,6 +21,7 @@
 #include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/load_watch.h"
+#include "runtime/instrument/uprobe/pid_namespace.h"
 #include "runtime/instrument/uprobe/return_losses.h"
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/sample_interval.h"

@@ -1,4 +1,4 @@
-/* The structure that a tracepoint passes, by the kernel's own description of it.
+/* The structure that a tracepoint passes, by the kernel's own description of it. arg1 is the kernel's number of the thread.
  * run: -c 'sh -c "exec /bin/true"'
  * needs: uprobes
  */
@@ -8,5 +8,5 @@ rawtp:::sched_process_exec
 /pid == $target/
 {
 	this->thread = (struct vmlinux`task_struct *)arg0;
-	printf("%s %d %d\n", this->thread->comm, this->thread->pid == tid, this->thread->tgid == pid);
+	printf("%s %d %d\n", this->thread->comm, this->thread->pid == arg1, this->thread->tgid == arg1);
 }

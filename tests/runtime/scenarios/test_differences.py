@@ -88,6 +88,7 @@ ELSEWHERE = {
     "`ustack(n)` in an expression": "scenarios/test_stacks.py",
     "`args[]` of a `usdt`": "scenarios/test_header.py",
     "`args[2]` of `io`": "scenarios/test_io.py",
+    "In a container, probes": "scenarios/test_containers.py",
     "An index of an array": "scenarios/test_captures.py",
     "`evaltime`": "scenarios/test_modes.py",
     "On a terminal": "scenarios/test_views.py",

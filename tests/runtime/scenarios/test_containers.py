@@ -1,0 +1,80 @@
+"""dvm in a container, with process ids of its own."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import DVM, dvm, program
+
+CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+MARK = "pid$target:owner:mark:entry"
+
+
+class Containers(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        made = subprocess.run([*CONTAINER, "true"], capture_output=True, text=True)
+        if made.returncode != 0:
+            dvmtest.skip_or_fail(self, "no PID namespace can be made here: " + made.stderr)
+
+    def run_inside(self, *arguments):
+        result = subprocess.run([*CONTAINER, DVM, *arguments], capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+        self.assertEqual((result.returncode, re.sub(r"dvm: 15 events recorded .*\n", "", result.stderr)), (0, ""))
+        return result
+
+    def rows(self, *arguments):
+        return sorted(line.split() for line in self.run_inside("run", "-q", *arguments).stdout.splitlines() if line)
+
+    FORKS = MARK + " { @[ppid == $target, progenyof($target), curpsinfo->pr_ppid == $target, pid == tid, pid > $target] = count(); }"
+
+    def test_the_ids_of_followed_children(self):
+        for backend in ("uprobe", "agent"):
+            with self.subTest(backend):
+                rows = self.rows("-x", "followfork", "-x", f"backend={backend}", "-n", self.FORKS, "-c", program("owner") + " 5")
+                self.assertEqual(rows, [["1", "1", "1", "1", "1", "15"]])
+
+    def test_a_recording_has_them(self):
+        path = os.path.join(dvmtest.own_folder(self), "forks.dvm")
+        script = MARK + " { @[ppid == $target, pid > $target] = count(); }"
+        self.run_inside("record", "-q", "-o", path, "-x", "followfork", "-n", script, "-c", program("owner") + " 5")
+        self.assertEqual(dvm("replay", "-q", path, "-n", script).stdout.split(), ["1", "1", "15"])
+
+    def test_the_ids_of_processes_that_have_ended(self):
+        script = "syscall::exit_group:entry /progenyof($target) && pid != $target/ { @[ppid == $target, curpsinfo->pr_pgid > 0, curpsinfo->pr_sid > $target] = count(); }"
+        rows = self.rows("-n", script, "-c", "sh -c 'setsid -w /bin/true; setsid -w /bin/true; setsid -w /bin/true'")
+        self.assertEqual(rows, [["1", "1", "1", "3"]])
+
+    def test_the_ids_of_other_threads(self):
+        script = """proc:::create /pid == $target/ { made[args[0]->pr_pid] = 1; }
+                    proc:::start /made[pid]/ { @["started"] = count(); }
+                    sched:::on-cpu /made[pid] == 1/ { made[pid] = 2; @["ran"] = count(); }
+                    sched:::wakeup /args[1]->pr_pid == $target/ { woken = 1; }
+                    END { printf("woken %d\\n", woken); }"""
+        self.assertEqual(self.rows("-n", script, "-c", "sh -c '/bin/true; /bin/true; /bin/true'"), [["ran", "3"], ["started", "3"], ["woken", "1"]])
+
+    def test_a_container_in_the_container(self):
+        rows = self.rows("-x", "followfork", "-n", "pid$target:looper:func:entry { @[execname, pid > $target, pid == tid, ppid == $target, progenyof($target)] = count(); }",
+                         "-Z", "-c", f"unshare --pid --fork {program('looper')} 100")
+        self.assertIn(["looper", "1", "1", "1", "1", "100"], rows)
+
+    def test_threads_outside_have_negative_ids_and_variables_of_their_own(self):
+        """Two threads that sleep at the same time, in two processes."""
+        outside = [subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.01)"]) for _ in range(2)]
+        for process in outside:
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        script = """syscall::clock_nanosleep:entry /execname == "python3"/ { self->began = timestamp; }
+                    syscall::clock_nanosleep:return /self->began && timestamp - self->began > 9000000/ { @[pid, tid] = count(); }
+                    tick-1s { exit(0); }"""
+        expected = {int(re.search(r"NSpid:\s+(\d+)", pathlib.Path(f"/proc/{one.pid}/status").read_text())[1]) for one in outside}
+        rows = [[int(word) for word in row] for row in self.rows("-n", script)]
+        if os.stat("/proc/self/ns/pid").st_ino == 0xeffffffc:  # otherwise these are not the numbers of the initial namespace
+            self.assertLessEqual({(-pid, -pid) for pid in expected}, {(pid, tid) for pid, tid, _ in rows})
+        self.assertGreaterEqual(sum(pid == tid < 0 and count > 20 for pid, tid, count in rows), 2, rows)
+
+
+if __name__ == "__main__":
+    unittest.main()
