@@ -98,6 +98,16 @@ std::string watch_problem(pid_t pid, int error) {
 
 Error cannot_grab(pid_t pid, std::string_view why) { return Error{fmt::format("failed to grab process {}: {}", pid, why)}; }
 
+// The first number is that of its user.
+std::string_view permission_problem(pid_t pid) {
+  if (geteuid() == 0) return "permission denied (this container or sandbox withholds it from root)";
+  const std::string users = status_field(pid, "Uid:");
+  if (users.substr(0, users.find('\t')) != std::to_string(getuid()))
+    return "permission denied (it is another user's: that needs root or CAP_SYS_PTRACE)";
+  return "permission denied (it has more rights than its user, or is not dumpable (PR_SET_DUMPABLE): that needs root or "
+         "CAP_SYS_PTRACE)";
+}
+
 // A process of another user, or one that runs with more rights than its user, is root's affair. Being allowed to see its maps is
 // the kernel's own word on that.
 bool may_trace(pid_t pid) { return std::ifstream(fmt::format("/proc/{}/maps", pid)).good(); }
@@ -131,9 +141,7 @@ Result<Process> Process::grab(pid_t pid) {
   if (process.pidfd_ < 0) return cannot_grab(pid, watch_problem(pid, errno));
   if (process.has_exited()) return cannot_grab(pid, kHasExited);
   if (has_lost_first_thread(pid)) return cannot_grab(pid, kLostFirstThread);
-  if (!may_trace(pid))
-    return cannot_grab(pid, geteuid() == 0 ? "permission denied (this container or sandbox withholds it from root)"
-                                           : "permission denied (it is another user's: that needs root or CAP_SYS_PTRACE)");
+  if (!may_trace(pid)) return cannot_grab(pid, permission_problem(pid));
   process.name_ = name_of(pid);
   return process;
 }

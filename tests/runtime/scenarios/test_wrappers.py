@@ -302,6 +302,16 @@ class Wrappers(unittest.TestCase):
         self.assertIn("once\nlocked\ncalled, 0 mappings\n", result.stdout)
         self.assertIn("locked its memory (mlockall)", result.stderr)
 
+    def test_a_process_that_is_not_dumpable_is_refused_with_this_reason(self):
+        script = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); input()"
+        target = subprocess.Popen([*AS_NOBODY, python_for_users(), "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate, "\n")
+        target.stdout.readline()
+        for pid, reason in ((target.pid, "or is not dumpable (PR_SET_DUMPABLE)"), (os.getpid(), "it is another user's")):
+            result = subprocess.run([*AS_NOBODY, "./dvm", "run", "-n", COUNT, "-p", str(pid)], capture_output=True, text=True, cwd=self.folder, env=ENV, timeout=PATIENCE)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(reason, result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
