@@ -15,6 +15,7 @@
 #include "compiler/sema/operand_errors.h"
 #include "compiler/sema/scratch.h"
 #include "dvm/dif/instruction.h"
+#include "dvm/dif/variable.h"
 
 namespace dvm::compiler {
 
@@ -123,6 +124,26 @@ bool frees(const Assign& e) {
   return is_dynamic && is_record(e.target->type) && is_integer(e.value->type) && e.value->is_zero_constant;
 }
 
+// The built-in variable with a time that the expression names, or null.
+const dif::BuiltInInfo* clock_of(const Expr& value) {
+  const auto* name = as<Identifier>(&value);
+  if (!name || !name->symbol || name->symbol->kind != SymbolKind::built_in) return nullptr;
+  const dif::BuiltInInfo* row = dif::find_built_in(name->symbol->id);
+  return row && row->family == dif::VariableFamily::clock ? row : nullptr;
+}
+
+// The upper half of a time is lost in an int, and no fault says so. Published scripts have such variables.
+void warn_of_cut(ExprContext& c, const Assign& e) {
+  const Symbol* target = variable_of(*e.target);
+  const dif::BuiltInInfo* clock = clock_of(*e.value);
+  if (e.op != Op::assign || !target || !clock || !is_integer(e.type) || e.type->size >= sizeof(uint64_t)) return;
+  if (!c.session.is_new_cut(target->scope, target->name)) return;
+  const std::string spelled = fmt::format("{}{}", prefix(target->scope), target->name);
+  c.session.diagnostics.warning(Tag::D_OP_CUT, e.where,
+                                fmt::format("{} is cut to the type of {}: {}", clock->name, spelled, e.type->name),
+                                {fmt::format("declare {} as uint64_t before its first use", spelled)});
+}
+
 // False after a diagnostic: the operator does not take the types of target and value.
 bool check_operands(ExprContext& c, Assign& e, std::string_view op) {
   const Type *to = e.target->type, *from = e.value->type;
@@ -204,6 +225,8 @@ ExprPtr check(ExprContext& c, Assign& e) {
          "ternary conditional with alloca and non-alloca branches cannot be assigned to a variable");
   else if (is_string(e.target->type) && !is_error(e.type))
     e.value = convert(std::move(e.value), e.target->type);
+  else if (!is_error(e.type))
+    warn_of_cut(c, e);
   return nullptr;
 }
 

@@ -66,6 +66,8 @@ struct Session {
 
   // An unknown name is reported at its first use only.
   bool is_new_unknown(dif::Scope scope, const std::string& name) { return unknown_.emplace(scope, name).second; }
+  // So is a variable that cuts what is assigned to it.
+  bool is_new_cut(dif::Scope scope, const std::string& name) { return cut_.emplace(scope, name).second; }
 
   CompileOptions options;  // #pragma D option changes them on the way
   Diagnostics& diagnostics;
@@ -87,6 +89,7 @@ struct Session {
 
  private:
   std::set<std::pair<dif::Scope, std::string>> unknown_;
+  std::set<std::pair<dif::Scope, std::string>> cut_;
   std::map<const Type*, std::string> missing_;
 };
 

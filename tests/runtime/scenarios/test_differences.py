@@ -104,7 +104,7 @@ ELSEWHERE = {
     "scripts that name `pread`": "depends on the C library",
 }
 HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
-        "A process that did not succeed")
+        "A process that did not succeed", "A warning says")
 
 
 def rows():
@@ -133,6 +133,11 @@ class Language(unittest.TestCase):
             with self.subTest(row, text=text):
                 out = run_begin(text).stdout.strip("\n ")
                 self.assertRegex(out, wanted) if isinstance(wanted, re.Pattern) else self.assertEqual(wanted, out)
+
+    def test_a_time_that_is_cut(self):
+        ran = dvmtest.dvm("run", "-q", "-n", "BEGIN { t = 0; t = timestamp; t = timestamp; u = timestamp; exit(0); }")
+        self.assertEqual((0, 1), (ran.returncode, ran.stderr.count("warning:")))
+        self.assertIn("warning: in action list: timestamp is cut to the type of t: int\n", ran.stderr)
 
     def test_refused(self):
         for row, text, wanted in REFUSED:
