@@ -261,7 +261,8 @@ LiveResult LiveValidation::measure(const LiveRow& row) const {
   if (row.measure == Measure::absent) {
     result.problem = row.program;
   } else if (const Status done = caught([&] { RowMeasurement(*this, row, result).measure(); }); !done) {
-    result = {.row = &row, .problem = done.error().message};
+    result = {};
+    result.row = &row, result.problem = done.error().message;
   }
   return result;
 }
