@@ -79,6 +79,7 @@ dvm_library(symbol
   symbol/stapsdt_arguments.cpp
   symbol/started_as.cpp
   symbol/target_types.cpp
+  symbol/frame_end.cpp
   symbol/unwinder.cpp
   symbol/user_symbols.cpp)
 target_link_libraries(dvm_symbol PUBLIC dvm_catalog dvm_code dvm_process PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB ${CMAKE_DL_LIBS} fmt::fmt)

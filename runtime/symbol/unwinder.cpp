@@ -2,11 +2,15 @@
 
 #include "runtime/symbol/unwinder.h"
 
+#include <sys/uio.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
 #include "common/clock.h"
+#include "runtime/symbol/frame_end.h"
 
 namespace dvm::runtime {
 namespace {
@@ -116,8 +120,32 @@ bool step_by_return_address(CapturedStack& stack) {
   return true;
 }
 
+bool step_by_frame_end(CapturedStack& stack, const FrameEnd& end) {
+  const uint64_t top = stack.registers[kStackPointer];
+  uint64_t address = 0, value = 0;
+  if (!knows(stack, kStackPointer) || !load(stack, top + end.size, address)) return false;
+  for (unsigned number = 0; number < kFrameRegisters; number++)
+    if ((end.pops >> number & 1) != 0 && load(stack, top + static_cast<uint64_t>(end.popped[number]), value))
+      stack.set(number, value);
+  stack.set(kStackPointer, top + end.size + sizeof(uint64_t));
+  stack.set(kReturnAddress, address);
+  return true;
+}
+
+// Code of the process, which may have changed since it ran.
+std::optional<FrameEnd> frame_end_at(int32_t pid, uint64_t address) {
+  constexpr uint64_t kPage = 4096;
+  std::array<uint8_t, FrameEnd::kMostBytes> code{};
+  const size_t size = std::min<uint64_t>(code.size(), kPage - address % kPage);
+  const iovec local{code.data(), size}, remote{reinterpret_cast<void*>(address), size};
+  const ssize_t count = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+  return count > 0 ? decode_frame_end(std::span(code).first(static_cast<size_t>(count))) : std::nullopt;
+}
+
 // By no information on the frame.
-bool step_without_rule(CapturedStack& stack) {
+bool step_without_rule(int32_t pid, CapturedStack& stack) {
+  if (stack.return_at == 0)
+    if (const auto end = frame_end_at(pid, stack.registers[kReturnAddress]); end && step_by_frame_end(stack, *end)) return true;
   const bool has_stepped = step_by_return_address(stack);
   stack.return_at = 0;
   return has_stepped;
@@ -218,7 +246,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     if (!is_known && !is_exact && begins_context(known, address)) return count;
     is_exact = is_known && rule->is_signal;
     is_cut = is_known && runs_out(stack, *rule);
-    if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(stack)) break;
+    if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(pid, stack)) break;
   }
   if (count == 0 || count == frames.size()) return count;
   const size_t all = follow_chain(pid, known, rest_of_chain(first, stack), frames, count);

@@ -5,10 +5,10 @@
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //
 // Each frame is unwound by the information of its own function or, if it has none (generated code, the kernel's vdso), by the
-// frame pointer. At the entry of a function without such information, the frame pointer is still that of the caller, so the
-// return address is taken from the stack pointer. Beyond the captured part of the stack, the walk follows the chain of frame
-// pointers that the kernel has walked, as long as each function is known to set one. The stack ends at an address that the
-// process cannot execute.
+// frame pointer, unless its code returns at once (frame_end.h). At the entry of a function without such information, the frame
+// pointer is still that of the caller, so the return address is taken from the stack pointer. Beyond the captured part of the
+// stack, the walk follows the chain of frame pointers that the kernel has walked, as long as each function is known to set one.
+// The stack ends at an address that the process cannot execute.
 //
 // A walk allocates only when it reads: a file when its code first occurs, and the map of a process. If no file of the map
 // contains an address, the map is read again, at most ten times a second.

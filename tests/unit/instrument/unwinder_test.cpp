@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "runtime/symbol/frame_end.h"
 #include "tests/support/allocations.h"
 
 namespace dvm::runtime {
@@ -237,6 +239,42 @@ TEST(Unwinder, TakesTheReturnAddressOfAnEntryFromTheStack) {
   }
   std::array<uint64_t, 3> frames{};
   EXPECT_EQ(unwinder.walk(getpid(), at_generated_entry(std::span(captured).first(1), 0x8010), frames), 1u);
+  munmap(page, 4096);
+}
+
+std::optional<uint64_t> size_of_end(std::initializer_list<uint8_t> code) {
+  const auto end = decode_frame_end({std::data(code), code.size()});
+  return end ? std::optional(end->size) : std::nullopt;
+}
+
+TEST(Unwinder, KnowsCodeThatFreesItsFrameAndReturns) {
+  EXPECT_EQ(size_of_end({0x48, 0x83, 0xc4, 0x08, 0xc3}), 8u);  // add $8, %rsp; ret
+  EXPECT_EQ(size_of_end({0x48, 0x81, 0xc4, 0, 1, 0, 0, 0x5d, 0x41, 0x5c, 0xc3}),
+            272u);                                                       // add $256, %rsp; pop %rbp; pop %r12; ret
+  EXPECT_EQ(size_of_end({0xc3}), std::nullopt);                          // perhaps another function
+  EXPECT_EQ(size_of_end({0x48, 0x83, 0xc4, 0xf8, 0xc3}), std::nullopt);  // makes room
+  EXPECT_EQ(size_of_end({0x5c, 0xc3}), std::nullopt);                    // pop %rsp
+  EXPECT_EQ(size_of_end({0x48, 0x83, 0xc4, 0x08}), std::nullopt);        // cut off
+  EXPECT_EQ(size_of_end({0x90, 0xc3}), std::nullopt);
+}
+
+// As python3 -X perf generates it: %rbp means nothing.
+TEST(Unwinder, LeavesATrampolineWithoutAFramePointer) {
+  auto* page = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(page, MAP_FAILED);
+  constexpr std::array<uint8_t, 6> kEnd = {0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};  // add $16, %rsp; pop %rbp; ret
+  std::copy(kEnd.begin(), kEnd.end(), page + 2);
+  mprotect(page, 4096, PROT_READ | PROT_EXEC);
+  const uint64_t generated = address_of(page) + 2, framed = address_of(&dvm_test_in_frame), here = program_counter();
+  const std::array<uint64_t, 6> captured = {0, 0, 0x8020, framed, 0x9000, here};
+  CapturedStack stack;
+  stack.set(kReturnAddress, generated), stack.set(kFramePointer, 0x8018), stack.set(kStackPointer, 0x8000);
+  stack.address = 0x8000, stack.bytes = std::as_bytes(std::span(captured));
+  std::array<uint64_t, 3> frames{};
+  Unwinder unwinder;
+  EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 3u);
+  EXPECT_EQ(frames[1], framed);
+  EXPECT_EQ(frames[2], here);
   munmap(page, 4096);
 }
 
