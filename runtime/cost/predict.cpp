@@ -229,7 +229,7 @@ class Predicting {
     CaptureNeeds needs = probe.needs;
     for (const SourceShare& one : probe.shares) {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
-      needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
+      needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? usual_stack_bytes(kind_of(one.source)) : 0);
       if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
       const CaptureCost cost = capture_cost(prices_, prices_, needs, kind_of(one.source));
       probe.capture += (cost.thread + cost.dvm).times(one.share);

@@ -29,6 +29,9 @@ inline bool can_sleep(SiteKind kind) { return kind != SiteKind::timer && !is_in_
 // caller.
 inline uint16_t known_frames(SiteKind kind) { return kind == SiteKind::entry || kind == SiteKind::return_ ? kKnownFrames : 1; }
 
+// Bytes of the stack that are captured where a walk needs them. Samples are few, and of a program's deepest functions.
+inline uint32_t usual_stack_bytes(SiteKind kind) { return kind == SiteKind::timer ? 2 * kUsualStackBytes : kUsualStackBytes; }
+
 // The thread that a firing is of, where it is not the one that runs.
 struct OtherThread {
   Operand process, thread, name, run_time;

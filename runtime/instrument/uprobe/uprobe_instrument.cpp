@@ -300,9 +300,9 @@ class UprobeInstrument final : public CountingInstrument,
 
   // A probe that fires in any process may find any code on the stack. The processes that a predicate names are learned, also
   // where it is that of another clause: they may end at once.
-  CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
-    if (needs.frames <= known_frames(SiteKind::timer)) needs.stack_bytes = 0;
-    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = kUsualStackBytes;
+  CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted, SiteKind kind) {
+    if (needs.frames <= known_frames(kind)) needs.stack_bytes = 0;
+    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = usual_stack_bytes(kind);
     named_.insert(wanted.pids.begin(), wanted.pids.end());
     walks_ |= needs.frames != 0;
     if (walks_)
@@ -381,8 +381,10 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {
     if (std::holds_alternative<UprobeSite>(enabled.probe->site)) return {};
-    enabled.needs = with_stack(std::move(enabled.needs), enabled.wanted);
-    if (std::holds_alternative<TracepointSite>(enabled.probe->site)) {
+    const bool is_tracepoint = std::holds_alternative<TracepointSite>(enabled.probe->site);
+    const SiteKind kind = is_tracepoint ? SiteKind::tracepoint : SiteKind::timer;
+    enabled.needs = with_stack(std::move(enabled.needs), enabled.wanted, kind);
+    if (is_tracepoint) {
       if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return {};
       return tracepoints_.plan(enabled, delivery_, refused);
     }

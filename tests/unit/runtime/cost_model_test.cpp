@@ -430,6 +430,8 @@ TEST(Prediction, AStackIsCopiedWhereAnyProcessMayFire) {
   options.sizes.frames = 8;
   const vm::Profile profile = with_captures();
   EXPECT_DOUBLE_EQ(predicted(clauses, profile, options).probes[0].capture.clocks, 100 + 0.5 * kUsualStackBytes + 200 + 8 * 25);
+  const auto sampled = predicted({on({"profile", "", "", "profile-99"}, {counting_by_stack()})}, profile, options);
+  EXPECT_DOUBLE_EQ(sampled.probes[0].capture.clocks, 100 + kUsualStackBytes + 200 + 8 * 25);
   options.stack_bytes = 0;
   EXPECT_DOUBLE_EQ(predicted(clauses, profile, options).probes[0].capture.clocks, 400 + 8 * 30);
 }
