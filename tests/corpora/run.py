@@ -114,7 +114,7 @@ class Driver:
 
     def judge_rows(self, name, words, run):
         verdict, why = rows.judge(name, run.out + run.err, self.example_of(name))
-        if verdict == "ROWS" and (reason := OTHERWISE.get(name.split()[0])):
+        if verdict != "ok" and (reason := OTHERWISE.get(name.split()[0])):
             return "other", reason
         if verdict != "ok" and (probe := self.unmatched(words)):
             return "absent", f"there is no {probe}"
