@@ -28,8 +28,8 @@ namespace dvm::runtime::inside {
 namespace {
 
 constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
-constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;       // of a process that was forked (uprobe/record.h)
-constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and part, of a ring
+constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
+constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 768 * 1024;  // bytes, and part, of a ring
 
 [[gnu::noinline]] void read_stack(const ThreadFiring& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
@@ -131,7 +131,8 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3;  // bytes, and p
   head = load(lane.head);
   const uint64_t at = head & (size - 1), left = size - at;
   uint64_t tail = load(lane.tail);
-  const bool begins_anew = head == tail && at >= kReused && at >= size / 16 * kReusedSixteenths;
+  const bool is_enough = at >= kAlwaysReused || (at >= kReused && at >= size / 16 * kReusedSixteenths);
+  const bool begins_anew = head == tail && is_enough;
   if (begins_anew && load(armed_page(context).pid) == pid && take(lane.tail, head + left, tail)) tail = head + left;
   const uint64_t rest = begins_anew || tail == head + left || at + bytes > size ? left : 0;
   if (head + rest + bytes - tail > size) return 0;

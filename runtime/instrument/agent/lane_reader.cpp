@@ -229,13 +229,15 @@ bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
          write(number, offsetof(inside::Lane, owner), 0);
 }
 
-// Its thread goes on with an eighth of the ring meanwhile. One that fills a whole ring between two calls is too busy.
+// Its thread goes on with a part of the ring meanwhile. One that fills eight of these between two calls is too busy.
 void LaneReader::shrink(uint32_t number) {
-  constexpr int kMost = kParts / 4;
-  constexpr uint32_t kSmall = 1 << 20;
+  constexpr uint32_t kMost = 1 << 20;   // bytes
+  constexpr uint64_t kFewestParts = 4;  // of a large ring: it has records in two of these, or in three
   Usage& usage = usages_[number];
-  const uint64_t tail = tails_[number], room = ring_bytes_ / 8, taken = tail - std::exchange(usage.checked_at, tail);
-  if (ring_bytes_ <= kSmall || std::popcount(usage.parts) <= kMost || taken >= ring_bytes_) return;
+  const uint64_t tail = tails_[number], taken = tail - std::exchange(usage.checked_at, tail);
+  const uint64_t room = std::min(ring_bytes_, 4 * kMost) / 8;
+  const auto parts = static_cast<uint64_t>(std::popcount(usage.parts));
+  if (parts * (ring_bytes_ / kParts) <= kMost || parts <= kFewestParts || taken >= 8 * room) return;
   inside::Lane lane;
   const bool is_read = read(lane_at(number), std::as_writable_bytes(std::span(&lane, 1)));
   if (!is_read || lane.tail != tail || lane.head - tail > room / 2) return;

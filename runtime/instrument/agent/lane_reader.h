@@ -63,7 +63,7 @@ class LaneReader {
   // Tells the process which thread is held; 0: none.
   void hold(uint64_t tid);
   // Frees the lanes of threads that have ended, if they are empty. Gives back memory of rings of others, of which a thread uses
-  // more than a quarter only while dvm is late.
+  // more than a MiB only while dvm is late.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
   std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }

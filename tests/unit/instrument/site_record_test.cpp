@@ -66,6 +66,18 @@ TEST_F(SiteRun, UsesTheWholeRingAfterItHasBegunAnew) {
   }
 }
 
+// As those are of records with stacks.
+TEST_F(SiteRun, UsesLittleOfALargeRing) {
+  constexpr uint64_t kBytes = 16 << 20;
+  Agent agent(inside::kAlone, kBytes);
+  agent.place({recording({}, 56)});
+  agent.fire({});
+  while (agent.lane().head < 768 * 1024) agent.fire({});
+  agent.lane().tail = agent.lane().head;
+  agent.fire({});
+  EXPECT_EQ(agent.lane().tail, kBytes);
+}
+
 AgentStep clause_record(uint32_t number, std::initializer_list<uint8_t> values) {
   AgentStep made = step(Kind::clause_record);
   made.record.program = recording({}, 61).program;
