@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "runtime/code/operated.h"
 
@@ -63,6 +64,30 @@ bool uses_return_address(const Operated& one, int64_t depth) {
   });
 }
 
+constexpr size_t kMostSeen = 128;  // instructions; functions that keep their return address are short
+
+struct CodePath {
+  uint32_t at;
+  int64_t depth;
+};
+
+// Looks at one instruction, and adds the paths that lead on from there, as far as the depth of the stack is known.
+void follow(CodeBytes code, const CodePath& here, std::vector<CodePath>& paths, Beginning& beginning) {
+  const auto instruction = decode_instruction(code, here.at);
+  Operated one;
+  if (!instruction || !one.decode(code.subspan(here.at))) return;
+  beginning.keeps_return_address = uses_return_address(one, here.depth);
+  const Flow flow = instruction->flow;
+  const bool jumps = flow == Flow::jump || flow == Flow::branch;
+  if (jumps && leads_inside(code, *instruction))
+    paths.push_back({static_cast<uint32_t>(*instruction->target), here.depth});
+  else if (flow == Flow::jump && here.depth == 0 && instruction->target)
+    beginning.continues.push_back(*instruction->target);
+  if (flow == Flow::jump || flow == Flow::return_) return;
+  const auto more = flow == Flow::call ? 0 : growth(one);  // a call leaves the stack as it was
+  if (more) paths.push_back({here.at + instruction->length, here.depth + *more});
+}
+
 }  // namespace
 
 Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
@@ -84,19 +109,12 @@ Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
 
 Beginning read_beginning(CodeBytes code) {
   Beginning beginning;
-  int64_t depth = 0;
-  for (uint32_t at = 0; !beginning.keeps_return_address;) {
-    const auto instruction = decode_instruction(code, at);
-    if (!instruction) break;
-    if (instruction->flow == Flow::jump && depth == 0) beginning.continues = instruction->target;
-    Operated one;
-    if (instruction->flow != Flow::next && instruction->flow != Flow::elsewhere) break;
-    if (!one.decode(code.subspan(at))) break;
-    beginning.keeps_return_address = uses_return_address(one, depth);
-    const auto more = growth(one);
-    if (!more) break;
-    depth += *more;
-    at += instruction->length;
+  std::vector<CodePath> paths = {{0, 0}};
+  std::set<uint32_t> seen;
+  while (!paths.empty() && seen.size() < kMostSeen && !beginning.keeps_return_address) {
+    const CodePath here = paths.back();
+    paths.pop_back();
+    if (seen.insert(here.at).second) follow(code, here, paths, beginning);
   }
   return beginning;
 }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "runtime/code/function_code.h"
@@ -28,10 +27,10 @@ enum class Beyond : uint8_t { unknown, function, part };
 // beyond: classifies the code at an offset from the beginning of the function.
 Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond);
 
-// Properties of the code of a function up to its first branch.
+// Properties of the first instructions of a function, on all paths from its entry.
 struct Beginning {
-  bool keeps_return_address = false;   // it reads or pops the return address, as setjmp() and vfork() do
-  std::optional<int64_t> continues{};  // target of a jump at its end, with the stack as at the entry
+  bool keeps_return_address = false;  // it reads or pops the return address, as setjmp() and vfork() do
+  std::vector<int64_t> continues{};   // targets of jumps out of it, with the stack as at the entry
 };
 Beginning read_beginning(CodeBytes code);
 

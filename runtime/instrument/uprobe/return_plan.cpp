@@ -88,14 +88,14 @@ bool ReturnPlanner::is_called_as_usual(const UprobeSite& site) {
 }
 
 bool ReturnPlanner::has_usual_return_address(const UprobeSite& site, const ModuleCode& file) {
-  constexpr int kMostJumps = 3;
+  constexpr size_t kMostParts = 4;
   if (switches_stacks(file.bytes(site.offset, site.size))) return false;  // it returns where another one was called
-  uint64_t offset = site.offset, size = site.size;
-  for (int i = 0; i <= kMostJumps; i++) {
-    const Beginning beginning = read_beginning(file.bytes(offset, size));
+  std::vector<uint64_t> parts = {site.offset};                            // it, and functions that return in its place
+  for (size_t i = 0; i < parts.size(); i++) {
+    const Beginning beginning = read_beginning(file.bytes(parts[i], i == 0 ? site.size : kMostBeginning));
     if (beginning.keeps_return_address) return false;
-    if (!beginning.continues) break;
-    offset += static_cast<uint64_t>(*beginning.continues), size = kMostBeginning;
+    for (const int64_t target : beginning.continues)
+      if (parts.size() < kMostParts) parts.push_back(parts[i] + static_cast<uint64_t>(target));
   }
   return is_called_as_usual(site);
 }

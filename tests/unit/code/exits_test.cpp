@@ -10,6 +10,7 @@ namespace dvm::runtime {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 ASSEMBLED(leaf, "test %rdi, %rdi\n je 1f\n xor %eax, %eax\n ret\n 1: mov %rdi, %rax\n ret\n")
 ASSEMBLED(caller, "sub $8, %rsp\n call . + 64\n add $8, %rsp\n ret\n")
@@ -31,6 +32,9 @@ ASSEMBLED(takes_return_address, "pop %rdi\n push %rdi\n ret\n")
 ASSEMBLED(copies_return_address, "push %rbx\n mov 8(%rsp), %rax\n pop %rbx\n ret\n")
 ASSEMBLED(reads_stack_argument, "push %rbx\n mov 16(%rsp), %rax\n pop %rbx\n ret\n")
 ASSEMBLED(goes_on_elsewhere, "xor %esi, %esi\n jmp . + 64\n")
+ASSEMBLED(takes_it_behind_a_branch, "test %esi, %esi\n je 1f\n popq 64(%rdi)\n ret\n 1: jmp . + 64\n")
+ASSEMBLED(copies_it_behind_a_call, "push %rbx\n call . + 64\n 1: jne 2f\n ret\n 2: mov 8(%rsp), %rax\n ret\n")
+ASSEMBLED(goes_on_behind_a_branch, "test %esi, %esi\n je 1f\n ret\n 1: jmp . + 64\n")
 
 Exits exits(CodeBytes code, Beyond beyond = Beyond::function) {
   return find_exits(code, [=](int64_t) { return beyond; });
@@ -80,8 +84,11 @@ TEST(Exits, SomeKeepTheirReturnAddress) {
   EXPECT_TRUE(read_beginning(copies_return_address()).keeps_return_address);
   EXPECT_FALSE(read_beginning(reads_stack_argument()).keeps_return_address);
   EXPECT_FALSE(read_beginning(leaf()).keeps_return_address);
-  EXPECT_EQ(read_beginning(goes_on_elsewhere()).continues, 66);
-  EXPECT_EQ(read_beginning(leaf()).continues, std::nullopt);
+  for (const auto& code : {takes_it_behind_a_branch(), copies_it_behind_a_call()})
+    EXPECT_TRUE(read_beginning(code).keeps_return_address);
+  EXPECT_THAT(read_beginning(goes_on_elsewhere()).continues, ElementsAre(66));
+  EXPECT_THAT(read_beginning(goes_on_behind_a_branch()).continues, ElementsAre(69));
+  EXPECT_THAT(read_beginning(leaf()).continues, IsEmpty());
 }
 
 TEST(Exits, StubsJumpByAPointer) {
