@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/instrument/pace.h"
@@ -111,13 +112,14 @@ Status Instruments::enable_share(size_t number, std::vector<EnabledProbe>& share
 
 // Probes that one instrument has refused become shares of those behind it that take them.
 void Instruments::pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused) {
+  std::unordered_map<const Probe*, const EnabledProbe*> share;
+  for (const EnabledProbe& its : shares[from]) share.try_emplace(its.probe, &its);
   std::erase_if(refused, [&](Refused& one) {
     const auto next = std::find_if(all_.begin() + static_cast<ptrdiff_t>(from) + 1, all_.end(),
                                    [&](const ListedInstrument& entry) { return entry.instrument->takes(*one.probe); });
-    const auto probe =
-        std::find_if(shares[from].begin(), shares[from].end(), [&](const EnabledProbe& its) { return its.probe == one.probe; });
-    if (next == all_.end() || probe == shares[from].end()) return false;
-    shares[static_cast<size_t>(next - all_.begin())].push_back(*probe);
+    const auto probe = share.find(one.probe);
+    if (next == all_.end() || probe == share.end()) return false;
+    shares[static_cast<size_t>(next - all_.begin())].push_back(*probe->second);
     passed_[{all_[from].instrument.get(), one.probe}] = std::move(one.reason);
     return true;
   });

@@ -57,9 +57,11 @@ std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
 constexpr uint32_t kUsersAndGroups =
     1u << process_number::uid | 1u << process_number::gid | 1u << process_number::euid | 1u << process_number::egid;
 
+bool reads_users(const CaptureNeeds& needs) { return needs.owner || (needs.process_numbers & kUsersAndGroups) != 0; }
+
 // The thread would be told the numbers of its own user namespace.
 std::string_view uncaptured_users(const CaptureNeeds& needs, pid_t pid, bool has_uprobes) {
-  if (!has_uprobes || (!needs.owner && (needs.process_numbers & kUsersAndGroups) == 0) || !has_other_users(pid)) return "";
+  if (!has_uprobes || !reads_users(needs) || !has_other_users(pid)) return "";
   return "only uprobes capture users and groups of a process in another user namespace";
 }
 
@@ -352,7 +354,7 @@ Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs
                                   uint64_t& larger_cookie) {
   const SiteShape shape = shape_at(candidate);
   needs.thread = true;
-  if (has_other_users(candidate.site->pid)) drop_users(needs);
+  if (reads_users(needs) && has_other_users(candidate.site->pid)) drop_users(needs);
   delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
   const auto group = delivery_.share(layouts, candidate.site->pid, candidate.fired_at());
