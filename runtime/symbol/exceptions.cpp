@@ -99,4 +99,12 @@ bool can_switch_stacks(std::span<const LinkedFile* const> files) {
   return std::any_of(files.begin(), files.end(), [](const LinkedFile* file) { return file->switches_stacks; });
 }
 
+bool can_handle_above(std::span<const LinkedFile* const> files) {
+  const auto import = [&](const char* name) {
+    return std::any_of(files.begin(), files.end(),
+                       [&](const LinkedFile* file) { return !file->is_c_library && file->imports.contains(name); });
+  };
+  return import("sigaltstack") && import("pthread_create");
+}
+
 }  // namespace dvm::runtime

@@ -45,4 +45,8 @@ bool can_throw(std::span<const LinkedFile* const> files);
 // True if a function of such a process may be suspended on one stack while others run on another.
 bool can_switch_stacks(std::span<const LinkedFile* const> files);
 
+// True if a signal handler may interrupt any function of such a process, and run on an alternate stack above it. The first
+// thread's stack lies above all others.
+bool can_handle_above(std::span<const LinkedFile* const> files);
+
 }  // namespace dvm::runtime

@@ -47,7 +47,7 @@ const ReturnPlanner::Passing& ReturnPlanner::passing(int32_t pid) {
     if (is_unread) file->second = LinkedFile::read(object);
     files.push_back(&file->second);
   }
-  return entry->second = {can_throw(files), can_switch_stacks(files)};
+  return entry->second = {can_throw(files), can_switch_stacks(files), can_handle_above(files)};
 }
 
 // Size of the function there, by its symbol or by what unwinders know; 0 if unknown.
@@ -106,6 +106,9 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   if (!has_usual_return_address(site, file))
     return "not all instructions that leave the function are known, and its return address is none that a return probe may "
            "replace";
+  if (by != ReturnBy::uretprobe && passing(site.pid).handlers)
+    return "not all instructions that leave the function are known, and a return probe that a signal handler interrupts on a "
+           "stack above ends the program";
   const bool is_passed = by != ReturnBy::uretprobe && !is_leaf;
   if (is_passed && passing(site.pid).exceptions)
     return "not all instructions that leave the function are known, and an exception through a return probe ends the program";

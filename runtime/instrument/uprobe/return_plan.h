@@ -65,7 +65,7 @@ class ReturnPlanner {
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
   Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
   struct Passing {
-    bool exceptions = true, switches = true;
+    bool exceptions = true, switches = true, handlers = true;
   };
   const Passing& passing(int32_t pid);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);

@@ -97,6 +97,18 @@ class Coroutines(dvmtest.PrivilegedTest):
                     self.assertNotIn("drop", result.stderr)
 
 
+class HandlersAbove(dvmtest.PrivilegedTest):
+    """Signal handlers on an alternate stack above the stack of their thread: the kernel takes those for functions that have been left."""
+
+    def test_all_returns(self):
+        plain = subprocess.run([program("above")], capture_output=True, text=True, check=True).stdout
+        result = dvm("run", "-q", "-n", "pid$target:a.out::return { @[probefunc] = count(); }", "-c", program("above"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(plain, result.stdout)
+        counts = dict(re.findall(r"^ +(\w+) +(\d+)$", result.stdout, re.M))
+        self.assertEqual([counts[name] for name in ("caller", "leaf", "handle", "take")], ["50", "50", "100", "150"])
+
+
 class Harmless(dvmtest.PrivilegedTest):
     """Functions whose return address is kept, or lies elsewhere: the program runs as untraced."""
 

@@ -34,11 +34,14 @@ LinkedFile allocator() {
   return made;
 }
 
-bool throws(const std::vector<LinkedFile>& files) {
+std::vector<const LinkedFile*> pointers(const std::vector<LinkedFile>& files) {
   std::vector<const LinkedFile*> all;
   for (const LinkedFile& one : files) all.push_back(&one);
-  return can_throw(all);
+  return all;
 }
+
+bool throws(const std::vector<LinkedFile>& files) { return can_throw(pointers(files)); }
+bool handles_above(const std::vector<LinkedFile>& files) { return can_handle_above(pointers(files)); }
 
 TEST(Exceptions, ProgramsOfCHaveNone) {
   EXPECT_FALSE(throws({file({"malloc"}), c_library()}));
@@ -63,6 +66,12 @@ TEST(Exceptions, WhoeverThrowsBringsThem) {
 TEST(Exceptions, AFileThatCannotBeReadMayHaveAnything) {
   EXPECT_TRUE(throws({LinkedFile::read(unmapped_program("/nonexistent")), c_library()}));
   EXPECT_TRUE(throws({LinkedFile::read(unmapped_program("/etc/passwd")), c_library()}));
+}
+
+TEST(Exceptions, HandlersOfThreadsMayRunAbove) {
+  EXPECT_TRUE(handles_above({file({"sigaltstack"}), file({"pthread_create"}), c_library()}));
+  EXPECT_FALSE(handles_above({file({"sigaltstack"}), c_library()})) << "its only stack is above all others";
+  EXPECT_FALSE(handles_above({file({"pthread_create"}), c_library()}));
 }
 
 LinkedFile read_mapped(std::string_view name) {
