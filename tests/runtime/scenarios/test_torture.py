@@ -41,6 +41,7 @@ def commands():
     yield "perl", ["perl", "-e", 'my %%h; $h{$_ %% 97} .= chr(65 + $_ %% 26) for 1..%d; print join(",", map {"$_=" . length $h{$_}} sort {$a <=> $b} keys %%h), "\n"; eval { die "x\n" }; print $@;' % long_or(5000, 500000)]
     yield "contexts", [program("contexts")]
     yield "returns", [program("returns")]
+    yield "go", [program("go_cgo")]  # with functions of C; an agent leaves out those of Go
 
 
 class AsUser(AgentTest):
