@@ -161,6 +161,7 @@ def comma(g, depth):
 
 
 TEXTS = [f"w_{i}" for i in range(3)] + [f"self->x_{i}" for i in range(2)]
+ALTERED = ("basename", "dirname", "toupper", "tolower")
 SHORT = 40  # characters of what is stored
 
 
@@ -170,13 +171,13 @@ class Text(NamedTuple):
 
 
 def literal(g):
-    letters = "".join(g.rng.choice("aabbc. /") for _ in range(g.rng.randrange(6)))
+    letters = "".join(g.rng.choice("aabBc7. /") for _ in range(g.rng.randrange(6)))
     return Text(f'"{letters}"', f'"{letters}"')
 
 
 def text(g, depth):
     """A string: a literal, a variable, or what a subroutine makes of others."""
-    kind = g.rng.choice(["literal", "variable", "variable"] + ["join", "part", "choice", "number"] * (depth > 0))
+    kind = g.rng.choice(["literal", "variable", "variable"] + ["join", "part", "choice", "number", "found", *ALTERED] * (depth > 0))
     if kind == "literal":
         return literal(g)
     if kind == "variable":
@@ -189,6 +190,11 @@ def text(g, depth):
     if kind == "part":
         first, most = g.rng.randrange(-4, 8), g.rng.randrange(0, 6)
         return Text(f"substr({one.d}, {first}, {most})", f"d_part({one.c}, {first}, {most})")
+    if kind in ALTERED:
+        return Text(f"{kind}({one.d})", f"d_{kind}({one.c})")
+    if kind == "found":  # NULL otherwise
+        what = literal(g)
+        return Text(f'(index({one.d}, {what.d}) < 0 ? "none" : strstr({one.d}, {what.d}))', f"d_found({one.c}, {what.c})")
     if kind == "number":
         value = g.any(1)
         return Text(f"lltostr({value.d})", f"d_number({value.c})")
@@ -199,6 +205,17 @@ def text(g, depth):
 def length(g, depth):
     of = text(g, min(depth, 2))
     return Expression(f"strlen({of.d})", f"(uint64_t)strlen({of.c})", "unsigned long")
+
+
+def parsed(g, depth):
+    of = text(g, min(depth, 2))  # a few characters: C's limits at 64 bits
+    return Expression(f"strtoll(substr({of.d}, 0, 12))", f"(int64_t)strtoll(d_part({of.c}, 0, 12), NULL, 10)", "long")
+
+
+def swapped(g, depth):
+    value, bits, name = g.any(depth), g.rng.choice((16, 32, 64)), g.rng.choice("hn")
+    function = ("hton" if name == "h" else "ntoh") + {16: "s", 32: "l", 64: "ll"}[bits]
+    return Expression(f"{function}({value.d})", f"(uint64_t)__builtin_bswap{bits}((uint{bits}_t)({value.c}))", f"uint{bits}_t")
 
 
 def position(g, depth):
@@ -217,6 +234,7 @@ FEATURES = {  # name: how it is made, and whether it contains no other
     "unary": (unary, False), "conditional": (conditional, False), "cast": (cast, False), "comma": (comma, False),
     "enumerator": (enumerator, True), "size": (size, True), "dereference": (dereference, False),
     "length": (length, False), "position": (position, False), "ordered": (ordered, False),
+    "parsed": (parsed, False), "swapped": (swapped, False),
 }
 
 
@@ -347,6 +365,11 @@ static const char *d_part(const char *s, long first, long most) {
   if (first < 0 || first >= n || most <= 0) return "";
   return d_keep(s + first, most < n - first ? most : n - first);
 }
+static const char *d_basename(const char *s) { return basename(strdup(s)); }
+static const char *d_dirname(const char *s) { return dirname(strdup(s)); }
+static const char *d_toupper(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = toupper(*c); return t; }
+static const char *d_tolower(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = tolower(*c); return t; }
+static const char *d_found(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at : "none"; }
 static long d_index(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at - s : -1; }
 static long d_rindex(const char *s, const char *t) {
   for (long at = (long)strlen(s) - (long)strlen(t); at >= 0; at--) if (strncmp(s + at, t, strlen(t)) == 0) return at;
@@ -369,7 +392,7 @@ def programs(seed):
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
     d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
-    c = "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" + STRINGS + declarations()
+    c = "#define _GNU_SOURCE\n#include <ctype.h>\n#include <libgen.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" + STRINGS + declarations()
     c += "".join(f'const char *{name.replace("self->", "")} = "";\n' for name in TEXTS) + own.replace("SELF ", "") + "int main(void) {\n" + FILL + "\n"
     c += "\n".join(one for _, one in statements) + "\nreturn 0;\n}\n"
     return statements, d, c
