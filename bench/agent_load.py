@@ -9,6 +9,7 @@ dvm's CPU time is per second, in %, once it traces, what CPU time its start and 
 Locks: four threads of a C++ program contend for a mutex, which guards a counter (a hold of some 5 ns, the worst case) or a table of
 1,000 numbers; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
 does no more than read the TSC three times and count. The program is on while it waits for its input.
+Threads: the CPU time in ns that `@ = count()` adds to a call of one thread, and to a call of four that call the same function.
 """
 
 import os
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from measuring import compiled, spread
+from measuring import compiled, cost, spread
 
 FUNCTIONS, MEASURED = 2000, 3  # s
 FAST_THREADS = ("-O1", "-pthread")
@@ -69,6 +70,32 @@ int main(int argc, char **argv) {
   calls = atol(argv[2]) / 2, rate = atof(argv[1]) / 2;
   pthread_create(&one, 0, call, 0), pthread_create(&two, 0, call, 0);
   pthread_join(one, 0), pthread_join(two, 0);
+}
+"""
+
+THREADS = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+enum { kCalls = 5000000 };
+__attribute__((noinline)) long hit(long a) {
+  for (int i = 0; i < 12; i++) __asm__ volatile("" : "+r"(i));
+  return a + 1;
+}
+static void *call(void *x) {
+  long sum = 0;
+  for (long i = 0; i < kCalls; i++) sum += hit(i);
+  return (void *)sum;
+}
+int main(int argc, char **argv) {
+  pthread_t threads[64];
+  const int count = atoi(argv[1]);
+  for (int i = 0; i < count; i++) pthread_create(&threads[i], 0, call, 0);
+  for (int i = 0; i < count; i++) pthread_join(threads[i], 0);
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  printf("%f ns/call\n", (t.tv_sec * 1e9 + t.tv_nsec) / kCalls / count);
 }
 """
 
@@ -208,6 +235,16 @@ def compare_locks(dvm, program, shared, rounds):
         print(f"4 threads that lock a {shared}, {name}: {spread(values, 2)} s, {spread(ratios, 2)} times the untraced time", flush=True)
 
 
+def compare_threads(dvm, program, rounds):
+    script = "pid$target:a.out:hit:entry { @ = count(); }"
+    for threads in (1, 4):
+        added = []
+        for _ in range(rounds):
+            untraced = cost([program, str(threads)])
+            added.append(cost([dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-c", f"{program} {threads}"]) - untraced)
+        print(f"{threads} threads that call one function: {spread(added, 2)} ns a call", flush=True)
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -220,6 +257,7 @@ def main():
         program = compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++")
         for shared in ("counter", "table"):
             compare_locks(dvm, program, shared, rounds)
+        compare_threads(dvm, compiled(folder, "threads", THREADS, *FAST_THREADS), rounds)
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ last[0] = arg0; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]
