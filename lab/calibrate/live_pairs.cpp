@@ -114,6 +114,7 @@ const PairCase kAgentCases[] = {
     {"capture/cpu_time"_row, "{ n[0] = vtimestamp; }", kRecord},
     {"capture/thread"_row, "{ n[0] = tid; }", kRecord},
     {"capture/name"_row, "{ s[0] = execname; }", kRecord},
+    {"capture/number"_row, "{ n[0] = uid + gid; }", kRecord, kOneSize, {.uses = 2}},
     {"capture/argument"_row, "{ n[0] = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
     {"capture/bytes"_row, "{ n[0] = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
     {"capture/string"_row, kRecordOfString, kRecord, kTexts},

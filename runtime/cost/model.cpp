@@ -136,6 +136,14 @@ vm::Cost process_cost(Prices& prices, const CaptureNeeds& needs, SiteKind at) {
   return sum;
 }
 
+// What an agent asks for by system calls.
+vm::Cost asked_cost(Prices& prices, const CaptureNeeds& needs) {
+  CaptureNeeds numbers;
+  numbers.process_numbers = needs.process_numbers;
+  const size_t asked = possible_needs(numbers, SiteKind::entry).memory.size() + (needs.owner ? 2 : 0) + (needs.parent ? 1 : 0);
+  return asked == 0 ? vm::Cost{} : prices.of("capture/number"_row).times(static_cast<double>(asked));
+}
+
 }  // namespace
 
 SourceCost source_cost(Prices& prices, std::string_view source, double event_bytes) {
@@ -168,7 +176,7 @@ CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs,
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, dvm, needs);
   add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
-  if (at) cost.thread += process_cost(prices, needs, *at);
+  cost.thread += at ? process_cost(prices, needs, *at) : asked_cost(prices, needs);
   return cost;
 }
 

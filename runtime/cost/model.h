@@ -40,7 +40,7 @@ inline double frames_of(const vm::Sizes& sizes, const dif::RecDesc& value) {
 
 // Part of stage 2: capturing the data that the clauses of a live firing need (captures.def). Strings and stacks have their
 // expected length. CaptureNeeds::stack_bytes follows from option ustackunwind and the code. at: the site, whose kind decides what
-// is captured of the process itself. Without it, that has no price: an agent asks by system calls, which were not measured.
+// is captured of the process itself. Without it, an agent captures, which asks for numbers of the process by system calls.
 struct CaptureCost {
   vm::Cost thread, dvm;
 };

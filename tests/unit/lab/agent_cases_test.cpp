@@ -43,7 +43,7 @@ TEST(AgentCases, EachAggregatingFunctionHasOne) {
 TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
   const auto rows = measured();
   const std::set<std::string_view> others = {"kernel_stack", "unwind",    "recorded", "command_line",
-                                             "ancestors",    "directory", "number"};
+                                             "ancestors",    "directory"};
   for (const std::string_view capture : kCaptures)
     EXPECT_EQ(rows.count("agent/capture/" + std::string(capture)), others.contains(capture) ? 0U : 1U) << capture;
 }

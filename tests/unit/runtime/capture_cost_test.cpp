@@ -22,7 +22,9 @@ TEST(CaptureCost, OfTheProcessIsThatOfWhatTheSiteHas) {
   EXPECT_DOUBLE_EQ(clocks(SiteKind::tracepoint), 100 + 200 + 400 + 2 * 800);
   EXPECT_DOUBLE_EQ(clocks(SiteKind::entry), 100 + 200 + 400 + 2 * 800);
   EXPECT_DOUBLE_EQ(clocks(SiteKind::timer), 200 + 400 + 2 * 800);
-  EXPECT_DOUBLE_EQ(clocks(std::nullopt), 0);
+  EXPECT_DOUBLE_EQ(clocks(std::nullopt), 2 * 800);
+  needs.owner = needs.parent = true;
+  EXPECT_DOUBLE_EQ(clocks(std::nullopt), 5 * 800);
 }
 
 // A timer has no command line.
