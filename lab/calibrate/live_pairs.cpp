@@ -102,7 +102,7 @@ const PairCase kAgentCases[] = {
     {"key/any"_row, "{ @[arg0] = count(); }", kCount},
     {"key/string"_row, kByString, kCount, kTexts},
     {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
-    {"action/ustack"_row, kByStack, kCount, kStacks},
+    {"action/ustack"_row, kByStack, kCount, {of_stack(kShallow), of_stack(kUsual)}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, kVariable},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
