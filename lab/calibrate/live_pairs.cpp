@@ -20,6 +20,7 @@
 #include "lab/calibrate/live_cases.h"
 #include "lab/calibrate/live_run.h"
 #include "lab/calibrate/script_meter.h"
+#include "runtime/agent/text_code.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
 
@@ -35,7 +36,9 @@ constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
 constexpr const char* kVariable = "{ self->x = 1; }";
 constexpr const char *kVariables = "{ self->x = 1; } RETURNS { self->y = 1; }",
-                     *kTimes = "{ self->x = timestamp; } RETURNS { self->y = timestamp; }";
+                     *kTimes = "{ self->x = timestamp; } RETURNS { self->y = timestamp; }",
+                     *kSumOfTime = "{ self->x = timestamp; } RETURNS { @ = sum(timestamp); }",
+                     *kBucketOfTime = "{ self->x = timestamp; } RETURNS { @ = quantize(timestamp); }";
 constexpr const char* kRecord = "{ n[0] = 1; }";  // an associative array: dvm runs it
 constexpr const char* kByString = "{ @[copyinstr(arg0)] = count(); }";
 constexpr const char* kByStack = "{ @[ustack()] = count(); }";
@@ -100,13 +103,15 @@ const PairCase kAgentCases[] = {
     {"aggregation/llquantize"_row, "{ @a = count(); @b = llquantize(arg0 & 511, 10, 0, 6, 20); }", kCount},
     {"key/integer"_row, "{ @[arg0, arg0 + 1, arg0 + 2] = count(); }", "{ @[arg0] = count(); }", kOneSize, {.uses = 2}},
     {"key/any"_row, "{ @[arg0] = count(); }", kCount},
-    {"key/string"_row, kByString, kCount, kTexts},
+    {"key/string"_row, kByString, kCount, {of_text(kShort), of_text(kShortText - 1)}},
+    {"agent/site/long_string"_row, kByString, kCount, {of_text(2 * kShortText), of_text(kLong)}},
     {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
     {"action/ustack"_row, kByStack, kCount, {of_stack(kShallow), of_stack(kUsual)}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, kVariable},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
     {"agent/site/time"_row, kTimes, kVariables, kOneSize, {.uses = 2}},
+    {"agent/site/bucket"_row, kBucketOfTime, kSumOfTime},
     {"agent/stub/common"_row, kCount, kCount, kOneSize, {.follows = true}},
     // Records.
     {"agent/lane/record"_row, kRecord},

@@ -12,7 +12,7 @@ namespace {
 
 using Register = GeneralRegister;
 
-constexpr uint32_t kMostWords = 3;                               // code for more would be long
+constexpr uint32_t kMostWords = kShortText / sizeof(uint64_t);   // code for more would be long
 constexpr uint64_t kRead = (kMostWords + 2) * sizeof(uint64_t);  // from the address on, at most
 constexpr unsigned char kNotEqual = 0x85, kBelow = 0x82, kNotBelow = 0x83;
 

@@ -14,6 +14,8 @@ namespace dvm::runtime {
 
 class CodeWriter;
 
+inline constexpr uint32_t kShortText = 24;  // bytes of such a string with its 0, at most
+
 // The ranges that its strings may lie in: those of the program, and of the code at the address.
 std::vector<inside::MemoryRange> ranges_of_texts(std::span<const inside::MemoryRange> lasting, uint64_t address);
 

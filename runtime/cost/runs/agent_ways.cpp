@@ -8,8 +8,10 @@
 #include <utility>
 #include <variant>
 
+#include "dvm/dif/action.h"
 #include "dvm/dif/variable.h"
 #include "runtime/agent/inside/clause_steps.h"
+#include "runtime/agent/text_code.h"
 #include "runtime/backend/local/site_clauses.h"
 #include "runtime/code/displaced.h"
 #include "runtime/code/module_code.h"
@@ -71,6 +73,11 @@ bool reads_time(const dif::Difo& difo) {
   return std::ranges::find(difo.text, static_cast<unsigned>(dif::BuiltIn::timestamp), dif::built_in_of) != difo.text.end();
 }
 
+bool is_histogram(dif::Action function) {
+  const auto found = std::ranges::find(dif::kAggregations, function, &dif::AggregationInfo::id);
+  return found != dif::kAggregations.end() && found->histogram;
+}
+
 // The rows of a clause in the traced thread.
 class ClauseUses {
  public:
@@ -97,12 +104,17 @@ class ClauseUses {
   }
   void add(const SiteValue& value, std::vector<RowUse>& to) {
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
-    if (reads_time(*value.difo)) to.push_back({"agent/site/time"_row});
+    const bool is_time = reads_time(*value.difo), has_locals = uses(*value.difo, dif::Scope::clause);
+    if (is_time && !std::exchange(has_time_, true)) to.push_back({"agent/site/time"_row});
     has_variables_ |= uses(*value.difo, dif::Scope::thread);
+    is_of_time_ = is_time || (has_time_in_locals_ && has_locals);
+    has_time_in_locals_ |= is_time && has_locals;
   }
   void add(const SiteAggregation& aggregation) {
     made_.actions.push_back({row_of(aggregation.function)});
     if (aggregation.value) add(*aggregation.value, made_.actions);
+    if (aggregation.value && is_of_time_ && is_histogram(aggregation.function))
+      made_.actions.push_back({"agent/site/bucket"_row});
     bool has_keys = false;
     for (const SiteValue& key : aggregation.keys) has_keys |= add_key(key, aggregation.strsize);
     if (has_keys) made_.actions.push_back({"key/any"_row});
@@ -122,7 +134,9 @@ class ClauseUses {
     const auto text = text_key_of(*key.difo, &probe_, strsize);
     if (!text || text->kind == TextKey::Kind::constant) return false;
     if (text->kind == TextKey::Kind::name_of_thread) return made_.actions.push_back({"agent/site/name"_row}), true;
-    made_.actions.push_back({"key/string"_row, std::min<double>(sizes_.expected, text->most + 1.0)});
+    const double bytes = std::min<double>(sizes_.expected, text->most + 1.0);
+    made_.actions.push_back({"key/string"_row, bytes});
+    if (bytes > kShortText) made_.actions.push_back({"agent/site/long_string"_row, bytes});
     made_.strings++;
     return true;
   }
@@ -131,6 +145,9 @@ class ClauseUses {
   const vm::Sizes& sizes_;
   SiteUses made_;
   bool has_variables_ = false;
+  bool has_time_ = false;            // a clause reads the time once
+  bool has_time_in_locals_ = false;  // clause-local variables may depend on it
+  bool is_of_time_ = false;          // the last value
 };
 
 struct Planned {

@@ -13,7 +13,8 @@
 namespace dvm::runtime {
 namespace {
 
-AgentWays ways_of(const std::string& script, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+AgentWays ways_of(const std::string& script, std::initializer_list<std::pair<const char*, const char*>> settings = {},
+                  const PredictOptions& how = {}) {
   const compiler::Source source{"-n", script, true};
   const compiler::CompileResult compiled = compiler::compile({&source, 1}, {});
   EXPECT_EQ(compiled.programs.size(), 1U) << script;
@@ -21,13 +22,14 @@ AgentWays ways_of(const std::string& script, std::initializer_list<std::pair<con
   const dif::Program* programs[] = {&compiled.programs.front().program};
   dif::Options options;
   for (const auto& [name, value] : settings) EXPECT_TRUE(options.set(name, value));
-  auto ways = find_agent_ways(programs, options, {}, {});
+  auto ways = find_agent_ways(programs, options, {}, how);
   EXPECT_TRUE(ways) << ways.error().message;
   return ways ? *std::move(ways) : AgentWays();
 }
 
-AgentWay way_of(const std::string& clauses, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
-  const AgentWays ways = ways_of("pid1:a:f:entry " + clauses, settings);
+AgentWay way_of(const std::string& clauses, std::initializer_list<std::pair<const char*, const char*>> settings = {},
+                const PredictOptions& how = {}) {
+  const AgentWays ways = ways_of("pid1:a:f:entry " + clauses, settings, how);
   EXPECT_EQ(ways.size(), 1U) << clauses;
   return ways.empty() ? AgentWay{} : ways.begin()->second;
 }
@@ -63,6 +65,25 @@ TEST(AgentWays, ConstantStringsCostNothing) {
   const AgentWay way = way_of("{ @[copyinstr(arg0)] = count(); }");
   EXPECT_EQ(text_of(way.clauses.at(0).actions), "aggregation/count key/string:16 key/any");
   EXPECT_EQ(way.clauses.at(0).strings, 1U);
+}
+
+TEST(AgentWays, LongStringsHaveAnExtraCost) {
+  PredictOptions how;
+  how.sizes.expected = 25;
+  EXPECT_EQ(text_of(way_of("{ @[copyinstr(arg0)] = count(); }", {}, how).clauses.at(0).actions),
+            "aggregation/count key/string:25 agent/site/long_string:25 key/any");
+}
+
+TEST(AgentWays, TheTimeIsReadOnceAndABucketWaitsForIt) {
+  const auto count_of = [](const std::string& clause, std::string_view row) {
+    const auto uses = way_of(clause).clauses.at(0).actions;
+    return std::ranges::count(uses, row, [](const RowUse& use) { return use.row.name(); });
+  };
+  const char* latency = "{ @ = quantize(timestamp - arg0); self->h = timestamp; self->t = 0; }";
+  EXPECT_EQ(count_of(latency, "agent/site/time"), 1);
+  EXPECT_EQ(count_of(latency, "agent/site/bucket"), 1);
+  EXPECT_EQ(count_of("{ this->d = timestamp - arg0; @ = lquantize(this->d, 0, 100); }", "agent/site/bucket"), 1);
+  EXPECT_EQ(count_of("{ @ = sum(timestamp); @b = quantize(arg0); }", "agent/site/bucket"), 0);
 }
 
 TEST(AgentWays, StacksByFramePointersAreKeys) {
