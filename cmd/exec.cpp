@@ -51,7 +51,7 @@ Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target
                           desc.name);
     if (!found.reason.empty()) message += "\n    hint: " + found.reason;
   }
-  for (const std::string& name : found.similar) message += fmt::format("\n    hint: did you mean '{}'?", name);
+  for (const std::string& hint : found.hints) message += "\n    hint: " + hint;
   return Error{message};
 }
 

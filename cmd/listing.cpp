@@ -146,7 +146,7 @@ int print_no_match(const dif::ProbeDesc& description, const compiler::ProbeMatch
   const bool is_plain = found.tag.empty() || found.tag == "D_PDESC_ZERO";
   tell("failed to match {}: {}", dif::spell(description), is_plain ? "No probe matches description" : found.reason);
   if (is_plain && !found.reason.empty()) fmt::print(stderr, "    hint: {}\n", found.reason);
-  for (const std::string& name : found.similar) fmt::print(stderr, "    hint: did you mean '{}'?\n", name);
+  for (const std::string& hint : found.hints) fmt::print(stderr, "    hint: {}\n", hint);
   return is_plain ? static_cast<int>(no_match) : 1;
 }
 

@@ -190,7 +190,11 @@ void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
 
 compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description) {
   runtime::Discovery found = handle.discover(description);
-  return {handle.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
+  const size_t count = handle.catalog().match(description).size();
+  std::vector<std::string> hints;
+  if (count == 0 && found.advise && handle.options()[dif::Option::zdefs] == 0) hints = found.advise();
+  for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
+  return {count, std::move(found.reason), std::move(found.tag), std::move(hints)};
 }
 
 Status set_option(dif::Options& options, const std::string& setting, const std::string& flag) {

@@ -207,6 +207,7 @@ dvm_library(provider COLD
   provider/io.cpp
   provider/kernel.cpp
   provider/pid.cpp
+  provider/pid_advice.cpp
   provider/pid_functions.cpp
   provider/pid_probes.cpp
   provider/profile.cpp

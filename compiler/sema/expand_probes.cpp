@@ -43,7 +43,7 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
       hints = bpftrace_hints(desc.module.empty() ? desc.function : desc.module);
     if (desc.provider.empty() && hints.empty()) hints = provider_hints(desc);
   }
-  for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
+  hints.insert(hints.end(), found.hints.begin(), found.hints.end());
   if (s.options.warn_zero_matches) return s.diagnostics.warning(tag, probe.where, message, std::move(hints)), true;
   s.error(tag, probe.where, message, std::move(hints));
   return false;

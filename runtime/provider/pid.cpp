@@ -13,8 +13,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "common/similar.h"
 #include "runtime/provider/family.h"
+#include "runtime/provider/pid_advice.h"
 #include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
 #include "runtime/provider/refuse.h"
@@ -32,13 +32,6 @@ std::optional<int32_t> parse_pid(std::string_view text) {
   return pid;
 }
 
-// A mapped file and its functions, or why they cannot be had.
-struct Module {
-  MappedObject object;
-  std::shared_ptr<const ElfObject> elf;
-  std::string problem;
-};
-
 class PidProvider : public Provider {
  public:
   explicit PidProvider(ObjectsOf objects) : family_(std::move(objects)) {}
@@ -53,8 +46,7 @@ class PidProvider : public Provider {
     if (!pid) return refuse("D_PROC_BADPID", fmt::format("'{}' does not contain a valid pid", provider));
     // Each firing would make dvm work, which would fire again.
     if (*pid == getpid()) return refuse("D_PROC_DYN", fmt::format("process {} is dvm itself", *pid));
-    if (kind_of_name(description.name) == PidName::wrong)
-      return refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name", description.name));
+    if (kind_of_name(description.name) == PidName::wrong) return wrong_name(description.name);
     auto objects = family_.objects(*pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", *pid, objects.error().message));
     return discover_in(*pid, *objects, description, catalog);
@@ -63,7 +55,7 @@ class PidProvider : public Provider {
  private:
   Discovery discover_in(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description,
                         Catalog& catalog) {
-    std::vector<Module> modules;
+    std::vector<PidModule> modules;
     for (const MappedObject& object : objects) {
       if (module_match(description.module, object.name, object.path, object.is_program)) modules.push_back(load(object));
     }
@@ -74,14 +66,14 @@ class PidProvider : public Provider {
     if (modules.empty()) return no_module(pid, objects, description);
     if (description.function == "-") return discover_address(pid, modules, description, catalog);
     IndirectFunctions indirect(pid, objects, cache_);
-    return discover_functions(pid, modules, description, catalog, indirect);
+    return discover_functions(pid, modules, objects, description, catalog, indirect);
   }
 
-  Discovery discover_functions(int32_t pid, const std::vector<Module>& modules, const dif::ProbeDesc& description,
-                               Catalog& catalog, IndirectFunctions& indirect) {
+  Discovery discover_functions(int32_t pid, const std::vector<PidModule>& modules, const std::vector<MappedObject>& objects,
+                               const dif::ProbeDesc& description, Catalog& catalog, IndirectFunctions& indirect) {
     Outcome outcome;
     for (bool demangled : {false, true}) {
-      for (const Module& module : modules) {
+      for (const PidModule& module : modules) {
         if (module.elf == nullptr) continue;
         std::deque<ElfFunction> variants;
         const ChosenFunctions chosen = demangled ? choose_demangled(*module.elf, description.function)
@@ -91,15 +83,15 @@ class PidProvider : public Provider {
       if (!outcome.wrong.tag.empty() && !is_glob(description.module)) return refuse(outcome.wrong.tag, outcome.wrong.reason);
       if (outcome.found) return {};
     }
-    return outcome.indirect.empty() ? no_function(modules, description) : refuse("D_PROC_FUNC", outcome.indirect);
+    return outcome.indirect.empty() ? no_function(modules, objects, description) : refuse("D_PROC_FUNC", outcome.indirect);
   }
 
   // An address of the process or, which is the same for a program at a fixed place, of the file.
-  static Discovery discover_address(int32_t pid, const std::vector<Module>& modules, const dif::ProbeDesc& description,
+  static Discovery discover_address(int32_t pid, const std::vector<PidModule>& modules, const dif::ProbeDesc& description,
                                     Catalog& catalog) {
     const auto address = parse_offset(description.name);
     if (!address) return refuse("D_PROC_NAME", "only individual addresses may be specified with the '-' function");
-    for (const Module& module : modules) {
+    for (const PidModule& module : modules) {
       const auto place = find_address(module, *address, description.module.empty());
       if (!place) continue;
       const PidRefusal wrong =
@@ -114,7 +106,7 @@ class PidProvider : public Provider {
     uint64_t in_file = 0, offset = 0;
   };
 
-  static std::optional<CodeAddress> find_address(const Module& module, uint64_t address, bool only_program) {
+  static std::optional<CodeAddress> find_address(const PidModule& module, uint64_t address, bool only_program) {
     if (module.elf == nullptr) return std::nullopt;
     const auto bias = module.elf->bias(module.object.address, module.object.offset);
     for (const uint64_t in_file : {address - bias.value_or(0), address}) {
@@ -124,8 +116,8 @@ class PidProvider : public Provider {
     return std::nullopt;
   }
 
-  Module load(const MappedObject& object) {
-    Module module{object, nullptr, ""};
+  PidModule load(const MappedObject& object) {
+    PidModule module{object, nullptr, ""};
     auto elf = cache_.read(object.open_path);
     if (!elf) {
       module.problem = elf.error().message;
@@ -143,7 +135,7 @@ class PidProvider : public Provider {
   };
 
   // For indirect functions, finds the variants that the process uses; they are kept in `variants`.
-  static ChosenFunctions choose(const Module& module, const std::string& pattern, IndirectFunctions& indirect,
+  static ChosenFunctions choose(const PidModule& module, const std::string& pattern, IndirectFunctions& indirect,
                                 std::deque<ElfFunction>& variants, Outcome& outcome) {
     std::vector<const ElfFunction*> resolvers;
     ChosenFunctions chosen = choose_functions(*module.elf, pattern, resolvers);
@@ -159,7 +151,7 @@ class PidProvider : public Provider {
     return chosen;
   }
 
-  static void add_functions(int32_t pid, const Module& module, const ChosenFunctions& chosen, std::string_view name,
+  static void add_functions(int32_t pid, const PidModule& module, const ChosenFunctions& chosen, std::string_view name,
                             Catalog& catalog, Outcome& outcome) {
     PidProbes probes(pid, module.object, *module.elf, catalog);
     for (const ChosenFunction& function : chosen.all()) {
@@ -169,35 +161,37 @@ class PidProvider : public Provider {
     }
   }
 
-  static Discovery no_module(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description) {
-    Discovery result = refuse("D_PROC_LIB", fmt::format("failed to find module '{}' in process {}", description.module, pid));
-    std::vector<std::string_view> names;
-    for (const MappedObject& object : objects) {
-      names.push_back(object.name);
-      names.push_back(std::string_view(object.name).substr(0, object.name.find('.')));
-    }
-    result.similar = similar_names(description.module, names);
+  static Discovery wrong_name(const std::string& name) {
+    Discovery result = refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name", name));
+    if (name.starts_with("0x"))
+      result.advise = [] { return std::vector<std::string>{"offsets and addresses are hexadecimal, without 0x"}; };
     return result;
   }
 
-  static Discovery no_function(const std::vector<Module>& modules, const dif::ProbeDesc& description) {
-    const Module& first = modules.front();
-    if (modules.size() == 1 && !first.problem.empty()) {
-      return refuse("D_PROC_LIB", fmt::format("failed to find functions in module '{}': {}", first.object.name, first.problem));
-    }
+  Discovery no_module(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description) {
+    Discovery result = refuse("D_PROC_LIB", fmt::format("failed to find module '{}' in process {}", description.module, pid));
+    result.advise = [this, objects, description] { return module_advice(description, load_all(objects)); };
+    return result;
+  }
+
+  Discovery no_function(const std::vector<PidModule>& modules, const std::vector<MappedObject>& objects,
+                        const dif::ProbeDesc& description) {
+    const PidModule& first = modules.front();
     Discovery result;
-    // A glob that matches nothing needs no further reason.
-    if (!is_glob(description.function) && !is_glob(description.module)) {
+    if (modules.size() == 1 && !first.problem.empty()) {
+      result = refuse("D_PROC_LIB", fmt::format("failed to find functions in module '{}': {}", first.object.name, first.problem));
+    } else if (!is_glob(description.function) && !is_glob(description.module)) {
       result =
           refuse("D_PROC_FUNC", fmt::format("failed to lookup '{}' in module '{}'", description.function, first.object.name));
-    }
-    std::vector<std::string_view> names;
-    for (const Module& module : modules) {
-      if (module.elf == nullptr) continue;
-      for (const ElfFunction& function : module.elf->functions()) names.push_back(function.name);
-    }
-    result.similar = similar_names(description.function, names);
+    }  // a glob that matches nothing needs no further reason
+    result.advise = [this, modules, objects, description] { return function_advice(description, modules, load_all(objects)); };
     return result;
+  }
+
+  std::vector<PidModule> load_all(const std::vector<MappedObject>& objects) {
+    std::vector<PidModule> modules;
+    for (const MappedObject& object : objects) modules.push_back(load(object));
+    return modules;
   }
 
   Family family_;

@@ -65,6 +65,7 @@ Discovery Probing::discover(const dif::ProbeDesc& description) {
     Discovery found = provider->discover(description, catalog_);
     if (provider->name() == "absent" && !found.reason.empty()) return found;  // nfsv3 is no provider nfsv of process 3
     if (result.reason.empty()) result.reason = found.reason, result.tag = found.tag;
+    if (!result.advise) result.advise = std::move(found.advise);
     result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
   }
   if (result.similar.empty() && catalog_.match(description).empty()) result.similar = similar_providers(description.provider);

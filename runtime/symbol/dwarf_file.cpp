@@ -233,6 +233,14 @@ void for_each_unit(Dwarf* dwarf, F&& f) {
     if (!f(unit, type == DW_UT_skeleton)) return;
 }
 
+// True if the description completes the declaration.
+bool completes(Dwarf_Die& die, const Dwarf_Die& declaration) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die named;
+  return dwarf_attr(&die, DW_AT_specification, &attribute) != nullptr && dwarf_formref_die(&attribute, &named) != nullptr &&
+         named.addr == declaration.addr;
+}
+
 DieWalk::Next into_namespaces(Dwarf_Die& die) {
   const int tag = dwarf_tag(&die);
   return tag == DW_TAG_namespace || tag == DW_TAG_module ? DieWalk::Next::into : DieWalk::Next::over;
@@ -397,6 +405,20 @@ std::optional<Dwarf_Die> DwarfFile::find_function(uint64_t address) const {
     return DieWalk::Next::stop;
   });
   return found;
+}
+
+// A function in a namespace or class is declared under its name; the description that completes it says whether it is inlined.
+bool DwarfFile::inlines(std::string_view name) const {
+  const auto visit = [](Dwarf_Die& named) {
+    Dwarf_Die unit;
+    if (dwarf_func_inline(&named) != 0) return false;
+    if (dwarf_hasattr(&named, DW_AT_declaration) == 0 || dwarf_diecu(&named, &unit, nullptr, nullptr) == nullptr) return true;
+    return DieWalk(kMostDies).below(unit, [&](Dwarf_Die& die) {
+      if (dwarf_tag(&die) != DW_TAG_subprogram) return into_namespaces(die);
+      return dwarf_func_inline(&die) != 0 && completes(die, named) ? DieWalk::Next::stop : DieWalk::Next::over;
+    });
+  };
+  return !find(split_qualified(name).name, std::array<int, 1>{DW_TAG_subprogram}, DW_AT_name, visit);
 }
 
 }  // namespace dvm::runtime

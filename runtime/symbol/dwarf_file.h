@@ -36,6 +36,8 @@ class DwarfFile {
   std::optional<Dwarf_Die> find_type(dif::DescribedAs as, std::string_view name, std::set<std::string>* scopes = nullptr) const;
   // The function whose code begins at this address of the file.
   std::optional<Dwarf_Die> find_function(uint64_t address) const;
+  // True if there is a function of this name, without its scope, that the compiler has inlined.
+  bool inlines(std::string_view name) const;
   // The variable at this address of the file, or the only one with this name if it has no address there.
   std::optional<Dwarf_Die> find_variable(std::string_view name, uint64_t address) const;
   // An enumerator by its name, which may have a scope; the enumeration is its parent.

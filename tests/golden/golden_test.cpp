@@ -72,7 +72,7 @@ class Catalog final : public ProbeCatalog {
       found.tag = d.function;
       found.reason = fmt::format("no {} in {}", d.name, d.provider);
     } else if (d.provider == "nosuch") {
-      found.similar = {"such:::probe"};
+      found.hints = {"did you mean 'such:::probe'?"};
     } else {
       found.count = 1;
     }

@@ -13,7 +13,7 @@ namespace {
 class AnyProbe final : public compiler::ProbeCatalog {
  public:
   compiler::ProbeMatches match(const dif::ProbeDesc& description) override {
-    if (description.function == "none") return {0, "failed to lookup 'none'", "D_PROC_FUNC", {"some"}};
+    if (description.function == "none") return {0, "failed to lookup 'none'", "D_PROC_FUNC", {"did you mean 'some'?"}};
     return {description.name == "BEGIN" ? size_t{1} : size_t{2}, {}, {}, {}};
   }
 };

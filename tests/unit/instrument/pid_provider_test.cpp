@@ -198,17 +198,17 @@ TEST_F(PidProvider, SaysWhatItDidNotFind) {
   EXPECT_THAT(found({self(), "a.out", "ppt_fnuction", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
   EXPECT_EQ(discovery_.reason, "failed to lookup 'ppt_fnuction' in module 'pid_provider_test'");
-  EXPECT_THAT(discovery_.similar, testing::Contains("ppt_function"));
+  EXPECT_THAT(discovery_.advise(), testing::Contains("did you mean 'ppt_function'?"));
 
   EXPECT_THAT(found({self(), "libq", "f", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.tag, "D_PROC_LIB");
   EXPECT_THAT(discovery_.reason, HasSubstr("failed to find module 'libq'"));
-  EXPECT_THAT(discovery_.similar, testing::Contains("libc"));
+  EXPECT_THAT(discovery_.advise(), testing::Contains("did you mean 'libc'?"));
 
   // As dtrace has it: no more than "does not match any probes".
   EXPECT_THAT(found({self(), "", "ppt_fnuction", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.reason, "");
-  EXPECT_THAT(discovery_.similar, testing::Contains("ppt_function"));
+  EXPECT_THAT(discovery_.advise(), testing::Contains("did you mean 'ppt_function'?"));
   EXPECT_THAT(found({self(), "a.out", "no_such_*", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.reason, "");
 }

@@ -14,9 +14,9 @@ namespace dvm::compiler {
 
 struct ProbeMatches {
   size_t count = 0;
-  std::string reason;                // why none matches: "failed to lookup 'f' in module 'm'"; may be empty
-  std::string tag;                   // the tag of that error, for example D_PROC_FUNC; empty: D_PDESC_ZERO
-  std::vector<std::string> similar;  // near names, best first
+  std::string reason;              // why none matches: "failed to lookup 'f' in module 'm'"; may be empty
+  std::string tag;                 // the tag of that error, for example D_PROC_FUNC; empty: D_PDESC_ZERO
+  std::vector<std::string> hints;  // "did you mean 'g'?"
 };
 
 class ProbeCatalog {

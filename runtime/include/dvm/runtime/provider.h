@@ -1,6 +1,7 @@
 #pragma once
 // A provider finds probes. How they fire is the instrument's part, by the site of a probe.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct Discovery {
   std::string reason;                // why nothing was found: "failed to lookup 'f' in module 'm'"; may be empty
   std::string tag;                   // the D_* tag of that reason
   std::vector<std::string> similar;  // near names, best first
+  // What would help, in sentences. May search the files of the process, so it is called only to report an error.
+  std::function<std::vector<std::string>()> advise = nullptr;
 };
 
 class Provider {

@@ -1,0 +1,74 @@
+"""Hints of descriptions that match no function: full names, inlined functions, functions of other modules, libraries to come."""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from dvmtest import dvm
+
+SOURCE = """
+#include <pthread.h>
+namespace ns {
+template <class T> struct Stack { [[gnu::noinline]] T push(T a) { return a + 1; } };
+[[gnu::noinline]] int scale(int a) { return a * 2; }
+static inline int tax(int a) { return a * 19 / 100; }
+}
+static int clone_of(int a, int b) __asm__("worker.isra.0");
+[[gnu::noinline]] int clone_of(int a, int b) { return a * b; }
+int main(int argc, char**) {
+  return ns::Stack<int>().push(argc) + ns::Stack<long>().push(argc) + ns::scale(argc) + ns::tax(argc) + clone_of(argc, 2) < 0;
+}
+"""
+
+
+class LookupHints(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.program = str(cls.folder / "named")
+        subprocess.run(["g++", "-O1", "-g", "-finline-functions", "-x", "c++", "-", "-o", cls.program], input=SOURCE, text=True, check=True)
+
+    def hints(self, description, program=None):
+        result = dvm("run", "-n", f"{description} {{ @ = count(); }}", "-c", program or self.program)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        return [line.removeprefix("    hint: ") for line in result.stderr.splitlines() if line.startswith("    hint: ")]
+
+    def test_a_name_without_its_scope(self):
+        self.assertEqual(self.hints("pid$target:a.out:scale:entry"), ["did you mean '\"ns::scale\"'?"])
+        both = ["did you mean '\"ns::Stack<int>::push\"'?", "did you mean '\"ns::Stack<long>::push\"'?"]
+        for name in ("push", '"Stack::push"', '"ns::Stack::push"'):
+            self.assertEqual(self.hints(f"pid$target:a.out:{name}:entry"), both, name)
+
+    def test_the_full_name_works(self):
+        result = dvm("run", "-q", "-n", 'pid$target:a.out:"ns::scale":entry { @ = count(); }', "-c", self.program)
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["1"]), result.stderr)
+
+    def test_a_clone(self):
+        self.assertEqual(self.hints("pid$target:a.out:worker:entry"), ["did you mean 'worker.isra.0'?"])
+
+    def test_an_inlined_function(self):
+        text = "the compiler has inlined 'tax'; probe a function that calls it, or build with -fno-inline"
+        self.assertEqual(self.hints("pid$target:a.out:tax:entry"), [text])
+
+    def test_a_function_of_another_module(self):
+        libc = ["module 'libc.so.6' has a function 'pthread_mutex_lock'"]
+        for module in ("libpthread", "a.out", "libm"):
+            self.assertEqual(self.hints(f"pid$target:{module}:pthread_mutex_lock:entry"), libc, module)
+
+    def test_a_library_to_come(self):
+        text = "-Z waits for a file that the process maps later; with -x followfork, also for those of its children"
+        self.assertEqual(self.hints("pid$target:libplugin:start:entry"), [text])
+
+    def test_a_program_without_symbols(self):
+        stripped = str(self.folder / "stripped")
+        subprocess.run(["strip", "-o", stripped, self.program], check=True)
+        text = "a function without a symbol is named by its address, in hexadecimal: pid$target::-:ADDRESS"
+        self.assertEqual(self.hints("pid$target:a.out:main:entry", stripped), [text])
+        self.assertEqual(self.hints("pid$target::-:0x1000", stripped), ["offsets and addresses are hexadecimal, without 0x"])
+
+
+if __name__ == "__main__":
+    unittest.main()
