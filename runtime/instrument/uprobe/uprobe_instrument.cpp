@@ -434,8 +434,7 @@ class UprobeInstrument final : public CountingInstrument,
     for (const ProgramEntry& entry : programs_)
       if (entry.shape == shape && entry.needs == needs && entry.root == maps.root) return entry.program.get();
     const RecordLayouts layouts = make_layouts(needs, shape);
-    const auto code = make_capture_program(layouts, maps, own_pid_namespace(), task_layout());
-    auto program = load_program(code, layouts.first);
+    auto program = load_program(make_capture_program(layouts, maps, own_pid_namespace(), task_layout()), layouts.first);
     if (!program) return program.error();
     programs_.push_back({needs, shape, maps.root, std::move(*program)});
     return programs_.back().program.get();
