@@ -81,6 +81,7 @@ dvm_library(symbol
   symbol/target_types.cpp
   symbol/frame_end.cpp
   symbol/unwinder.cpp
+  symbol/kept_files.cpp
   symbol/user_symbols.cpp)
 target_link_libraries(dvm_symbol PUBLIC dvm_catalog dvm_code dvm_process PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB ${CMAKE_DL_LIBS} fmt::fmt)
 dvm_alone(symbol/demangle.cpp symbol/go_signature.cpp symbol/kernel_symbols.cpp symbol/mini_debug.cpp symbol/perf_map.cpp symbol/rust_passing.cpp symbol/signature.cpp

@@ -98,6 +98,7 @@ UserSymbols::KnownProcess& UserSymbols::process(int32_t pid, int64_t least_age) 
 void UserSymbols::read(int32_t pid, KnownProcess& known) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (auto objects = mapped_objects(pid); objects && !objects->empty()) {
+    kept_.keep(pid, *objects);
     const size_t closed = known.before.size();
     keep_closed(known.before, known.objects, *objects);
     known.objects = std::move(*objects);
@@ -110,7 +111,7 @@ void UserSymbols::read(int32_t pid, KnownProcess& known) {
 
 // Opens the file as the process did or, if that is gone, by its name here.
 const ElfObject* UserSymbols::elf(const MappedObject& object) {
-  auto [entry, is_new] = files_.try_emplace(object.path);
+  auto [entry, is_new] = files_.try_emplace(key_of(object));
   for (const std::string* path : {&object.open_path, &object.path}) {
     if (!is_new || entry->second || path->empty()) continue;
     if (auto read = cache_.read(*path)) entry->second = std::move(*read);
@@ -173,7 +174,7 @@ std::optional<UserSymbol> UserSymbols::find_data(const std::vector<MappedObject>
 
 // The file that elf() has opened.
 SourcePlaces* UserSymbols::source(const MappedObject& object) {
-  auto [entry, is_new] = sources_.try_emplace(object.path);
+  auto [entry, is_new] = sources_.try_emplace(key_of(object));
   for (const std::string* path : {&object.open_path, &object.path})
     if (is_new && !entry->second && !path->empty()) entry->second = SourcePlaces::open(*path, demangles_);
   return entry->second.get();

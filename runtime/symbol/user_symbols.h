@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/kept_files.h"
 #include "runtime/symbol/maps.h"
 #include "runtime/symbol/perf_map.h"
 #include "runtime/symbol/source_place.h"
@@ -103,9 +104,10 @@ class UserSymbols {
   std::vector<Unnamed> unnamed_;
   std::map<std::string, std::string> readable_;                    // symbols of C++ and Rust as people write them
   Answers answers_;                                                // found once, so that an address keeps its name
-  std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
+  std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by key_of(); null: cannot be read
   ElfCache cache_;
-  std::map<std::string, std::unique_ptr<SourcePlaces>> sources_;  // by the path of the object; null: cannot be read
+  KeptFiles kept_;
+  std::map<std::string, std::unique_ptr<SourcePlaces>> sources_;  // likewise
   std::map<std::pair<int32_t, uint64_t>, std::vector<SourcePlace>> places_;
 };
 

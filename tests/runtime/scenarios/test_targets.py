@@ -114,6 +114,20 @@ class Targets(dvmtest.PrivilegedTest):
                     target.go()
                     self.assertEqual(self.finish(tracer).split(), ["100"])
 
+    def test_two_programs_with_the_same_path(self):
+        """One lies in a mount namespace. It has ended when dvm prints, and nothing else leads to its file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = shutil.copy(program("looper"), os.path.join(folder, "same"))
+            script = f"mount -t tmpfs none {folder} && cp {program('leaves')} {path} && exec {path} 10"
+            apart, here = self.waiting("unshare", "--mount", "sh", "-c", script), self.waiting(path, "10", "wait")
+            text = f"pid{here.pid}:same:func:entry, pid{apart.pid}:same:recurs:entry {{ @[usym(ucaller), ufunc(uregs[R_RIP])] = count(); }}"
+            tracer = self.trace(text, "-p", str(here.pid), "-p", str(apart.pid))
+            here.go()
+            apart.go()
+            rows = sorted(line.split() for line in self.finish(tracer).splitlines() if line)
+        self.assertIn(["same`main", "same`func", "10"], rows)
+        self.assertIn("same`recurs", [row[1] for row in rows])
+
     def test_a_process_of_another_pid_namespace(self):
         """It has two numbers: the one that dvm knows it by is what scripts see."""
         if not shutil.which("unshare") or subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode != 0:
