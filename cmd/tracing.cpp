@@ -27,6 +27,7 @@
 #include "common/clock.h"
 #include "common/short_slice.h"
 #include "lab/calibrate/quiet_looks.h"
+#include "runtime/process/process.h"
 #include "runtime/session/late_memory.h"
 #include "runtime/symbol/user_symbols.h"
 
@@ -79,6 +80,8 @@ class SignalScope {
 std::string describe(const runtime::Probe& probe) {
   return fmt::format("{}:{}:{}:{}", probe.provider, probe.module, probe.function, probe.name);
 }
+
+using ReadyPrograms = std::vector<ReadyProgram>;
 
 // One line for each reason: a glob over a large program may have hundreds of probes with the same one. Under -v a line for each
 // probe, where they are few.
@@ -144,9 +147,21 @@ void print_remarks(const runtime::Handle& handle) {
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
+// A description of any process, such as usdt*:::, means those that run. One may end while its probes are being enabled.
+bool is_of_ended_stranger(const runtime::Probe& probe, const ReadyPrograms& programs, pid_t target) {
+  const auto* site = std::get_if<runtime::UprobeSite>(&probe.site);
+  if (site == nullptr || site->pid == target || !runtime::is_gone(site->pid)) return false;
+  const auto names_it = [&](const dif::ProbeDesc& description) { return description.provider == probe.provider; };
+  return std::none_of(programs.begin(), programs.end(), [&](const ReadyProgram& program) {
+    return std::any_of(program.program.clauses.begin(), program.program.clauses.end(),
+                       [&](const auto& clause) { return std::any_of(clause.probes.begin(), clause.probes.end(), names_it); });
+  });
+}
+
 // From probes on to probes off; the error ends tracing.
 // looks: those of a run that is accounted for by a profile, or null.
-Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
+Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, Targets& targets,
+              std::FILE* out, lab::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
   const Status went = [&] {
     const WaitMessage waiting("enabling probes");
@@ -157,6 +172,8 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
+  std::erase_if(refused,
+                [&](const runtime::Refused& one) { return is_of_ended_stranger(*one.probe, programs, targets.first()); });
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
@@ -187,8 +204,6 @@ std::vector<const dif::Program*> pointers_to(const std::vector<ReadyProgram>& pr
   for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
   return pointers;
 }
-
-using ReadyPrograms = std::vector<ReadyProgram>;
 
 // For --html.
 std::string account_text(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs) {
@@ -276,11 +291,11 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     return {conclude(given, handle, source.targets, followed, out, programs, ledger), static_cast<bool>(followed),
             handle.instrument_drops(), account_text(given, handle, programs)};
   };
-  if (given.ledger.empty()) return outcome(follow(given, handle, source.targets, out, nullptr), nullptr);
+  if (given.ledger.empty()) return outcome(follow(given, handle, programs, source.targets, out, nullptr), nullptr);
   lab::measure_as(profile);
   lab::QuietLooks looks(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  Status followed = follow(given, handle, source.targets, out, &looks);
+  Status followed = follow(given, handle, programs, source.targets, out, &looks);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
   const LedgerContext ledger{profile, source.replayed, taken, looks};

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
 
 import dvmtest
@@ -98,6 +99,30 @@ class Targets(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("No such process", result.stderr)
         self.assertIn(f"process {gone.pid} has exited", result.stderr)
+
+    def test_others_that_end_while_probes_are_being_enabled_go_unmentioned(self):
+        """The description names no process. Some end at any time, one lasts."""
+        self.waiting(program("markers_O0"), "1", "wait")
+        is_over = threading.Event()
+
+        def come_and_go():
+            alive = []
+            while not is_over.is_set():
+                alive.append(Waiting(program("markers_O0"), "1", "wait"))
+                if len(alive) > 10:
+                    alive.pop(0).end()
+            for one in alive:
+                one.end()
+
+        others = threading.Thread(target=come_and_go)
+        others.start()
+        try:
+            for _ in range(3):
+                result = dvm("run", "-q", "-n", "dvmtest*:::round-begin { } tick-1ms { exit(0); }")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+        finally:
+            is_over.set()
+            others.join()
 
     def test_programs_of_another_mount_namespace(self):
         if not shutil.which("unshare") or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
