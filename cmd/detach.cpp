@@ -9,12 +9,14 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "runtime/process/proc_files.h"
 #include "runtime/process/process.h"
 
 namespace dvm::cmd {
 namespace {
 
 int detach(int32_t pid) {
+  if (Status there = runtime::check_proc(); !there) return fail("{}", there.error().message);
   if (runtime::is_gone(pid)) return fail("no process {}", pid);
   const auto memory = runtime::AgentMemory::open(pid);
   if (!memory) return fail("{}", memory.error().message);

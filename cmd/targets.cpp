@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "cmd/script.h"
+#include "runtime/process/proc_files.h"
 #include "runtime/symbol/find_main.h"
 
 namespace dvm::cmd {
@@ -41,6 +42,7 @@ runtime::StartPoint start_point(int64_t evaltime, int terminal) {
 }  // namespace
 
 Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options, int terminal) {
+  if (Status there = runtime::check_proc(); !there) return there.error();
   Targets targets;
   for (pid_t pid : given.pids) {
     if (pid > 0 && runtime::is_gone(pid))

@@ -32,6 +32,7 @@ dvm_library(process COLD
   process/single_step.cpp
   process/late_reads.cpp
   process/open_files.cpp
+  process/proc_files.cpp
   process/process.cpp
   process/process_start.cpp
   process/reaped.cpp

@@ -76,5 +76,12 @@ class Containers(dvmtest.PrivilegedTest):
         self.assertGreaterEqual(sum(pid == tid < 0 and count > 20 for pid, tid, count in rows), 2, rows)
 
 
+    def test_ids_of_another_proc_are_refused(self):
+        for arguments in (("run", "-n", "tick-1ms { exit(0); }"), ("run", "-n", "tick-1ms { exit(0); }", "-p", "1"), ("list", "syscall:::"), ("detach", "-p", "1")):
+            result = subprocess.run(["unshare", "--pid", "--fork", DVM, *arguments], capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("/proc shows the processes of another PID namespace; mount it with: mount -t proc proc /proc", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
