@@ -3,6 +3,7 @@
 #include "runtime/process/cpu_topology.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -94,7 +95,7 @@ const CpuTopology::Position& CpuTopology::of(int32_t cpu) noexcept {
   return place;
 }
 
-// The kernel's list: "0-3,5".
+// The kernel's list: "0-3,5". Without /sys, as in a bare chroot, those that dvm may run on.
 std::vector<int> online_cpus() {
   std::vector<int> cpus;
   std::ifstream file("/sys/devices/system/cpu/online");
@@ -104,6 +105,10 @@ std::vector<int> online_cpus() {
     for (int cpu = first; cpu <= last; cpu++) cpus.push_back(cpu);
     file.ignore(1);
   }
+  cpu_set_t own;
+  if (cpus.empty() && sched_getaffinity(0, sizeof own, &own) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+      if (CPU_ISSET(cpu, &own)) cpus.push_back(cpu);
   return cpus;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/instrument/uprobe/kernel_types.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -298,6 +299,7 @@ std::filesystem::path folder() {
 }  // namespace
 
 Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
+  libbpf_set_print(nullptr);  // the error says it
   btf* types = btf__load_vmlinux_btf();
   if (!types) return Error{"this kernel does not describe its types (/sys/kernel/btf/vmlinux)"};
   return std::shared_ptr<const KernelTypes>(std::make_shared<Btf>(types));

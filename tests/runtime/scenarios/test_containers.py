@@ -82,6 +82,14 @@ class Containers(dvmtest.PrivilegedTest):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("/proc shows the processes of another PID namespace; mount it with: mount -t proc proc /proc", result.stderr)
 
+    def test_without_sys(self):
+        """As in a bare chroot: probes of processes and timers need nothing from there."""
+        script = "pid$target:looper:func:entry { @calls = count(); } profile-997 /pid == $target/ { @[execname] = count(); }"
+        result = subprocess.run([*CONTAINER, "sh", "-c", 'mount -t tmpfs none /sys && exec "$@"', "sh", DVM, "run", "-q", "-n", script, "-c", program("looper") + " 30000"],
+                                capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"(?s)\b30000\n.*looper +[1-9]")
+
 
 if __name__ == "__main__":
     unittest.main()
