@@ -5,15 +5,25 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "cmd/command.h"
 #include "runtime/process/proc_files.h"
 #include "runtime/process/process.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::cmd {
 namespace {
+
+// In the PID namespace of the dvm that traces it.
+bool has_number(int32_t pid, int32_t number) {
+  std::istringstream numbers(runtime::status_field(pid, "NSpid:"));
+  return std::find(std::istream_iterator<int32_t>(numbers), {}, number) != std::istream_iterator<int32_t>();
+}
 
 int detach(int32_t pid) {
   if (Status there = runtime::check_proc(); !there) return fail("{}", there.error().message);
@@ -21,8 +31,9 @@ int detach(int32_t pid) {
   const auto memory = runtime::AgentMemory::open(pid);
   if (!memory) return fail("{}", memory.error().message);
   for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory))
-    if (agent.header.patches != 0 && agent.header.pid == pid && runtime::is_traced(agent))
-      return fail("process {} is traced by process {}: end that first", pid, agent.header.tracer);
+    if (agent.header.patches != 0 && has_number(pid, agent.header.pid) && runtime::is_traced(agent))
+      return fail("process {} is traced by process {}{}: end that first", pid, agent.header.tracer,
+                  agent.header.pid == pid ? "" : " of its PID namespace");
   const auto detached = runtime::detach_agents(pid, *memory, runtime::WhichAgents::all);
   if (!detached) return fail("{}", detached.error().message);
   fmt::print("process {}: {} probe{} removed\n", pid, detached->restored, detached->restored == 1 ? "" : "s");

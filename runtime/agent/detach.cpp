@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -202,14 +203,29 @@ bool has_ended(pid_t pid) {
   return state.empty() || state == "Z" || state == "X";
 }
 
+// A process has one in each PID namespace from dvm's down to its own.
+bool has_number(pid_t pid, pid_t number) {
+  std::istringstream numbers(status_field(pid, "NSpid:"));
+  return std::find(std::istream_iterator<pid_t>(numbers), {}, number) != std::istream_iterator<pid_t>();
+}
+
 }  // namespace
 
 uint64_t start_time(pid_t pid) { return stat_number(pid, 20); }
 pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_number(pid, 2)); }
 
+// In a container the tracer has another number than here.
 bool is_traced(const FoundAgent& agent) {
-  const uint64_t began = start_time(agent.header.tracer);
-  return began != 0 && began == agent.header.tracer_began && !has_ended(agent.header.tracer);
+  const auto is_tracer = [&](pid_t pid) {
+    const uint64_t began = start_time(pid);
+    return began != 0 && began == agent.header.tracer_began && has_number(pid, agent.header.tracer) && !has_ended(pid);
+  };
+  if (is_tracer(agent.header.tracer)) return true;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator("/proc", error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
+    if (const int pid = std::atoi(it->path().filename().c_str()); pid > 0 && is_tracer(pid)) return true;
+  return false;
 }
 
 namespace {

@@ -13,6 +13,14 @@ CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 MARK = "pid$target:owner:mark:entry"
 
 
+def text_of(pid, name):
+    return pathlib.Path(f"/proc/{pid}/{name}").read_text()
+
+
+def children_of(pid):
+    return text_of(pid, f"task/{pid}/children").split()
+
+
 class Containers(dvmtest.PrivilegedTest):
     def setUp(self):
         super().setUp()
@@ -81,6 +89,21 @@ class Containers(dvmtest.PrivilegedTest):
             result = subprocess.run(["unshare", "--pid", "--fork", DVM, *arguments], capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("/proc shows the processes of another PID namespace; mount it with: mount -t proc proc /proc", result.stderr)
+
+    def test_its_agents_are_known_outside(self):
+        """There the tracer has another number than the agent knows."""
+        script = "pid$target:looper:func:entry { @ = count(); }"
+        tracer = subprocess.Popen([*CONTAINER, DVM, "run", "-q", "-x", "backend=agent", "-n", script, "-c", program("looper") + " 100 wait"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dvmtest.ENV)
+        self.addCleanup(tracer.communicate)
+        self.assertEqual(tracer.stdout.readline(), "ready\n")
+        parent = tracer.pid
+        for _ in range(2):  # dvm, then looper
+            parent = next(child for child in children_of(parent) if text_of(child, "comm") in ("dvm\n", "looper\n"))
+        result = dvm("detach", "-p", str(parent))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, f"process {parent} is traced by process [0-9]+ of its PID namespace: end that first")
+        self.assertIn("100", tracer.communicate("\n", timeout=60)[0].split())
 
     def test_without_sys(self):
         """As in a bare chroot: probes of processes and timers need nothing from there."""
