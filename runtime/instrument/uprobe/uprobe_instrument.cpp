@@ -436,14 +436,12 @@ class UprobeInstrument final : public CountingInstrument,
     const RecordLayouts layouts = make_layouts(needs, shape);
     auto program = load_program(make_capture_program(layouts, maps, own_pid_namespace(), task_layout()), layouts.first);
     if (!program) return program.error();
-    programs_.push_back({needs, shape, maps.root, std::move(*program)});
-    return programs_.back().program.get();
+    return programs_.emplace_back(ProgramEntry{needs, shape, maps.root, std::move(*program)}).program.get();
   }
 
   // Maps for a probe of this process; 0 for a probe of no process.
   ProgramMaps maps(int32_t pid = 0) const {
-    ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, counts_ ? counts_.fd() : -1};
-    maps.kept = kept_ ? kept_.get() : -1;
+    ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, counts_ ? counts_.fd() : -1, kept_.get()};
     if (followed_ && pid != 0) maps.followed = followed_->map(), maps.root = pid;
     return maps;
   }
