@@ -17,13 +17,14 @@
 namespace dvm::vm {
 namespace {
 
-using enum dif::FiringPart;
 using dif::FiringPart;
 
-constexpr FiringPart kParts[] = {argument, goroutine, time,  vtime,     thread,        cpu,         comm,
-                                 error,    caller,    stack, registers, kernel_caller, kernel_stack};
+constexpr FiringPart kParts[] = {FiringPart::argument,    FiringPart::goroutine, FiringPart::time,      FiringPart::vtime,
+                                 FiringPart::thread,      FiringPart::cpu,       FiringPart::comm,      FiringPart::error,
+                                 FiringPart::caller,      FiringPart::stack,     FiringPart::registers, FiringPart::kernel_caller,
+                                 FiringPart::kernel_stack};
 
-bool has(FiringPart parts, FiringPart part) { return (static_cast<unsigned>(parts) & static_cast<unsigned>(part)) != 0; }
+bool reads_part(FiringPart parts, FiringPart part) { return (static_cast<unsigned>(parts) & static_cast<unsigned>(part)) != 0; }
 
 // Notes that it was asked about the process.
 class AskedHost final : public Host {
@@ -66,6 +67,7 @@ class ChangedFiring {
 
  private:
   void change(FiringPart part) {
+    using enum FiringPart;
     if (part == argument) std::fill_n(firing_.args.begin(), 10, 1);
     if (part == goroutine) firing_.args[10] = 1;
     if (part == time) firing_.timestamp = firing_.walltimestamp = 1;
@@ -89,7 +91,7 @@ class ChangedFiring {
 };
 
 // The value of a variable in a firing whose part is changed, as a text.
-std::string value_of(const dif::BuiltInInfo& variable, FiringPart changed, AskedHost& host) {
+std::string variable_value(const dif::BuiltInInfo& variable, FiringPart changed, AskedHost& host) {
   const bool is_array = variable.kind == dif::BuiltInKind::array;
   const std::string name(variable.name);
   auto verified =
@@ -112,11 +114,11 @@ TEST(VariableReads, ValuesDependOnNoOtherPart) {
   for (const dif::BuiltInInfo& variable : dif::kBuiltIns) {
     if (variable.family == dif::VariableFamily::none) continue;
     AskedHost host;
-    const std::string usual = value_of(variable, nothing, host);
-    EXPECT_TRUE(!host.was_asked || has(variable.reads, thread)) << variable.name << " asks about the process";
+    const std::string usual = variable_value(variable, FiringPart::nothing, host);
+    EXPECT_TRUE(!host.was_asked || reads_part(variable.reads, FiringPart::thread)) << variable.name << " asks about the process";
     for (const FiringPart part : kParts) {
-      const bool differs = value_of(variable, part, host) != usual;
-      EXPECT_TRUE(!differs || has(variable.reads, part)) << variable.name << " reads part " << static_cast<unsigned>(part);
+      const bool differs = variable_value(variable, part, host) != usual;
+      EXPECT_TRUE(!differs || reads_part(variable.reads, part)) << variable.name << " reads part " << static_cast<unsigned>(part);
       depending += differs;
     }
   }
