@@ -34,7 +34,7 @@ const void* address(Function* function) {
 
 std::array<const void*, kHelpers> make_helpers() {
   std::array<const void*, kHelpers> all{};
-#define DVM_OPCODE(number, name, ...) all[number] = address(run_opcode<dif::Opcode::name, interp::op_##name>);
+#define DVM_OPCODE(number, name, ...) all[number] = address(OpcodeHelper{run_opcode<dif::Opcode::name, interp::op_##name>});
 #include "vm/dif/opcodes.def"
   for (unsigned i = 0; i < dif::kSubroutineCount; i++)
     if (const Subr subr = subr_of(i)) all[kFirstSubroutine + i] = address(subr);
