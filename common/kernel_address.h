@@ -13,6 +13,5 @@ constexpr uint64_t with_top_bit(uint64_t address) {
   constexpr uint64_t kTop = uint64_t{1} << 63, kKernelBits = uint64_t{0xffff} << 47;
   return ((address | kTop) & kKernelBits) == kKernelBits ? address | kTop : address;
 }
-constexpr bool is_kernel_address(uint64_t address) { return with_top_bit(address) >> 63 != 0; }
 
 }  // namespace dvm
