@@ -218,10 +218,10 @@ void print_shares(std::FILE* out, const runtime::Prediction& prediction, const P
     row("all, as machine code", context.later->total.user(), context.later->total.system());
     fmt::print(out, "\n");
   }
-  if (prediction.resting.clocks > 0)
+  if (prediction.waking.clocks > 0)
     fmt::print(
         out, "  probes includes {:.4f} for the first firings after idle time, {:.0f} ns each; --wakes sets how often they are\n",
-        percent(prediction.resting, context), prediction.rested.clocks / context.profile.clock_hz * 1e9);
+        percent(prediction.waking, context), prediction.woken.clocks / context.profile.clock_hz * 1e9);
 }
 
 // Probes without a rate, which the shares exclude.
@@ -331,7 +331,7 @@ void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction
   if (context.later) json["shares_later"] = json_of(context.later->total, context);
   json["counted_seconds"] = context.counted;
   json["shares"] = json_of(prediction.total, context);
-  json["after_idle_percent"] = percent(prediction.resting, context);
+  json["after_idle_percent"] = percent(prediction.waking, context);
   json["consumer_percent"] = consumer_percent(prediction, context);
   json["record_bytes_per_second"] = prediction.record_rate;
   json["missing"] = prediction.missing;

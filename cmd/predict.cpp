@@ -78,7 +78,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.sizes.frames = given.frames;
   made.keys = given.keys;
   made.returns = given.returns;
-  made.rests = given.rests;
+  made.wakes = given.wakes;
   runtime::take_options(made, options);
   for (const std::string& text : given.rates) {
     Result<std::pair<std::string, double>> rate = parse_rate(text);
@@ -260,10 +260,10 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--returns", options.returns,
       "Function returns between a firing and the next call (default 0); on some processors, a trap makes each of them slower")
       ->check(CLI::Range(0.0, 1e3));
-  add("--wakes", options.rests,
+  add("--wakes", options.wakes,
       "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")
       ->check(CLI::Range(0.0, 1e9));
-  command.add_option("--rests", options.rests)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
+  command.add_option("--rests", options.wakes)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
   add("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")
       ->check(CLI::Range(0.0, 1e9));
   add("--cpus", options.cpus, "CPUs on which threads and profile-N fire (default: those of this machine)")

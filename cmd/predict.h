@@ -27,7 +27,7 @@ struct PredictionOptions {
   double string_bytes = 16;
   double frames = 10;
   double returns = 0;
-  double rests = runtime::kUsualRests;
+  double wakes = runtime::kUsualWakes;
   double keys = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
 

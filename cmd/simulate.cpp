@@ -203,7 +203,7 @@ Json json_of(const SimulationResult& point) {
           {"threads", point.machine.threads},
           {"cpus", point.machine.cpus},
           {"keys", point.machine.keys},
-          {"wakes", point.machine.rests},
+          {"wakes", point.machine.wakes},
           {"as_machine_code", point.is_native},
           {"fired", point.fired},
           {"handled", point.handled},
@@ -228,7 +228,7 @@ void print_json(std::FILE* out, const Simulated& simulated) {
   Json json = {{"profile", {{"name", simulated.profile.name}, {"machine", simulated.profile.machine}}},
                {"engine", simulated.engine}};
   if (simulated.engine == "auto") json["translated_after_firings"] = simulated.model.translated_after;
-  json["firing"] = {{"thread_ns", model.thread_ns}, {"rested_ns", model.rested_ns},   {"dvm_ns", model.dvm_ns},
+  json["firing"] = {{"thread_ns", model.thread_ns}, {"rested_ns", model.woken_ns},    {"dvm_ns", model.dvm_ns},
                     {"print_ns", model.print_ns},   {"ring_bytes", model.ring_bytes}, {"record_bytes", model.record_bytes},
                     {"key_bytes", model.key_bytes}};
   json["buffers"] = {{"ring", simulated.buffers.ring},
@@ -342,11 +342,11 @@ void add_machine_options(CLI::App& command, runtime::SimulatedMachine& machine) 
       ->type_name("N")
       ->check(CLI::Range(0.1, 100.0));
   command
-      .add_option("--wakes", machine.rests,
+      .add_option("--wakes", machine.wakes,
                   "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
       ->type_name("N")
       ->check(CLI::Range(0.0, 1e9));
-  command.add_option("--rests", machine.rests)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
+  command.add_option("--rests", machine.wakes)->check(CLI::Range(0.0, 1e9))->group("");  // the earlier name
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ class RowMeasurement {
     how.sizes.expected = sizeof "hello DTrace";
     how.sizes.frames = row_.frames;
     how.returns = row_.returns;
-    if (row_.measure == Measure::share) how.rests = 1e9 / kPeriod;
+    if (row_.measure == Measure::share) how.wakes = 1e9 / kPeriod;
     const dif::Options& options = program.handle().options();
     take_options(how, options);
     const std::vector<const dif::Program*> programs = program.programs();

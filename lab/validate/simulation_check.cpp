@@ -71,7 +71,7 @@ class PointCheck {
     SimulatedMachine& machine = checked_.machine;
     machine.threads = point_.threads, machine.keys = point_.keys;
     machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    if (point_.rate > 0) machine.rests = 1e9 / paced_mean_nap(point_.rate);
+    if (point_.rate > 0) machine.wakes = 1e9 / paced_mean_nap(point_.rate);
     make_model();
     point_.rate < 0 ? check_first_drop() : is_filled(point_) ? check_full() : check_figures();
   }

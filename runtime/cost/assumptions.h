@@ -108,7 +108,7 @@ struct PredictOptions {
   // The number of functions that return between a firing and the next call.
   double returns = 0;
   // Wake-ups from idle before a firing, per second, of all threads together.
-  double rests = 0;
+  double wakes = 0;
   double digits = kUsualDigits;  // digits of a printed number
   double keys = 10;              // keys of an aggregation or an associative array
   bool is_quiet = true;          // -q: records print no heading

@@ -111,7 +111,7 @@ SiteKind kind_of(std::string_view source) {
 }
 
 // Nothing for timers, and where no trap is.
-std::optional<Row> rested_row(const ProbePrediction& probe) {
+std::optional<Row> woken_row(const ProbePrediction& probe) {
   if (probe.agent) return std::nullopt;
   if (probe.is_of_process) return "rested/process"_row;
   const bool is_of_thread = probe.source == "syscall" || probe.source == "sched" || probe.source == "sdt";
@@ -150,7 +150,7 @@ class Predicting {
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
-    if (!is_in_thread_) count_waiting(), count_rests();
+    if (!is_in_thread_) count_waiting(), count_wakes();
     prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
     prediction_.missing.insert(agent_prices_.missing().begin(), agent_prices_.missing().end());
@@ -412,17 +412,17 @@ class Predicting {
     prediction_.total.probes_user += prediction_.waiting;
   }
 
-  void count_rests() {
+  void count_wakes() {
     double rate = 0;
     for (const ProbePrediction& probe : prediction_.probes) {
-      const std::optional<Row> row = rested_row(probe);
+      const std::optional<Row> row = woken_row(probe);
       if (!row || probe.rate == 0) continue;
-      rate += probe.rate, prediction_.rested += prices_.of(*row).times(probe.rate);
+      rate += probe.rate, prediction_.woken += prices_.of(*row).times(probe.rate);
     }
     if (rate == 0) return;
-    prediction_.rested = prediction_.rested.times(1 / rate);
-    prediction_.resting = prediction_.rested.times(std::min(options_.rests, rate));
-    prediction_.total.probes_system += prediction_.resting;
+    prediction_.woken = prediction_.woken.times(1 / rate);
+    prediction_.waking = prediction_.woken.times(std::min(options_.wakes, rate));
+    prediction_.total.probes_system += prediction_.waking;
   }
 
   void count_consumer() {

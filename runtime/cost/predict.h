@@ -72,7 +72,7 @@ struct Prediction {
   // Extra clocks per second to find one of several keys.
   vm::Cost waiting;
   // Extra cost of a firing after idle time, for one firing and in clocks per second.
-  vm::Cost rested, resting;
+  vm::Cost woken, waking;
   Total total;                    // (8), of the probes whose rate is known
   double record_rate = 0;         // bytes a second
   std::set<std::string> missing;  // rows without a price, which cost nothing here

@@ -23,7 +23,7 @@
 namespace dvm::runtime {
 
 // How often a thread wakes from idle before it fires, per second, if nothing is known.
-inline constexpr double kUsualRests = 1000;
+inline constexpr double kUsualWakes = 1000;
 
 enum class PricedSource : uint8_t {
 #define DVM_SOURCE(name, text) name,

@@ -41,7 +41,7 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
 }
 
 FiringModel slowed(FiringModel model, double times) {
-  for (double* time : {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.print_ns,
+  for (double* time : {&model.thread_ns, &model.woken_ns, &model.shared_ns, &model.dvm_ns, &model.print_ns,
                        &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns, &model.shared_look_ns})
     *time *= times;
   model.tables.scale(times);
@@ -108,15 +108,15 @@ class Simulation {
   }
 
   // The share of a thread's firings after idle time. A thread that is never idle has none.
-  double rested_share() const {
+  double woken_share() const {
     if (machine_.rate <= 0 || machine_.rate * model_.thread_ns >= 1e9) return 0;
-    return std::min(machine_.rests, machine_.rate) / machine_.rate;
+    return std::min(machine_.wakes, machine_.rate) / machine_.rate;
   }
 
   // What the threads get says how dear their firings are, and these what they want.
   void plan_shares() {
     constexpr int kRounds = 30;
-    model_.thread_ns += model_.rested_ns * rested_share();
+    model_.thread_ns += model_.woken_ns * woken_share();
     const FiringModel alone = model_;
     for (int i = 0; i < kRounds; i++) {
       shares_ = fair_shares(model_, machine_, model_.thread_ns);

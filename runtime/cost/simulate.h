@@ -26,7 +26,7 @@ namespace dvm::runtime {
 // Costs of a firing, its bytes, and costs of the consumer.
 struct FiringModel {
   // The cost of a firing in its thread; the extra cost after idle time; the extra cost while another CPU fires.
-  double thread_ns = 0, rested_ns = 0, shared_ns = 0;
+  double thread_ns = 0, woken_ns = 0, shared_ns = 0;
   double dvm_ns = 0;  // cost in dvm, until the records are in a buffer
   // Extra cost of lookups among several keys.
   TableUses tables;
@@ -49,7 +49,7 @@ struct SimulatedMachine {
   double keys = 1;  // of aggregations, and live ones of associative arrays
   // CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy.
   double slowdown = 1;
-  double rests = kUsualRests;  // wake-ups from idle per second of each thread, if it is ever idle
+  double wakes = kUsualWakes;  // wake-ups from idle per second of each thread, if it is ever idle
 };
 
 struct SimulatedBuffers {

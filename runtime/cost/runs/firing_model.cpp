@@ -131,7 +131,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.look_ns = look_cost(prices, sums.clauses, sums.poll).clocks * ns;  // of a poll that finds firings of all probes
   model.shared_look_ns = look_cost(prices, sums.clauses, sums.shared_poll).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
-  model.rested_ns = prediction.rested.clocks * ns;
+  model.woken_ns = prediction.woken.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;
   model.tables = table_uses(programs, options, prices);
   model.tables.scale(ns);

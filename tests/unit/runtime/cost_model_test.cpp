@@ -350,18 +350,18 @@ TEST(Prediction, TheFirstFiringBehindARestTakesLonger) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
   profile.set("rested/process"_row, {2000, 0, 500}), profile.set("rested/kernel"_row, {300});
-  const auto resting = [&](double rests, double kernel_rate = 0) {
+  const auto waking = [&](double wakes, double kernel_rate = 0) {
     PredictOptions options;
     options.rates = {{text_of(kFunction), 10'000}, {text_of(system_call("read")), kernel_rate}};
-    options.rests = rests;
+    options.wakes = wakes;
     return predicted({on(kFunction, {counting()}), on(system_call("read"), {counting()})}, profile, options);
   };
-  EXPECT_EQ(resting(0).resting.clocks, 0);
-  EXPECT_EQ(resting(1000).resting.clocks, 1000 * 2000);
-  EXPECT_EQ(resting(1000).resting.spread, 1000 * 500);
-  EXPECT_EQ(resting(1000).total.probes_system.clocks, resting(0).total.probes_system.clocks + 1000 * 2000);
-  EXPECT_EQ(resting(1e6).resting.clocks, 10'000 * 2000);
-  EXPECT_EQ(resting(1000, 30'000).resting.clocks, 250 * 2000 + 750 * 300);
+  EXPECT_EQ(waking(0).waking.clocks, 0);
+  EXPECT_EQ(waking(1000).waking.clocks, 1000 * 2000);
+  EXPECT_EQ(waking(1000).waking.spread, 1000 * 500);
+  EXPECT_EQ(waking(1000).total.probes_system.clocks, waking(0).total.probes_system.clocks + 1000 * 2000);
+  EXPECT_EQ(waking(1e6).waking.clocks, 10'000 * 2000);
+  EXPECT_EQ(waking(1000, 30'000).waking.clocks, 250 * 2000 + 750 * 300);
 }
 
 TEST(Prediction, FindingOneOfSeveralKeysTakesLonger) {

@@ -68,10 +68,10 @@ TEST(Simulate, SlowCpusTakeAsManyTimesAsLong) {
 // The thread is idle once per millisecond by default; a thread that fires all the time is never idle.
 TEST(Simulate, TheFirstFiringBehindARestTakesLonger) {
   FiringModel model = counting();
-  model.rested_ns = 2000;
+  model.woken_ns = 2000;
   SimulatedMachine machine{.rate = 1e4, .threads = 2, .cpus = 4};
   EXPECT_NEAR(simulate(model, machine, {}, 1).thread_share, 2 * (1e4 * 600e-9 + 1000 * 2e-6), 1e-6);
-  machine.rests = 1e5;
+  machine.wakes = 1e5;
   EXPECT_NEAR(simulate(model, machine, {}, 1).thread_share, 2 * 1e4 * 2600e-9, 1e-6);
   machine.rate = 1e9;
   EXPECT_EQ(simulate(model, machine, {}, 1).fired, simulate(counting(), machine, {}, 1).fired);
