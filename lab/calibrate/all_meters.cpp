@@ -9,12 +9,12 @@ namespace dvm::lab {
 using namespace runtime;
 
 extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
-    kConsumerMeter, kCaptureMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter, kLaneLookMeter;
+    kConsumerMeter, kCaptureMeter, kRingMeter, kWakeMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter, kLaneLookMeter;
 
 std::span<const Meter* const> meters() {
   static const Meter* const all[] = {&kDifMeter,     &kScriptMeter, &kNativeDifMeter, &kNativeScriptMeter,
                                      &kTableMeter,   &kReplayMeter, &kAccountMeter,   &kConsumerMeter,
-                                     &kCaptureMeter, &kRingMeter,   &kRestMeter,      &kSourceMeter,
+                                     &kCaptureMeter, &kRingMeter,   &kWakeMeter,      &kSourceMeter,
                                      &kLookMeter,    &kTimerMeter,  &kAgentMeter,     &kLaneLookMeter};
   return all;
 }

@@ -24,7 +24,7 @@ class Polls {
  public:
   // firing: ns of a firing in dvm.
   Polls(const std::string& script, StubKind stub, LiveCase::By by, double firing, const Bench& bench)
-      : one_{.calls = {.stub = stub, .times = kBursts * kCalls, .rests = true},
+      : one_{.calls = {.stub = stub, .times = kBursts * kCalls, .sleeps = true},
              .script = script,
              .settings = {{"switchrate", "1h"}},
              .by = by},
@@ -118,12 +118,12 @@ void measure_lane_looks(Bench& bench, std::optional<Row>, vm::Profile& profile) 
   set_poll(profile, "consumer/look_lanes"_row, settled(bench, "lane look", looks, profile), {usual ? usual->n : 0, 0});
 }
 
-struct RestedCase {
+struct WokenCase {
   Row row;
   StubKind stub;
   const char* script;  // CHILD: its process
 };
-constexpr RestedCase kCases[] = {
+constexpr WokenCase kCases[] = {
     {"rested/process"_row, StubKind::emulated, "calibrated:::entry { @ = count(); }"},
     {"rested/kernel"_row, StubKind::system_call, "syscall::getppid:entry /pid == CHILD/ { @ = count(); }"}};
 
@@ -133,37 +133,37 @@ constexpr uint64_t kBursts = 40;  // a sample
 
 // Extra ns of a burst after idle time, compared with one after another burst.
 template <class Call>
-noise::QuietSample behind_rest(StubKind stub, const Call& call) {
+noise::QuietSample after_sleep(StubKind stub, const Call& call) {
   StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
   const noise::QuietSample busy = call(calls);
-  calls.rests = true;
-  const noise::QuietSample rested = call(calls);
-  return {kBurst * (rested.value - busy.value), busy.is_quiet && rested.is_quiet};
+  calls.sleeps = true;
+  const noise::QuietSample woken = call(calls);
+  return {kBurst * (woken.value - busy.value), busy.is_quiet && woken.is_quiet};
 }
 
 // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
 // varies from second to second.
-noise::QuietSample sample_rest(const RestedCase& one, LoopingChild& child, const dif::Program& program) {
-  const auto untraced = behind_rest(one.stub, [&](const StubCalls& calls) { return or_throw(child.ask(calls)); });
+noise::QuietSample sample_wake(const WokenCase& one, LoopingChild& child, const dif::Program& program) {
+  const auto untraced = after_sleep(one.stub, [&](const StubCalls& calls) { return or_throw(child.ask(calls)); });
   const LiveCase live{.calls = {.stub = one.stub}, .script = {}};
   LiveRun run(live, std::array{&child});
   run.start(program);
-  const noise::QuietSample traced = behind_rest(one.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+  const noise::QuietSample traced = after_sleep(one.stub, [&](const StubCalls& calls) { return run.thread(calls); });
   return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
 }
 
-void measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+void measure_wakes(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   constexpr unsigned kRuns = 3;
-  for (const RestedCase& one : kCases) {
+  for (const WokenCase& one : kCases) {
     if (only && *only != one.row) continue;
     LoopingChild child = or_throw(start_looping_child());
     const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid());
     const dif::Program program = or_throw(bench.compile(replaced(one.script, "CHILD", std::to_string(child.pid()))));
     noise::QuietSamples more(kRuns * bench.samples);
-    while (more.wants_more()) more.add(sample_rest(one, child, program));
+    while (more.wants_more()) more.add(sample_wake(one, child, program));
     // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
-    const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
-    profile.set(one.row, times(difference(rested), clocks_of_ns(profile)));
+    const noise::Middle woken = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
+    profile.set(one.row, times(difference(woken), clocks_of_ns(profile)));
   }
 }
 
@@ -189,7 +189,7 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 extern const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
 extern const Meter kLaneLookMeter = {"polls of lanes", "polls of an agent's lanes were",
                                      [] { return std::vector{"consumer/look_lanes"_row}; }, measure_lane_looks};
-extern const Meter kRestMeter = {"rests", "firings after idle time were", [] { return rows_of(kCases); }, measure_rests};
+extern const Meter kWakeMeter = {"wake-ups", "firings after idle time were", [] { return rows_of(kCases); }, measure_wakes};
 extern const Meter kRingMeter = {"ring", "the ring was", [] { return std::vector{"ring/shared"_row}; }, measure_ring};
 
 }  // namespace dvm::lab

@@ -102,7 +102,7 @@ noise::QuietSample called(const StubCalls& calls) {
         function(argument);
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
-    if (calls.rests)
+    if (calls.sleeps)
       sleep_until(next += kMillisecond), time.begin_at_once();
     else if (!calls.hurries && !time.starts_quietly())
       time.begin(true);

@@ -67,14 +67,14 @@ bool QuietLooks::wait() {
   const bool goes_on = handle_.wait();
   const auto [ns, done] = end_part();
   const bool has_slept = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) > kShortestWait / 2;
-  (done.reads > 0 ? reading_rests_ : has_slept ? rests_ : short_rests_).add(piece_.end_of_rest(ns), 1);
+  (done.reads > 0 ? reading_sleeps_ : has_slept ? sleeps_ : short_sleeps_).add(piece_.end_of_sleep(ns), 1);
   return goes_on;
 }
 
 double QuietLooks::ns() const {
   if (is_replay_) return noise::time_of_replay(looks_);
   double ns = noise::time_of(looks_);
-  for (const noise::QuietTime* rests : {&rests_, &short_rests_, &reading_rests_}) ns += rests->each() * rests->things();
+  for (const noise::QuietTime* sleeps : {&sleeps_, &short_sleeps_, &reading_sleeps_}) ns += sleeps->each() * sleeps->things();
   return ns;
 }
 

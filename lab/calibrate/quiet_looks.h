@@ -57,7 +57,7 @@ class QuietLooks {
   uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
   double own_ns_ = 0;
   std::vector<noise::Look> looks_;
-  noise::QuietTime rests_, short_rests_, reading_rests_;  // short: without sleep; reading: buffers were read then
+  noise::QuietTime sleeps_, short_sleeps_, reading_sleeps_;  // short: without sleep; reading: buffers were read then
 };
 
 }  // namespace dvm::lab

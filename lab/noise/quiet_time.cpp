@@ -114,7 +114,7 @@ CoreState wait_for_quiet_core(bool may_move) {
   return core;
 }
 
-QuietSample QuietPiece::end_of_rest(double taken) {
+QuietSample QuietPiece::end_of_sleep(double taken) {
   const CoreState after = look_at_core(), before = std::exchange(before_, after);
   if (const double speed = speed_of_times(); speed > 0) taken *= (before.speed + after.speed) / 2 / speed;
   return {taken, after.is_quiet};
@@ -122,7 +122,7 @@ QuietSample QuietPiece::end_of_rest(double taken) {
 
 QuietSample QuietPiece::end(double taken) {
   const bool began_quietly = starts_quietly();
-  const QuietSample ended = end_of_rest(taken);
+  const QuietSample ended = end_of_sleep(taken);
   return {ended.value, began_quietly && ended.is_quiet};
 }
 

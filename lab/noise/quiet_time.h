@@ -50,7 +50,7 @@ class QuietPiece {
   // Ends it: the time it took, scaled. Begins the next one, if that follows at once.
   QuietSample end(double taken);
   // The same for a piece in which the thread slept: the core before the sleep does not count.
-  QuietSample end_of_rest(double taken);
+  QuietSample end_of_sleep(double taken);
 
  private:
   CoreState before_;

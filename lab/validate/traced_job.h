@@ -18,7 +18,7 @@ namespace dvm::lab {
 struct Job {
   std::string name;
   long rounds = 0;
-  long burst = 0, period = 0;      // after so many of them it rests until so many ns after their beginning; 0: it does not
+  long burst = 0, period = 0;      // after so many of them it sleeps until so many ns after their beginning; 0: it does not
   unsigned threads = 1, keys = 1;  // of paced: rounds are calls a second of each thread, the period the ms that it takes
 };
 

@@ -1,5 +1,5 @@
 // The program that dvm cost validate traces. It does small jobs on order, each of them a loop. A line on standard input names the
-// job and its rounds. If it has a burst, the job rests after that many rounds until the period, in ns from their beginning, is
+// job and its rounds. If it has a burst, the job sleeps after that many rounds until the period, in ns from their beginning, is
 // over. The answer is a line:
 //
 //   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  CPU ns, wall ns, calls, quiet share, slowdown
