@@ -12,6 +12,7 @@
 
 #include "runtime/symbol/dwarf_scope.h"
 #include "runtime/symbol/libdw_files.h"
+#include "runtime/symbol/parameter_place.h"
 
 namespace dvm::runtime {
 namespace {
@@ -399,8 +400,7 @@ std::optional<Dwarf_Die> DwarfFile::find_function(uint64_t address) const {
   DieWalk walk(kMostDies);
   walk.below(*unit, [&](Dwarf_Die& die) {
     if (dwarf_tag(&die) != DW_TAG_subprogram) return into_namespaces(die);
-    Dwarf_Addr entry = 0;
-    if (dwarf_entrypc(&die, &entry) != 0 || entry != address) return DieWalk::Next::over;
+    if (entry_of(die) != address) return DieWalk::Next::over;
     found = die;
     return DieWalk::Next::stop;
   });

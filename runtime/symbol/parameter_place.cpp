@@ -128,6 +128,13 @@ ParameterPlace read_at(Dwarf_Attribute& location, Dwarf_Addr address) {
 
 }  // namespace
 
+std::optional<Dwarf_Addr> entry_of(const Dwarf_Die& function) {
+  Dwarf_Addr entry = 0, base = 0, end = 0;
+  if (dwarf_entrypc(mutable_die(function), &entry) == 0) return entry;
+  if (dwarf_ranges(mutable_die(function), 0, &base, &entry, &end) > 0) return entry;
+  return std::nullopt;
+}
+
 std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function) {
   constexpr size_t kMost = 1024;
   std::vector<Dwarf_Die> list;
@@ -140,11 +147,11 @@ std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function) {
 }
 
 ParameterPlace place_at_entry(const Dwarf_Die& function, const Dwarf_Die& parameter) {
-  Dwarf_Addr entry = 0;
   Dwarf_Attribute location;
-  if (dwarf_entrypc(mutable_die(function), &entry) != 0) return {};
+  const std::optional<Dwarf_Addr> entry = entry_of(function);
+  if (!entry) return {};
   if (dwarf_attr(mutable_die(parameter), DW_AT_location, &location) == nullptr) return of_kind(Kind::nowhere);
-  return read_at(location, entry);
+  return read_at(location, *entry);
 }
 
 }  // namespace dvm::runtime

@@ -11,6 +11,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace dvm::runtime {
@@ -33,6 +34,10 @@ struct ParameterPlace {
   std::vector<Piece> parts;
   bool is_through_pointer = false;  // unsaid, but the function has the address of the parameter, not its value
 };
+
+// The address at which a function begins. A function of which a part lies elsewhere (f.cold) has ranges; it begins with the
+// first.
+std::optional<Dwarf_Addr> entry_of(const Dwarf_Die& function);
 
 // The parameters that are children of the function's own entry.
 std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function);

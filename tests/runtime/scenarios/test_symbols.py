@@ -74,5 +74,24 @@ class BuiltForSpeed(dvmtest.PrivilegedTest):
             self.assertEqual(counts(self, "pid$target:a.out:func*:entry { @[probefunc] = count(); }", mini + " 9"), [[self.name, "9"]])
 
 
+SPLIT = """
+struct item { int id; const char *name; };
+[[gnu::cold, gnu::noinline]] int fail(int n) { return __builtin_printf("%d", n); }
+[[gnu::noinline]] int sell(item *one, int n) { if (n < 0) return fail(n) + fail(-n) + one->id; return one->id * n; }
+int main(int argc, char **) { item one = {7, "pen"}; return sell(&one, argc) != 7; }
+"""
+
+
+class FunctionsInTwoParts(unittest.TestCase):
+    def test_arguments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/split"
+            subprocess.run(["g++", "-O2", "-g", "-x", "c++", "-", "-o", path], input=SPLIT, text=True, check=True)
+            self.assertIn(".cold", subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout)
+            result = dvm("run", "-q", "-n", "pid$target:a.out:sell*:entry { printf(\"%s %d %d\", stringof(args[0]->name), args[0]->id, args[1]); }",
+                         "-c", path)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "pen 7 1\n", ""))
+
+
 if __name__ == "__main__":
     unittest.main()
