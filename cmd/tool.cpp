@@ -64,7 +64,7 @@ std::string expand(const std::string& text, const std::vector<std::string>& argu
 
 // Why the tool cannot run here; empty: it can.
 std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std::vector<std::string>& arguments, pid_t target) {
-  std::string missing, reason;
+  std::string missing, reason, hints;
   for (const std::string& text : tool.needs) {
     const std::string wanted = expand(text, arguments, target);
     const std::optional<dif::ProbeDesc> description = dif::parse_probe_desc(wanted);
@@ -73,10 +73,12 @@ std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std:
     if (found.count > 0) continue;
     missing += (missing.empty() ? "" : ", ") + wanted;
     if (reason.empty()) reason = found.reason;
+    if (hints.empty())
+      for (const std::string& hint : found.hints) hints += "\n    hint: " + hint;
   }
   if (missing.empty()) return "";
   if (tool.needs_one) return fmt::format("none of these probes exists: {}", missing);
-  return fmt::format("these probes do not exist: {}{}", missing, reason.empty() ? "" : fmt::format(" ({})", reason));
+  return fmt::format("these probes do not exist: {}{}{}", missing, reason.empty() ? "" : fmt::format(" ({})", reason), hints);
 }
 
 // A program that was started may load its probes later, as java does with its virtual machine.

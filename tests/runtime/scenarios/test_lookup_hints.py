@@ -46,6 +46,11 @@ class LookupHints(unittest.TestCase):
         result = dvm("run", "-q", "-n", 'pid$target:a.out:"ns::scale":entry { @ = count(); }', "-c", self.program)
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["1"]), result.stderr)
 
+    def test_a_tool_repeats_the_hint(self):
+        result = dvm("tool", "funclatency", "-c", self.program, "scale")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.splitlines()[1:], ["    hint: did you mean '\"ns::scale\"'?"])
+
     def test_a_clone(self):
         self.assertEqual(self.hints("pid$target:a.out:worker:entry"), ["did you mean 'worker.isra.0'?"])
 
