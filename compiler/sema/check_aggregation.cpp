@@ -22,7 +22,8 @@ bool not_a_function(AggregationCheck& c) {
   ExprPtr copy = clone(*c.value);
   if (c.call && !find_visible(dif::kActions, c.call->name, c.session) && !check_value(c.context, copy)) return false;
   return fail(c, Tag::D_AGG_FUNC, c.value->where,
-              fmt::format("@{} must be assigned the result of an aggregating function", c.target.name));
+              fmt::format("@{} must be assigned the result of an aggregating function", c.target.name),
+              {"a variable or array, named without @, holds values"});
 }
 
 // Everything that has a value may be a key, and what a stack action records.

@@ -107,17 +107,23 @@ ExprPtr make_integer(const Macro& macro, const std::string& text, Session& s) {
 
 }  // namespace
 
-std::optional<std::string> macro_text(std::string_view name, Location where, Session& s, std::string_view sign) {
+std::optional<std::string> macro_text(std::string_view name, Location where, Session& s, std::string_view sign,
+                                      std::vector<std::string> otherwise) {
   if (!name.empty() && is_digit(name[0])) return argument_text(name, sign, where, s);
   if (const auto it = s.options.macros.find(std::string(name)); it != s.options.macros.end()) return it->second;
-  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable {}{} is not defined", sign, name), hints_for(name, s));
+  std::vector<std::string> hints = hints_for(name, s);
+  if (hints.empty()) hints = std::move(otherwise);
+  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable {}{} is not defined", sign, name), std::move(hints));
   return {};
 }
 
 // As dtrace reads them: what is not an integer is a string.
 ExprPtr expand_macro(const Macro& macro, Session& s) {
   const bool no_target = macro.name == "target" && !s.options.refuse_target && !s.options.macros.contains("target");
-  const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s, macro.as_string ? "$$" : "$");
+  std::vector<std::string> advice;
+  if (!macro.as_string) advice.push_back(fmt::format("a variable of the clause is this->{}", macro.name));
+  const std::optional<std::string> text =
+      no_target ? "0" : macro_text(macro.name, macro.where, s, macro.as_string ? "$$" : "$", std::move(advice));
   if (!text) return nullptr;
   if (macro.as_string) return make_string(macro.where, *text);
   const bool is_missing = is_digit(macro.name[0]) && !argument(macro.name, s);

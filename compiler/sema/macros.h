@@ -8,7 +8,8 @@
 namespace dvm::compiler {
 
 // The value of $name. Nothing after a diagnostic, which spells the name with `sign`.
-std::optional<std::string> macro_text(std::string_view name, Location where, Session& session, std::string_view sign = "$");
+std::optional<std::string> macro_text(std::string_view name, Location where, Session& session, std::string_view sign = "$",
+                                      std::vector<std::string> otherwise = {});
 
 // The unchecked node that replaces a macro: an integer or a string. Null after a diagnostic. Of an argument that is a name, the
 // lexer has made that name.
