@@ -131,8 +131,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
   head = load(lane.head);
   const uint64_t at = head & (size - 1), left = size - at;
   uint64_t tail = load(lane.tail);
-  const bool is_enough = at >= kAlwaysReused || (at >= kReused && at >= size / 16 * kReusedSixteenths);
-  const bool begins_anew = head == tail && is_enough;
+  const bool begins_anew = head == tail && (at >= kAlwaysReused || (at >= kReused && at >= size / 16 * kReusedSixteenths));
   if (begins_anew && load(armed_page(context).pid) == pid && take(lane.tail, head + left, tail)) tail = head + left;
   const uint64_t rest = begins_anew || tail == head + left || at + bytes > size ? left : 0;
   if (head + rest + bytes - tail > size) return 0;
