@@ -57,8 +57,7 @@ void declare_member(const TranslatorMember& member, const Expr& parameter, Trans
     return s.error(Tag::D_XLATE_MEMB, member.where,
                    fmt::format("translator member {} is not a member of {}", member.name, t.to->name),
                    member_hints(*t.to, member.name));
-  if (t.find(member.name))
-    return s.error(Tag::D_XLATE_MEMB, member.where, fmt::format("translator member {} has already been defined", member.name));
+  // Of two definitions the first makes the member, and the last stays in a copy of the structure, as in dtrace.
   MemberTranslation& added = t.members.emplace_back(MemberTranslation{&member, field});
   added.is_broken = !check_definition(t, added, parameter, s);
 }

@@ -57,8 +57,6 @@ BEGIN = (
 REFUSED = (
     ("The kernel's memory", "BEGIN { trace(curthread); }", "curthread is not available in dvm: .*curpsinfo and curlwpsinfo"),
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
-    ("A translator that defines", "struct o { int a; }; struct i { int b; }; translator struct o < struct i *I > { a = I->b; a = 2; };",
-     "translator member a has already been defined"),
     *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
       for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),
     ("`lwpsinfo_t` has no", "BEGIN { trace(curlwpsinfo->pr_syscall); }", "pr_syscall"),
