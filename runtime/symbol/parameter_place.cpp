@@ -106,6 +106,11 @@ ParameterPlace read(Dwarf_Attribute& location, Operations operations) {
   return of_kind(Kind::computed);
 }
 
+ParameterPlace at_entry(ParameterPlace place, size_t operations) {
+  place.is_value_in_frame = place.kind == Kind::unsaid && operations == 1;
+  return place;
+}
+
 constexpr size_t kMostRanges = 4096;  // of one location list
 
 // By the operations that hold at an address. A range that is empty holds where it begins, before the instruction there. A place
@@ -120,7 +125,8 @@ ParameterPlace read_at(Dwarf_Attribute& location, Dwarf_Addr address) {
     next = dwarf_getlocations(&location, next, &base, &begin, &end, &operations, &count);
     if (next < 0) return {};
     if (next == 0) break;
-    if (begin <= address && (address < end || address == begin)) return read(location, Operations(operations, count));
+    if (begin <= address && (address < end || address == begin))
+      return at_entry(read(location, Operations(operations, count)), count);
     if (!first) first = read(location, Operations(operations, count));
   }
   return first && first->kind == Kind::unsaid ? *first : of_kind(Kind::nowhere);

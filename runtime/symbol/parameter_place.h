@@ -33,6 +33,7 @@ struct ParameterPlace {
   Kind kind = Kind::unsaid;
   std::vector<Piece> parts;
   bool is_through_pointer = false;  // unsaid, but the function has the address of the parameter, not its value
+  bool is_value_in_frame = false;   // unsaid, but at the entry already the value has a place in the frame
 };
 
 // The address at which a function begins. A function of which a part lies elsewhere (f.cold) has ranges; it begins with the

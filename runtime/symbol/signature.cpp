@@ -89,6 +89,9 @@ class Classifier {
     return kind == RustPassing::Kind::unknown || (size <= 16 && kind == RustPassing::Kind::aggregate);
   }
 
+  // A function of Rust has the address of such a value. Where it has the value, its caller put that on the stack, as in C.
+  bool is_by_address_in_rust(const Passing& passing) const { return is_rust_ && passing.by_address; }
+
  private:
   Passing by_c(dif::TypeRef type) { return Classifier(table_, false, false).by_convention(type); }
 
@@ -343,7 +346,8 @@ Parameters parameters_of(Dwarf_Die function) {
   return found;
 }
 
-// DWARF does not give the convention of a function of Rust. One of C seldom has a name that Rust mangled.
+// DWARF does not give the convention of a function of Rust. `extern "C"` functions with a name that Rust mangled are taken for
+// Rust's, unless they show that a large structure was on the stack.
 Classifier classifier_of(const Dwarf_Die& function, DieTable& table) {
   Dwarf_Die unit;
   const bool is_rust =
@@ -369,7 +373,8 @@ std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTab
     argument.name = text_of(parameter, DW_AT_name);
     argument.type = type_of(parameter, table);
     const ParameterPlace place = place_at_entry(parameters.function, parameter);
-    const Passing passing = place.is_through_pointer ? kByAddress : classifier.classify(argument.type);
+    Passing passing = place.is_through_pointer ? kByAddress : classifier.classify(argument.type);
+    passing.is_of_c_or_rust |= place.is_value_in_frame && classifier.is_by_address_in_rust(passing);
     places.place(passing, argument);
     is_said.push_back(place.kind != ParameterPlace::Kind::unsaid);
     const bool is_lost = places.is_lost() && is_in_registers(place);  // nothing is known that this could disagree with

@@ -57,10 +57,12 @@ use std::hint::black_box;
 #[repr(C)] pub struct Pair { x: i32, y: i16 }
 #[repr(C)] pub struct Floats([f32; 2]);
 #[repr(C)] pub struct Two { a: i64, b: i32 }
+#[repr(C)] pub struct Three { a: i64, b: i64, c: i64 }
 #[no_mangle] #[inline(never)] pub extern "C" fn pair(k: i32, p: Pair, last: i32) -> Pair { black_box(Pair { x: p.x + k + last, y: p.y }) }
 #[no_mangle] #[inline(never)] pub extern "C" fn floats(k: f32) -> Floats { black_box(Floats([k, k])) }
 #[no_mangle] #[inline(never)] pub extern "C" fn same(two: Two, k: i32) -> i64 { black_box(two.a + two.b as i64 + k as i64) }
-fn main() { pair(1, Pair { x: 2, y: 3 }, 4); floats(5.0); same(Two { a: 6, b: -7 }, 8); }
+#[inline(never)] extern "C" fn mangled(three: Three, k: i32) -> i64 { black_box(three.a + three.b + three.c + k as i64) }
+fn main() { mangled(Three { a: 1, b: 2, c: 3 }, 4); pair(1, Pair { x: 2, y: 3 }, 4); floats(5.0); same(Two { a: 6, b: -7 }, 8); }
 """
 SCRIPT = """
 pid$target:a.out:*6passed4pair*:entry { printf("pair %d %d %d\\n", args[0].x, args[0].y, args[1]); }
@@ -129,7 +131,7 @@ class Rust(dvmtest.PrivilegedTest):
     def test_arguments_that_c_and_rust_pass_in_different_ways_are_refused(self):
         program = self.compile(PLAIN)
         for probe in ("pair:entry { trace(args[1].x); }", "pair:entry { trace(args[2]); }", "pair:return { trace(args[1].x); }",
-                      "floats:return { trace(args[1]); }"):
+                      "floats:return { trace(args[1]); }", "*7mangled*:entry { trace(args[0].a); }", "*7mangled*:entry { trace(args[1]); }"):
             result = dvm("run", "-q", "-n", f"pid$target:a.out:{probe}", "-c", program)
             self.assertIn("it is not known whether the function uses C's or Rust's calling convention", result.stderr, probe)
         script = "pid$target:a.out:pair:entry { trace(args[0]); } pid$target:a.out:same:entry { trace(args[0].b); trace(args[1]); }"
