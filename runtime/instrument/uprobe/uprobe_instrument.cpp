@@ -381,14 +381,12 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {
     if (std::holds_alternative<UprobeSite>(enabled.probe->site)) return {};
-    const bool is_tracepoint = std::holds_alternative<TracepointSite>(enabled.probe->site);
-    const SiteKind kind = is_tracepoint ? SiteKind::tracepoint : SiteKind::timer;
-    enabled.needs = with_stack(std::move(enabled.needs), enabled.wanted, kind);
-    if (is_tracepoint) {
+    const auto* timer = std::get_if<TimerSite>(&enabled.probe->site);
+    enabled.needs = with_stack(std::move(enabled.needs), enabled.wanted, timer ? SiteKind::timer : SiteKind::tracepoint);
+    if (std::holds_alternative<TracepointSite>(enabled.probe->site)) {
       if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return {};
       return tracepoints_.plan(enabled, delivery_, refused);
     }
-    const auto* timer = std::get_if<TimerSite>(&enabled.probe->site);
     if (!timer) return {};
     const auto group = find_group(enabled, SiteKind::timer, 0, refused);
     if (!group) return group.error();
