@@ -51,12 +51,14 @@ const MemoryMapping* mapping_at(const std::vector<MemoryMapping>& mappings, uint
   return &*std::prev(after);
 }
 
-// The nearest gap; of that the upper end, since the heap grows from below. Not below a stack, which grows downward.
+// The nearest gap; of that the upper end, or as far up as a jump reaches, since the heap grows from below. Not below a stack,
+// which grows downward.
 std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes) {
   std::optional<uint64_t> best;
   uint64_t begin = kLowest;
+  const uint64_t reached = (near.begin + kReach) & ~(kPageBytes - 1);
   for (const MemoryMapping& above : mappings) {
-    const uint64_t end = std::min(above.range.begin, kHighest);
+    const uint64_t end = std::min({above.range.begin, kHighest, reached});
     const bool is_stack = above.path.starts_with("[stack");
     if (!is_stack && end > begin && end - begin >= bytes + 2 * kPageBytes) {
       const uint64_t at = end - bytes - kPageBytes;

@@ -37,6 +37,20 @@ TEST(AddressSpace, CodeMustBeWithinReach) {
   EXPECT_FALSE(find_gap(usual_process(), near, kReach));
 }
 
+// Programs that are not position-independent have 4 MiB below them, and a gap of many TiB above.
+TEST(AddressSpace, CodeMayLieInTheMidstOfALargeGap) {
+  constexpr uint64_t kLow = 0x400000, kBytes = uint64_t{8} << 20;
+  const AddressRange near{kLow, kLow + 16 * kPage};
+  const std::vector<MemoryMapping> low = {mapping(near.begin, near.end), mapping(kLow + 40 * kPage, kLow + 60 * kPage, "[heap]"),
+                                          mapping(kLibrary, kLibrary + 100 * kPage)};
+  EXPECT_LT(find_gap(low, near, 2 * kPage), kLow);
+  const auto found = find_gap(low, near, kBytes);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found % kPage, 0U);
+  EXPECT_LT(*found + kBytes - near.begin, kReach);
+  EXPECT_GT(*found, near.begin + kReach - kBytes - 3 * kPage) << "the heap may grow";
+}
+
 TEST(AddressSpace, DataLieFarFromWhatTheProcessMapsNext) {
   const uint64_t bytes = uint64_t{4} << 30;
   const auto found = find_far_gap(usual_process(), bytes);
