@@ -20,7 +20,7 @@ struct CallSize {
   double things = 0;         // that the row is priced by; 0 where the script says it
 };
 inline constexpr uint32_t kShallow = 4, kUsual = 8, kDeep = 24;  // functions
-inline constexpr uint32_t kShort = 7, kLong = 199;                // letters
+inline constexpr uint32_t kShort = 7, kLong = 199;               // letters
 
 constexpr CallSize of_text(uint32_t letters) { return {letters, 0, 0, letters + 1.0}; }
 constexpr CallSize of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }

@@ -42,8 +42,7 @@ TEST(AgentCases, EachAggregatingFunctionHasOne) {
 // dvm unwinds copies of a stack as ever. Captures at events of the kernel and in recordings are none of an agent.
 TEST(AgentCases, EachCaptureHasOneButThoseOfOthers) {
   const auto rows = measured();
-  const std::set<std::string_view> others = {"kernel_stack", "unwind",    "recorded", "command_line",
-                                             "ancestors",    "directory"};
+  const std::set<std::string_view> others = {"kernel_stack", "unwind", "recorded", "command_line", "ancestors", "directory"};
   for (const std::string_view capture : kCaptures)
     EXPECT_EQ(rows.count("agent/capture/" + std::string(capture)), others.contains(capture) ? 0U : 1U) << capture;
 }
