@@ -8,14 +8,16 @@ namespace dvm::lab {
 
 using namespace runtime;
 
-extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
-    kConsumerMeter, kCaptureMeter, kRingMeter, kWakeMeter, kSourceMeter, kLookMeter, kTimerMeter, kAgentMeter, kLaneLookMeter;
+#define DVM_METER(name) extern const Meter name;
+#include "lab/calibrate/meters.def"
+#undef DVM_METER
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter, &kNativeDifMeter, &kNativeScriptMeter,
-                                     &kTableMeter,   &kReplayMeter, &kAccountMeter,   &kConsumerMeter,
-                                     &kCaptureMeter, &kRingMeter,   &kWakeMeter,      &kSourceMeter,
-                                     &kLookMeter,    &kTimerMeter,  &kAgentMeter,     &kLaneLookMeter};
+#define DVM_METER(name) &name,
+  static const Meter* const all[] = {
+#include "lab/calibrate/meters.def"
+  };
+#undef DVM_METER
   return all;
 }
 
