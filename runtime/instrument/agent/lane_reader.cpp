@@ -29,11 +29,11 @@ bool is_gone(uint64_t tid) { return access(fmt::format("/proc/{}", tid).c_str(),
 
 constexpr uint64_t kParts = 64;  // of a ring
 
-// A bit for each part of a ring that has bytes between these positions.
-uint64_t parts_between(uint64_t from, uint64_t to, uint64_t ring_bytes) {
-  const uint64_t part = ring_bytes / kParts;
+// A bit for each part of a ring in which some of so many bytes lie. Their position may be near 2^64.
+uint64_t parts_of(uint64_t from, uint64_t bytes, uint64_t ring_bytes) {
+  const uint64_t part = ring_bytes / kParts, count = (from % part + std::min(bytes, ring_bytes) + part - 1) / part;
   uint64_t parts = 0;
-  for (uint64_t at = from & ~(part - 1); at < to; at += part) parts |= uint64_t{1} << at / part % kParts;
+  for (uint64_t i = 0; i < std::min(count, kParts); i++) parts |= uint64_t{1} << (from / part + i) % kParts;
   return parts;
 }
 
@@ -122,7 +122,7 @@ void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
   tails_[number] = lane.head;
   const uint64_t size = lane.head - tail;
   const bool makes_sense = size <= ring_bytes_ && size % sizeof(uint64_t) == 0 && tail % sizeof(uint64_t) == 0;
-  usages_[number].parts |= parts_between(tail, tail + std::min<uint64_t>(size, ring_bytes_), ring_bytes_);
+  if (makes_sense) usages_[number].parts |= parts_of(tail, size, ring_bytes_);
   Copy& made = spare_copy();
   made.lane = number;
   made.at = 0;
@@ -242,8 +242,8 @@ void LaneReader::shrink(uint32_t number) {
   const bool is_read = read(lane_at(number), std::as_writable_bytes(std::span(&lane, 1)));
   if (!is_read || lane.tail != tail || lane.head - tail > room / 2) return;
   if (limit(number, room, lane)) {
-    punch(number, tail + room, tail + ring_bytes_);
-    usage.parts = parts_between(tail, tail + room, ring_bytes_);
+    punch(number, tail + room, ring_bytes_ - room);
+    usage.parts = parts_of(tail, room, ring_bytes_);
   }
   write(number, offsetof(inside::Lane, tail), tail);
 }
@@ -261,13 +261,13 @@ bool LaneReader::limit(uint32_t number, uint64_t room, inside::Lane& lane) const
   return (turns % 2 == 0 || lane.turns != turns) && lane.tail == limited && lane.head - tail <= room;
 }
 
-// Whole pages between two positions in the ring, which dvm owns.
-void LaneReader::punch(uint32_t number, uint64_t from, uint64_t to) const {
+// Whole pages of so many bytes of the ring, which dvm owns.
+void LaneReader::punch(uint32_t number, uint64_t from, uint64_t bytes) const {
   constexpr uint64_t kPage = 4096;
-  for (uint64_t at = from, end = 0; at < to; at = end) {
-    end = std::min(to, (at | (ring_bytes_ - 1)) + 1);
-    const uint64_t place = ring_at(number) + (at & (ring_bytes_ - 1));
-    const uint64_t begin = (place + kPage - 1) & ~(kPage - 1), stop = (place + (end - at)) & ~(kPage - 1);
+  for (uint64_t done = 0, length = 0; done < bytes; done += length) {
+    const uint64_t at = (from + done) & (ring_bytes_ - 1), place = ring_at(number) + at;
+    length = std::min(bytes - done, ring_bytes_ - at);
+    const uint64_t begin = (place + kPage - 1) & ~(kPage - 1), stop = (place + length) & ~(kPage - 1);
     if (begin < stop)
       fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(stop - begin));
   }

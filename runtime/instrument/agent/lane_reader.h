@@ -95,7 +95,7 @@ class LaneReader {
   bool free_lane(uint32_t number, const inside::Lane& lane);
   void shrink(uint32_t number);
   bool limit(uint32_t number, uint64_t room, inside::Lane& lane) const;
-  void punch(uint32_t number, uint64_t from, uint64_t to) const;
+  void punch(uint32_t number, uint64_t from, uint64_t bytes) const;
   bool write(uint32_t number, size_t field, uint64_t value) const;
   inside::Lane lane_of(uint32_t number) const;
   bool advance(Turn& turn);

@@ -274,6 +274,23 @@ TEST_F(FilledRing, KeepsItsMemoryIfItsThreadHasGoneToItsBeginning) {
   EXPECT_EQ(tail(), 2 * kBytes);
 }
 
+// Where the position after it is less.
+class RingNearTheLastPosition : public FilledRing, public testing::WithParamInterface<uint64_t> {};
+
+TEST_P(RingNearTheLastPosition, ComesToAnEnd) {
+  for (const uint64_t head : {GetParam() - kBytes, GetParam()}) {
+    put_in_lane(offsetof(inside::Lane, head), head);
+    reader_.collect();
+  }
+  reader_.free_lanes();
+  reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
+  EXPECT_EQ(tail(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, RingNearTheLastPosition,
+                         testing::Values(~uint64_t{7}, -uint64_t{2 << 20}, -uint64_t{4 << 20}, -uint64_t{(4 << 20) + 8}));
+
 class GoneSink final : public EventSink {
  public:
   std::vector<int32_t> gone;
