@@ -110,6 +110,7 @@ void LaneReader::hold(uint64_t tid) {
 uint64_t LaneReader::used_from(uint32_t number, const inside::Lane& lane) const {
   const uint64_t tail = tails_[number], rest = ring_bytes_ - (tail & (ring_bytes_ - 1));
   if (lane.tail == tail + rest && lane.head >= lane.tail) return lane.tail;
+  if (lane.head - tail > ring_bytes_) return tail + rest;  // dvm has written its own tail once more
   uint64_t length = 1;
   const bool goes_on = lane.head - tail > rest && tail % sizeof length == 0;
   if (!goes_on || !read(ring_at(number) + ring_bytes_ - rest, std::as_writable_bytes(std::span(&length, 1)))) return tail;

@@ -117,6 +117,17 @@ TEST_F(LaneReaderTest, FollowsAWriterThatHasMovedItsTail) {
   EXPECT_EQ(reader_.lost(), 0);
 }
 
+// The reader has written the tail once more since. Nothing else explains more than a ring.
+TEST_F(LaneReaderTest, FollowsAWriterThatHasFilledItsRingAnew) {
+  write(0, 1, 1);
+  EXPECT_EQ(take(), std::vector<uint64_t>{1});
+  heads_[0] = kRing;
+  std::vector<uint64_t> words;
+  for (uint64_t i = 2; i < 12; i++) words.push_back(i), write(0, i, i);
+  EXPECT_EQ(take(), words);
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
 // Where the writer says that it begins behind its head, or not at the beginning of the ring.
 TEST_F(LaneReaderTest, FollowsNoOtherTail) {
   for (const uint64_t tail : {uint64_t{kRing}, uint64_t{48}, ~uint64_t{0}}) {
