@@ -2,6 +2,7 @@
 #include "runtime/instrument/uprobe/return_plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/code/frame_index.h"
 #include "runtime/symbol/demangle.h"
@@ -37,10 +38,15 @@ Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int
   return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 
-const ReturnPlanner::Passing& ReturnPlanner::passing(int32_t pid) {
-  const auto [entry, is_new] = passing_.try_emplace(pid);
-  const auto objects = is_new ? mapped_objects(pid) : Error{""};
-  if (!objects) return entry->second;
+const ReturnPlanner::Passing& ReturnPlanner::passing(const UprobeSite& site) {
+  const auto [entry, is_new] = passing_.try_emplace(site.pid);
+  if (!is_new) return entry->second;
+  const auto objects = mapped_objects(site.pid);
+  if (!objects) {  // a prediction, before the program has started
+    const LinkedFile file = LinkedFile::read(unmapped_program(site.path));
+    entry->second.handlers = can_handle_above(std::array{&file});
+    return entry->second;
+  }
   std::vector<const LinkedFile*> files;
   for (const MappedObject& object : *objects) {
     const auto [file, is_unread] = linked_.try_emplace(object.open_path);
@@ -106,13 +112,13 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   if (!has_usual_return_address(site, file))
     return "not all instructions that leave the function are known, and its return address is none that a return probe may "
            "replace";
-  if (by != ReturnBy::uretprobe && passing(site.pid).handlers)
+  if (by != ReturnBy::uretprobe && passing(site).handlers)
     return "not all instructions that leave the function are known, and a return probe that a signal handler interrupts on a "
            "stack above ends the program";
   const bool is_passed = by != ReturnBy::uretprobe && !is_leaf;
-  if (is_passed && passing(site.pid).exceptions)
+  if (is_passed && passing(site).exceptions)
     return "not all instructions that leave the function are known, and an exception through a return probe ends the program";
-  if (is_passed && passing(site.pid).switches)
+  if (is_passed && passing(site).switches)
     return "not all instructions that leave the function are known, and a return probe that the program leaves for another stack "
            "ends it";
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";

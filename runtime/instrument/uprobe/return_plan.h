@@ -67,7 +67,7 @@ class ReturnPlanner {
   struct Passing {
     bool exceptions = true, switches = true, handlers = true;
   };
-  const Passing& passing(int32_t pid);
+  const Passing& passing(const UprobeSite& site);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
   uint64_t size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset);
   std::string_view harm_of_uretprobe(const UprobeSite& site, const ModuleCode& file, bool is_leaf, ReturnBy by);
