@@ -230,23 +230,35 @@ bool LaneReader::free_lane(uint32_t number, const inside::Lane& lane) {
          write(number, offsetof(inside::Lane, owner), 0);
 }
 
-// Its thread goes on with a part of the ring meanwhile. One that fills eight of these between two calls is too busy.
+// Its thread goes on with a part of the ring meanwhile, so piece by piece, and not soon again. One that fills as much between two
+// calls is too busy.
 void LaneReader::shrink(uint32_t number) {
-  constexpr uint32_t kMost = 1 << 20;   // bytes
-  constexpr uint64_t kFewestParts = 4;  // of a large ring: it has records in two of these, or in three
+  constexpr uint32_t kMost = 1 << 20, kPiece = 256 << 10;  // bytes
+  constexpr uint64_t kFewestParts = 4;                     // of a large ring: it has records in two of these, or in three
+  constexpr uint32_t kRests = 30;                          // calls
   Usage& usage = usages_[number];
   const uint64_t tail = tails_[number], taken = tail - std::exchange(usage.checked_at, tail);
+  if (usage.rests > 0) return void(usage.rests--);
   const uint64_t room = std::min(ring_bytes_, 4 * kMost) / 8;
   const auto parts = static_cast<uint64_t>(std::popcount(usage.parts));
-  if (parts * (ring_bytes_ / kParts) <= kMost || parts <= kFewestParts || taken >= 8 * room) return;
+  if (parts * (ring_bytes_ / kParts) <= kMost || parts <= kFewestParts || taken > room) return;
+  for (uint64_t at = room; at < ring_bytes_; at += kPiece) {
+    const uint64_t bytes = std::min<uint64_t>(kPiece, ring_bytes_ - at);
+    const bool is_used = (parts_of(tail + at, bytes, ring_bytes_) & usage.parts) != 0;
+    if (is_used && !free_piece(number, room, at, bytes)) return;
+  }
+  usage = {parts_of(tail, room, ring_bytes_), tail, kRests};
+}
+
+// Of the ring, behind the room that its thread is left. False: the thread may need more.
+bool LaneReader::free_piece(uint32_t number, uint64_t room, uint64_t at, uint64_t bytes) const {
+  const uint64_t tail = tails_[number];
   inside::Lane lane;
   const bool is_read = read(lane_at(number), std::as_writable_bytes(std::span(&lane, 1)));
-  if (!is_read || lane.tail != tail || lane.head - tail > room / 2) return;
-  if (limit(number, room, lane)) {
-    punch(number, tail + room, ring_bytes_ - room);
-    usage.parts = parts_of(tail, room, ring_bytes_);
-  }
-  write(number, offsetof(inside::Lane, tail), tail);
+  if (!is_read || lane.tail != tail || lane.head - tail > room / 2) return false;
+  const bool is_limited = limit(number, room, lane);
+  if (is_limited) punch(number, tail + at, bytes);
+  return write(number, offsetof(inside::Lane, tail), tail) && is_limited;
 }
 
 // False: its thread may have seen that it had more room, or has been writing for long.

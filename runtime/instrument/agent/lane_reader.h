@@ -62,8 +62,8 @@ class LaneReader {
   uint64_t becoming() const { return becoming_; }
   // Tells the process which thread is held; 0: none.
   void hold(uint64_t tid);
-  // Frees the lanes of threads that have ended, if they are empty. Gives back memory of rings of others, of which a thread uses
-  // more than a MiB only while dvm is late.
+  // Frees the lanes of threads that have ended, if they are empty. Gives back memory of rings of others: a
+  // thread that does not always write much uses more than a MiB only while dvm is late.
   void free_lanes();
   // The threads that had the lanes which were freed since the last call.
   std::vector<int32_t> take_gone() { return std::exchange(gone_, {}); }
@@ -94,6 +94,7 @@ class LaneReader {
   bool read_finished(uint32_t number, uint64_t turns);
   bool free_lane(uint32_t number, const inside::Lane& lane);
   void shrink(uint32_t number);
+  bool free_piece(uint32_t number, uint64_t room, uint64_t at, uint64_t bytes) const;
   bool limit(uint32_t number, uint64_t room, inside::Lane& lane) const;
   void punch(uint32_t number, uint64_t from, uint64_t bytes) const;
   bool write(uint32_t number, size_t field, uint64_t value) const;
@@ -111,6 +112,7 @@ class LaneReader {
   struct Usage {
     uint64_t parts = 0;       // a bit for each part of the ring in which there were records
     uint64_t checked_at = 0;  // its tail at the last call of shrink()
+    uint32_t rests = 0;       // the next calls that leave it alone
   };
   std::vector<uint64_t> tails_;  // of each lane: dvm's own
   std::vector<Usage> usages_;    // likewise

@@ -221,18 +221,22 @@ class FilledRing : public testing::Test {
 
   void SetUp() override {
     ASSERT_EQ(ftruncate(file_, static_cast<off_t>(inside::data_bytes(1, kBytes))), 0);
-    const std::vector<std::byte> ones(kBytes, std::byte{1});
-    ASSERT_EQ(pwrite(file_, ones.data(), kBytes, kRingAt), ssize_t{kBytes});
-    put(kRingAt, kBytes - sizeof(inside::RecordHead));
     put_in_lane(offsetof(inside::Lane, owner), static_cast<uint64_t>(gettid()));
-    put_in_lane(offsetof(inside::Lane, head), kBytes);
-    reader_.collect();
-    while (reader_.first()) reader_.take_first();
+    write_one(kBytes);
     reader_.free_lanes();  // the thread could be busy
   }
   void TearDown() override { close(file_); }
 
   void put(off_t at, uint64_t word) { ASSERT_EQ(pwrite(file_, &word, sizeof word, at), ssize_t{sizeof word}); }
+  // At the beginning of the ring. It is taken at once.
+  void write_one(uint32_t bytes) {
+    const std::vector<std::byte> ones(bytes, std::byte{1});
+    ASSERT_EQ(pwrite(file_, ones.data(), bytes, kRingAt), ssize_t{bytes});
+    put(kRingAt, bytes - sizeof(inside::RecordHead));
+    put_in_lane(offsetof(inside::Lane, head), head_ += bytes);
+    reader_.collect();
+    while (reader_.first()) reader_.take_first();
+  }
   void put_in_lane(size_t field, uint64_t word) { put(static_cast<off_t>(sizeof(inside::DataHeader) + field), word); }
   uint64_t tail() {
     uint64_t word = 0;
@@ -247,6 +251,7 @@ class FilledRing : public testing::Test {
 
   static constexpr off_t kRingAt = sizeof(inside::DataHeader) + sizeof(inside::Lane);
   int file_ = memfd_create("lanes", MFD_CLOEXEC);
+  uint64_t head_ = 0;
   LaneReader reader_{file_, 1, kBytes};
 };
 
@@ -265,6 +270,25 @@ TEST_F(FilledRing, GivesItsMemoryBack) {
   ASSERT_TRUE(reader_.first());
   EXPECT_EQ(reader_.first()->bytes.size(), sizeof(uint64_t));
   EXPECT_EQ(reader_.lost(), 0);
+}
+
+TEST_F(FilledRing, KeepsItsMemoryWhileItsThreadWritesMoreThanItWouldHave) {
+  write_one(1 << 20);
+  reader_.free_lanes();
+  EXPECT_GT(used(), kBytes);
+  reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
+}
+
+// A thread that fills its ring again and again would have little room each time.
+TEST_F(FilledRing, KeepsItsMemoryForAWhileIfItHasBeenGivenBackBefore) {
+  reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
+  write_one(kBytes);
+  for (int i = 0; i < 20; i++) reader_.free_lanes();
+  EXPECT_GT(used(), kBytes);
+  for (int i = 0; i < 20; i++) reader_.free_lanes();
+  EXPECT_LT(used(), 1 << 20);
 }
 
 // It may have seen that it has the whole ring.
