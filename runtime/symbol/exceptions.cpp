@@ -1,4 +1,4 @@
-// Reads dynamic symbols and personalities. Covered by tests/unit/instrument/exceptions_test.cpp.
+// Reads symbols and personalities. Covered by tests/unit/instrument/exceptions_test.cpp.
 
 #include "runtime/symbol/exceptions.h"
 
@@ -6,6 +6,7 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "runtime/symbol/open_elf.h"
@@ -51,6 +52,32 @@ bool read_dynamic_symbols(Elf* elf, LinkedFile& file) {
   return true;
 }
 
+// Functions of the C library for handlers above other stacks. Programs that do both have such handlers.
+constexpr std::array<const char*, 2> kHandlersAbove = {"sigaltstack", "pthread_create"};
+
+bool has_interpreter(Elf* elf) {
+  size_t count = 0;
+  GElf_Phdr header;
+  if (elf_getphdrnum(elf, &count) != 0) return false;
+  for (size_t i = 0; i < count; i++)
+    if (gelf_getphdr(elf, static_cast<int>(i), &header) != nullptr && header.p_type == PT_INTERP) return true;
+  return false;
+}
+
+// A program that is linked statically contains what others import. Without symbols, it may contain anything.
+void read_static_symbols(Elf* elf, LinkedFile& file) {
+  LinkedFile whole;
+  bool is_stripped = true;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
+    read_names(elf, section, header, whole);
+    is_stripped = false;
+  }
+  for (const char* name : kHandlersAbove)
+    if (is_stripped || whole.exports.contains(name)) file.imports.emplace(name);
+}
+
 bool imports_of(const LinkedFile& file, const LinkedFile& other) {
   return std::any_of(file.imports.begin(), file.imports.end(), [&](const std::string& name) {
     return (!other.is_allocator || name.starts_with("_Z")) && other.exports.contains(name);
@@ -71,6 +98,7 @@ LinkedFile LinkedFile::read(const MappedObject& object) {
   LinkedFile file;
   const OpenElf elf(object.open_path);
   if (!read_dynamic_symbols(elf.get(), file)) return file;
+  if (object.is_program && !has_interpreter(elf.get())) read_static_symbols(elf.get(), file);
   file.has_handlers = names_personality(elf.get());
   const auto exports = [&](const char* name) { return !object.is_program && file.exports.contains(name); };
   file.is_c_library = exports("__libc_start_main") || object.name.starts_with("libpthread");
@@ -104,7 +132,7 @@ bool can_handle_above(std::span<const LinkedFile* const> files) {
     return std::any_of(files.begin(), files.end(),
                        [&](const LinkedFile* file) { return !file->is_c_library && file->imports.contains(name); });
   };
-  return import("sigaltstack") && import("pthread_create");
+  return std::all_of(kHandlersAbove.begin(), kHandlersAbove.end(), import);
 }
 
 }  // namespace dvm::runtime

@@ -28,7 +28,8 @@
 
 namespace dvm::runtime {
 
-// How a file takes part in exceptions and, by its dynamic symbols, which other files it uses.
+// How a file takes part in exceptions and, by its dynamic symbols, which other files it uses. The imports of a program that is
+// linked statically are those functions for handlers above that it contains.
 struct LinkedFile {
   std::unordered_set<std::string> imports, exports;
   bool has_handlers = true;
@@ -46,7 +47,8 @@ bool can_throw(std::span<const LinkedFile* const> files);
 bool can_switch_stacks(std::span<const LinkedFile* const> files);
 
 // True if a signal handler may interrupt any function of such a process, and run on an alternate stack above it. The first
-// thread's stack lies above all others.
+// thread's stack lies above all others. In a program that is linked statically, its own symbols tell; a stripped one may have
+// such handlers.
 bool can_handle_above(std::span<const LinkedFile* const> files);
 
 }  // namespace dvm::runtime

@@ -98,5 +98,15 @@ TEST(Exceptions, AreReadFromFiles) {
   EXPECT_TRUE(LinkedFile::read(unmapped_program(DVM_BINARY_DIR "/tests/unit/instrument/source_static")).has_handlers);
 }
 
+TEST(Exceptions, ProgramsLinkedStaticallyContainTheHandlersAbove) {
+  const auto handles = [](const std::string& name) {
+    return handles_above({LinkedFile::read(unmapped_program(DVM_BINARY_DIR "/tests/unit/instrument/" + name))});
+  };
+  EXPECT_FALSE(handles("source_static"));
+  EXPECT_FALSE(handles("source_pie"));
+  EXPECT_TRUE(handles("source_static_handlers"));
+  EXPECT_TRUE(handles("source_static_stripped")) << "nothing says what it contains";
+}
+
 }  // namespace
 }  // namespace dvm::runtime
