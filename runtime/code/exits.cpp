@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
+#include <optional>
 
 #include "runtime/code/operated.h"
 
@@ -66,26 +67,57 @@ bool uses_return_address(const Operated& one, int64_t depth) {
 
 constexpr size_t kMostSeen = 128;  // instructions; functions that keep their return address are short
 
+// Depths by offset. Nothing: paths arrive with different depths, as in a loop that grows the stack, or behind a call that does
+// not return.
+using Depths = std::map<uint32_t, std::optional<int64_t>>;
+
 struct CodePath {
   uint32_t at;
-  int64_t depth;
+  std::optional<int64_t> depth;
 };
 
-// Looks at one instruction, and adds the paths that lead on from there, as far as the depth of the stack is known.
-void follow(CodeBytes code, const CodePath& here, std::vector<CodePath>& paths, Beginning& beginning) {
+// False if the path brings nothing new.
+bool arrive(const CodePath& path, Depths& depths) {
+  const auto seen = depths.find(path.at);
+  if (seen == depths.end()) return depths.size() < kMostSeen && depths.emplace(path.at, path.depth).second;
+  if (!seen->second || seen->second == path.depth) return false;
+  seen->second.reset();
+  return true;
+}
+
+// Adds the paths that lead on from an instruction, unless its effect on the stack is not known.
+void follow(CodeBytes code, const CodePath& here, std::vector<CodePath>& paths) {
   const auto instruction = decode_instruction(code, here.at);
   Operated one;
   if (!instruction || !one.decode(code.subspan(here.at))) return;
-  beginning.keeps_return_address = uses_return_address(one, here.depth);
   const Flow flow = instruction->flow;
   const bool jumps = flow == Flow::jump || flow == Flow::branch;
-  if (jumps && leads_inside(code, *instruction))
-    paths.push_back({static_cast<uint32_t>(*instruction->target), here.depth});
-  else if (flow == Flow::jump && here.depth == 0 && instruction->target)
-    beginning.continues.push_back(*instruction->target);
+  if (jumps && leads_inside(code, *instruction)) paths.push_back({static_cast<uint32_t>(*instruction->target), here.depth});
   if (flow == Flow::jump || flow == Flow::return_) return;
   const auto more = flow == Flow::call ? 0 : growth(one);  // a call leaves the stack as it was
-  if (more) paths.push_back({here.at + instruction->length, here.depth + *more});
+  if (!more) return;
+  const auto depth = here.depth ? std::optional(*here.depth + *more) : std::nullopt;
+  paths.push_back({here.at + instruction->length, depth});
+}
+
+Depths find_depths(CodeBytes code) {
+  Depths depths;
+  std::vector<CodePath> paths = {{0, 0}};
+  while (!paths.empty()) {
+    const CodePath here = paths.back();
+    paths.pop_back();
+    if (arrive(here, depths)) follow(code, {here.at, depths.at(here.at)}, paths);
+  }
+  return depths;
+}
+
+void look_at(CodeBytes code, uint32_t at, int64_t depth, Beginning& beginning) {
+  const auto instruction = decode_instruction(code, at);
+  Operated one;
+  if (!instruction || !one.decode(code.subspan(at))) return;
+  if (uses_return_address(one, depth)) beginning.keeps_return_address = true;
+  if (instruction->flow == Flow::jump && depth == 0 && instruction->target && !leads_inside(code, *instruction))
+    beginning.continues.push_back(*instruction->target);
 }
 
 }  // namespace
@@ -109,13 +141,8 @@ Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
 
 Beginning read_beginning(CodeBytes code) {
   Beginning beginning;
-  std::vector<CodePath> paths = {{0, 0}};
-  std::set<uint32_t> seen;
-  while (!paths.empty() && seen.size() < kMostSeen && !beginning.keeps_return_address) {
-    const CodePath here = paths.back();
-    paths.pop_back();
-    if (seen.insert(here.at).second) follow(code, here, paths, beginning);
-  }
+  for (const auto& [at, depth] : find_depths(code))
+    if (depth) look_at(code, at, *depth, beginning);
   return beginning;
 }
 

@@ -35,6 +35,12 @@ ASSEMBLED(goes_on_elsewhere, "xor %esi, %esi\n jmp . + 64\n")
 ASSEMBLED(takes_it_behind_a_branch, "test %esi, %esi\n je 1f\n popq 64(%rdi)\n ret\n 1: jmp . + 64\n")
 ASSEMBLED(copies_it_behind_a_call, "push %rbx\n call . + 64\n 1: jne 2f\n ret\n 2: mov 8(%rsp), %rax\n ret\n")
 ASSEMBLED(goes_on_behind_a_branch, "test %esi, %esi\n je 1f\n ret\n 1: jmp . + 64\n")
+ASSEMBLED(probes_its_stack,
+          "lea -0x3000(%rsp), %r11\n 1: sub $0x1000, %rsp\n orq $0, (%rsp)\n cmp %r11, %rsp\n jne 1b\n"
+          "mov 0x1000(%rsp), %rax\n add $0x3000, %rsp\n ret\n")
+ASSEMBLED(reads_a_local_behind_abort,
+          "push %rbx\n sub $16, %rsp\n test %esi, %esi\n je 1f\n push %rax\n call . + 64\n 1: mov 32(%rsp), %rax\n ret\n")
+ASSEMBLED(takes_it_before_a_loop, "mov (%rsp), %rax\n 1: push %rax\n dec %edi\n jne 1b\n ret\n")
 
 Exits exits(CodeBytes code, Beyond beyond = Beyond::function) {
   return find_exits(code, [=](int64_t) { return beyond; });
@@ -89,6 +95,12 @@ TEST(Exits, SomeKeepTheirReturnAddress) {
   EXPECT_THAT(read_beginning(goes_on_elsewhere()).continues, ElementsAre(66));
   EXPECT_THAT(read_beginning(goes_on_behind_a_branch()).continues, ElementsAre(69));
   EXPECT_THAT(read_beginning(leaf()).continues, IsEmpty());
+}
+
+TEST(Exits, AreNotMisledWhereTheDepthOfTheStackIsUnknown) {
+  EXPECT_FALSE(read_beginning(probes_its_stack()).keeps_return_address);
+  EXPECT_FALSE(read_beginning(reads_a_local_behind_abort()).keeps_return_address);
+  EXPECT_TRUE(read_beginning(takes_it_before_a_loop()).keeps_return_address);
 }
 
 TEST(Exits, StubsJumpByAPointer) {
