@@ -158,6 +158,11 @@ bool is_of_ended_stranger(const runtime::Probe& probe, const ReadyPrograms& prog
   });
 }
 
+void tell_of_refused(std::vector<runtime::Refused> refused, const ReadyPrograms& programs, pid_t target, bool is_verbose) {
+  std::erase_if(refused, [&](const runtime::Refused& one) { return is_of_ended_stranger(*one.probe, programs, target); });
+  for (const std::string& line : describe_refused(refused, is_verbose)) tell("{}", line);
+}
+
 // From probes on to probes off; the error ends tracing.
 // looks: those of a run that is accounted for by a profile, or null.
 Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, Targets& targets,
@@ -172,12 +177,10 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyP
     const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
-  std::erase_if(refused,
-                [&](const runtime::Refused& one) { return is_of_ended_stranger(*one.probe, programs, targets.first()); });
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
-  for (const std::string& line : describe_refused(refused, given.script.verbose)) tell("{}", line);
+  tell_of_refused(refused, programs, targets.first(), given.script.verbose);
   if (const std::string objection = given.objection && !refused.empty() ? given.objection(handle, refused) : "";
       !objection.empty())
     return Error{objection};

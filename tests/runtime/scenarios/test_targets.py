@@ -124,6 +124,22 @@ class Targets(dvmtest.PrivilegedTest):
             is_over.set()
             others.join()
 
+    def test_the_only_one_that_ends_while_probes_are_being_enabled(self):
+        """dvm has found its probes, and goes no further until its listing of the code has been read."""
+        with tempfile.TemporaryDirectory() as folder:
+            only = shutil.copy(program("markers_O0"), os.path.join(folder, "dvm_the_only_one"))
+            target = self.waiting(only, "1", "wait")
+            text = "dvmtest*:dvm_the_only_one::round-begin { " + "trace(1); " * 300 + "} tick-60s { exit(0); }"
+            tracer = subprocess.Popen([dvmtest.DVM, "run", "-S", "-n", text], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
+                                      pipesize=4096, env=dvmtest.ENV)
+            self.addCleanup(tracer.communicate)
+            self.addCleanup(tracer.kill)
+            begin = tracer.stderr.read(1)
+            target.end()
+            err = (begin + tracer.communicate(timeout=PATIENCE)[1]).decode()
+        self.assertEqual(tracer.returncode, 1, err[-1000:])
+        self.assertRegex(err, rf"could not enable tracing: \d+ probes? left out, dvmtest{target.pid}:.*: its process has ended\n$")
+
     def test_programs_of_another_mount_namespace(self):
         if not shutil.which("unshare") or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
             dvmtest.skip_or_fail(self, "mount namespaces cannot be made here")
