@@ -43,8 +43,9 @@ Result<dif::Options> options_of(const dif::ProgramFile& file, const ScriptOption
 // Completes the description for this run; returns the number of probes that it matches.
 Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target) {
   if (Status set = set_target(desc, target); !set) return set.error();
-  const compiler::ProbeMatches found = match_probes(handle, desc);
-  if (found.count != 0 || handle.options()[dif::Option::zdefs] != 0) return found.count;
+  const bool is_needed = handle.options()[dif::Option::zdefs] == 0;
+  const compiler::ProbeMatches found = match_probes(handle, desc, is_needed);
+  if (found.count != 0 || !is_needed) return found.count;
   std::string message = found.reason;
   if (found.tag.empty() || found.tag == "D_PDESC_ZERO") {
     message = fmt::format("probe description {}:{}:{}:{} does not match any probes", desc.provider, desc.module, desc.function,

@@ -158,7 +158,7 @@ int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>&
   ProbeTexts texts;
   for (const dif::Program* program : programs)
     for_each_description(*program, [&](const dif::ProbeDesc& description) {
-      matches.emplace_back(&description, match_probes(handle, description));
+      matches.emplace_back(&description, match_probes(handle, description, true));
       if (matches.back().second.count == 0) return;
       for (const runtime::Probe* probe : handle.catalog().match(description)) texts.want(*probe);
     });

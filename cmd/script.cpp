@@ -65,7 +65,9 @@ class HandleCatalog final : public compiler::ProbeCatalog {
 
   bool has_provider(std::string_view name) override { return handle_.has_provider(name); }
 
-  compiler::ProbeMatches match(const dif::ProbeDesc& description) override { return match_probes(handle_, description); }
+  compiler::ProbeMatches match(const dif::ProbeDesc& description) override {
+    return match_probes(handle_, description, handle_.options()[dif::Option::zdefs] == 0);
+  }
 
   std::optional<dif::ProbeDesc> find(uint64_t id) override { return find_probe(handle_, id); }
 
@@ -188,11 +190,11 @@ void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description) {
+compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description, bool advises) {
   runtime::Discovery found = handle.discover(description);
   const size_t count = handle.catalog().match(description).size();
   std::vector<std::string> hints;
-  if (count == 0 && found.advise && handle.options()[dif::Option::zdefs] == 0) hints = found.advise();
+  if (count == 0 && found.advise && advises) hints = found.advise();
   for (const std::string& name : found.similar) hints.push_back(fmt::format("did you mean '{}'?", name));
   return {count, std::move(found.reason), std::move(found.tag), std::move(hints)};
 }

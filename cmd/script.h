@@ -86,8 +86,8 @@ std::vector<std::string> command_line_settings(const ScriptOptions& options);
 // `options` with the settings of the environment and of the command line added. The script's own pragmas are applied later.
 Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options = {});
 
-// The probes that match a description, or the reason why none does.
-compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description);
+// The probes that match a description, or the reason why none does. advises: with hints, which may take long to find.
+compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description, bool advises);
 
 // Values of $pid, $uid, ... and, if target is not 0, $target.
 std::map<std::string, std::string> macro_values(pid_t target);

@@ -68,7 +68,8 @@ std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std:
   for (const std::string& text : tool.needs) {
     const std::string wanted = expand(text, arguments, target);
     const std::optional<dif::ProbeDesc> description = dif::parse_probe_desc(wanted);
-    const compiler::ProbeMatches found = description ? match_probes(handle, *description) : compiler::ProbeMatches();
+    const compiler::ProbeMatches found =
+        description ? match_probes(handle, *description, !tool.needs_one) : compiler::ProbeMatches();
     if (found.count > 0 && tool.needs_one) return "";
     if (found.count > 0) continue;
     missing += (missing.empty() ? "" : ", ") + wanted;

@@ -25,7 +25,7 @@ compiler::ProbeMatches KnownProbes::match(const dif::ProbeDesc& description) {
   dif::ProbeDesc asked = description;
   // Otherwise each instruction of each function would become a probe.
   if (asked.provider.starts_with("pid") && has_pattern(asked.name)) asked.name = "entry";
-  return match_probes(handle_, asked);
+  return match_probes(handle_, asked, true);
 }
 
 std::optional<dif::ProbeDesc> KnownProbes::find(uint64_t id) {

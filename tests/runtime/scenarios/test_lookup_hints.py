@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from dvmtest import dvm
+from dvmtest import DVM, ENV, dvm
 
 SOURCE = """
 #include <pthread.h>
@@ -41,6 +41,16 @@ class LookupHints(unittest.TestCase):
         both = ["did you mean '\"ns::Stack<int>::push\"'?", "did you mean '\"ns::Stack<long>::push\"'?"]
         for name in ("push", '"Stack::push"', '"ns::Stack::push"'):
             self.assertEqual(self.hints(f"pid$target:a.out:{name}:entry"), both, name)
+
+    def test_listings_have_them_too(self):
+        expected = ["    hint: did you mean '\"ns::scale\"'?"]
+        for words in (["list", "pid$target:a.out:scale:entry"], ["run", "-l", "-n", "pid$target:a.out:scale:entry"]):
+            result = dvm(*words, "-c", self.program)
+            self.assertEqual(result.stderr.splitlines()[1:], expected, words)
+        dtrace = self.folder / "dtrace"
+        dtrace.symlink_to(DVM)
+        result = subprocess.run([dtrace, "-l", "-n", "pid$target:a.out:scale:entry", "-c", self.program], capture_output=True, text=True, env=ENV)
+        self.assertEqual(result.stderr.splitlines()[1:], expected)
 
     def test_the_full_name_works(self):
         result = dvm("run", "-q", "-n", 'pid$target:a.out:"ns::scale":entry { @ = count(); }', "-c", self.program)
