@@ -213,9 +213,10 @@ std::string file_beside(const compiler::Source& source, std::string_view extensi
 namespace {
 
 std::optional<DeclaringSources> compile_providers(std::vector<compiler::Source> sources, const ScriptOptions& script,
-                                                  dif::Options options) {
+                                                  dif::Options options, bool shows_warnings) {
   DeclaringSources made{std::move(sources), {}, options};
   CompileAgainst against;
+  against.shows_warnings = shows_warnings;
   against.declared = &made.providers;
   if (compile_sources(made.sources, script, against, options).empty()) return std::nullopt;
   return made;
@@ -228,14 +229,14 @@ std::optional<DeclaringSources> declared_providers(const ScriptOptions& script) 
   if (!options) return fail("{}", options.error().message), std::nullopt;
   Result<std::vector<compiler::Source>> read = read_sources(script, *options);
   if (!read) return fail("{}", read.error().message), std::nullopt;
-  return compile_providers(*std::move(read), script, *options);
+  return compile_providers(*std::move(read), script, *options, true);
 }
 
 std::optional<DeclaringSources> providers_of_first(size_t count, const DeclaringSources& all, const ScriptOptions& script) {
   ScriptOptions silent = script;
   silent.verbose = false;
   const auto begin = all.sources.begin();
-  return compile_providers({begin, begin + static_cast<std::ptrdiff_t>(count)}, silent, all.options);
+  return compile_providers({begin, begin + static_cast<std::ptrdiff_t>(count)}, silent, all.options, false);
 }
 
 int write_probe_header(const ScriptOptions& script, const std::string& output, const char* caller) {

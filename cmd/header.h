@@ -28,7 +28,7 @@ struct DeclaringSources {
 };
 // Reads and compiles the sources. Nothing: there were errors, and they have been shown.
 std::optional<DeclaringSources> declared_providers(const ScriptOptions& script);
-// The same for the first `count` of sources that have been compiled; -v does not report them again.
+// The same for the first `count` of sources that have been compiled; warnings and the reports of -v are not shown again.
 std::optional<DeclaringSources> providers_of_first(size_t count, const DeclaringSources& all, const ScriptOptions& script);
 
 // dtrace -h; output "-": standard output; empty: named after the script. Messages name the caller. Returns the exit status.

@@ -433,7 +433,8 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how->catalog = against.numbers;
   if (against.handle != nullptr) how->catalog = &catalog.emplace(*against.handle);
   compiler::CompileResult result = compiler::compile(sources, *how);
-  show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
+  if (against.shows_warnings || result.programs.empty())
+    show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
   if (against.declared != nullptr) *against.declared = std::move(result.providers);
   for (const compiler::CompiledSource& program : result.programs)
     for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them

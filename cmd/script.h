@@ -109,6 +109,7 @@ struct CompileAgainst {
   // Takes the providers that the sources declare.
   std::vector<compiler::ProviderDesc>* declared = nullptr;
   compiler::ProbeCatalog* numbers = nullptr;  // without a handle: finds probes by number, and matches every description
+  bool shows_warnings = true;
 };
 
 // Fails if a D library cannot be read.

@@ -177,6 +177,11 @@ class Options(Link):
         out = self.succeeds("-vCG", "-s", "one.d", "-n", "BEGIN", "-n", "END").stdout
         self.assertEqual(re.findall("Stability attributes for (.*):", out), ["script one.d", "description BEGIN", "description END"])
 
+    def test_each_script_of_several_is_warned_of_once(self):
+        self.write("one.d", "BEGIN { self->start = 0; self->start = timestamp; }")
+        err = self.succeeds("-G", "-s", "one.d", "-n", "BEGIN", "-n", "END").stderr
+        self.assertEqual(err.count("timestamp is cut to the type of self->start"), 1, err)
+
     def test_no_program(self):
         result = self.dtrace("-q")
         self.assertEqual((result.returncode, result.stderr), (1, "dtrace: no probes specified\n"))
