@@ -132,6 +132,13 @@ const dif::BuiltInInfo* clock_of(const Expr& value) {
   return row && row->family == dif::VariableFamily::clock ? row : nullptr;
 }
 
+// How D declares the array with values of 64 bits: "self uint64_t a[int, string];".
+std::string wide_array(const Symbol& array) {
+  std::string keys;
+  for (const Type* key : array.keys) keys += (keys.empty() ? "" : ", ") + key->name;
+  return fmt::format("{}uint64_t {}[{}];", array.scope == dif::Scope::thread ? "self " : "", array.name, keys);
+}
+
 // The upper half of a time is lost in an int, and no fault says so. Published scripts have such variables.
 void warn_of_cut(ExprContext& c, const Assign& e) {
   const Symbol* target = variable_of(*e.target);
@@ -139,9 +146,10 @@ void warn_of_cut(ExprContext& c, const Assign& e) {
   if (e.op != Op::assign || !target || !clock || !is_integer(e.type) || e.type->size >= sizeof(uint64_t)) return;
   if (!c.session.is_new_cut(target->scope, target->name)) return;
   const std::string spelled = fmt::format("{}{}", prefix(target->scope), target->name);
-  c.session.diagnostics.warning(Tag::D_OP_CUT, e.where,
-                                fmt::format("{} is cut to the type of {}: {}", clock->name, spelled, e.type->name),
-                                {fmt::format("declare {} as uint64_t before its first use", spelled)});
+  c.session.diagnostics.warning(
+      Tag::D_OP_CUT, e.where, fmt::format("{} is cut to the type of {}: {}", clock->name, spelled, e.type->name),
+      {target->is_array ? fmt::format("declare {} before its first use: {}", spelled, wide_array(*target))
+                        : fmt::format("declare {} as uint64_t before its first use", spelled)});
 }
 
 // False after a diagnostic: the operator does not take the types of target and value.
