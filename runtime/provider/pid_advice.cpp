@@ -60,10 +60,10 @@ std::string full_name(const ElfFunction& function, std::string_view name) {
 Hints full_names(const std::string& name, const std::vector<PidModule>& modules) {
   std::set<std::string> found;
   for (const PidModule& module : modules) {
-    if (module.elf == nullptr) continue;
+    if (module.elf == nullptr || found.size() >= kMostNames) continue;
     for (const ElfFunction& function : module.elf->functions()) {
+      if (found.size() >= kMostNames) break;
       if (std::string full = full_name(function, name); !full.empty()) found.insert(spelled(full));
-      if (found.size() == kMostNames) break;
     }
   }
   Hints hints;

@@ -52,6 +52,12 @@ class LookupHints(unittest.TestCase):
         result = subprocess.run([dtrace, "-l", "-n", "pid$target:a.out:scale:entry", "-c", self.program], capture_output=True, text=True, env=ENV)
         self.assertEqual(result.stderr.splitlines()[1:], expected)
 
+    def test_three_names_of_many_in_two_modules(self):
+        for name, begin, options in (("libturns.so", 0, ["-shared", "-fPIC", "-nostdlib"]), ("turns", 4, ["-Wl,--no-as-needed", "libturns.so", "-Wl,-rpath," + str(self.folder)])):
+            text = "".join(f"namespace n{n} {{ void turn() {{}} }}\n" for n in range(begin, begin + 4)) + ("int main() {}\n" if begin else "")
+            subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-o", name, *options], input=text, text=True, check=True, cwd=self.folder)
+        self.assertEqual(len(self.hints("pid$target::turn:entry", str(self.folder / "turns"))), 3)
+
     def test_the_full_name_works(self):
         result = dvm("run", "-q", "-n", 'pid$target:a.out:"ns::scale":entry { @ = count(); }', "-c", self.program)
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["1"]), result.stderr)
