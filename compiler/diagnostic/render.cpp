@@ -34,8 +34,14 @@ std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 size_t begin_of_character(std::string_view text, size_t at) {
-  while (at > 0 && at < text.size() && continues_character(text[at])) at--;
+  constexpr size_t kMostBytes = 4;  // of a character; the text may not be UTF-8
+  for (size_t n = 1; n < kMostBytes && at > 0 && at < text.size() && continues_character(text[at]); n++) at--;
   return at;
+}
+
+// As much of the text from there on as is shown, in whole characters.
+std::string cut(const std::string& text, size_t first) {
+  return text.substr(first, begin_of_character(text, first + kMaxLine) - first);
 }
 
 // The part of the line that is shown, with control characters and tabs as blanks so that the caret stands right.
@@ -44,7 +50,7 @@ std::string caret(const Diagnostic& d) {
   size_t first = d.column > kMaxLine ? d.column - kMaxLine / 2 : 0;
   if (first >= d.source_line.size()) return "";
   first = begin_of_character(d.source_line, first);
-  std::string line = d.source_line.substr(first, kMaxLine);
+  std::string line = cut(d.source_line, first);
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   const size_t at = begin_of_character(line, std::min<size_t>(d.column - 1 - first, line.size()));
@@ -58,7 +64,7 @@ std::string caret(const Diagnostic& d) {
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag) {
   std::string text = headline(diagnostic, source, show_tag) + caret(diagnostic);
   const size_t first = diagnostic.written.find_first_not_of(" \t");
-  if (first != std::string::npos) text += fmt::format("    written as: {}\n", diagnostic.written.substr(first, kMaxLine));
+  if (first != std::string::npos) text += fmt::format("    written as: {}\n", cut(diagnostic.written, first));
   for (const std::string& from : diagnostic.included_from) text += fmt::format("    included from {}\n", from);
   for (const std::string& hint : diagnostic.hints) text += fmt::format("    hint: {}\n", hint);
   return text;

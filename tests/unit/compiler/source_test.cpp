@@ -69,6 +69,18 @@ TEST(Diagnostics, CaretsStandBelowWideAndCombiningCharacters) {
             "dvm: failed to compile script x.d: line 1: m\n" + line + "                      ^\n");
 }
 
+TEST(Diagnostics, LongLinesEndWithAWholeCharacter) {
+  const std::string begin(159, 'x');
+  Collected c({"x.d", begin + "\u00e9y", false});
+  c.diagnostics.error(Tag::D_SYNTAX, {0, 1}, "m");
+  c.list[0].written = c.list[0].source_line;
+  EXPECT_EQ(render(c.list[0], c.source, false),
+            "dvm: failed to compile script x.d: line 1: m\n    " + begin + "\n    ^\n    written as: " + begin + "\n");
+  Collected bad({"x.d", std::string(1000, '\x80'), false});
+  bad.diagnostics.error(Tag::D_SYNTAX, {500, 501}, "m");
+  EXPECT_LT(render(bad.list[0], bad.source, false).size(), 2000u);
+}
+
 TEST(Diagnostics, ProgramsOfTheCommandLineNameTheRegion) {
   Collected c({"BEGIN { y }", "BEGIN { y }", true});
   c.diagnostics.set_region("action list");
