@@ -24,6 +24,7 @@
 #include "common/file_descriptor.h"
 #include "dvm/vm/engine.h"
 #include "runtime/instrument/uprobe/bpf_support.h"
+#include "runtime/process/proc_files.h"
 
 namespace dvm::cmd {
 namespace {
@@ -103,6 +104,11 @@ Finding check_capabilities() {
     if (!has_capability(number)) missing += fmt::format("{}{}", missing.empty() ? "" : " and ", name);
   if (missing.empty()) return {"", "", geteuid() == 0 ? "root" : "CAP_BPF, CAP_PERFMON"};
   return {fmt::format("{} missing", missing), give_tracing(), ""};
+}
+
+Finding check_proc() {
+  const Status there = runtime::check_proc();
+  return there ? Finding{} : Finding{there.error().message, "", ""};
 }
 
 Finding check_bpf() {

@@ -42,7 +42,9 @@ runtime::StartPoint start_point(int64_t evaltime, int terminal) {
 }  // namespace
 
 Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options, int terminal) {
-  if (Status there = runtime::check_proc(); !there) return there.error();
+  // A script that is only compiled (-e) needs no process.
+  if (!given.may_match_nothing || !given.pids.empty() || !given.commands.empty())
+    if (Status there = runtime::check_proc(); !there) return there.error();
   Targets targets;
   for (pid_t pid : given.pids) {
     if (pid > 0 && runtime::is_gone(pid))

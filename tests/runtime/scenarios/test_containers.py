@@ -90,6 +90,13 @@ class Containers(dvmtest.PrivilegedTest):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("/proc shows the processes of another PID namespace; mount it with: mount -t proc proc /proc", result.stderr)
 
+    def test_of_another_proc_scripts_can_be_compiled(self):
+        foreign = ["unshare", "--pid", "--fork", DVM]
+        result = subprocess.run([*foreign, "run", "-e", "-n", "BEGIN { }"], capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        result = subprocess.run([*foreign, "doctor"], capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+        self.assertRegex(result.stdout, r"(?m)^proc +does not work.*\n?.*/proc shows the processes of another PID namespace")
+
     def test_its_agents_are_known_outside(self):
         """There the tracer has another number than the agent knows."""
         script = "pid$target:looper:func:entry { @ = count(); }"
