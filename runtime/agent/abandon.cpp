@@ -21,7 +21,7 @@ namespace {
 
 std::vector<FoundAgent> agents_of(pid_t pid, const AgentMemory& memory, pid_t tracer) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
-  std::erase_if(agents, [&](const FoundAgent& one) { return one.header.tracer != tracer || one.header.data == 0; });
+  std::erase_if(agents, [&](const FoundAgent& one) { return !is_of_tracer(one, tracer) || one.header.data == 0; });
   return agents;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -37,7 +38,7 @@ constexpr useconds_t kFirstPause = 1000, kLastPause = 64'000;  // between attemp
 
 bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
   if (which == WhichAgents::all) return true;
-  return which == WhichAgents::of_this_tracer ? agent.header.tracer == tracer : !is_traced(agent);
+  return which == WhichAgents::of_this_tracer ? is_of_tracer(agent, tracer) : !is_traced(agent);
 }
 
 void disarm(const AgentMemory& memory, const FoundAgent& agent) {
@@ -203,9 +204,11 @@ bool has_ended(pid_t pid) {
   return state.empty() || state == "Z" || state == "X";
 }
 
-// A process has one in each PID namespace from dvm's down to its own.
+// A process has one in each PID namespace from dvm's down to its own. Kernels without such namespaces do not list them.
 bool has_number(pid_t pid, pid_t number) {
-  std::istringstream numbers(status_field(pid, "NSpid:"));
+  const std::string all = status_field(pid, "NSpid:");
+  if (all.empty()) return pid == number;
+  std::istringstream numbers(all);
   return std::find(std::istream_iterator<pid_t>(numbers), {}, number) != std::istream_iterator<pid_t>();
 }
 
@@ -213,6 +216,19 @@ bool has_number(pid_t pid, pid_t number) {
 
 uint64_t start_time(pid_t pid) { return stat_number(pid, 20); }
 pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_number(pid, 2)); }
+
+// Kept, because the guard asks when the tracer has ended.
+uint64_t tracer_began(pid_t tracer) {
+  static std::atomic<pid_t> last{0};
+  static std::atomic<uint64_t> began{0};
+  if (last != tracer) began = start_time(tracer), last = tracer;
+  return began;
+}
+
+bool is_of_tracer(const FoundAgent& agent, pid_t tracer) {
+  const uint64_t began = tracer_began(tracer);
+  return agent.header.tracer == tracer && (began == 0 || agent.header.tracer_began == began);
+}
 
 // In a container the tracer has another number than here.
 bool is_traced(const FoundAgent& agent) {
@@ -262,7 +278,7 @@ std::vector<KeptUnwinder> kept_unwinders(pid_t pid, const AgentMemory& memory) {
 void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::span<const uint64_t> jumps) {
   CodePages code(memory);
   for (const FoundAgent& agent : find_agents(pid, memory)) {
-    if (agent.header.tracer != tracer) continue;
+    if (!is_of_tracer(agent, tracer)) continue;
     const std::vector<inside::Patch> patches = patches_of(memory, agent);
     CodeWrites writes;
     for (const inside::Patch& patch : patches)
@@ -319,7 +335,7 @@ namespace {
 bool is_forked_from(pid_t parent, pid_t pid, const AgentMemory& memory, pid_t tracer) {
   const std::vector<FoundAgent> agents = find_agents(pid, memory);
   return pid != parent && std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& one) {
-           return one.header.tracer == tracer && one.header.pid == parent;
+           return is_of_tracer(one, tracer) && one.header.pid == parent;
          });
 }
 

@@ -26,6 +26,10 @@ enum class Mappings : uint8_t { unmap, keep };
 // When a process was started, in the kernel's ticks; 0: it does not exist.
 uint64_t start_time(pid_t pid);
 pid_t parent_of(pid_t pid);
+// When a tracer was started, as it was when this was first asked of it; 0: it had ended before.
+uint64_t tracer_began(pid_t tracer);
+// True if the agent is this tracer's. One of another PID namespace may have the same number.
+bool is_of_tracer(const FoundAgent& agent, pid_t tracer);
 // True if the process that traces by this agent exists.
 bool is_traced(const FoundAgent& agent);
 // Addresses of its jumps that are in the code now.

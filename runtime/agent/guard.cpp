@@ -102,6 +102,7 @@ int exit_code_of(pid_t child) {
 Result<AgentGuard> AgentGuard::start(pid_t pid, bool follows) {
   int ends[2];
   const pid_t tracer = tracer_pid();
+  tracer_began(tracer);  // the guard will ask
   const int traced = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (traced < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};

@@ -110,7 +110,7 @@ std::vector<PlacedProbe> AgentTarget::take_lost() {
   if (are_there) return {};
   std::vector<uint64_t> jumps;
   for (const FoundAgent& one : find_agents(agent.pid(), agent.memory())) {
-    if (one.header.tracer != getpid()) continue;
+    if (!is_of_tracer(one, getpid())) continue;
     const std::vector<uint64_t> its = held_jumps_of(agent.memory(), one);
     jumps.insert(jumps.end(), its.begin(), its.end());
   }

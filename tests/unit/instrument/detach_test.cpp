@@ -294,6 +294,16 @@ TEST_F(DetachTest, KnowsATracerByTheTimeOfItsStart) {
   EXPECT_EQ(detached->restored, kPatches);
 }
 
+// In another PID namespace.
+TEST_F(DetachTest, LeavesTheAgentOfATracerWithTheSameNumber) {
+  header_->tracer_began++;
+  start();
+  const auto detached = detach_agents(child_->pid(), *memory_, WhichAgents::of_this_tracer, getpid());
+  ASSERT_TRUE(detached);
+  EXPECT_EQ(detached->agents, 0);
+  EXPECT_FALSE(is_restored(0));
+}
+
 TEST_F(DetachTest, SurvivesATableThatIsNone) {
   header_->patches = UINT64_MAX, header_->table = 16, header_->armed = 8;
   start();
