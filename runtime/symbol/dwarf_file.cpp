@@ -408,17 +408,24 @@ std::optional<Dwarf_Die> DwarfFile::find_function(uint64_t address) const {
 }
 
 // A function in a namespace or class is declared under its name; the description that completes it says whether it is inlined.
+// Each unit that includes a header has its own declaration.
 bool DwarfFile::inlines(std::string_view name) const {
-  const auto visit = [](Dwarf_Die& named) {
+  bool found = false;
+  size_t declared = 0;
+  const auto look_at = [&](Dwarf_Die& named) {
     Dwarf_Die unit;
-    if (dwarf_func_inline(&named) != 0) return false;
+    if (dwarf_func_inline(&named) != 0) return found = true, false;
     if (dwarf_hasattr(&named, DW_AT_declaration) == 0 || dwarf_diecu(&named, &unit, nullptr, nullptr) == nullptr) return true;
-    return DieWalk(kMostDies).below(unit, [&](Dwarf_Die& die) {
+    if (++declared > kMostNested) return false;
+    DieWalk(kMostDies).below(unit, [&](Dwarf_Die& die) {
       if (dwarf_tag(&die) != DW_TAG_subprogram) return into_namespaces(die);
-      return dwarf_func_inline(&die) != 0 && completes(die, named) ? DieWalk::Next::stop : DieWalk::Next::over;
+      found = dwarf_func_inline(&die) != 0 && completes(die, named);
+      return found ? DieWalk::Next::stop : DieWalk::Next::over;
     });
+    return !found;
   };
-  return !find(split_qualified(name).name, std::array<int, 1>{DW_TAG_subprogram}, DW_AT_name, visit);
+  find(split_qualified(name).name, std::array<int, 1>{DW_TAG_subprogram}, DW_AT_name, look_at);
+  return found;
 }
 
 }  // namespace dvm::runtime
