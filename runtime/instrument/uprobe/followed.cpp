@@ -19,7 +19,7 @@ constexpr uint32_t kMostProcesses = 16384;
 // The fields that programs read of a task_struct passed by a tracepoint.
 struct TaskWords {
   Operand child;    // sched_process_fork: the process that the new thread belongs to
-  Operand number;   // that process, as dvm knows it
+  Operand number;   // that process, as dvm knows it; 0: dvm learns of it when it fires
   Operand threads;  // sched_process_exit: threads of the process that have not ended
 };
 
@@ -28,11 +28,12 @@ Result<TaskWords> find_words() {
   if (!types) return types.error();
   auto child = (*types)->resolve("sched_process_fork", {Operand::handed(1), "tgid"});
   if (!child) return child.error();
-  auto number = resolve_number(own_pid_namespace().is_initial(), **types, "sched_process_fork", {Operand::handed(1), "tgid"});
+  const PidNamespace pids = own_pid_namespace();
+  auto number = resolve_number(pids.is_initial(), **types, "sched_process_fork", {Operand::handed(1), "tgid"});
   if (!number) return number.error();
   auto threads = (*types)->resolve("sched_process_exit", {Operand::handed(0), "signal.live.counter"});
   if (!threads) return threads.error();
-  return TaskWords{*child, *number, *threads};
+  return TaskWords{*child, pids.knows_others() ? *number : Operand::constant(0), *threads};
 }
 
 // Registers: r6 the context, r7 the child's root and then the process, r8 the child. Where the stack holds what: fp-8 a key,

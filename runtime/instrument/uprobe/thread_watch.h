@@ -1,5 +1,6 @@
 #pragma once
 // Tells dvm of every thread that begins on this machine, before it runs, because it may have the number of an earlier one.
+// Where dvm does not know the numbers of threads other than the running one (capture_inputs.h), it is told of those that end.
 
 #include <memory>
 #include <vector>
