@@ -55,21 +55,28 @@ bool is_abandoned(pid_t pid, const AgentMemory& memory, pid_t tracer) {
 }  // namespace
 
 // The jump at an unwinder goes, too, which stays otherwise while a thread is in code of the agent.
-void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer) {
-  constexpr useconds_t kFirstWait = 1000, kLastWait = 64'000;
+void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer, int tries) {
+  constexpr useconds_t kFirstWait = 1000;
   const std::vector<FoundAgent> all = agents_of(pid, memory, tracer);
   if (all.empty() || !waits(memory, all.front())) return;
   (void)detach_agents(pid, memory, WhichAgents::of_this_tracer, tracer, Mappings::keep);
-  for (useconds_t pause = kFirstWait; pause <= kLastWait; pause *= 2) {
+  for (int i = 0; i < tries; i++) {
     const std::vector<FoundAgent> own = agents_of(pid, memory, tracer);
     if (own.empty() || !waits(memory, own.front()) || is_abandoned(pid, memory, tracer)) return;
-    usleep(pause);
+    usleep(kFirstWait << i);
   }
 }
 
-void abandon_all_lanes(pid_t tracer) {
-  for (const pid_t pid : processes_of(tracer))
-    if (const auto memory = AgentMemory::open(pid)) work_unstopped(pid, [&] { abandon_lanes(pid, *memory, tracer); });
+void abandon_all_lanes(pid_t tracer, pid_t owner, int tries) {
+  const auto has_them = [&](pid_t pid, const AgentMemory& memory) {
+    const std::vector<FoundAgent> agents = agents_of(pid, memory, tracer);
+    return std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& one) { return one.header.pid == owner; });
+  };
+  for (const pid_t pid : processes_of(tracer)) {
+    const auto memory = AgentMemory::open(pid);
+    if (!memory || (owner != 0 && !has_them(pid, *memory))) continue;
+    work_unstopped(pid, [&] { abandon_lanes(pid, *memory, tracer, tries); });
+  }
 }
 
 }  // namespace dvm::runtime

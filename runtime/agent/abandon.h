@@ -8,9 +8,12 @@
 
 namespace dvm::runtime {
 
-// Nothing is done if no thread of the process waits for it. Tries for an eighth of a second while other threads use the lanes.
-void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer);
-// The same, in all processes in which the lanes of the tracer are mapped.
-void abandon_all_lanes(pid_t tracer);
+// While other threads use the lanes: for an eighth of a second, and for 3 ms.
+inline constexpr int kPatientTries = 7, kFewTries = 2;
+
+// Nothing is done if no thread of the process waits for it.
+void abandon_lanes(pid_t pid, const AgentMemory& memory, pid_t tracer, int tries = kPatientTries);
+// The same, in all processes in which the lanes of the tracer are mapped. owner: only in that one and those forked from it.
+void abandon_all_lanes(pid_t tracer, pid_t owner = 0, int tries = kPatientTries);
 
 }  // namespace dvm::runtime

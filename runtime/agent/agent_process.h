@@ -69,7 +69,7 @@ class AgentProcess {
   }
 
   // Call after that: threads that wait in a watched function may unmap the lanes, if no other thread uses them.
-  void abandon_lanes();
+  void abandon_lanes(int tries);
 
   // Takes single jumps off. jumps: sorted addresses.
   Status take_off(std::span<const uint64_t> jumps);

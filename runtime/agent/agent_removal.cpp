@@ -52,10 +52,11 @@ Status AgentProcess::disable(Mappings mappings) {
   return {};
 }
 
-void AgentProcess::abandon_lanes() {
+void AgentProcess::abandon_lanes(int tries) {
   if (is_on_) return;
   is_abandoned_ = context_.follows == 0;
-  abandon_all_lanes(tracer_pid());
+  if (!is_abandoned_) return abandon_all_lanes(tracer_pid(), context_.pid, tries);
+  work_unstopped(context_.pid, [&] { runtime::abandon_lanes(context_.pid, memory_, tracer_pid(), tries); });
 }
 
 }  // namespace dvm::runtime

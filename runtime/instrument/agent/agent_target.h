@@ -15,6 +15,7 @@
 
 #include "runtime/agent/agent_process.h"
 #include "runtime/catalog/probe.h"
+#include "runtime/instrument/agent/answer_times.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/fault_sites.h"
 #include "runtime/instrument/agent/lane_reader.h"
@@ -59,6 +60,7 @@ struct AgentTarget {
   bool watches_loads = false;        // its dynamic linker
   uint64_t load_turns = 0;           // of the linker, that were seen
   uint64_t late_loads = 0;           // of these, that were noted as late
+  AnswerTimes answers{};             // to threads that are about to change memory of dvm, or to lock all
   bool is_left = false;              // and nothing of this one is on
   bool is_read = false;              // and its aggregations were read
   std::optional<Process> process{};  // tells how it ends; none: it has ended

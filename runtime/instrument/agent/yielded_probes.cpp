@@ -2,6 +2,10 @@
 
 #include "runtime/instrument/agent/yielded_probes.h"
 
+#include <time.h>
+
+#include "common/clock.h"
+#include "runtime/agent/abandon.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/process/thread_status.h"
@@ -9,7 +13,7 @@
 namespace dvm::runtime {
 namespace {
 
-// ns: for handlers that a system call of the program's own has installed, and for threads that wait where no probes are left
+// ns: for handlers that a system call of the program's own has installed
 constexpr uint64_t kHandlersEvery = 20'000'000;
 
 }  // namespace
@@ -19,7 +23,10 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
   if (looks) looked_ = now;
   for (auto& [pid, target] : targets) {
     if (!target->lanes) continue;
-    if (target->lanes->is_left() && (target->agent.is_on() || looks)) leave(pid, *target, notes);
+    if (!target->lanes->is_left())
+      target->answers.forget_old(now);
+    else if (target->answers.is_due(now))
+      leave(pid, *target, notes);
     if (!target->agent.is_on() || target->lanes->is_left()) continue;
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
@@ -32,10 +39,12 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
 // The process may be about to do something with the mappings. A followed one, with the same lanes, may ask later.
 void YieldedProbes::leave(pid_t pid, AgentTarget& target, std::vector<std::string>& notes) {
   const bool was_on = target.agent.is_on();
-  if (!target.agent.disable(Mappings::keep)) return;
-  target.lanes->answer();
-  target.agent.abandon_lanes();
-  if (was_on) notes.push_back(left_text(pid));
+  if (target.agent.disable(Mappings::keep)) {
+    target.lanes->answer();
+    target.agent.abandon_lanes(target.answers.is_first() ? kPatientTries : kFewTries);
+  }
+  target.answers.note_answer(read_clock(CLOCK_MONOTONIC));
+  if (was_on && !target.agent.is_on()) notes.push_back(left_text(pid));
 }
 
 void YieldedProbes::yield(pid_t pid, AgentTarget& target, uint64_t handled, std::vector<std::string>& notes) {

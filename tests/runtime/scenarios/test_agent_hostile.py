@@ -7,6 +7,7 @@ import resource
 import signal
 import struct
 import subprocess
+import time
 import unittest
 
 import dvmtest
@@ -111,12 +112,17 @@ class Scribbling(Hostile):
     """A program that writes to what an agent has mapped. What dvm cannot read then is a drop."""
 
     KEY = 0x5eed12340000
+    LEAVING = 72  # in DataHeader: the place of the request to take off all jumps
+
+    @staticmethod
+    def lanes_of(tracer):
+        """A path of the memory that dvm shares with the process."""
+        return next(fd for fd in pathlib.Path(f"/proc/{tracer}/fd").iterdir() if "/memfd:dvm-agent-" in os.readlink(fd))
 
     def spoil(self, tracer):
         """Writes a wrong size into the entry of a key, in the arena of the thread."""
         entry = struct.pack("<IIIIQ", 0, 1, 1, 0, self.KEY + 5)
-        lanes = next(fd for fd in pathlib.Path(f"/proc/{tracer}/fd").iterdir() if "/memfd:dvm-agent-" in os.readlink(fd))
-        with open(lanes, "r+b", buffering=0) as memory:
+        with open(self.lanes_of(tracer), "r+b", buffering=0) as memory:
             begin, end = 0, -1
             while (at := os.pread(memory.fileno(), end - begin, begin).find(entry) if end > begin else -1) < 0:
                 begin = os.lseek(memory.fileno(), max(end, 0), os.SEEK_DATA)
@@ -133,6 +139,22 @@ class Scribbling(Hostile):
         printed, messages = tracer.communicate(timeout=PATIENCE)
         self.assertIn("1 drop", messages)
         self.assertNotIn(str(self.KEY + 6), printed)
+
+
+    def test_requests_without_an_end_are_answered_less_and_less_often(self):
+        """Each answer takes time of dvm's only thread."""
+        tracer = self.trace(self.start("lines").pid)
+        answers, end = 0, time.monotonic() + 1.2
+        with open(self.lanes_of(tracer.pid), "r+b", buffering=0) as memory:
+            os.pwrite(memory.fileno(), struct.pack("<Q", 1), self.LEAVING)
+            while time.monotonic() < end:
+                if os.pread(memory.fileno(), 8, self.LEAVING) == bytes(8):
+                    answers += 1
+                    os.pwrite(memory.fileno(), struct.pack("<Q", 1), self.LEAVING)
+                time.sleep(0.001)
+        self.assertIn(answers, range(1, 8))
+        tracer.send_signal(signal.SIGINT)
+        self.assertIn("its probes were removed", tracer.communicate(timeout=PATIENCE)[1])
 
 
 class PageFaults(Hostile):
