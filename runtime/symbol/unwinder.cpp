@@ -10,12 +10,12 @@
 #include <optional>
 
 #include "common/clock.h"
-#include "runtime/symbol/frame_end.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
+constexpr size_t kMostEnds = 1024;            // of frames, that are kept for a process
 
 bool load(const CapturedStack& stack, uint64_t address, uint64_t& word) {
   const uint64_t at = address - stack.address;
@@ -133,22 +133,13 @@ bool step_by_frame_end(CapturedStack& stack, const FrameEnd& end) {
 }
 
 // Code of the process, which may have changed since it ran.
-std::optional<FrameEnd> frame_end_at(int32_t pid, uint64_t address) {
+std::optional<FrameEnd> read_frame_end(int32_t pid, uint64_t address) {
   constexpr uint64_t kPage = 4096;
   std::array<uint8_t, FrameEnd::kMostBytes> code{};
   const size_t size = std::min<uint64_t>(code.size(), kPage - address % kPage);
   const iovec local{code.data(), size}, remote{reinterpret_cast<void*>(address), size};
   const ssize_t count = process_vm_readv(pid, &local, 1, &remote, 1, 0);
   return count > 0 ? decode_frame_end(std::span(code).first(static_cast<size_t>(count))) : std::nullopt;
-}
-
-// By no information on the frame.
-bool step_without_rule(int32_t pid, CapturedStack& stack) {
-  if (stack.return_at == 0)
-    if (const auto end = frame_end_at(pid, stack.registers[kReturnAddress]); end && step_by_frame_end(stack, *end)) return true;
-  const bool has_stepped = step_by_return_address(stack);
-  stack.return_at = 0;
-  return has_stepped;
 }
 
 }  // namespace
@@ -164,6 +155,7 @@ Unwinder::KnownProcess& Unwinder::process(int32_t pid) {
   const uint64_t time = read_clock(CLOCK_MONOTONIC);
   if (known.read_at != 0 && time - known.read_at < kReadAgain) return known;
   known.read_at = time;
+  known.ends.clear();
   if (auto code = mapped_code(pid); code && !code->objects.empty()) {
     known.objects = std::move(code->objects);
     known.code = std::move(code->ranges);
@@ -207,6 +199,23 @@ const FrameRule* Unwinder::rule_at(int32_t pid, KnownProcess& known, uint64_t ad
   return rule ? rule : find(process(pid), address);
 }
 
+const std::optional<FrameEnd>& Unwinder::frame_end_at(int32_t pid, KnownProcess& known, uint64_t address) {
+  if (known.ends.size() >= kMostEnds) known.ends.clear();
+  const auto [entry, is_new] = known.ends.try_emplace(address);
+  if (is_new) entry->second = read_frame_end(pid, address);
+  return entry->second;
+}
+
+// By no information on the frame.
+bool Unwinder::step_without_rule(int32_t pid, KnownProcess& known, CapturedStack& stack) {
+  if (stack.return_at == 0)
+    if (const auto& end = frame_end_at(pid, known, stack.registers[kReturnAddress]); end && step_by_frame_end(stack, *end))
+      return true;
+  const bool has_stepped = step_by_return_address(stack);
+  stack.return_at = 0;
+  return has_stepped;
+}
+
 bool Unwinder::is_code(int32_t pid, KnownProcess& known, uint64_t address) {
   return has_address(known.code, address) || has_address(process(pid).code, address);
 }
@@ -246,7 +255,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     if (!is_known && !is_exact && begins_context(known, address)) return count;
     is_exact = is_known && rule->is_signal;
     is_cut = is_known && runs_out(stack, *rule);
-    if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(pid, stack)) break;
+    if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(pid, known, stack)) break;
   }
   if (count == 0 || count == frames.size()) return count;
   const size_t all = follow_chain(pid, known, rest_of_chain(first, stack), frames, count);

@@ -10,8 +10,9 @@
 // stack, the walk follows the chain of frame pointers that the kernel has walked, as long as each function is known to set one.
 // The stack ends at an address that the process cannot execute.
 //
-// A walk allocates only when it reads: a file when its code first occurs, and the map of a process. If no file of the map
-// contains an address, the map is read again, at most ten times a second.
+// A walk allocates only when it reads: a file when its code first occurs, the map of a process, and code without information. If
+// no file of the map contains an address, the map is read again, at most ten times a second. What such code does there is
+// forgotten then, because the process may have generated other code.
 
 #include <array>
 #include <cstddef>
@@ -21,10 +22,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/symbol/call_frames.h"
+#include "runtime/symbol/frame_end.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -59,16 +62,19 @@ class Unwinder {
 
  private:
   struct KnownProcess {
-    std::vector<MappedObject> objects;               // by address
-    std::vector<AddressRange> code;                  // by address
-    std::vector<std::optional<CallFrames*>> frames;  // of each object, set when first needed
-    uint64_t read_at = 0;                            // ns, CLOCK_MONOTONIC
+    std::vector<MappedObject> objects;                             // by address
+    std::vector<AddressRange> code;                                // by address
+    std::vector<std::optional<CallFrames*>> frames;                // of each object, set when first needed
+    std::unordered_map<uint64_t, std::optional<FrameEnd>> ends{};  // of code without information, by address
+    uint64_t read_at = 0;                                          // ns, CLOCK_MONOTONIC
   };
   KnownProcess& process(int32_t pid);
   CallFrames* file(const MappedObject& object);
   CallFrames* frames_of(KnownProcess& process, const MappedObject& object);
   const FrameRule* find(KnownProcess& process, uint64_t address);
   const FrameRule* rule_at(int32_t pid, KnownProcess& process, uint64_t address);
+  const std::optional<FrameEnd>& frame_end_at(int32_t pid, KnownProcess& process, uint64_t address);
+  bool step_without_rule(int32_t pid, KnownProcess& process, CapturedStack& stack);
   bool begins_context(KnownProcess& process, uint64_t address);
   bool is_code(int32_t pid, KnownProcess& process, uint64_t address);
   size_t follow_chain(int32_t pid, KnownProcess& process, std::span<const std::byte> chain, std::span<uint64_t> frames,

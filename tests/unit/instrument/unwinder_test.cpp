@@ -275,6 +275,12 @@ TEST(Unwinder, LeavesATrampolineWithoutAFramePointer) {
   EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 3u);
   EXPECT_EQ(frames[1], framed);
   EXPECT_EQ(frames[2], here);
+  mprotect(page, 4096, PROT_READ | PROT_WRITE);
+  constexpr uint8_t kNop = 0x90;
+  std::fill_n(page, 4096, kNop);  // what was known is forgotten
+  size_t count = 3;
+  for (int i = 0; i < 1000 && count == 3; i++, usleep(10'000)) count = unwinder.walk(getpid(), stack, frames);
+  EXPECT_EQ(count, 1u);
   munmap(page, 4096);
 }
 
