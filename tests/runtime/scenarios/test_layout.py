@@ -7,9 +7,10 @@ import random
 import unittest
 
 import ccompare
+import dvmtest
 
 SEED = 20061121
-RECORDS = 350
+RECORDS = 100 if dvmtest.SANITIZED else 350
 IMAGE = 48  # larger structures show no bytes
 
 INTEGERS = ["char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long", "unsigned long",
