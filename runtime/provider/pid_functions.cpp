@@ -18,6 +18,11 @@ bool is_start_or_end(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+// Its probes have the name of the function that it is a piece of, which would seem to be called twice.
+bool is_shown_as_function(std::string_view name) {
+  return is_piece_of_function(name) && !demangle_without_arguments(name).empty();
+}
+
 }  // namespace
 
 void ChosenFunctions::add(const ElfFunction& function, std::string demangled) {
@@ -35,9 +40,10 @@ bool ChosenFunctions::has_address(uint64_t address) const {
 
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect) {
   ChosenFunctions chosen;
-  const bool glob = is_glob(pattern);
+  const bool glob = is_glob(pattern), names_pieces = is_piece_of_function(pattern);
   for (const ElfFunction& function : elf.functions()) {
     if (glob ? !glob_match(pattern, function.name) || is_start_or_end(function.name) : pattern != function.name) continue;
+    if (glob && !names_pieces && is_shown_as_function(function.name)) continue;
     if (function.is_indirect)
       indirect.push_back(&function);
     else if (!glob || !chosen.has_address_of(function))

@@ -34,7 +34,8 @@ class ChosenFunctions {
   const ElfFunction* last_ = nullptr;
 };
 
-// `indirect` receives the matching indirect functions (runtime/symbol/indirect.h).
+// A pattern with wildcards chooses pieces of C++ and Rust functions (f.cold) only if it names them. `indirect` receives the
+// matching indirect functions (runtime/symbol/indirect.h).
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
 // Pieces of functions (f.cold) are left out, because they would count a call twice under the function's name. Slow: demangles
 // every name.

@@ -168,6 +168,7 @@ TEST_F(PidProvider, ADemangledNameMeansNoPieces) {
   const std::vector<std::string> whole = {"_ZN3ppt5wholeEi:entry", "_ZN3ppt5wholeEi.isra.0:entry"};
   EXPECT_THAT(found({self(), "a.out", "ppt::whole", "entry"}), UnorderedElementsAreArray(whole));
   EXPECT_THAT(found({self(), "a.out", "ppt::who*", "entry"}), UnorderedElementsAreArray(whole));
+  EXPECT_THAT(found({self(), "a.out", "*ppt5whole*", "entry"}), UnorderedElementsAreArray(whole));
   EXPECT_THAT(found({self(), "a.out", "_ZN3ppt*.cold", "entry"}), ElementsAre("_ZN3ppt5wholeEi.cold:entry"));
 }
 
