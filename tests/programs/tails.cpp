@@ -22,6 +22,7 @@ long shared(long n);
 long recurs(long n);
 long throws_by_jump(long n);
 long leaps_by_jump(long n);
+long elsewhere(long n);
 
 __attribute__((noinline)) long rest_of_recurs(long n) {
   volatile long below = recurs(n - 1);
@@ -52,7 +53,8 @@ asm(".text\n"                                                                   
     FUNCTION(recurs,
              " nopl 64(%rax,%rax,1)\n test %rdi, %rdi\n .byte 0x0f, 0x85\n .long rest_of_recurs - . - 4\n mov $0, %eax\n ret")  //
     FUNCTION(throws_by_jump, " lea 1(%rdi), %rdi\n nop\n .byte 0xe9\n .long thrower - . - 4")                                   //
-    FUNCTION(leaps_by_jump, " lea 1(%rdi), %rdi\n nop\n .byte 0xe9\n .long leaper - . - 4"));
+    FUNCTION(leaps_by_jump, " lea 1(%rdi), %rdi\n nop\n .byte 0xe9\n .long leaper - . - 4")                                     //
+    FUNCTION(elsewhere, " nopl 64(%rax,%rax,1)\n test %rdi, %rdi\n je 1f\n jmp labs@PLT\n 1: mov $-1, %rax\n ret"));
 
 namespace {
 
@@ -69,7 +71,7 @@ long lands(long n) { return setjmp(place) == 0 ? leaps_by_jump(n) : -1; }
 void* work(void* count) {
   long sum = 0;
   for (long i = 0; i < reinterpret_cast<long>(count); i++)
-    sum += by_jump(i) + by_branch(i % 2) + outer(i) + shared(i) + recurs(i % 8);
+    sum += by_jump(i) + by_branch(i % 2) + outer(i) + shared(i) + recurs(i % 8) + elsewhere(i % 2);
   return reinterpret_cast<void*>(sum);
 }
 

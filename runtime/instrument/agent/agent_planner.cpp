@@ -202,19 +202,32 @@ void AgentPlanner::add_exits(const Candidate& candidate) {
   const bool all_return = std::all_of(exits.offsets.begin(), exits.offsets.end(), [&](uint32_t offset) {
     return code.at(offset) != nullptr && code.at(offset)->flow == Flow::return_;
   });
-  if (!exits.is_complete || !all_return) return add_tails(candidate);
-  for (const uint32_t offset : exits.offsets) {
-    Candidate& made = candidates_.emplace_back(candidate);
-    made.exit = made.probed = offset;
-    made.refusal = fill_exit(made);
-    if (!made.refusal.empty()) return;
-  }
+  if (!exits.is_complete || !all_return) return add_tails(candidate, exits);
+  add_at(candidate, exits.offsets);
   if (!exits.offsets.empty()) return;
   candidates_.push_back(candidate);
   candidates_.back().refusal = kNoExits;
 }
 
-void AgentPlanner::add_tails(const Candidate& candidate) {
+void AgentPlanner::add_at(const Candidate& candidate, std::span<const uint32_t> exits) {
+  for (const uint32_t offset : exits) {
+    Candidate& made = candidates_.emplace_back(candidate);
+    made.exit = made.probed = offset;
+    made.refusal = fill_exit(made);
+    if (!made.refusal.empty()) return;
+  }
+}
+
+// At the jumps of a function that others return for, as the probe is by uprobes. The value is not known there.
+bool AgentPlanner::may_fire_at_jumps(const Candidate& candidate, const Exits& exits) {
+  constexpr uint16_t kValue = 1 << 1;
+  return exits.is_complete && (candidate.enabled->needs.args & kValue) == 0 &&
+         std::all_of(exits.offsets.begin(), exits.offsets.end(), [&](uint32_t offset) {
+           return tails_.is_as_entered(candidate.site->path, candidate.function.offset + offset);
+         });
+}
+
+void AgentPlanner::add_tails(const Candidate& candidate, const Exits& known) {
   const TailExits exits = tails_.find(candidate.site->path, *candidate.code, candidate.function);
   const auto add_one = [&](const auto& fill) {
     Candidate& made = candidates_.emplace_back(candidate);
@@ -222,6 +235,7 @@ void AgentPlanner::add_tails(const Candidate& candidate) {
     return made.refusal.empty();
   };
   if (!exits.refusal.empty()) {
+    if (may_fire_at_jumps(candidate, known)) return add_at(candidate, known.offsets);
     add_one([&](Candidate&) { return exits.refusal; });
     return;
   }

@@ -113,7 +113,9 @@ class AgentPlanner {
   void add_exits(const Candidate& candidate);
   std::string_view fill_exit(Candidate& candidate);
   std::string_view fill_watched(Candidate& candidate);
-  void add_tails(const Candidate& candidate);
+  void add_at(const Candidate& candidate, std::span<const uint32_t> exits);
+  bool may_fire_at_jumps(const Candidate& candidate, const Exits& exits);
+  void add_tails(const Candidate& candidate, const Exits& known);
   std::string_view fill_jump(Candidate& made, const TailExits::Jump& jump);
   std::string_view fill_other(Candidate& made, const TailExits::Other& other, bool wants_offset);
   void put_outer_last();

@@ -16,10 +16,11 @@ namespace dvm::runtime {
 class TailFinder {
  public:
   TailExits find(const std::string& path, const ModuleCode& code, const FunctionExtent& function);
+  // True if the stack pointer leads to the return address before the instruction at the offset in the file.
+  bool is_as_entered(const std::string& path, uint64_t offset);
 
  private:
   std::optional<FunctionExtent> function_at(const std::string& path, const ModuleCode& code, uint64_t offset);
-  bool is_as_entered(const std::string& path, uint64_t offset);
 
   ElfCache elfs_;
   std::map<std::string, std::unique_ptr<CallFrames>> frames_;  // by path; null: it has no such information

@@ -72,6 +72,17 @@ class Tails(AgentTest):
         for row in (["by_jump", "5", "0", str(8 * COUNT)], ["by_branch", "8", "0", str(2 * COUNT)], ["by_branch", "21", "1", str(2 * COUNT)]):
             self.assertIn(row, rows)
 
+    def test_a_jump_to_another_file_is_a_return_without_a_value(self):
+        script = """pid$target:a.out:elsewhere:entry { self->n = arg0 + 1; }
+                    pid$target:a.out:elsewhere:return /self->n/ { @[probefunc, self->n, arg0] = count(); self->n = 0; }"""
+        rows = [line.split() for line in self.trace(script).stdout.splitlines()]
+        for row in (["elsewhere", "1", "22"], ["elsewhere", "2", "10"]):
+            self.assertIn([*row, str(2 * COUNT)], rows)
+        valued = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", "pid$target:a.out:elsewhere:return { @ = sum(arg1); }", "-c",
+                             program("tails") + " 4")
+        self.assertNotEqual(valued.returncode, 0)
+        self.assertIn("it leaves by a jump to", valued.stderr)
+
     def test_functions_that_are_jumped_to_return_as_well(self):
         names = {"shared": 4 * COUNT * 3 + 4 * COUNT // 2 + 2 * COUNT, "by_jump": 8 * COUNT}
         result = self.trace("pid$target:a.out:shared:return, pid$target:a.out:by_jump:return { @[probefunc] = count(); }")
