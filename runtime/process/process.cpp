@@ -62,24 +62,32 @@ void reap_other_threads(pid_t pid) {
     if (tid != pid) waitpid(tid, nullptr, __WALL | WNOHANG);
 }
 
-// The state, and the status as waitpid() gives it, from /proc/PID/stat; the name before them may hold anything.
+// The state, whether it has begun to exit, and the status as waitpid() gives it, from /proc/PID/stat or that of a thread; the
+// name before them may hold anything.
 struct ProcessState {
   char state = 0;
+  bool exits = false;
   int status = 0;
 };
-std::optional<ProcessState> state_of(pid_t pid) {
-  constexpr int kFieldsBetween = 48;
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+std::optional<ProcessState> state_of(const std::string& folder) {
+  constexpr int kFieldsToFlags = 5, kFieldsBetween = 42;
+  constexpr unsigned kExiting = 4;  // PF_EXITING
+  std::ifstream file(folder + "/stat");
   std::string text;
   std::getline(file, text, '\0');  // does not throw if the process is gone by now, as an iterator does
   std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
   ProcessState found;
   if (!(fields >> found.state)) return std::nullopt;
   std::string skipped;
+  for (int i = 0; i < kFieldsToFlags; i++) fields >> skipped;
+  unsigned flags = 0;
+  fields >> flags;
+  found.exits = (flags & kExiting) != 0 || found.state == 'X';
   for (int i = 0; i < kFieldsBetween; i++) fields >> skipped;
   fields >> found.status;
   return found;
 }
+std::optional<ProcessState> state_of(pid_t pid) { return state_of(fmt::format("/proc/{}", pid)); }
 
 // For a process whose parent has not waited for it yet.
 std::optional<Ending> waiting_ending(pid_t pid) {
@@ -128,8 +136,13 @@ bool has_lost_first_thread(pid_t pid) {
 }
 
 bool is_gone(pid_t pid) {
-  const auto state = state_of(pid);
-  return !state || state->state == 'X' || (state->state == 'Z' && !has_lost_first_thread(pid));
+  const auto exits = [](const std::string& folder) {
+    const auto state = state_of(folder);
+    return !state || state->exits;
+  };
+  if (!exits(fmt::format("/proc/{}", pid))) return false;
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::all_of(threads.begin(), threads.end(), [&](pid_t tid) { return exits(fmt::format("/proc/{}/task/{}", pid, tid)); });
 }
 
 Result<Process> Process::grab(pid_t pid) {

@@ -31,7 +31,7 @@ struct Ending {
 // "pid 12 has exited", "pid 12 exited with status 3", "pid 12 terminated by SIGSEGV", as dtrace says it.
 std::string describe_ending(pid_t pid, const std::optional<Ending>& ending);
 
-// True if there is no such process, or it has exited and only waits for its parent.
+// True if there is no such process, or all of its threads have exited or do so: it has no files and no memory any more, or soon.
 bool is_gone(pid_t pid);
 
 // True if only other threads are left of the process. The kernel then shows none of its memory under the id of the process.

@@ -107,9 +107,16 @@ Status attach_all(const UprobeSet& set, std::vector<FileDescriptor>& links, std:
   return attach_doubtful(doubtful, links, refused);
 }
 
+// Also where the uprobes of the set are not limited to it.
+bool is_process_gone(const UprobeSet& set) {
+  const auto* site = set.probes.empty() ? nullptr : std::get_if<UprobeSite>(&set.probes[0]->site);
+  const pid_t pid = set.pid == 0 && site != nullptr ? site->pid : set.pid;
+  return pid != 0 && is_gone(pid);
+}
+
 Status attach_set(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   Status status = attach_all(set, links, refused);
-  if (status || set.pid == 0 || !is_gone(set.pid)) return status;
+  if (status || !is_process_gone(set)) return status;
   for (const Probe* probe : set.probes) refused.push_back({probe, "its process has ended"});
   return {};
 }

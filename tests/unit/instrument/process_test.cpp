@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -315,6 +316,21 @@ TEST(Grab, HowItEndedIsKnownFromTheKernelOnceItsParentHasWaited) {
   EXPECT_TRUE(is_gone(pid));
   EXPECT_TRUE(wait_exit(*process));
   EXPECT_THAT(how(*process), testing::AnyOf("terminated by SIGUSR1", "has exited"));  // Linux 6.15 and later, and before
+}
+
+TEST(Grab, AProcessIsGoneOnceItHasNoMemory) {
+  const pid_t pid = fork();
+  if (pid == 0) {  // the kernel takes time to free this
+    constexpr size_t kSize = 256 << 20;
+    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, kSize, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < kSize; i += 4096) static_cast<volatile char*>(memory)[i] = 1;
+    _exit(0);
+  }
+  const std::string program = fmt::format("/proc/{}/exe", pid);
+  for (char path[256]; readlink(program.c_str(), path, sizeof path) > 0;) continue;
+  EXPECT_TRUE(is_gone(pid)) << state_of(pid);
+  waitpid(pid, nullptr, 0);
 }
 
 TEST(Ending, IsSaidAsDtraceDoes) {
