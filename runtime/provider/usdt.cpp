@@ -200,14 +200,14 @@ class UsdtProvider : public Provider {
     return operands;
   }
 
+  // The process through which the file is opened may end meanwhile. Others may have the file, too.
   const std::vector<StapsdtNote>& notes_of(const MappedObject& object) {
     static const std::vector<StapsdtNote> kNone;
     const auto key = FileKey::of(object.open_path);
     if (!key) return kNone;
-    const auto [known, is_new] = notes_.try_emplace(*key);
-    if (is_new)
-      if (auto notes = read_stapsdt(object.open_path)) known->second = std::move(*notes);
-    return known->second;
+    if (const auto known = notes_.find(*key); known != notes_.end()) return known->second;
+    auto notes = read_stapsdt(object.open_path);
+    return notes ? notes_[*key] = std::move(*notes) : kNone;
   }
 
   static Discovery nothing(const ProviderField& field, const dif::ProbeDesc& description, const Names& names) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -161,6 +162,18 @@ TEST_F(UsdtProvider, GlobsAndRemarks) {
               testing::MatchesRegex("arg3 cannot be read, '16f@.*': its size is not that of a register"));
   discover({"dvmtest42", "", "", ""});
   EXPECT_EQ(catalog_.size(), 8U);
+}
+
+TEST_F(UsdtProvider, AFileThatCouldNotBeOpenedIsReadLater) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  discover({"dvmtest42", "", "", "round-begin"});
+  EXPECT_EQ(catalog_.size(), 0U);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  discover({"dvmtest42", "", "", "round-begin"});
+  EXPECT_EQ(catalog_.size(), 2U);
 }
 
 TEST_F(UsdtProvider, WhatThereIsNotIsNamed) {
