@@ -177,6 +177,10 @@ class Text:
     def changed(self):
         return self.now() != self.original
 
+    def has_jump(self):
+        """Of an agent. Other instructions of dvm's lie there for a moment while it maps the agent."""
+        return any(now in (0xE9, 0xEB) and now != before for now, before in zip(self.now(), self.original))
+
     def has_breakpoint(self):
         return any(now == 0xCC != before for now, before in zip(self.now(), self.original))
 
