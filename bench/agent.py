@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 
+import lifetime  # noqa: F401
 from measuring import compiled, cost, spread
 from peers import present
 

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import lifetime  # noqa: F401
 from measuring import compiled, cost, spread
 
 FUNCTIONS, MEASURED = 2000, 3  # s

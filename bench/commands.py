@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import lifetime  # noqa: F401
+
 DVM, PROGRAMS = sys.argv[1], sys.argv[2]
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 15
 LOOPER = os.path.join(PROGRAMS, "looper")

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 
+import lifetime  # noqa: F401
 from measuring import spread
 
 # Case, the goal of llvm, and what it measures.

@@ -27,6 +27,8 @@ import tempfile
 import threading
 import time
 
+import lifetime  # noqa: F401
+
 DVM, PROGRAMS = sys.argv[1], sys.argv[2]
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 9
 CALLS = int(sys.argv[4]) if len(sys.argv) > 4 else 2000000

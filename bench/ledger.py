@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import lifetime  # noqa: F401
+
 if len(sys.argv) < 3:
     sys.exit(__doc__)
 BUILD, PROFILE = pathlib.Path(sys.argv[1]), sys.argv[2]

@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import sys
 
+import lifetime  # noqa: F401
+
 if len(sys.argv) < 2:
     sys.exit(__doc__)
 BUILD = pathlib.Path(sys.argv[1])

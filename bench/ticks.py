@@ -11,6 +11,8 @@ import statistics
 import subprocess
 import sys
 
+import lifetime  # noqa: F401
+
 DVM, PROGRAMS = sys.argv[1], sys.argv[2]
 SECONDS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 PERIOD = 100_000_000

@@ -17,6 +17,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
+import lifetime  # noqa: E402, F401
+
 CLIENTS = 50
 DVM_SCRIPT = """BEGIN { printf("live\\n"); }
 pid$target::call:entry { self->begin = timestamp; }

@@ -18,6 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
+import lifetime  # noqa: E402, F401
 from measuring import spread  # noqa: E402
 from redis_latency import end_tracer, free_port, start_tracer  # noqa: E402
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@ double now_ms() {
 pid_t start(const std::string& file) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (file == kOwn) pause();
   execl("/bin/bash", "bash", "-c", "while :; do :; done", nullptr);
   _exit(127);

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
+import lifetime  # noqa: E402, F401
+
 TRACEFS = "/sys/kernel/tracing"
 READY = 'interval:ms:50 /!@ready/ { @ready = 1; printf("ready\\n"); }'
 
