@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""What tracing by an agent costs python3, sqlite3 and nginx, with bpftrace beside it. Runs alternate with untraced ones.
+"""What tracing by an agent costs python3, sqlite3, nginx and postgres, with bpftrace beside it. Runs alternate with untraced ones.
 
 usage: throughput.py DVM [ROUNDS [PROGRAM...]]      (7 rounds; bpftrace needs root)
 
-Prints the median and the quartiles of the ratio to the untraced run of the same round: of the CPU time of python3 (sizes of
-malloc; as python3-malloc, each object is allocated by malloc) and sqlite3 (latency of sqlite3_step), and of the requests that nginx answers (latency of recv). redis_latency.py is such a benchmark
-of redis-server.
+Prints the median and the quartiles of the ratio to the untraced run of the same round. The CPU time is that of the program alone, so
+it hardly depends on what else the machine does; the rates of servers do. Traced are the sizes of malloc in python3 (as
+python3-malloc, each object is allocated by malloc), and the latency of sqlite3_step, of recv in nginx, and of PortalRun in the
+postgres process that serves a client. redis_latency.py is such a benchmark of redis-server.
 """
 
 import contextlib
+import glob
 import os
 import re
 import shutil
@@ -20,7 +22,10 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 import lifetime  # noqa: E402, F401
 from measuring import spread  # noqa: E402
-from redis_latency import end_tracer, free_port, start_tracer  # noqa: E402
+from redis_latency import cpu_of, end_tracer, free_port, start_tracer  # noqa: E402
+
+CPU, RATE = "s of CPU", "requests a second"
+QUERIES = 150_000
 
 PYTHON = """
 import json, sys, time
@@ -78,7 +83,7 @@ def traced(way, dvm, pid, module, scripts):
 
 
 def run_alone(argv, ready, go, result, module, scripts, way, dvm, **environment):
-    """Seconds of a program that says when it is ready, works, and waits for the end of its input."""
+    """The CPU time of a program that says when it is ready, works, and waits for the end of its input."""
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}) as program:
         program.stdin.write(ready)
         program.stdin.flush()
@@ -94,7 +99,7 @@ def run_alone(argv, ready, go, result, module, scripts, way, dvm, **environment)
                     break
             time.sleep(0.1)
         program.kill()
-    return sum(float(seconds) for seconds in re.findall(result, "".join(out)))
+    return {CPU: sum(float(seconds) for seconds in re.findall(result, "".join(out)))}
 
 
 def run_python(way, dvm, **environment):
@@ -110,25 +115,131 @@ def run_sqlite(way, dvm):
                      latency("libsqlite3*", "sqlite3_step"), way, dvm)
 
 
-def run_nginx(way, dvm):
-    """Requests a second."""
+def requests(port, count):
+    """Their rate. Connections are kept: opening one takes the kernel longer than nginx needs for a request."""
+    command = ["ab", "-q", "-k", "-n", str(count), "-c", "20", f"http://127.0.0.1:{port}/"]
+    return float(re.search(r"Requests per second: +([\d.]+)", subprocess.run(command, capture_output=True, text=True, check=True).stdout)[1])
+
+
+@contextlib.contextmanager
+def nginx():
     with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder:
         port = free_port()
         with open(f"{folder}/conf", "w") as conf:
             conf.write(NGINX.format(folder=folder, port=port))
-        server = subprocess.Popen(["nginx", "-c", f"{folder}/conf", "-e", f"{folder}/errors"], stderr=subprocess.DEVNULL)
-        try:
-            time.sleep(0.3)
-            with traced(way, dvm, server.pid, "libc.so", latency("libc", "recv")):
-                out = subprocess.run(["ab", "-q", "-n", "20000", "-c", "20", f"http://127.0.0.1:{port}/"], capture_output=True, text=True).stdout
-        finally:
+        with subprocess.Popen(["nginx", "-c", f"{folder}/conf", "-e", f"{folder}/errors"], stderr=subprocess.DEVNULL) as server:
+            wait_until(lambda: subprocess.run(["ab", "-q", "-n", "1", f"http://127.0.0.1:{port}/"], capture_output=True).returncode == 0)
+            requests(port, 20_000)
+
+            def run(way, dvm):
+                with traced(way, dvm, server.pid, "libc.so", latency("libc", "recv")):
+                    before = cpu_of(server.pid)
+                    rate = requests(port, 200_000)
+                    return {CPU: cpu_of(server.pid) - before, RATE: rate}
+
+            yield run
             server.terminate()
-            server.wait()
-    return float(re.search(r"Requests per second: +([\d.]+)", out)[1])
 
 
-PROGRAMS = {"python3": run_python, "python3-malloc": run_allocating, "sqlite3": run_sqlite, "nginx": run_nginx}
-NEEDED = {"nginx": ("nginx", "ab"), "python3-malloc": ("python3",)}
+def wait_until(is_true):
+    for _ in range(300):
+        if is_true():
+            return
+        time.sleep(0.1)
+    sys.exit("a server does not start")
+
+
+class Postgres:
+    """A server with the tables of pgbench. It refuses to run as root."""
+
+    def __init__(self, folder):
+        self.folder, self.options = folder, {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+        if self.options:
+            shutil.chown(folder, "nobody", "nogroup")
+        self.programs = max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+        self.call("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "bench", "--no-sync")
+        self.server = self.start("postgres", "-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses=", "-c", "autovacuum=off")
+
+    def start(self, program, *arguments, **options):
+        return subprocess.Popen([f"{self.programs}/{program}", *arguments], cwd=self.folder, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                text=True, **self.options, **options)
+
+    def call(self, program, *arguments):
+        with self.start(program, *arguments) as process:
+            return process.communicate()[0]
+
+    def client(self, program, *arguments):
+        return program, "-h", self.folder, "-U", "bench", *arguments, "postgres"
+
+    def ask(self, query):
+        return self.call(*self.client("psql", "-Atc", query))
+
+    def cpu_of_ended(self):
+        """Seconds of the processes that have served clients."""
+        with open(f"/proc/{self.server.pid}/stat") as stat:
+            return sum(map(int, stat.read().rsplit(")")[-1].split()[13:15])) / os.sysconf("SC_CLK_TCK")
+
+    @contextlib.contextmanager
+    def locked(self):
+        """A client holds the table, so that pgbench waits before its first transaction."""
+        with self.start(*self.client("psql", "-q"), stdin=subprocess.PIPE) as holder:
+            holder.stdin.write("begin; lock table pgbench_accounts;\\echo held\n")
+            holder.stdin.flush()
+            assert holder.stdout.readline() == "held\n"
+            yield
+            holder.stdin.close()
+
+    def run(self, way, dvm):
+        waiting = "select pid from pg_stat_activity where application_name = 'pgbench' and wait_event_type = 'Lock'"
+        with contextlib.ExitStack() as stack:
+            lock = stack.enter_context(contextlib.ExitStack())
+            lock.enter_context(self.locked())
+            before = self.cpu_of_ended()
+            load = stack.enter_context(self.start(*self.client("pgbench", "-n", "-S", "-M", "prepared", "-t", str(QUERIES))))
+            wait_until(lambda: self.ask(waiting))
+            pid = int(self.ask(waiting))
+            with traced(way, dvm, pid, "postgres", latency("postgres", "PortalRun")):
+                begin = time.monotonic()
+                lock.close()
+                load.wait()
+                seconds = time.monotonic() - begin
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+        return {CPU: self.cpu_of_ended() - before, RATE: QUERIES / seconds}
+
+
+@contextlib.contextmanager
+def postgres():
+    with tempfile.TemporaryDirectory(prefix="dvm-bench-") as folder:
+        server = Postgres(folder)
+        with server.server:
+            wait_until(lambda: server.ask("select 1"))
+            server.call(*server.client("pgbench", "-i", "-q"))
+            yield server.run
+            server.server.terminate()
+
+
+PROGRAMS = {
+    "python3": lambda: contextlib.nullcontext(run_python),
+    "python3-malloc": lambda: contextlib.nullcontext(run_allocating),
+    "sqlite3": lambda: contextlib.nullcontext(run_sqlite),
+    "nginx": nginx,
+    "postgres": postgres,
+}
+NEEDED = {"nginx": ("nginx", "ab"), "python3-malloc": ("python3",), "postgres": ("pgbench",)}
+
+
+def measure(name, ways, dvm, rounds):
+    figures = {way: [] for way in ways}
+    with PROGRAMS[name]() as run:
+        for _ in range(rounds):
+            for way in ways:
+                figures[way].append(run(way, dvm))
+    for unit in figures["untraced"][0]:
+        plain = [one[unit] for one in figures["untraced"]]
+        print(f"{name}: untraced {spread(plain, 2)} {unit}", flush=True)
+        for way in ways[1:]:
+            ratios = [one[unit] / base for one, base in zip(figures[way], plain)]
+            print(f"{name}: {way} {spread(ratios, 3)} times the {unit} of the untraced run", flush=True)
 
 
 def main():
@@ -140,15 +251,7 @@ def main():
         if missing := [one for one in NEEDED.get(name, (name,)) if not shutil.which(one)]:
             print(f"{name}: not installed: {', '.join(missing)}")
             continue
-        figures = {way: [] for way in ways}
-        for _ in range(rounds):
-            for way in ways:
-                figures[way].append(PROGRAMS[name](way, dvm))
-        unit = "requests a second" if name == "nginx" else "s of CPU"
-        print(f"{name}: untraced {spread(figures['untraced'], 2)} {unit}", flush=True)
-        for way in ways[1:]:
-            ratios = [value / plain for value, plain in zip(figures[way], figures["untraced"])]
-            print(f"{name}: {way} {spread(ratios, 3)} times the untraced run", flush=True)
+        measure(name, ways, dvm, rounds)
 
 
 if __name__ == "__main__":
