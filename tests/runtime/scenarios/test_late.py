@@ -102,8 +102,12 @@ class Late(dvmtest.PrivilegedTest):
         self.assertEqual((result.stdout.split(), result.stderr), (["3", "3", "6"], ""))
 
     def test_a_process_that_has_waited_in_vain_is_told_of(self):
+        """The process opens the library while dvm waits for the command. On a busy machine dvm may see the firing after that."""
         script = 'pid$target:a.out:open_and_call:entry /!n++/ { system("sleep 5"); } pid$target:liblate*:late_function:entry { @ = count(); }'
-        result = dvm("run", "-q", "-Z", "-w", "-x", "switchrate=1ms", "-n", script, "-c", late(LIBRARY, "1", "20"))
+        for _ in range(10):
+            result = dvm("run", "-q", "-Z", "-w", "-x", "switchrate=1ms", "-n", script, "-c", late(LIBRARY, "1", "20"))
+            if result.stderr:
+                break
         self.assertRegex(result.stderr, r"^dvm: dvm was too slow: \d+ times?, a process has continued after waiting two seconds for probes of files that it had mapped; firings may be missing\n$")
 
     def test_opening_and_closing_harms_nobody(self):
