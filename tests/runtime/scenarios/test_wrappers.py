@@ -197,7 +197,7 @@ class Wrappers(unittest.TestCase):
         return target, tracer
 
     def test_a_tracer_that_is_killed_leaves_the_program_running(self):
-        for turn in range(10):
+        def kill_at(turn):
             target, tracer = self.trace_lines("pid$target:renewed:func:entry { @ = count(); }", "./renewed", "lines", "12")
             for line in range(12):
                 target.stdin.write("\n")
@@ -206,7 +206,9 @@ class Wrappers(unittest.TestCase):
                     tracer.communicate()
                 self.assertEqual(target.stdout.readline(), "0\n")
             target.communicate(timeout=60)
-            self.assertEqual(target.returncode, 0)
+            return target.returncode
+
+        self.assertEqual(dvmtest.together(kill_at, range(10)), [0] * 10)
 
     def test_a_tracer_that_is_stopped_holds_the_program_for_some_seconds_only(self):
         """Most of this time goes into placing its many probes."""
