@@ -220,7 +220,10 @@ def swapped(g, depth):
 
 def position(g, depth):
     of, what, name = text(g, min(depth, 2)), literal(g), g.rng.choice(["index", "rindex"])
-    return Expression(f"{name}({of.d}, {what.d})", f"(int64_t)d_{name}({of.c}, {what.c})", "int")
+    start = g.rng.choice([None, g.rng.randrange(-3, 9)])
+    at, everywhere = f", {start}", ", 0" if name == "index" else ", 1 << 30"
+    return Expression(f"{name}({of.d}, {what.d}{'' if start is None else at})",
+                      f"(int64_t)d_{name}({of.c}, {what.c}{everywhere if start is None else at})", "int")
 
 
 def ordered(g, depth):
@@ -269,6 +272,23 @@ def tested(g):
     """All 64 bits of it, as a condition."""
     value = g.any(g.rng.randrange(1, DEEPEST))
     return f'printf("%s\\n", {value.d} ? "yes" : "no");', f'printf("%s\\n", ({value.c}) ? "yes" : "no");'
+
+
+def formatted(g):
+    """With flags, a width and a precision."""
+    value = g.any(g.rng.randrange(1, 3))
+    conversion = g.rng.choice("ouxX" if value.type in UNSIGNED else "diouxX")
+    flags = "".join(g.rng.sample("-+ 0#", g.rng.randrange(4)))
+    form = f'%{flags}{g.rng.choice(["", g.rng.randrange(1, 25)])}{g.rng.choice(["", "", f".{g.rng.randrange(1, 22)}"])}'
+    c = f"(long)({value.type})" if conversion in "di" else f"(unsigned long)(uint{8 * SIZES[value.type]}_t)"
+    return f'printf("{form}{conversion}|\\n", {value.d});', f'printf("{form}l{conversion}|\\n", {c}({value.c}));'
+
+
+def based(g):
+    """Written to a base, and read back."""
+    value, base = g.any(g.rng.randrange(1, 3)), g.rng.randrange(2, 37)
+    return (f'printf("%s %d\\n", lltostr({value.d}, {base}), strtoll(lltostr(({value.d}) & 0xffffff, {base}), {base}));',
+            f'printf("%s %ld\\n", d_based({value.c}, {base}), ({value.c}) & 0xffffff);')
 
 
 def keyed(g):
@@ -338,7 +358,7 @@ def copied(g):
 
 
 # With the frequency of each.
-STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, keyed: 1, worded: 1, pointed: 1, copied: 1}
+STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, formatted: 1, based: 1, keyed: 1, worded: 1, pointed: 1, copied: 1}
 
 
 def statement(g):
@@ -359,6 +379,15 @@ STRINGS = """
 static const char *d_keep(const char *s, long n) { char *t = calloc(1, n + 1); return memcpy(t, s, n); }
 static const char *d_join(const char *a, const char *b) { char *t = malloc(strlen(a) + strlen(b) + 1); return strcat(strcpy(t, a), b); }
 static const char *d_number(long n) { char t[32]; sprintf(t, "%ld", n); return d_keep(t, strlen(t)); }
+static const char *d_based(long n, int base) {
+  char t[80] = "", *at = t + 79;
+  unsigned long rest = base == 10 && n < 0 ? -n : n;
+  do *--at = "0123456789abcdefghijklmnopqrstuvwxyz"[rest % base]; while (rest /= base);
+  if (base == 16) *--at = 'x';
+  if (base == 16 || (base == 8 && n != 0)) *--at = '0';
+  if (base == 10 && n < 0) *--at = '-';
+  return d_keep(at, strlen(at));
+}
 static const char *d_part(const char *s, long first, long most) {
   long n = strlen(s);
   if (first < 0) { first += n; if (first < 0 && first + most > 0) { most += first; first = 0; } }
@@ -370,9 +399,16 @@ static const char *d_dirname(const char *s) { return dirname(strdup(s)); }
 static const char *d_toupper(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = toupper(*c); return t; }
 static const char *d_tolower(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = tolower(*c); return t; }
 static const char *d_found(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at : "none"; }
-static long d_index(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at - s : -1; }
-static long d_rindex(const char *s, const char *t) {
-  for (long at = (long)strlen(s) - (long)strlen(t); at >= 0; at--) if (strncmp(s + at, t, strlen(t)) == 0) return at;
+static long d_index(const char *s, const char *t, long from) {
+  long n = strlen(s);
+  if (from >= n) return *t ? -1 : n;
+  const char *at = strstr(s + (from < 0 ? 0 : from), t);
+  return at ? at - s : -1;
+}
+static long d_rindex(const char *s, const char *t, long from) {
+  long last = (long)strlen(s) - (long)strlen(t);
+  if (from < 0) return *t ? -1 : 0;
+  for (long at = from < last ? from : last; at >= 0; at--) if (strncmp(s + at, t, strlen(t)) == 0) return at;
   return -1;
 }
 """
