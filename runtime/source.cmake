@@ -15,6 +15,7 @@ dvm_library(code COLD
   code/entry_place.cpp
   code/exits.cpp
   code/flags_use.cpp
+  code/jump_tables.cpp
   code/frame_index.cpp
   code/function_code.cpp
   code/mapped_file.cpp

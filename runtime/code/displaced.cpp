@@ -19,9 +19,10 @@ std::string_view harm_of(const MachineInstruction& one) {
 bool ends_flow(const MachineInstruction& one) { return one.flow == Flow::jump || one.flow == Flow::return_; }
 
 bool is_entered(const FunctionCode& decoded, uint32_t begin, uint32_t end) {
-  return std::any_of(decoded.instructions.begin(), decoded.instructions.end(), [&](const MachineInstruction& one) {
-    return one.target && *one.target > int64_t{begin} && *one.target < int64_t{end};
-  });
+  const auto is_inside = [&](int64_t target) { return target > int64_t{begin} && target < int64_t{end}; };
+  return std::ranges::any_of(decoded.table_targets, is_inside) ||
+         std::ranges::any_of(decoded.instructions,
+                             [&](const MachineInstruction& one) { return one.target && is_inside(*one.target); });
 }
 
 JumpWindow refused(std::string_view why) { return {.refusal = why}; }
@@ -114,7 +115,7 @@ JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t
   if (window.length < kJumpBytes || offset + window.length > function.size())
     return refused("the function has fewer than five bytes");
   if (is_entered(decoded, offset, offset + window.length)) return refused("a branch leads into its first five bytes");
-  if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead into its first five bytes");
+  if (decoded.may_jump_anywhere()) return refused("an indirect jump of the function may lead into its first five bytes");
   window.copied = window.length;
   return window;
 }
@@ -137,7 +138,7 @@ uint32_t count_padding(CodeBytes code) {
 
 JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit, uint32_t bytes) {
   if (!decoded.is_complete) return refused("not all bytes of its function are known to be instructions");
-  if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead to the instruction that leaves it");
+  if (decoded.may_jump_anywhere()) return refused("an indirect jump of the function may lead to the instruction that leaves it");
   const MachineInstruction* last = decoded.at(exit);
   const bool is_known = last != nullptr && (last->flow == Flow::return_ || (last->flow == Flow::jump && last->target));
   if (!is_known) return refused("it leaves by a jump to another function");

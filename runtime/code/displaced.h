@@ -9,7 +9,7 @@
 //
 // A window is the sequence of instructions that are displaced. It can be replaced if
 // - control enters it only at its first instruction: no branch leads to a later one, neither from the function nor from elsewhere
-//   (ModuleCode::find_entered);
+//   (ModuleCode::find_entered), and no jump by a table of the function (jump_tables.h);
 // - no instruction in it is a call or enters the kernel, because the thread would return to the overwritten code;
 // - every instruction works the same in its copy: branches and instructions with relative addresses are rewritten.
 //

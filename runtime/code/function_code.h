@@ -68,9 +68,13 @@ struct FunctionCode {
   std::vector<MachineInstruction> instructions;
   bool is_complete = false;  // all bytes are instructions, and each branch inside leads to the beginning of one
 
+  std::vector<int64_t> table_targets{};  // offsets that jumps by tables may lead to; see jump_tables.h
+  bool knows_tables = false;             // they lead nowhere else
+
   // The instruction that begins at the offset, or null.
   const MachineInstruction* at(uint64_t offset) const;
   bool has_table_jump() const;
+  bool may_jump_anywhere() const { return has_table_jump() && !knows_tables; }
   // True if some instruction jumps to a place after the first instruction, up to and including `last`.
   bool is_entered_up_to(uint32_t last) const;
   bool has_call() const;
