@@ -2,7 +2,6 @@
 
 #include "runtime/code/module_code.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -34,8 +33,23 @@ bool covers(const ModuleCode::Window& window, uint64_t target) {
   return target > window.function.offset && target <= window.last;
 }
 
+// The windows are sorted.
+ModuleCode::Window* window_at(std::vector<ModuleCode::Window>& windows, uint64_t target) {
+  const auto begins_after = [](uint64_t at, const ModuleCode::Window& window) { return at <= window.function.offset; };
+  const auto after = std::upper_bound(windows.begin(), windows.end(), target, begins_after);
+  return after != windows.begin() && covers(*std::prev(after), target) ? &*std::prev(after) : nullptr;
+}
+
 bool is_of(const FunctionExtent& function, uint64_t offset) {
   return offset >= function.offset && offset - function.offset < function.size;
+}
+
+// lea x(%rip), %r
+bool takes_address(const unsigned char* at) { return at[1] == 0x8d && (at[0] & 0xfb) == 0x48 && (at[2] & 0xc7) == 0x05; }
+
+// jmp *x(,%r,8), or mov x(,%r,8), %r; seven bytes without a prefix
+bool is_indexed(const unsigned char* at) {
+  return (at[0] == 0xff || at[0] == 0x8b) && (at[1] & 0xc7) == 0x04 && (at[2] & 0xc7) == 0xc5;
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ void ModuleCode::find_segments() {
   Elf64_Ehdr header;
   if (file_.size() < sizeof header) return;
   std::memcpy(&header, file_.data(), sizeof header);
+  is_fixed_ = header.e_type == ET_EXEC;
   uint64_t notes = file_.size();  // bytes of them that are read, however often segments overlap
   for (unsigned i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
@@ -66,10 +81,17 @@ void ModuleCode::find_segments() {
       is_go_ = has_go_note(segment.p_offset, size);
       notes -= size;
     }
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset >= file_.size()) continue;
-    segments_.push_back(
-        {segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset), segment.p_vaddr});
+    if (segment.p_type == PT_LOAD && segment.p_offset < file_.size()) add_segment(segment);
   }
+}
+
+void ModuleCode::add_segment(const Elf64_Phdr& segment) {
+  constexpr size_t kMostSegments = 64;  // programs have three
+  const uint64_t size = std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset);
+  if ((segment.p_flags & PF_X) != 0)
+    segments_.push_back({segment.p_offset, size, segment.p_vaddr});
+  else if ((segment.p_flags & PF_W) == 0 && constants_.size() < kMostSegments)
+    constants_.push_back({segment.p_offset, size, segment.p_vaddr});
 }
 
 // Looks for Go's build id. If C's linker made the file, other notes lie before it.
@@ -97,6 +119,31 @@ CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
   return {};
 }
 
+CodeBytes ModuleCode::constants(uint64_t address) const {
+  for (const Segment& segment : constants_)
+    if (address >= segment.address && address - segment.address < segment.size)
+      return file_.subspan(segment.offset, segment.size).subspan(address - segment.address);
+  return {};
+}
+
+std::optional<uint64_t> ModuleCode::offset_of_code(uint64_t address) const {
+  for (const Segment& one : segments_)
+    if (address >= one.address && address - one.address < one.size) return address - one.address + one.offset;
+  return std::nullopt;
+}
+
+FunctionCode ModuleCode::decode(const FunctionExtent& function) const {
+  const CodeBytes code = bytes(function.offset, function.size);
+  FunctionCode decoded = decode_function(code);
+  const auto own = std::ranges::find_if(
+      segments_, [&](const Segment& one) { return function.offset >= one.offset && function.offset - one.offset < one.size; });
+  if (own == segments_.end()) return decoded;
+  read_jump_tables(code, decoded,
+                   {function.offset - own->offset + own->address, [&](uint64_t address) { return constants(address); },
+                    [&](uint64_t address) { return offset_of_code(address).has_value(); }, is_fixed_});
+  return decoded;
+}
+
 bool ModuleCode::has_call(uint64_t offset, uint64_t size, uint64_t to) const {
   constexpr unsigned char kCall = 0xe8;
   constexpr size_t kLength = 5;
@@ -113,20 +160,18 @@ void ModuleCode::find_entered(std::vector<Window>& windows) const {
     look_far(segment, windows);
     for (Window& window : windows) look_near(segment, window);
   }
+  look_by_tables(windows);
 }
 
 void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) const {
   constexpr uint64_t kLongest = 6;
   if (windows.empty() || segment.size < kLongest) return;
-  const auto begins_after = [](uint64_t target, const Window& window) { return target <= window.function.offset; };
   for (uint64_t at = segment.offset; at <= segment.offset + segment.size - kLongest; at++) {
     const unsigned length = far_jump(file_.data() + at);
     if (length == 0) continue;
     const uint64_t target = far_target(file_.data() + at, at, length);
-    const auto after = std::upper_bound(windows.begin(), windows.end(), target, begins_after);
-    if (after == windows.begin()) continue;
-    Window& window = *std::prev(after);
-    if (covers(window, target) && !is_of(window.function, at)) window.is_entered = true;
+    Window* window = window_at(windows, target);
+    if (window != nullptr && !is_of(window->function, at)) window->is_entered = true;
   }
 }
 
@@ -141,6 +186,42 @@ void ModuleCode::look_near(const Segment& segment, Window& window) const {
     if (!covers(window, at + 2 + static_cast<uint64_t>(static_cast<int64_t>(by)))) continue;
     if (!is_inside_instruction(segment, at)) window.is_entered = true;
   }
+}
+
+// All that code may take for a table. Strings are among it.
+std::vector<JumpTable> ModuleCode::all_tables() const {
+  constexpr uint64_t kLongest = 7;
+  std::vector<JumpTable> tables;
+  for (const Segment& segment : segments_) {
+    for (uint64_t at = 0; at + kLongest <= segment.size; at++) {
+      const unsigned char* code = file_.data() + segment.offset + at;
+      if (takes_address(code))
+        tables.push_back({far_target(code, segment.address + at, kLongest)});
+      else if (is_fixed_ && is_indexed(code))
+        tables.push_back({far_target(code, 0, kLongest) - kLongest, true});
+    }
+  }
+  std::ranges::sort(tables, {}, &JumpTable::address);
+  const auto same = std::ranges::unique(tables);
+  tables.erase(same.begin(), same.end());
+  return tables;
+}
+
+void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
+  constexpr size_t kMost = size_t{1} << 24;
+  if (windows.empty()) return;
+  size_t read = 0;
+  for (const JumpTable& table : all_tables()) {
+    const CodeBytes memory = constants(table.address);
+    const size_t count = table.count(memory);
+    for (size_t i = 0; i < count && read <= kMost; i++, read++) {
+      const auto target = offset_of_code(table.target(memory, i));
+      if (!target) break;
+      if (Window* window = window_at(windows, *target)) window->is_entered = true;
+    }
+  }
+  if (read <= kMost) return;
+  for (Window& window : windows) window.is_entered = true;
 }
 
 // By the instructions from the beginning of the function around it, if that is known and all of it is code.

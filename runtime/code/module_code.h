@@ -2,15 +2,19 @@
 // The code of a file: the bytes of its functions, and jumps into the middle of a function from outside. Hand-written functions
 // share tails: the mempcpy() of glibc jumps behind the first instruction of its memmove().
 
+#include <elf.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dvm/common/result.h"
 #include "runtime/code/function_code.h"
+#include "runtime/code/jump_tables.h"
 #include "runtime/code/mapped_file.h"
 
 namespace dvm::runtime {
@@ -34,6 +38,8 @@ class ModuleCode {
   bool is_go() const { return is_go_; }
   // The bytes from `offset` on that lie in one segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
+  // Its instructions, and where its jump tables lead to.
+  FunctionCode decode(const FunctionExtent& function) const;
 
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
@@ -45,7 +51,8 @@ class ModuleCode {
     bool is_entered = false;
   };
   // Sets is_entered. Decodes at every byte that is not known to be inside of an instruction, so it may find jumps that do not
-  // exist, but misses none. Sorts the windows.
+  // exist, but misses none. The same holds for jump tables: the part of a function that was moved away may have one that leads
+  // back. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
 
  private:
@@ -54,6 +61,11 @@ class ModuleCode {
   };
   explicit ModuleCode(MappedFile mapped) : mapped_(std::move(mapped)), file_(mapped_.bytes()) {}
   void find_segments();
+  void add_segment(const Elf64_Phdr& segment);
+  CodeBytes constants(uint64_t address) const;
+  std::optional<uint64_t> offset_of_code(uint64_t address) const;
+  std::vector<JumpTable> all_tables() const;
+  void look_by_tables(std::vector<Window>& windows) const;
   bool has_go_note(uint64_t offset, uint64_t size) const;
   void look_far(const Segment& segment, std::vector<Window>& windows) const;
   void look_near(const Segment& segment, Window& window) const;
@@ -61,7 +73,9 @@ class ModuleCode {
 
   MappedFile mapped_;
   CodeBytes file_;
-  std::vector<Segment> segments_;  // with code
+  std::vector<Segment> segments_;   // with code
+  std::vector<Segment> constants_;  // neither code nor writable
+  bool is_fixed_ = false;           // addresses of the file are those in the process
   bool is_go_ = false;
 };
 

@@ -28,6 +28,14 @@ asm(".pushsection .text\n.skip 256, 0xcc\n"
     ".cfi_endproc\n.size mct_constant, . - mct_constant\n.skip 256, 0xcc\n"
     ".popsection");
 
+// A part that was moved away jumps back by a table.
+asm(".pushsection .text\n.skip 256, 0xcc\n"
+    ".type mct_tabled, @function\nmct_tabled: mov %rdi, %rax\n4: cmp $1, %rdx\n je 5f\n 5: ret\n.size mct_tabled, . - "
+    "mct_tabled\n"
+    ".type mct_part, @function\nmct_part: lea mct_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n"
+    "6: ret\n.size mct_part, . - mct_part\n.skip 256, 0xcc\n.popsection\n"
+    ".pushsection .rodata\n.balign 4\nmct_table: .long 6b - mct_table, 4b - mct_table\n.popsection");
+
 extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
 
 namespace dvm::runtime {
@@ -66,6 +74,8 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
   EXPECT_EQ(chosen("mct_near_shared").moved, 0U);
   EXPECT_EQ(chosen("mct_alone").moved, 7U);
 }
+
+TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) { EXPECT_EQ(chosen("mct_tabled").moved, 0U); }
 
 // In the constant stand the bytes of a jump there.
 TEST_F(ModuleCodeTest, SeesNoJumpsInsideOfInstructions) { EXPECT_EQ(chosen("mct_unshared").moved, 7U); }
