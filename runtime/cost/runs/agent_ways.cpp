@@ -53,7 +53,7 @@ class Windows {
     if (code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
     if (site->is_return) return tails_.find(site->path, *code, {site->offset, site->size, site->alone}).refusal;
     const CodeBytes bytes = code->bytes(site->offset, site->size);
-    return find_window(bytes, decode_function(bytes), 0).refusal;
+    return find_window(bytes, code->decode({site->offset, site->size, site->alone}), 0).refusal;
   }
 
  private:

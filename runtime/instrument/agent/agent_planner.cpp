@@ -127,7 +127,7 @@ std::string_view AgentPlanner::locate(Candidate& candidate) {
 const FunctionCode& AgentPlanner::decode(const Candidate& candidate) {
   const FunctionExtent& function = candidate.function;
   const auto [decoded, is_new] = decoded_.try_emplace({candidate.code, function.offset});
-  if (is_new) decoded->second = decode_function(candidate.code->bytes(function.offset, function.size));
+  if (is_new) decoded->second = candidate.code->decode(function);
   return decoded->second;
 }
 
