@@ -33,16 +33,31 @@ bool covers(const ModuleCode::Window& window, uint64_t target) {
   return target > window.function.offset && target <= window.last;
 }
 
-// The windows are sorted.
-ModuleCode::Window* window_at(std::vector<ModuleCode::Window>& windows, uint64_t target) {
-  const auto begins_after = [](uint64_t at, const ModuleCode::Window& window) { return at <= window.function.offset; };
-  const auto after = std::upper_bound(windows.begin(), windows.end(), target, begins_after);
-  return after != windows.begin() && covers(*std::prev(after), target) ? &*std::prev(after) : nullptr;
-}
-
 bool is_of(const FunctionExtent& function, uint64_t offset) {
   return offset >= function.offset && offset - function.offset < function.size;
 }
+
+// Windows may overlap.
+class SortedWindows {
+ public:
+  explicit SortedWindows(std::vector<ModuleCode::Window>& windows) : windows_(windows) {
+    std::ranges::sort(windows, {}, begin_of);
+    for (const ModuleCode::Window& one : windows) longest_ = std::max(longest_, one.last - one.function.offset);
+  }
+  // By a jump at `from`, if that is known.
+  void enter(uint64_t target, std::optional<uint64_t> from = {}) {
+    const uint64_t first = target - std::min(target, longest_);
+    for (auto one = std::ranges::lower_bound(windows_, first, {}, begin_of); one != windows_.end() && begin_of(*one) < target;
+         one++)
+      if (covers(*one, target) && (!from || !is_of(one->function, *from))) one->is_entered = true;
+  }
+
+ private:
+  static uint64_t begin_of(const ModuleCode::Window& window) { return window.function.offset; }
+
+  std::vector<ModuleCode::Window>& windows_;
+  uint64_t longest_ = 0;
+};
 
 // lea x(%rip), %r
 bool takes_address(const unsigned char* at) { return at[1] == 0x8d && (at[0] & 0xfb) == 0x48 && (at[2] & 0xc7) == 0x05; }
@@ -154,8 +169,6 @@ bool ModuleCode::has_call(uint64_t offset, uint64_t size, uint64_t to) const {
 }
 
 void ModuleCode::find_entered(std::vector<Window>& windows) const {
-  std::sort(windows.begin(), windows.end(),
-            [](const Window& a, const Window& b) { return a.function.offset < b.function.offset; });
   for (const Segment& segment : segments_) {
     look_far(segment, windows);
     for (Window& window : windows) look_near(segment, window);
@@ -166,12 +179,10 @@ void ModuleCode::find_entered(std::vector<Window>& windows) const {
 void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) const {
   constexpr uint64_t kLongest = 6;
   if (windows.empty() || segment.size < kLongest) return;
+  SortedWindows sorted(windows);
   for (uint64_t at = segment.offset; at <= segment.offset + segment.size - kLongest; at++) {
     const unsigned length = far_jump(file_.data() + at);
-    if (length == 0) continue;
-    const uint64_t target = far_target(file_.data() + at, at, length);
-    Window* window = window_at(windows, target);
-    if (window != nullptr && !is_of(window->function, at)) window->is_entered = true;
+    if (length != 0) sorted.enter(far_target(file_.data() + at, at, length), at);
   }
 }
 
@@ -211,13 +222,14 @@ void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
   constexpr size_t kMost = size_t{1} << 24;
   if (windows.empty()) return;
   size_t read = 0;
+  SortedWindows sorted(windows);
   for (const JumpTable& table : all_tables()) {
     const CodeBytes memory = constants(table.address);
     const size_t count = table.count(memory);
     for (size_t i = 0; i < count && read <= kMost; i++, read++) {
       const auto target = offset_of_code(table.target(memory, i));
       if (!target) break;
-      if (Window* window = window_at(windows, *target)) window->is_entered = true;
+      sorted.enter(*target);
     }
   }
   if (read <= kMost) return;

@@ -77,6 +77,16 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
 
 TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) { EXPECT_EQ(chosen("mct_tabled").moved, 0U); }
 
+TEST_F(ModuleCodeTest, SeesJumpsIntoWindowsThatOverlap) {
+  const uint64_t begin = function("mct_shared").offset, size = function("mct_shared").size;
+  std::vector<ModuleCode::Window> windows = {
+      {{begin, size}, begin + 6}, {{begin + 2, size - 2}, begin + 8}, {{begin + 7, 1}, begin + 8}};
+  code_->find_entered(windows);
+  EXPECT_TRUE(windows[0].is_entered);
+  EXPECT_TRUE(windows[1].is_entered);
+  EXPECT_FALSE(windows[2].is_entered);
+}
+
 // In the constant stand the bytes of a jump there.
 TEST_F(ModuleCodeTest, SeesNoJumpsInsideOfInstructions) { EXPECT_EQ(chosen("mct_unshared").moved, 7U); }
 
