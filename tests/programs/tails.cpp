@@ -54,7 +54,8 @@ asm(".text\n"                                                                   
              " nopl 64(%rax,%rax,1)\n test %rdi, %rdi\n .byte 0x0f, 0x85\n .long rest_of_recurs - . - 4\n mov $0, %eax\n ret")  //
     FUNCTION(throws_by_jump, " lea 1(%rdi), %rdi\n nop\n .byte 0xe9\n .long thrower - . - 4")                                   //
     FUNCTION(leaps_by_jump, " lea 1(%rdi), %rdi\n nop\n .byte 0xe9\n .long leaper - . - 4")                                     //
-    FUNCTION(elsewhere, " nopl 64(%rax,%rax,1)\n test %rdi, %rdi\n je 1f\n jmp labs@PLT\n 1: mov $-1, %rax\n ret"));
+    FUNCTION(elsewhere,
+             " nopl 64(%rax,%rax,1)\n test %rdi, %rdi\n .byte 0x74, 1f - . - 1\n jmp labs@PLT\n 1: mov $-1, %rax\n ret"));
 
 namespace {
 
