@@ -2,6 +2,8 @@
 
 import re
 
+from scripts import providers_of
+
 # Providers whose probes lie in a kernel, or whose arguments only the program that has them describes.
 KERNEL_PROVIDERS = {"fbt", "sdt", "mib", "ip", "tcp", "udp", "sctp", "iscsi", "nfsv3", "nfsv4", "smb", "fc", "srp", "xpv", "lockstat", "vfs",
                     "cpc", "fpuinfo", "fsinfo", "vtrace", "mach_trap", "ioport", "nfsclient", "zfs", "hyprlofs", "cifs", "priv", "objc"}
@@ -10,7 +12,7 @@ NOT_HERE = KERNEL_PROVIDERS | FOREIGN_SERVERS
 
 # The first message about a script, and what it proves if the group is what the second column says.
 PROOFS = (
-    (re.compile(r"variable (curthread) is not available"), "the kernel's thread"),
+    (re.compile(r"define conversion for member: (t_lwp)"), "the kernel's thread"),
     (re.compile(r"failed to resolve (`\w+): (?:Unknown symbol name|there is no traced program)"), "a variable of the kernel"),
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
     (re.compile(r"dvm has no (\w+) provider, for "), NOT_HERE),
@@ -35,6 +37,11 @@ def needs(message):
         if found and (isinstance(what, str) or found[1] in what):
             return f"{found[1]}: {what if isinstance(what, str) else 'not a provider of programs'}"
     return None
+
+
+def names_kernel_probe(text):
+    """Whether the script names a probe that lies in a kernel; some of vminfo are here too."""
+    return not providers_of(text).isdisjoint(NOT_HERE | {"vminfo"})
 
 
 # A script that no dtrace compiles as it was published, and why.
