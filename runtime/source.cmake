@@ -35,6 +35,7 @@ dvm_library(process COLD
   process/open_files.cpp
   process/proc_files.cpp
   process/process.cpp
+  process/proc_state.cpp
   process/process_start.cpp
   process/reaped.cpp
   process/scheduling.cpp

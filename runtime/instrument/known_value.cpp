@@ -26,6 +26,12 @@ KnownValue of_descriptor(Opcode op, const KnownValue& a, const KnownValue& b) {
   if (op == Opcode::sll && a.is_word() && b.number == kUpperHalf) return becomes(KnownValue::Kind::shifted);
   if (op == Opcode::sra && a.kind == KnownValue::Kind::shifted && b.number == kUpperHalf)
     return becomes(KnownValue::Kind::narrow);
+  const bool is_scaled = a.kind == KnownValue::Kind::scaled;
+  if ((op == Opcode::mul && a.is_word() && b.number == kPerFile) || (op == Opcode::sll && a.is_word() && b.number == 3))
+    return becomes(KnownValue::Kind::scaled);
+  if (is_scaled && ((op == Opcode::udiv && b.number == kPerFile) || (op == Opcode::srl && b.number == 3)))
+    return becomes(KnownValue::Kind::word);
+  if (is_scaled && op == Opcode::add && b.number == 0) return a;
   if (op == Opcode::mul && a.kind == KnownValue::Kind::narrow && b.number == kPerFile) return becomes(KnownValue::Kind::file);
   if (op == Opcode::sll && a.kind == KnownValue::Kind::narrow && b.number == 3) return becomes(KnownValue::Kind::file);
   return op == Opcode::add && a.kind == KnownValue::Kind::file && b.number < kPerFile ? a : KnownValue{};
@@ -69,7 +75,8 @@ void join(KnownState& into, const KnownState& from) {
 KnownValue of_operation(Opcode op, const KnownValue& a, const KnownValue& b) {
   if (b.is_constant() && !a.is_constant())
     if (const KnownValue found = of_descriptor(op, a, b); found.kind != KnownValue::Kind::unknown) return found;
-  if (op == Opcode::add && b.kind == KnownValue::Kind::file) return of_operation(op, b, a);
+  if (op == Opcode::add && (b.kind == KnownValue::Kind::file || b.kind == KnownValue::Kind::scaled))
+    return of_operation(op, b, a);
   if (op == Opcode::add) return plus(a, b);
   if (op == Opcode::sub && b.is_constant()) return plus(a, KnownValue::constant(0 - b.number));
   const auto result = a.is_constant() && b.is_constant() ? dif::arithmetic(op, a.number, b.number) : std::nullopt;

@@ -22,6 +22,7 @@ struct KnownValue {
     word,      // `word` + `number`.
     copy,      // The address, in D memory, of a copy of the memory at `word` + `number`.
     limited,   // `word` or, on another path, `number`: a size with a limit.
+    scaled,    // 8 * (`word` + `number`), the address of a uf_entry_t.
     shifted,   // (`word` + `number`) << 32, an intermediate step of `narrow`.
     narrow,    // The lower 32 bits of `word` + `number`.
     other,     // An integer that another firing has stored in `variable`, plus a constant.

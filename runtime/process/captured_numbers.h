@@ -20,6 +20,8 @@ enum : unsigned {
   policy,
   nice,
   priority,
+  // of the CPU, and only from a uprobe:
+  running = 19,
 };
 }  // namespace process_number
 

@@ -60,6 +60,8 @@ class MockHost final : public Host {
     file = "text " + std::to_string(number);
     return number < 80 ? std::string_view(file) : std::string_view();
   }
+  int64_t proc_number(uint64_t number) noexcept override { return number < 80 ? 300 + static_cast<int64_t>(number) : kNoNumber; }
+  std::string_view proc_text(uint64_t number) noexcept override { return file_text(number); }
   int32_t chip_of(int32_t cpu) noexcept override { return cpu / 8; }
   int32_t node_of(int32_t cpu) noexcept override { return cpu / 16; }
 

@@ -8,6 +8,8 @@ namespace dvm::vm {
 
 namespace {
 
+constexpr uint64_t kPerProcess = 16;  // elements of dvm_proc_number[] and dvm_proc_text[]
+
 uint64_t extend(int64_t value) { return static_cast<uint64_t>(value); }
 
 uint64_t path(State& state, std::string_view known) { return scratch_string(state, known.empty() ? "<unknown>" : known); }
@@ -24,6 +26,17 @@ uint64_t var_file_number(State& state, uint64_t index) noexcept { return extend(
 uint64_t var_file_text(State& state, uint64_t index) noexcept {
   const std::string_view text = state.host->file_text(index);
   return scratch_string(state, text.empty() ? "<none>" : text);
+}
+
+uint64_t var_proc_number(State& state, uint64_t index) noexcept {
+  const int64_t number = state.host->proc_number(index);
+  if (number == Host::kNoNumber) state.set_fault(dif::Fault::badaddr, index / kPerProcess);
+  return extend(number);
+}
+uint64_t var_proc_text(State& state, uint64_t index) noexcept {
+  const std::string_view text = state.host->proc_text(index);
+  if (text.data() == nullptr) state.set_fault(dif::Fault::badaddr, index / kPerProcess);
+  return scratch_string(state, text);
 }
 
 uint64_t var_execname(State& state, uint64_t) noexcept {

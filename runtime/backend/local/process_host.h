@@ -14,6 +14,7 @@
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/open_files.h"
+#include "runtime/process/proc_state.h"
 #include "runtime/process/process_start.h"
 #include "runtime/process/scheduling.h"
 #include "runtime/process/target_memory.h"
@@ -123,6 +124,10 @@ class ProcessHost final : public vm::Host {
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
   int64_t file_number(uint64_t number) noexcept override { return files_.number(number); }
   std::string_view file_text(uint64_t number) noexcept override { return files_.text(number); }
+  int64_t proc_number(uint64_t index) noexcept override { return is_replay_ ? kNoNumber : runtime::proc_number(index); }
+  std::string_view proc_text(uint64_t index) noexcept override {
+    return is_replay_ ? std::string_view() : proc_texts_.find(index);
+  }
   int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
   int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
   uint32_t speculation() noexcept override { return speculations_->open(); }
@@ -177,6 +182,7 @@ class ProcessHost final : public vm::Host {
   RecordedReads recorded_;
   CpuTopology cpus_;
   OpenFiles files_;
+  ProcTexts proc_texts_;
   CapturedCommandLine command_;
   std::span<const vm::CapturedMemory> captured_;  // at the firing
   TargetSignals signals_;

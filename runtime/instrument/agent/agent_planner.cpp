@@ -46,12 +46,13 @@ bool mixes_with_breakpoints(const Probe& probe) { return probe.name == "entry" |
 // substitute: they follow no forks. What the kernel says of the process when the clause runs is better.
 std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
   using namespace process_number;
-  constexpr uint32_t kUnanswered = 1u << threads | 1u << nice | 1u << priority;  // by a system call of the thread alone
+  constexpr uint32_t kUnanswered =
+      1u << threads | 1u << nice | 1u << priority | 1u << running;  // by a system call of the thread alone
   if (needs.has_file()) return "only uprobes capture open files";
   if (!has_uprobes) return "";
   if (needs.directory) return "only uprobes capture the working directory";
   if (needs.ancestors) return "only uprobes capture ancestors of the process";
-  return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture the priority and the number of threads" : "";
+  return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture priorities and numbers of threads" : "";
 }
 
 constexpr uint32_t kUsersAndGroups =

@@ -42,6 +42,8 @@ class AskedHost final : public Host {
   std::string_view root_directory() noexcept override { return ask(std::string_view("/")); }
   int64_t file_number(uint64_t) noexcept override { return ask(5); }
   std::string_view file_text(uint64_t) noexcept override { return ask(std::string_view("text")); }
+  int64_t proc_number(uint64_t) noexcept override { return ask(6); }
+  std::string_view proc_text(uint64_t) noexcept override { return ask(std::string_view("name")); }
   int32_t chip_of(int32_t of) noexcept override { return of; }
   int32_t node_of(int32_t of) noexcept override { return of; }
 

@@ -105,6 +105,11 @@ class Host {
   // valid until the next call. Empty: there is no such file.
   virtual int64_t file_number(uint64_t) noexcept { return 0; }
   virtual std::string_view file_text(uint64_t) noexcept { return {}; }
+  // Elements of dvm_proc_number[] and dvm_proc_text[] (variables.def), which describe any process, and the system. A text is
+  // valid until the next call. kNoNumber, or a null text: there is no such process, or it has no such number.
+  static constexpr int64_t kNoNumber = INT64_MIN;
+  virtual int64_t proc_number(uint64_t) noexcept { return kNoNumber; }
+  virtual std::string_view proc_text(uint64_t) noexcept { return {}; }
   // The physical package and the NUMA node of a CPU. -1: unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }
   virtual int32_t node_of(int32_t) noexcept { return -1; }
