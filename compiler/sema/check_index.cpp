@@ -8,6 +8,7 @@
 #include "compiler/sema/check_args.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/check_name.h"
+#include "compiler/sema/check_target.h"
 #include "compiler/sema/compatible.h"
 #include "compiler/sema/convert.h"
 #include "dvm/dif/instruction.h"
@@ -148,6 +149,8 @@ ExprPtr check(ExprContext& c, Index& e) {
     return nullptr;
   }
   for (ExprPtr& argument : e.arguments) check(c, argument);
+  if (const auto* external = as<External>(e.base.get()))
+    if (ExprPtr of_kernel = kernel_variable(c, *external)) e.base = std::move(of_kernel);
   dif::Scope scope;
   std::string name;
   if (names_variable(*e.base, c.session, scope, name)) {

@@ -75,6 +75,32 @@ bool find_in_virtual_bases(ExprContext& c, Member& e, const Type& record) {
   return true;
 }
 
+// The pointer p of p->m, or of p[i].m. Null: the structure is no such object. Takes it out of the node.
+ExprPtr take_pointer(ExprContext& c, Member& e, Translator*& translator) {
+  auto* element = as<Index>(e.base.get());
+  if (!e.arrow && (!element || !is_record(e.base->type) || element->arguments.size() != 1)) return nullptr;
+  const Type* pointer = e.arrow ? e.base->type : element->base->type;
+  if (!is_pointer(pointer)) return nullptr;
+  translator = c.session.translators.find_exact(target_of(pointer), pointer);
+  if (!translator || e.arrow) return translator ? std::move(e.base) : nullptr;
+  auto sum = std::make_unique<Binary>(e.where);
+  sum->left = std::move(element->base), sum->right = std::move(element->arguments[0]);
+  sum->type = pointer;
+  return sum;
+}
+
+// A translator from a pointer to what it points to makes the pointer a token: no object is in memory, and each member is
+// computed.
+std::unique_ptr<Translate> as_token(ExprContext& c, Member& e) {
+  Translator* translator = nullptr;
+  ExprPtr pointer = take_pointer(c, e, translator);
+  if (!pointer) return nullptr;
+  auto translate = std::make_unique<Translate>(e.where);
+  translate->type = pointer->type, translate->translator = translator;
+  translate->operand = std::move(pointer);
+  return translate;
+}
+
 }  // namespace
 
 ExprPtr check(ExprContext& c, Member& e) {
@@ -86,6 +112,7 @@ ExprPtr check(ExprContext& c, Member& e) {
   if (c.session.options.see_selected) c.session.options.see_selected(*e.base->type);
   if (auto* translated = as<Translate>(e.base.get()); translated && e.arrow == is_pointer(translated->type))
     return translated->translator ? translated_member(c, e, *translated) : assembled_member(c, e, *translated);
+  if (auto token = as_token(c, e)) return translated_member(c, e, *token);
   const std::string_view op = e.arrow ? "->" : ".";
   const Type* record = e.base->type;
   if (e.arrow && !is_pointer(record)) {

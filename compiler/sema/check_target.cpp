@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/find_type.h"
 #include "compiler/sema/fold_constants.h"
 
@@ -22,7 +25,18 @@ ExprPtr target_constant(ExprContext& c, Location where, const std::string& modul
   return found ? make_integer(where, static_cast<uint64_t>(found->value), c.session.target.import(found->type)) : nullptr;
 }
 
+ExprPtr kernel_variable(ExprContext& c, const External& e) {
+  static constexpr std::string_view kKernels[] = {"", "vmlinux", "unix", "genunix"};
+  const std::string name = "dvm_kernel_" + e.name;
+  if (std::ranges::find(kKernels, e.module) == std::end(kKernels) || !c.symbols.find(dif::Scope::global, name)) return nullptr;
+  if (e.module.empty() && c.session.options.types && c.session.options.types->find_data("", e.name)) return nullptr;
+  auto found = std::make_unique<Identifier>(e.where);
+  found->name = name;
+  return found;
+}
+
 ExprPtr check(ExprContext& c, External& e) {
+  if (ExprPtr of_kernel = kernel_variable(c, e)) return check(c, of_kernel), std::move(of_kernel);
   if (!c.session.options.types) {
     fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: there is no traced program to search", spell(e)),
          {"name one with -p PID or -c COMMAND"});

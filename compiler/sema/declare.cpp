@@ -207,6 +207,12 @@ bool check_inline_class(const Specifiers& specifiers, Session& s) {
   return false;
 }
 
+// A built-in variable that dvm does not have. A library may define it.
+bool is_missing(const Symbol& symbol) {
+  const dif::BuiltInInfo* row = symbol.kind == SymbolKind::built_in ? dif::find_built_in(symbol.id) : nullptr;
+  return row != nullptr && row->family == dif::VariableFamily::none;
+}
+
 bool add_parameters(const Derivation& keys, Symbol& symbol, Session& s) {
   const PrototypeTypes found = prototype_types(keys.parameters, kArrayPrototype, nullptr, keys.where, s);
   if (found.failed) return false;
@@ -275,7 +281,7 @@ void declare(InlineDecl& declaration, Session& s) {
   if (is_array(type) && !has_parameters)
     return s.error(Tag::D_DECL_ARRNULL, d.where, fmt::format("inline declaration cannot be of scalar array type: {}", d.name));
   if (!is_storable(type, d, s) || !is_free(dif::Scope::global, d, type, s)) return;
-  if (const Symbol* known = s.symbols.find(dif::Scope::global, d.name))
+  if (const Symbol* known = s.symbols.find(dif::Scope::global, d.name); known && !(s.in_library && is_missing(*known)))
     return s.error(Tag::D_DECL_IDRED, d.where,
                    fmt::format("identifier redefined: {}\n\t current: inline definition\n\tprevious: {}", d.name,
                                known->kind == SymbolKind::inline_    ? "inline"

@@ -14,6 +14,8 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
+constexpr std::string_view kOfKernel = "dvm_kernel_";  // begins the inline that defines a variable of the kernel
+
 // Words that say nothing about who defines them.
 const Names& common_words() {
   static const Names kWords = [] {
@@ -21,7 +23,8 @@ const Names& common_words() {
                    "volatile", "int",        "char",     "short",   "long",   "signed",   "unsigned", "void",   "string",
                    "float",    "double",     "self",     "this",    "sizeof", "stringof", "extern",   "static", "userland"};
     for (const std::string_view name : TypeTable::standard_names()) names.insert(name);
-    for (const dif::BuiltInInfo& row : dif::kBuiltIns) names.insert(row.name);
+    for (const dif::BuiltInInfo& row : dif::kBuiltIns)
+      if (row.family != dif::VariableFamily::none) names.insert(row.name);
     return names;
   }();
   return kWords;
@@ -61,6 +64,7 @@ ScannedLibrary scan(const Library& library) {
     if (word.depth != 0 && !word.in_enum) return;
     entry.has_providers |= word.text == "provider";
     if (!common_words().contains(word.text)) entry.words.insert(word.text);
+    if (word.text.starts_with(kOfKernel)) entry.words.insert(word.text.substr(kOfKernel.size()));
   });
   return entry;
 }

@@ -47,6 +47,7 @@ BEGIN = (
     ("`brk.d`", "self int endds; BEGIN self->endds = 0x7f0000001000; trace(0x7f0000001000 - self->endds);", "139637976727552"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`%-08d` is", "printf(\"[%-08d][%0-8d][%08d]\", 7, 7, 7);", "[7       ][7       ][00000007]"),
+    ("`curthread` and the pointers", "trace((uintptr_t)curthread == tid && curthread->t_tid == tid);", "1"),
     ("`arg2` of `ERROR`", "trace(1); trace(*(int *)8); } ERROR { printf(\"|%d|\", arg2);", "|1|fault 1 8"),
     ("`arg2` of `ERROR`", "x = 0; trace(1 / x); } ERROR { printf(\"|%d|\", arg2);", "|0|fault 4 0"),
     ("`arg2` of `ERROR`", "} BEGIN / *(int *)8 / { } ERROR { printf(\"|%d|\", arg2);", "|0|fault 1 8"),
@@ -55,7 +56,7 @@ BEGIN = (
 
 # The same; what dvm says when it refuses the program, or one that names the probe.
 REFUSED = (
-    ("The kernel's memory", "BEGIN { trace(curthread); }", "curthread is not available in dvm: .*curpsinfo and curlwpsinfo"),
+    ("The kernel's memory", "BEGIN { trace(curthread->t_lwp); }", "t_lwp"),
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
     *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
       for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),
@@ -98,7 +99,8 @@ ELSEWHERE = {
     "`ldapsyslog.d`": "depends on the C library",
     "`threaded.d`": "a published script, which is not kept here",
     "`iosnoop`": "a published script, which is not kept here",
-    "`rwsnoop`": "a published script, which is not kept here",
+    "`fsflush.d`": "a published script, which is not kept here",
+    "`mmap.d`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
 HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
