@@ -12,7 +12,7 @@ NOT_HERE = KERNEL_PROVIDERS | FOREIGN_SERVERS
 
 # The first message about a script, and what it proves if the group is what the second column says.
 PROOFS = (
-    (re.compile(r"define conversion for member: (t_lwp)"), "the kernel's thread"),
+    (re.compile(r"define conversion for member: (t_lwp|v_type)"), "the kernel's thread"),
     (re.compile(r"failed to resolve (`\w+): (?:Unknown symbol name|there is no traced program)"), "a variable of the kernel"),
     (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
     (re.compile(r"dvm has no (\w+) provider, for "), NOT_HERE),
@@ -40,8 +40,8 @@ def needs(message):
 
 
 def names_kernel_probe(text):
-    """Whether the script names a probe that lies in a kernel; some of vminfo are here too."""
-    return not providers_of(text).isdisjoint(NOT_HERE | {"vminfo"})
+    """Whether the script names a probe that lies in a kernel; some of vminfo are here too. providers_of() cuts digits off."""
+    return not providers_of(text).isdisjoint(NOT_HERE | {"nfsv", "vminfo"})
 
 
 # A script that no dtrace compiles as it was published, and why.
