@@ -44,3 +44,7 @@ inline unsigned long dvm_kernel_freemem = (unsigned long)dvm_proc_number[(16 << 
 inline int MAP_ALIGN = 0;
 inline int MAP_TEXT = 0;
 inline int MAP_INITDATA = 0;
+
+/* Flags of mmap() that headers of Linux define only by default, which -C turns off. */
+inline int MAP_ANON = 0x20;
+inline int MAP_NORESERVE = 0x4000;
