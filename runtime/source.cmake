@@ -46,7 +46,7 @@ dvm_library(process COLD
   process/thread_status.cpp)
 target_include_directories(dvm_process PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_process PUBLIC dvm_common dvm_vm PRIVATE fmt::fmt)
-dvm_alone(process/scheduling.cpp process/target_signals.cpp)
+dvm_alone(process/proc_state.cpp process/scheduling.cpp process/target_signals.cpp)
 
 dvm_library(symbol
   symbol/call_frames.cpp
