@@ -84,8 +84,8 @@ endfunction()
 # Aligns the functions and jumps of code that runs for each firing. Otherwise the code linked before it would decide how many lines of the
 # instruction cache the body of an opcode spans, and its cost would differ from build to build.
 function(dvm_align_code target)
-  # Without unity builds, as what lies beside a function would depend on its neighbours; and without precompiled headers, as GCC 12 forgets the
-  # alignment of templates after it has read headers compiled with other options.
+  # Without unity builds, as what lies beside a function would depend on its neighbours; and without precompiled headers, as GCC 12
+  # compiles templates with the options of those headers.
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF DISABLE_PRECOMPILE_HEADERS ON)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -falign-functions=64 -falign-jumps=32 -falign-labels=32 -falign-loops=32)
