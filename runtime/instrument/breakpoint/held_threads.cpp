@@ -69,6 +69,13 @@ bool may_be_cut(pid_t tid) {
   return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
 }
 
+// The request to stop is still pending there, and would end the call.
+bool is_before_call(const ThreadStop& stop) {
+  __ptrace_syscall_info info{};
+  return stop.is_call && ptrace(PTRACE_GET_SYSCALL_INFO, stop.tid, sizeof info, &info) > 0 &&
+         info.op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
 void detach_at(const ThreadStop& stop, int signal) {
   if (signal != 0 || stop.is_call || is_interrupt(stop))
     make_call_again(stop.tid, signal, stop.is_call ? StopAt::call_end : StopAt::signals);
@@ -130,7 +137,8 @@ void let_go(pid_t tid, const HowHeld& how, const KeepStop& keep) {
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
     const bool is_last = comes_to_no_stop(tid);
     if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
-      if (const auto signal = keep(*stop)) return detach_at(*stop, *signal);
+      const auto signal = keep(*stop);
+      if (signal && !is_before_call(*stop)) return detach_at(*stop, *signal);
       ptrace(PTRACE_CONT, tid, 0, 0);  // also in a group stop, which it enters again when it is let go
     } else if (is_last) {
       return;
