@@ -179,6 +179,7 @@ dvm_library(instrument_agent COLD
   instrument/agent/tail_finder.cpp
   instrument/agent/late_updates.cpp
   instrument/agent/thread_clock.cpp
+  instrument/agent/thread_ids.cpp
   instrument/agent/agent_notes.cpp
   instrument/agent/mapping_watch.cpp
   instrument/agent/placed_probes.cpp

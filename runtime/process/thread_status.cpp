@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include "common/clock.h"
@@ -37,6 +38,20 @@ std::string status_field(pid_t tid, std::string_view name) { return field_of(fmt
 
 std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
   return field_of(fmt::format("/proc/{}/task/{}/status", pid, tid), name);
+}
+
+// A kernel with PID namespaces lists one for each, from dvm's down to that of the thread.
+pid_t own_id(pid_t pid, pid_t tid) {
+  std::istringstream ids(status_field(pid, tid, "NSpid:"));
+  pid_t own = tid;
+  for (pid_t id = 0; ids >> id;) own = id;
+  return own;
+}
+
+bool has_own_ids(pid_t pid) {
+  std::istringstream ids(status_field(pid, "NSpid:"));
+  pid_t dvms = 0, next = 0;
+  return static_cast<bool>(ids >> dvms >> next);
 }
 
 uint64_t run_time(pid_t tid) {

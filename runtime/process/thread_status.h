@@ -18,6 +18,11 @@ std::string status_field(pid_t tid, std::string_view name);
 // The same; the thread must belong to the process.
 std::string status_field(pid_t pid, pid_t tid, std::string_view name);
 
+// The id by which a thread knows itself: that in its own PID namespace.
+pid_t own_id(pid_t pid, pid_t tid);
+// The process is in a PID namespace below dvm's, as a container is: its threads know themselves by other ids than dvm.
+bool has_own_ids(pid_t pid);
+
 // How long a thread has run on a CPU, in ns. If the kernel does not say, the time of CLOCK_MONOTONIC.
 uint64_t run_time(pid_t tid);
 
