@@ -1,5 +1,6 @@
 // Byte order and network addresses as text. Covered by tests/conformance/subr.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -42,15 +43,21 @@ Run longest_zeros(const std::array<unsigned, 8>& groups) {
   return best.length > 1 ? best : Run{};
 }
 
-// ::ffff:a.b.c.d and ::a.b.c.d embed an IPv4 address, which inet_ntoa6() shows alone.
+// ::ffff:a.b.c.d and ::a.b.c.d embed an IPv4 address, which inet_ntoa6() shows alone; ::1 is the loopback address.
+bool embeds_ipv4(const Run& zeros, const std::array<unsigned, 8>& groups) {
+  if (zeros.begin != 0) return false;
+  return (zeros.length == 5 && groups[5] == 0xffff) || zeros.length == 6 || (zeros.length == 7 && groups[7] > 1);
+}
+
 template <bool is_embedded_alone>
 char* put_ipv6(char* to, const std::byte* address) {
   std::array<unsigned, 8> groups;
   for (unsigned i = 0; i < 8; i++)
     groups[i] = std::to_integer<unsigned>(address[2 * i]) << 8 | std::to_integer<unsigned>(address[2 * i + 1]);
-  const Run zeros = longest_zeros(groups);
-  const bool mapped = zeros.begin == 0 && ((zeros.length == 5 && groups[5] == 0xffff) || zeros.length == 6);
+  Run zeros = longest_zeros(groups);
+  const bool mapped = embeds_ipv4(zeros, groups);
   if (mapped && is_embedded_alone) return put_ipv4(to, address + 12);
+  if (mapped) zeros.length = std::min(zeros.length, 6U);
   for (unsigned i = 0; i < (mapped ? 6 : 8);) {
     if (i == zeros.begin) {
       *to++ = ':';

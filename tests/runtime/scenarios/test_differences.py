@@ -32,6 +32,8 @@ BEGIN = (
     ("`raise()` and `stop()`", "raise(10);", "fault 3 0"),
     ("`raise()` and `stop()`", "stop();", "fault 3 0"),
     ("`cleanpath(", "printf(\"%s %s %s\", cleanpath(\"/a/b/../\"), cleanpath(\"a/..\"), cleanpath(\"a/../b\"));", "/a . b"),
+    ("`inet_ntoa6()` and", "this->a = (uint16_t *)alloca(16); this->a[0] = 0x100; this->a[2] = 0x300; this->a[3] = this->a[4] = this->a[5] = this->a[6] = this->a[7] = "
+                           "0x400; printf(\"%s\", inet_ntoa6((in6_addr_t *)this->a));", "1:0:3:4:4:4:4:4"),
     ("`curcpu` points", "this->c = curcpu; } BEGIN { printf(\"%d %d\", this->c != NULL, this->c->cpu_id == cpu);", "1 1"),
     ("`trace()` dumps the bytes", "struct s { char t[4]; } s; BEGIN s.t[0] = 'a'; s.t[1] = 'b'; trace(s);", re.compile(r"0: 61 62 00 00 +ab\.\.")),
     ("`trace()` prints every string", "trace(\"a\\001b\");", "a\001b"),
