@@ -35,6 +35,7 @@ runtime::Environment environment(const dif::Options& options) {
 // In the order of the values of the option (option_kinds.def): exec, preinit, postinit, main.
 runtime::StartPoint start_point(int64_t evaltime, int terminal) {
   runtime::StartPoint point{.terminal = terminal, .at_exec = evaltime == 0};
+  if (evaltime == 1) point.find_loaded = runtime::find_loaded;
   if (evaltime > 1) point.find_main = runtime::find_main;
   return point;
 }

@@ -1,17 +1,19 @@
-// Starts a program under ptrace and lets it run to its entry point, or to main. Covered by
-// tests/unit/instrument/process_test.cpp.
+// Starts a program under ptrace and lets it run to its entry point, to its constructors, or to main. Covered by
+// tests/unit/instrument/process_test.cpp and tests/runtime/scenarios/test_process.py.
 //
 //   child                      dvm
 //   waits on a pipe            seizes it (the kernel kills it should dvm die), writes to the pipe
 //   exec                       is told of the exec, or reads errno from a second pipe
 //   dynamic linker             has put an int3 at AT_ENTRY
 //   int3: stops                puts the original byte and %rip back; for main, once more
+// For constructors the int3 lies in the dynamic linker's _dl_debug_state() instead.
 
 #include "runtime/process/start.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -144,6 +146,36 @@ Problem run_to(ChildGuard& child, uint64_t address, std::string_view what, user_
   return std::nullopt;
 }
 
+constexpr uint64_t kLongestNotice = 16;  // bytes of _dl_debug_state(), which only returns
+
+// Lets the child leave that function, which it has just entered. False: it has ended.
+bool step_out(ChildGuard& child, uint64_t function, user_regs_struct& registers) {
+  int signal = 0;
+  while (registers.rip - function < kLongestNotice) {
+    if (ptrace(PTRACE_SINGLESTEP, child.pid(), 0, signal) != 0) return false;
+    int status = 0;
+    if (!wait_stop(child.pid(), status)) return child.release(), false;
+    signal = is_breakpoint_stop(status) ? 0 : signal_to_deliver(status);
+    if (ptrace(PTRACE_GETREGS, child.pid(), 0, &registers) != 0) return false;
+  }
+  return true;
+}
+
+// The child is stopped right after its exec. The linker calls the function when it begins to map files, and once it has done so;
+// an auditing library may have it called before.
+Problem run_to_loaded(ChildGuard& child, const LoadedPlace& place) {
+  user_regs_struct registers{};
+  for (bool has_begun = false;;) {
+    if (Problem problem = run_to(child, place.function, "its entry point", registers)) return problem;
+    long state = 0;
+    if (!peek(child.pid(), place.state, state)) return "the state of its dynamic linker cannot be read";
+    if (!step_out(child, place.function, registers)) return "it ended in its dynamic linker";
+    const bool is_consistent = static_cast<int>(state) == r_debug::RT_CONSISTENT;
+    if (has_begun && is_consistent) return std::nullopt;
+    has_begun |= !is_consistent;
+  }
+}
+
 // The child is stopped at its entry point.
 Problem run_to_main(ChildGuard& child, const StartPoint& point) {
   const Result<MainPlace> place = point.find_main(child.pid());
@@ -157,6 +189,7 @@ Problem run_to_main(ChildGuard& child, const StartPoint& point) {
 Problem run_to_point(ChildGuard& child, const StartPoint& point) {
   if (!is_64_bit_program(child.pid())) return "it is not a 64-bit program";
   if (point.at_exec) return std::nullopt;
+  if (const auto loaded = point.find_loaded ? point.find_loaded(child.pid()) : std::nullopt) return run_to_loaded(child, *loaded);
   const std::optional<uint64_t> entry = entry_point(child.pid());
   if (!entry) return "its entry point cannot be found";
   user_regs_struct registers{};

@@ -22,13 +22,21 @@ struct MainPlace {
   bool is_argument = false;
 };
 
+// Where the dynamic linker says that it has mapped files, in the memory of a process.
+struct LoadedPlace {
+  uint64_t function = 0;  // _dl_debug_state()
+  uint64_t state = 0;     // r_state of _r_debug
+};
+
 // How the program starts, and where it waits (-x evaltime).
 struct StartPoint {
   // Replaces its standard output and error if these are a terminal. -1: does not.
   int terminal = -1;
-  // True: it stops before the dynamic linker runs. False: it stops at the program's entry point or, with find_main, at main,
-  // after all constructors have run.
+  // True: it stops before the dynamic linker runs. False: it stops at the program's entry point, or at one of these:
   bool at_exec = false;
+  // Where all libraries are mapped, and no constructor has run; at the entry point if there is no such place.
+  std::function<std::optional<LoadedPlace>(pid_t)> find_loaded{};
+  // At main, after all constructors have run.
   std::function<Result<MainPlace>(pid_t)> find_main{};
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/linker.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -30,6 +31,17 @@ Result<MainPlace> find_main(pid_t pid) {
   for (const MappedObject& object : *objects)
     if (const auto address = address_of(object, "__libc_start_main")) return MainPlace{*address, true};
   return Error{"main cannot be found: neither the program nor a C library has its symbol"};
+}
+
+std::optional<LoadedPlace> find_loaded(pid_t pid) {
+  const auto objects = mapped_objects(pid);
+  ElfCache files;
+  const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
+  if (!linker) return std::nullopt;
+  const auto object =
+      std::find_if(objects->begin(), objects->end(), [&](const MappedObject& one) { return one.open_path == linker->path; });
+  const auto function = address_of(*object, "_dl_debug_state");
+  return function ? std::optional(LoadedPlace{*function, *function + static_cast<uint64_t>(linker->state)}) : std::nullopt;
 }
 
 }  // namespace dvm::runtime

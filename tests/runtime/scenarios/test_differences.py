@@ -91,7 +91,6 @@ ELSEWHERE = {
     "`args[2]` of `io`": "scenarios/test_io.py",
     "In a container, probes": "scenarios/test_containers.py",
     "An index of an array": "scenarios/test_captures.py",
-    "`evaltime`": "scenarios/test_modes.py",
     "On a terminal": "scenarios/test_views.py",
     "Widths and precisions": "unit/runtime/printf_test.cpp",
     "`python*:::`": "scenarios/test_late.py",

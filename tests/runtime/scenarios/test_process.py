@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -113,6 +114,17 @@ class Started(dvmtest.PrivilegedTest):
         for when, seen in (("exec", ["early", "usual"]), ("preinit", ["early", "usual"]), ("postinit", ["usual"]), ("main", ["usual"])):
             result = dvm("run", "-q", "-x", "evaltime=" + when, "-n", clause, "-c", program("starts"))
             self.assertEqual((result.returncode, re.findall(r"early|usual", result.stdout)), (0, seen), when + result.stderr)
+
+    def test_constructors_of_libraries_are_traced(self):
+        source = 'void first(void) { __asm__(""); } __attribute__((constructor)) static void load(void) { first(); }'
+        clause = "pid$target:libfirst.so:first:entry, pid$target:starts:early:entry, pid$target:starts:usual:entry { trace(probefunc); }"
+        with tempfile.TemporaryDirectory() as folder:
+            library = folder + "/libfirst.so"
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source, text=True, check=True)
+            for backend in ("uprobe", "agent", "breakpoint"):
+                for options, seen in ([], ["first", "early", "usual"]), (["-x", "evaltime=main"], ["usual"]):
+                    result = dvm("run", "-q", *options, "-x", "backend=" + backend, "-x", "setenv=LD_PRELOAD=" + library, "-n", clause, "-c", program("starts"))
+                    self.assertEqual((result.returncode, re.findall(r"first|early|usual", result.stdout)), (0, seen), backend + result.stderr)
 
     def test_main_of_a_stripped_program_is_found(self):
         result = dvm("run", "-q", "-x", "evaltime=main", "-n", "BEGIN { trace(1); }", "-c", "/bin/true")
