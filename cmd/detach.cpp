@@ -30,10 +30,14 @@ int detach(int32_t pid) {
   if (runtime::is_gone(pid)) return fail("no process {}", pid);
   const auto memory = runtime::AgentMemory::open(pid);
   if (!memory) return fail("{}", memory.error().message);
-  for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory))
-    if (agent.header.patches != 0 && has_number(pid, agent.header.pid) && runtime::is_traced(agent))
+  for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory)) {
+    if (agent.header.patches == 0 || !runtime::is_traced(agent)) continue;
+    if (runtime::may_be_hidden(agent.header.tracer_space))
+      return fail("process {} is traced from outside this PID namespace: end that first", pid);
+    if (has_number(pid, agent.header.pid))
       return fail("process {} is traced by process {}{}: end that first", pid, agent.header.tracer,
                   agent.header.pid == pid ? "" : " of its PID namespace");
+  }
   const auto detached = runtime::detach_agents(pid, *memory, runtime::WhichAgents::all);
   if (!detached) return fail("{}", detached.error().message);
   fmt::print("process {}: {} probe{} removed\n", pid, detached->restored, detached->restored == 1 ? "" : "s");

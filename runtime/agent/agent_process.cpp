@@ -36,6 +36,7 @@
 #include "runtime/agent/text_code.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/agent/unstopped.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -58,11 +59,12 @@ RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = fa
 }  // namespace
 
 Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
-  if (Status fit = check_target(pid); !fit) return fit.error();
+  if (Status fit = check_target(pid, follows); !fit) return fit.error();
   auto memory = AgentMemory::open(pid);
   if (!memory) return memory.error();
   if (Status cleared = clear_away(pid, *memory); !cleared) return cleared.error();
   inside::Context context{.pid = pid, .lanes = lanes, .ring_bytes = ring_bytes, .follows = follows ? 1U : 0U};
+  context.own_pid = static_cast<uint64_t>(own_id(pid, pid));
   return AgentProcess(*std::move(memory), context);
 }
 
@@ -317,6 +319,7 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
                               .data = context_.data,
                               .data_bytes = data_bytes(),
                               .lanes = context_.lanes,
+                              .tracer_space = pid_space("self"),
                               .frames = area.frame_table,
                               .semaphores = semaphores_at()};
     const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
@@ -369,7 +372,7 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
     if (!stopped && !is_on_) return stopped.error();
     if (!stopped) why = stopped.error().message;
     if (!stopped) break;
-    if (const inside::ArmedPage page{inside::kShared, 1, static_cast<uint64_t>(context_.pid)};
+    if (const inside::ArmedPage page{inside::kShared, 1, context_.own_pid};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     patch_groups(*stopped, areas, waiting, groups);
@@ -490,11 +493,6 @@ void AgentProcess::place_variables(inside::VariablesIn where) {
   if (!is_on_) return;  // the process may have unmapped the lanes
   memory_.write_object(context_.data + offsetof(inside::DataHeader, variables), where);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, variables), where);
-}
-
-bool AgentProcess::is_muted() const {
-  uint64_t muted = 0;
-  return !memory_.read_object(context_.armed + offsetof(inside::ArmedPage, muted), muted) || muted != 0;
 }
 
 }  // namespace dvm::runtime

@@ -59,4 +59,9 @@ void AgentProcess::abandon_lanes(int tries) {
   work_unstopped(context_.pid, [&] { runtime::abandon_lanes(context_.pid, memory_, tracer_pid(), tries); });
 }
 
+bool AgentProcess::is_muted() const {
+  uint64_t muted = 0;
+  return !memory_.read_object(context_.armed + offsetof(inside::ArmedPage, muted), muted) || muted != 0;
+}
+
 }  // namespace dvm::runtime

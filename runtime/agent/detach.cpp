@@ -3,6 +3,7 @@
 #include "runtime/agent/detach.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -214,6 +215,11 @@ bool has_number(pid_t pid, pid_t number) {
 
 }  // namespace
 
+uint32_t pid_space(const std::string& process) {
+  struct stat space {};
+  return stat(("/proc/" + process + "/ns/pid").c_str(), &space) == 0 ? static_cast<uint32_t>(space.st_ino) : 0;
+}
+
 uint64_t start_time(pid_t pid) { return stat_number(pid, 20); }
 pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_number(pid, 2)); }
 
@@ -230,7 +236,19 @@ bool is_of_tracer(const FoundAgent& agent, pid_t tracer) {
   return agent.header.tracer == tracer && (began == 0 || agent.header.tracer_began == began);
 }
 
-// In a container the tracer has another number than here.
+// A PID namespace with a visible process lies below dvm's, so that all of its processes are visible.
+bool may_be_hidden(uint32_t space) {
+  constexpr uint32_t kFirst = 0xeffffffc;
+  const uint32_t own = pid_space("self");
+  if (space == 0 || own == 0 || space == own || own == kFirst) return false;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator("/proc", error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
+    if (const std::string name = it->path().filename(); std::atoi(name.c_str()) > 0 && pid_space(name) == space) return false;
+  return true;
+}
+
+// In a container the tracer has another number than here. One that is not visible from there is taken to live.
 bool is_traced(const FoundAgent& agent) {
   const auto is_tracer = [&](pid_t pid) {
     const uint64_t began = start_time(pid);
@@ -241,7 +259,7 @@ bool is_traced(const FoundAgent& agent) {
   for (auto it = std::filesystem::directory_iterator("/proc", error); !error && it != std::filesystem::directory_iterator();
        it.increment(error))
     if (const int pid = std::atoi(it->path().filename().c_str()); pid > 0 && is_tracer(pid)) return true;
-  return false;
+  return may_be_hidden(agent.header.tracer_space);
 }
 
 namespace {

@@ -71,13 +71,6 @@ bool serves_page_faults(pid_t pid) {
   return false;
 }
 
-bool is_in_own_namespace(pid_t pid) {
-  std::istringstream numbers(status_field(pid, "NSpid:"));
-  std::string first, second;
-  numbers >> first >> second;
-  return second.empty();
-}
-
 // 0: it is the same. Below 0: that cannot be told.
 long compare_memory(pid_t one, pid_t other) {
   constexpr long kCompareMemory = 1;
@@ -120,13 +113,13 @@ uint64_t free_address_space(pid_t pid) {
   return most > used ? most - used : 0;
 }
 
-Status check_target(pid_t pid) {
+Status check_target(pid_t pid, bool follows) {
   if (Status machine = check_machine(); !machine) return machine;
   if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or another user's"};
   if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
   if (serves_page_faults(pid)) return Error{"it serves page faults itself (userfaultfd)"};
-  if (!is_in_own_namespace(pid)) return Error{"it runs in a PID namespace of its own (a container)"};
+  if (follows && has_own_ids(pid)) return Error{"it is in another PID namespace (a container), where an agent follows no forks"};
   return {};
 }
 
@@ -169,12 +162,13 @@ bool shares_memory(pid_t pid, const std::set<pid_t>& apart) {
 }
 
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory) {
+  const bool have_own_ids = has_own_ids(process.pid());
   const auto has_it = [&](const HeldThread& thread, uint32_t offset) {
     uint64_t self = 0;
     int32_t number = 0;
     const uint64_t pointer = thread.registers.fs_base;
     return pointer != 0 && memory.read_object(pointer, self) && self == pointer && memory.read_object(pointer + offset, number) &&
-           number == thread.tid;
+           number == (have_own_ids ? own_id(process.pid(), thread.tid) : thread.tid);
   };
   for (const uint32_t offset : {kOfGlibc, kOfMusl})
     if (std::all_of(process.threads().begin(), process.threads().end(),

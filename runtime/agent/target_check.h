@@ -13,7 +13,8 @@
 namespace dvm::runtime {
 
 // Fails with the reason, and what would help if anything would. Nothing of the process is touched.
-Status check_target(pid_t pid);
+// follows: the agent is to follow forks.
+Status check_target(pid_t pid, bool follows);
 
 // The process has a filter for its system calls, or is denied most of them.
 bool restricts_calls(pid_t pid);

@@ -16,6 +16,7 @@
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/signal_frames.h"
 #include "runtime/agent/target_check.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -64,7 +65,7 @@ bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, co
   if (!memory.read(header.data + sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes)))) return false;
   const auto lives = [&](uint64_t tid) {
     return std::any_of(process.threads().begin(), process.threads().end(),
-                       [&](const HeldThread& one) { return static_cast<uint64_t>(one.tid) == tid; });
+                       [&](const HeldThread& one) { return static_cast<uint64_t>(own_id(process.pid(), one.tid)) == tid; });
   };
   return std::any_of(lanes.begin(), lanes.end(), [&](const inside::Lane& lane) {
     return lane.turns % 2 != 0 && lives(lane.owner) && may_go_on(memory, lane);

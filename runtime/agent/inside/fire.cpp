@@ -442,7 +442,7 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_aggregate(const ThreadA
                                                                    uint64_t value, const Context* context) {
   const auto key_words = static_cast<uint32_t>(workspace->key_words);
   if (aggregate(*clause, *workspace->arena, key_words, value)) return;
-  write_update(*context, static_cast<uint64_t>(context->pid), *workspace->lane, ring_of(*context, *workspace->lane),
+  write_update(*context, context->own_pid, *workspace->lane, ring_of(*context, *workspace->lane),
                {.clause = clause->clause, .value = value}, *workspace->arena, key_words);
 }
 
@@ -477,8 +477,7 @@ extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] void agent_time(Workspace* workspa
 // Where a record of so many bytes with its head may be written; 0: the firing is lost.
 extern "C" [[gnu::used, DVM_KEEPS_REGISTERS]] uint64_t agent_reserve(Workspace* workspace, uint64_t bytes,
                                                                      const Context* context) {
-  const uint64_t to =
-      reserve(*context, static_cast<uint64_t>(context->pid), *workspace->lane, workspace->ring, bytes, workspace->head);
+  const uint64_t to = reserve(*context, context->own_pid, *workspace->lane, workspace->ring, bytes, workspace->head);
   if (to == 0) workspace->lane->full++;
   return to;
 }

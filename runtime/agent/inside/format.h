@@ -47,7 +47,7 @@ inline constexpr uint64_t kLanesUnmapped = 1, kLanesKept = 2;
 struct ArmedPage {
   uint64_t armed = kDisarmed;
   uint64_t muted = 0;  // the process has restricted its system calls, so stubs make none: one could end the process
-  uint64_t pid = 0;    // of the process; 0: a forked child in which no stub has run yet
+  uint64_t pid = 0;    // of the process in its PID namespace; 0: a forked child in which no stub has run yet
   VariablesIn variables = VariablesIn::nowhere;  // copy of DataHeader::variables
   uint64_t leavers = 0;                          // threads that have waited until the lanes of the process can be unmapped
   uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
@@ -93,7 +93,7 @@ inline constexpr uint32_t kPlainCounts = 8;
 
 // The channel of one thread. The thread writes all fields, unless noted otherwise.
 struct Lane {
-  uint64_t owner = 0;  // id of the thread; 0: free
+  uint64_t owner = 0;  // id of the thread in its PID namespace; 0: free
   uint64_t turns = 0;  // how often the lane was taken or given back; odd while a firing is written
   uint64_t head = 0;   // bytes written since the beginning
 
@@ -289,18 +289,19 @@ struct Firer {
 
 // The data that all sites of a process share.
 struct Context {
-  uint64_t armed = 0;      // the address of the armed page
-  uint64_t data = 0;       // of the data mapping
-  uint64_t variables = 0;  // of the first table of variables
-  uint64_t tails = 0;      // of the first TailCalls
-  uint64_t lane = 0;       // of the first Lane
-  int32_t pid = 0;
+  uint64_t armed = 0;          // the address of the armed page
+  uint64_t data = 0;           // of the data mapping
+  uint64_t variables = 0;      // of the first table of variables
+  uint64_t tails = 0;          // of the first TailCalls
+  uint64_t lane = 0;           // of the first Lane
+  int32_t pid = 0;             // as dvm knows it
   uint32_t thread_offset = 0;  // offset of the thread id from the thread pointer; 0: not known
   uint32_t lanes = 0;          // a power of two
   uint32_t ring_bytes = 0;     // of each lane, a power of two
   uint64_t follows = 0;        // forked children fire as well
   uint64_t lasting = 0;        // the address of LastingMemory
   uint64_t own = 0;            // of OwnMemory
+  uint64_t own_pid = 0;        // in the PID namespace of the process, which may be below dvm's
 };
 
 // Memory that may be read by plain loads, because it is not unmapped while the process runs. Its ranges follow.
@@ -392,9 +393,9 @@ struct CodeHeader {
   uint64_t data = 0;   // the address of the data mapping
   uint64_t data_bytes = 0;
   uint32_t lanes = 0;
-  uint32_t reserved = 0;
-  uint64_t frames = 0;      // the address of the FrameTable; 0: there is none
-  uint64_t semaphores = 0;  // the address of Semaphores; 0: there is none
+  uint32_t tracer_space = 0;  // number of the tracer's PID namespace; 0: not known
+  uint64_t frames = 0;        // the address of the FrameTable; 0: there is none
+  uint64_t semaphores = 0;    // the address of Semaphores; 0: there is none
 };
 
 // relay: follows all patches that jump to it. unwinder: is restored when no thread is interrupted in code of the agent any more.

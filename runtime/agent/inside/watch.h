@@ -261,7 +261,7 @@ inline constexpr uint64_t kLanesGoing = 3;
 [[gnu::noinline]] inline void wait_for_tracer(const Context& context, const ArmedPage& page, DataHeader& header) {
   constexpr long kGetPid = 39, kGetTid = 186;
   constexpr uint64_t kPatience = 1'000'000'000;  // ticks of the TSC
-  if (is_muted(context) || call(kGetPid) != context.pid) return;
+  if (is_muted(context) || static_cast<uint64_t>(call(kGetPid)) != context.own_pid) return;
   const auto tid = static_cast<uint64_t>(call(kGetTid));
   const uint64_t begin = __builtin_ia32_rdtsc();
   while (load(header.held) != tid && load(page.armed) != kDisarmed && __builtin_ia32_rdtsc() - begin < kPatience) {
@@ -276,7 +276,7 @@ inline constexpr uint64_t kLanesGoing = 3;
   constexpr int32_t kAdds = 1;                                                    // a state of the linker
   constexpr uint64_t kUntilSeen = 1'000'000'000, kUntilAnswered = 5'000'000'000;  // ticks of the TSC
   const uint64_t state = load(loads.state);
-  if (state == 0 || is_muted(context) || call(kGetPid) != context.pid) return;
+  if (state == 0 || is_muted(context) || static_cast<uint64_t>(call(kGetPid)) != context.own_pid) return;
   const uint64_t is_adding = *reinterpret_cast<const volatile int32_t*>(state) == kAdds ? 1 : 0;
   const bool has_added = __atomic_exchange_n(&loads.is_adding, is_adding, __ATOMIC_RELAXED) != 0;
   if (is_adding != 0 || !has_added) return;

@@ -77,7 +77,7 @@ class AgentInstrument final : public Instrument,
   }
 
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
-    planner_.preview(fit_for_agents(probes, refused), refused);
+    planner_.preview(fit_for_agents(probes, follows_, refused), refused);
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -325,7 +325,7 @@ class AgentInstrument final : public Instrument,
     const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
     if (found == sites.end() || process.agent.data_file() < 0) return;
     if (!process.stacks)
-      process.stacks = std::make_unique<StackFinder>(process.agent.data_file(), process.agent.context().lanes, pid);
+      process.stacks = std::make_unique<StackFinder>(process.agent.data_file(), process.agent.context().lanes, process.ids);
     if (!std::exchange(has_stacks_, true)) addresses_.make_room();
     addresses_.note(pid, found->window_address);
   }
@@ -431,7 +431,8 @@ class AgentInstrument final : public Instrument,
       const auto pid = static_cast<int32_t>(ids >> 32);
       const bool is_known = process.owns(pid) || is_forked(process, pid);
       if (is_known && !process.owns(pid)) tell_of(process, process.agent.pid(), pid, sink);
-      put(layout.thread, static_cast<uint64_t>(is_known ? pid : process.agent.pid()) << 32 | static_cast<uint32_t>(ids));
+      const pid_t tid = process.ids.of_dvm(static_cast<uint32_t>(ids));
+      put(layout.thread, static_cast<uint64_t>(is_known ? pid : process.agent.pid()) << 32 | static_cast<uint32_t>(tid));
     }
     return delivery_.deliver(record.bytes, sink);
   }

@@ -15,6 +15,7 @@
 #include "runtime/instrument/agent/record_program.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/process/captured_numbers.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -66,10 +67,20 @@ std::string_view uncaptured_users(const CaptureNeeds& needs, pid_t pid, bool has
   return "only uprobes capture users and groups of a process in another user namespace";
 }
 
+constexpr uint32_t kRelatives = 1u << process_number::ppid | 1u << process_number::pgid | 1u << process_number::sid;
+
+bool reads_relatives(const CaptureNeeds& needs) { return needs.parent || (needs.process_numbers & kRelatives) != 0; }
+
+// Likewise of its PID namespace.
+std::string_view uncaptured_relatives(const CaptureNeeds& needs, pid_t pid, bool has_uprobes) {
+  if (!has_uprobes || !reads_relatives(needs) || !has_own_ids(pid)) return "";
+  return "only uprobes capture the parent, group and session of a process in another PID namespace";
+}
+
 // dvm asks for them when the clause runs.
-void drop_users(CaptureNeeds& needs) {
-  needs.owner = false;
-  needs.process_numbers &= ~kUsersAndGroups;
+void drop_foreign(CaptureNeeds& needs, pid_t pid) {
+  if (reads_users(needs) && has_other_users(pid)) needs.owner = false, needs.process_numbers &= ~kUsersAndGroups;
+  if (reads_relatives(needs) && has_own_ids(pid)) needs.parent = false, needs.process_numbers &= ~kRelatives;
 }
 
 // Identifies a function of a process.
@@ -184,6 +195,7 @@ void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
   candidate.refusal = uncaptured(enabled.needs, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = uncaptured_users(enabled.needs, site.pid, !by_breakpoints_);
+  if (candidate.refusal.empty()) candidate.refusal = uncaptured_relatives(enabled.needs, site.pid, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
@@ -369,7 +381,7 @@ Status AgentPlanner::add_programs(const Candidate& candidate, CaptureNeeds needs
                                   uint64_t& larger_cookie) {
   const SiteShape shape = shape_at(candidate);
   needs.thread = true;
-  if (reads_users(needs) && has_other_users(candidate.site->pid)) drop_users(needs);
+  drop_foreign(needs, candidate.site->pid);
   delivery_.choose_stack(needs, candidate.site->pid, shape.kind);
   const RecordLayouts layouts = make_agent_layouts(possible_needs(needs, shape), shape);
   const auto group = delivery_.share(layouts, candidate.site->pid, candidate.fired_at());
@@ -429,14 +441,6 @@ AgentSite AgentPlanner::site_of(const Candidate& candidate) {
   return site;
 }
 
-// Paths may lead to other files now.
-void AgentPlanner::forget_files() {
-  candidates_.clear();
-  objects_.clear();
-  read_.clear();
-  semaphores_.forget();
-}
-
 void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
   forget_files();
   for (const EnabledProbe& enabled : probes) {
@@ -449,12 +453,6 @@ void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vecto
   refuse_raising();
   refuse_with_function(refused);
   put_outer_last();
-}
-
-// At a `ret` of several functions the one that was called last returns first.
-void AgentPlanner::put_outer_last() {
-  std::stable_sort(candidates_.begin(), candidates_.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.depth < b.depth; });
 }
 
 Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {

@@ -77,4 +77,18 @@ uint32_t AgentPlanner::number_of(KnownClause clause) {
   return number;
 }
 
+// Paths may lead to other files now.
+void AgentPlanner::forget_files() {
+  candidates_.clear();
+  objects_.clear();
+  read_.clear();
+  semaphores_.forget();
+}
+
+// At a `ret` of several functions the one that was called last returns first.
+void AgentPlanner::put_outer_last() {
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.depth < b.depth; });
+}
+
 }  // namespace dvm::runtime

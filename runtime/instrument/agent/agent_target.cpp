@@ -58,13 +58,13 @@ Result<AgentProcess> open_agent_process(pid_t pid, uint32_t ring_bytes, bool fol
   return AgentProcess::open(pid, sizes.lanes, sizes.ring_bytes, follows);
 }
 
-std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, bool follows, std::vector<Refused>& refused) {
   std::vector<EnabledProbe> fit;
   std::map<int32_t, Status> checked;
   for (const EnabledProbe& one : probes) {
     const int32_t pid = std::get<UprobeSite>(one.probe->site).pid;
     const auto [process, is_new] = checked.try_emplace(pid);
-    if (is_new) process->second = check_target(pid);
+    if (is_new) process->second = check_target(pid, follows);
     if (process->second)
       fit.push_back(one);
     else
@@ -75,7 +75,7 @@ std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, s
 
 void AgentTarget::read(StackCheck check) {
   const inside::Context& context = agent.context();
-  lanes = std::make_unique<LaneReader>(agent.data_file(), context.lanes, context.ring_bytes);
+  lanes = std::make_unique<LaneReader>(agent.data_file(), context.lanes, context.ring_bytes, &ids);
   arenas = std::make_unique<ArenaReader>(agent.data_file(), context.lanes, context.ring_bytes, std::move(check));
 }
 

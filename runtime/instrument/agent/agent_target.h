@@ -21,6 +21,7 @@
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/placed_probes.h"
 #include "runtime/instrument/agent/stack_finder.h"
+#include "runtime/instrument/agent/thread_ids.h"
 #include "runtime/process/process.h"
 
 namespace dvm::runtime {
@@ -28,7 +29,7 @@ namespace dvm::runtime {
 using GlobalWords = std::array<uint64_t, inside::kMostGlobals>;
 
 struct AgentTarget {
-  explicit AgentTarget(AgentProcess its) : agent(std::move(its)) {}
+  explicit AgentTarget(AgentProcess its) : agent(std::move(its)), ids(agent.pid()) {}
 
   // Begins to read its lanes and arenas, which the agent shares.
   void read(StackCheck check);
@@ -63,6 +64,7 @@ struct AgentTarget {
   AnswerTimes answers{};             // to threads that are about to change memory of dvm, or to lock all
   bool is_left = false;              // and nothing of this one is on
   bool is_read = false;              // and its aggregations were read
+  ThreadIds ids;                     // as dvm knows its threads
   std::optional<Process> process{};  // tells how it ends; none: it has ended
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
@@ -86,7 +88,7 @@ bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind);
 bool has_stack(const AgentSite& site);
 
 // The probes of processes that can take an agent. The others are refused.
-std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, bool follows, std::vector<Refused>& refused);
 // Size of the ring of one thread, given the size of a process's ring of uprobes.
 uint32_t thread_share(size_t ring_bytes);
 // With fewer lanes or smaller rings where the process has little memory left.

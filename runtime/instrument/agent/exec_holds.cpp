@@ -47,9 +47,10 @@ void ExecHolds::take_notes(const AgentTargets& targets, std::vector<std::string>
 HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
   const auto is_over = [&] { return target.is_over(); };
   LaneReader& lanes = *target.lanes;
-  const auto tid = static_cast<pid_t>(lanes.becoming());
+  const uint64_t own = lanes.becoming();
+  const pid_t tid = own == 0 ? 0 : target.ids.of_dvm(own);
   HeldExec held{ExecHold::unknown, {}};
-  const auto tell = [&](pid_t held_tid) { lanes.hold(static_cast<uint64_t>(held_tid)); };
+  const auto tell = [&](pid_t held_tid) { lanes.hold(held_tid == 0 ? 0 : own); };
   if (tid > 0) held = hold_exec(pid, tid, tell, is_over);
   const uint64_t now = read_clock(CLOCK_MONOTONIC);
   if (tid > 0) target.may_execute_until = held.result == ExecHold::unknown ? now + kExecutesWithin : 0;

@@ -41,8 +41,8 @@ constexpr auto is_later = [](const auto& a, const auto& b) { return a.ticks > b.
 
 }  // namespace
 
-LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes)
-    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes), usages_(lanes) {}
+LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes, ThreadIds* ids)
+    : file_(file), ids_(ids), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes), usages_(lanes) {}
 
 bool LaneReader::read(uint64_t at, std::span<std::byte> to) const { return read_at(file_, at, to); }
 
@@ -80,6 +80,7 @@ void LaneReader::collect() {
     copied_at_ = __rdtsc();
   else
     horizon_ = copied_until;
+  if (ids_ != nullptr) ids_->begin_round();
   inside::DataHeader header;
   std::memcpy(&header, heads_.data(), sizeof header);
   is_left_ |= header.leaving != 0;
@@ -89,7 +90,9 @@ void LaneReader::collect() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
     lost += lane.full + lane.nested;
-    if (has_room && lane.head != tails_[number]) copy(number, lane);
+    if (!has_room || lane.head == tails_[number]) continue;
+    if (ids_ != nullptr) ids_->meet(lane.owner);
+    copy(number, lane);
   }
   if (!has_ended_) lost_ = std::max(lost_, lost);
 }
@@ -201,10 +204,11 @@ void LaneReader::move_first() {
 }
 
 void LaneReader::free_lanes() {
+  if (ids_ != nullptr) ids_->begin_round();
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
     if (lane.owner != 0) shrink(number);
-    if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(lane.owner)) continue;
+    if (lane.owner == 0 || lane.head != tails_[number] || !has_ended(lane.owner)) continue;
     // A thread may take it over at any moment: it does so before this number is odd, which then is seen here, or not at all.
     const uint64_t retiring = lane.retiring | 1;
     if (!write(number, offsetof(inside::Lane, retiring), retiring)) return;
@@ -213,9 +217,13 @@ void LaneReader::free_lanes() {
     const bool is_same = read(lane_at(number), std::as_writable_bytes(std::span(&now, 1))) && now.owner == lane.owner &&
                          now.head == lane.head && now.turns == lane.turns;
     if (is_same && !free_lane(number, lane)) return;
-    if (is_same) gone_.push_back(static_cast<int32_t>(lane.owner));
+    if (is_same) gone_.push_back(ids_ != nullptr ? ids_->of_dvm(lane.owner) : static_cast<int32_t>(lane.owner));
     if (!write(number, offsetof(inside::Lane, retiring), retiring + 1)) return;
   }
+}
+
+bool LaneReader::has_ended(uint64_t owner) const {
+  return ids_ != nullptr && ids_->differ() ? !ids_->lives(owner) : is_gone(owner);
 }
 
 // The thread that takes it next has no variables yet.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/instrument/agent/thread_ids.h"
 
 namespace dvm::runtime {
 
@@ -22,8 +23,8 @@ struct LaneRecord {
 
 class LaneReader {
  public:
-  // file: the memfd of the process, owned by the caller.
-  LaneReader(int file, uint32_t lanes, uint32_t ring_bytes);
+  // file: the memfd of the process, owned by the caller. ids: of its threads, likewise; null: they know themselves as dvm does.
+  LaneReader(int file, uint32_t lanes, uint32_t ring_bytes, ThreadIds* ids = nullptr);
 
   // Copies what the lanes hold, and makes room in them, unless too much of it waits to be taken already.
   void collect();
@@ -92,6 +93,7 @@ class LaneReader {
   void copy(uint32_t number, const inside::Lane& lane);
   bool read_heads();
   bool read_finished(uint32_t number, uint64_t turns);
+  bool has_ended(uint64_t owner) const;
   bool free_lane(uint32_t number, const inside::Lane& lane);
   void shrink(uint32_t number);
   bool free_piece(uint32_t number, uint64_t room, uint64_t at, uint64_t bytes) const;
@@ -107,6 +109,7 @@ class LaneReader {
   uint64_t ring_at(uint32_t number) const { return lane_at(lanes_) + uint64_t{number} * ring_bytes_; }
 
   int file_;
+  ThreadIds* ids_;
   uint32_t lanes_, ring_bytes_;
   std::vector<std::byte> heads_;  // the header and the lanes, as they were read last
   struct Usage {

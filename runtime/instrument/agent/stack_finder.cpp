@@ -1,8 +1,6 @@
 #include "runtime/instrument/agent/stack_finder.h"
 
-#include <fmt/format.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,8 +19,6 @@ bool can_read(pid_t pid, uint64_t address) {
   const iovec local{&byte, 1}, remote{reinterpret_cast<void*>(address), 1};
   return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1;
 }
-
-bool has_thread(pid_t pid, uint64_t thread) { return access(fmt::format("/proc/{}/task/{}", pid, thread).c_str(), F_OK) == 0; }
 
 // The stack with the control block and the stack pointer; empty: it is none, or not known to be one.
 inside::MemoryRange stack_of(pid_t pid, const std::vector<MemoryMapping>& mappings, uint64_t block, uint64_t pointer) {
@@ -57,14 +53,15 @@ void StackFinder::answer() {
   if (now - looked_ < kReadsEvery || !read_at(file_, sizeof(inside::DataHeader), std::as_writable_bytes(std::span(lanes_))))
     return;
   looked_ = now;
+  const pid_t pid = ids_.pid();
   std::vector<MemoryMapping> mappings;
   for (uint32_t number = 0; number < lanes_.size(); number++) {
     const inside::Lane& lane = lanes_[number];
     if (!wants_answer(number)) continue;
     if (mappings.empty())
-      if (auto read = mappings_of(pid_)) mappings = *std::move(read);
-    const bool is_known = has_thread(pid_, lane.owner);
-    const auto stack = is_known ? stack_of(pid_, mappings, lane.asked_thread, lane.asked_pointer) : inside::MemoryRange();
+      if (auto read = mappings_of(pid)) mappings = *std::move(read);
+    const bool is_known = ids_.lives(lane.owner);
+    const auto stack = is_known ? stack_of(pid, mappings, lane.asked_thread, lane.asked_pointer) : inside::MemoryRange();
     if (stack.end == 0 || !publish(number, stack)) refused_[number] = {lane.asked_thread, lane.asked_pointer};
   }
 }

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "runtime/agent/inside/format.h"
+#include "runtime/instrument/agent/thread_ids.h"
 
 namespace dvm::runtime {
 
 class StackFinder {
  public:
-  // file: the memfd of the process, owned by the caller.
-  StackFinder(int file, uint32_t lanes, pid_t pid) : file_(file), pid_(pid), lanes_(lanes), refused_(lanes) {}
+  // file: the memfd of the process, owned by the caller, as the ids of its threads are.
+  StackFinder(int file, uint32_t lanes, ThreadIds& ids) : file_(file), ids_(ids), lanes_(lanes), refused_(lanes) {}
 
   // Answers the requests. Reads the mappings of the process at most ten times a second, and only if a thread asks.
   void answer();
@@ -30,7 +31,7 @@ class StackFinder {
   bool publish(uint32_t number, const inside::MemoryRange& stack) const;
 
   int file_;
-  pid_t pid_;
+  ThreadIds& ids_;
   std::vector<inside::Lane> lanes_;
   std::vector<Asked> refused_;  // what each thread has asked last, in vain
   uint64_t looked_ = 0;

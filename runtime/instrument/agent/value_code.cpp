@@ -19,6 +19,7 @@
 #include "runtime/instrument/agent/global_code.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/agent/value_writer.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -317,6 +318,8 @@ class ValueCoder {
       access_workspace(kLoad, to, offsetof(inside::Workspace, pid));
     else if (id == static_cast<unsigned>(BuiltIn::pid))
       code_.load_constant(to, static_cast<uint64_t>(int64_t{place_.pid}));
+    else if (id == static_cast<unsigned>(BuiltIn::tid) && has_own_ids(place_.pid))
+      return refuse(InDvm::other_id);
     else if (id == static_cast<unsigned>(BuiltIn::tid))
       access_workspace(kLoad, to, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))

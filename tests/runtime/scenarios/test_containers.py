@@ -21,6 +21,116 @@ def children_of(pid):
     return text_of(pid, f"task/{pid}/children").split()
 
 
+THREADS = """import ctypes, os, threading
+libc, began, printed, may_end = ctypes.CDLL(None), threading.Barrier(4), threading.Barrier(4), threading.Event()
+def run():
+  began.wait()
+  os.read(0, 1)
+  for _ in range(50): libc.atoi(b"1")
+  os.write(1, b"%d\\n" % threading.get_native_id())
+  printed.wait()
+  may_end.wait()
+def end_soon():
+  for _ in range(50): libc.atoi(b"2")
+threads = [threading.Thread(target=run) for _ in range(3)]
+for one in threads: one.start()
+began.wait()
+print("ready", flush=True)
+printed.wait()
+os.read(0, 1)
+soon = [threading.Thread(target=end_soon) for _ in range(5)]
+for one in soon: one.start()
+for one in soon: one.join()
+print("soon", flush=True)
+os.read(0, 1)
+may_end.set()"""
+
+
+class AgentsFromOutside(dvmtest.PrivilegedTest):
+    """dvm traces a process of a container by an agent, and shows the ids of its own PID namespace."""
+
+    def start(self, *words, options=()):
+        container = subprocess.Popen([*CONTAINER, *options, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.addCleanup(container.communicate)
+        self.addCleanup(container.kill)
+        line = container.stdout.readline()
+        if not line:
+            dvmtest.skip_or_fail(self, "no PID namespace can be made here")
+        self.assertEqual(line, "ready\n")
+        return container, int(children_of(container.pid)[0])
+
+    def trace(self, pid, script, *options):
+        text = script + ' BEGIN { printf("on\\n"); }'
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", *options, "-n", text, "-p", str(pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dvmtest.ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "on\n")
+        return tracer
+
+    def rows(self, tracer):
+        out, errors = tracer.communicate(timeout=120)
+        self.assertEqual((tracer.returncode, errors.replace(f"dvm: pid {tracer.args[-1]} has exited\n", "")), (0, ""))
+        return sorted(line.split() for line in out.splitlines() if line)
+
+    def test_ids_and_stacks(self):
+        """Clauses that run in the thread, in dvm, and by uprobes; in a user namespace as well."""
+        script = MARK.replace("owner:mark", "looper:func") + """ { @["pid", pid == $target] = count(); @["stack", 1] = count(); }
+                 pid$target:looper:func:return { @["tid", tid == $target] = count(); self->n++; }
+                 pid$target:looper:main:return { printf("%d %d\\n", self->n, pid == $target); }"""
+        for options in ((), ("-Ur",)):
+            with self.subTest(options):
+                container, pid = self.start(program("looper"), "100", "wait", options=options)
+                tracer = self.trace(pid, script)
+                container.stdin.write("\n")
+                self.assertEqual(self.rows(tracer), [["100", "1"], ["pid", "1", "100"], ["stack", "1", "100"], ["tid", "1", "100"]])
+                self.assertIn("ns/call", container.stdout.read())
+
+    def test_its_parent_is_that_outside(self):
+        container, pid = self.start(program("looper"), "100", "wait")
+        tracer = self.trace(pid, f"pid$target:looper:func:entry {{ @[ppid == {container.pid}] = count(); }}")
+        container.stdin.write("\n")
+        self.assertEqual(self.rows(tracer), [["1", "100"]])
+
+    def test_ids_of_threads(self):
+        """Also of those that end before dvm can ask for their ids: they have minus those that they know."""
+        container, pid = self.start("python3", "-c", THREADS)
+        tracer = self.trace(pid, "pid$target::atoi:entry { @[tid] = count(); } pid$target::atoi:entry { @all = count(); }", "-x", "aggsortkey")
+        for _ in range(3):
+            container.stdin.write("\n")
+        inside = {int(container.stdout.readline()) for _ in range(3)}
+        tids = {}
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            ids = re.search(r"NSpid:(.*)", (task / "status").read_text())[1].split()
+            tids[int(ids[-1])] = task.name
+        container.stdin.write("\n")
+        self.assertEqual(container.stdout.readline(), "soon\n")
+        container.stdin.write("\n")
+        rows = self.rows(tracer)
+        self.assertLessEqual({(tids[one], "50") for one in inside}, {tuple(row) for row in rows}, rows)
+        self.assertEqual(len(rows), 9, rows)
+        others = [int(row[0]) for row in rows if len(row) == 2 and row[0] not in tids.values()]
+        self.assertEqual(len(others), 5, rows)
+        self.assertTrue(all(one > pid or -1000 < one < 0 for one in others), rows)
+        self.assertIn(["400"], rows)
+
+    def test_dvm_inside_leaves_the_agent_alone(self):
+        """It does not see the tracer."""
+        container, pid = self.start(program("looper"), "100", "wait")
+        tracer = self.trace(pid, "pid$target:looper:func:entry { @ = count(); }")
+        enter = ["nsenter", "-t", str(pid), "-p", "-m", DVM]
+        result = subprocess.run([*enter, "detach", "-p", "1"], capture_output=True, text=True, env=dvmtest.ENV, timeout=60)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("process 1 is traced from outside this PID namespace: end that first", result.stderr)
+        container.stdin.write("\n")
+        self.assertEqual(self.rows(tracer), [["100"]])
+
+    def test_forks_are_not_followed(self):
+        container, pid = self.start(program("looper"), "100", "wait")
+        listed = dvm("run", "-v", "-q", "-x", "backend=agent", "-x", "followfork", "-n", "pid$target:looper:func:entry { @ = count(); } tick-1ms { exit(0); }", "-p", str(pid))
+        self.assertIn("not agent: it is in another PID namespace (a container), where an agent follows no forks", listed.stdout + listed.stderr)
+
+
 class Containers(dvmtest.PrivilegedTest):
     def setUp(self):
         super().setUp()

@@ -48,7 +48,8 @@ class Stacks : public testing::Test {
     lane.owner = place.number, lane.asked_thread = place.block, lane.asked_pointer = place.pointer;
     const auto at = static_cast<off_t>(sizeof(inside::DataHeader) + 2 * sizeof lane);
     if (pwrite(file_, &lane, sizeof lane, at) != sizeof lane) ADD_FAILURE();
-    StackFinder(file_, kLanes, getpid()).answer();
+    ThreadIds ids(getpid());
+    StackFinder(file_, kLanes, ids).answer();
     if (pread(file_, &lane, sizeof lane, at) != sizeof lane) ADD_FAILURE();
     return lane.stack;
   }
