@@ -109,6 +109,7 @@ const PairCase kAgentCases[] = {
     {"action/ustack"_row, kByStack, kCount, {of_stack(kShallow), of_stack(kUsual)}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, kVariable},
+    {"agent/site/global"_row, "{ n++; }"},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
     {"agent/site/time"_row, kTimes, kVariables, kOneSize, {.uses = 2}},
     {"agent/site/bucket"_row, kBucketOfTime, kSumOfTime},

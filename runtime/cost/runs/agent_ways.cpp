@@ -73,6 +73,13 @@ bool reads_time(const dif::Difo& difo) {
   return std::ranges::find(difo.text, static_cast<unsigned>(dif::BuiltIn::timestamp), dif::built_in_of) != difo.text.end();
 }
 
+// One such change is a locked instruction (runtime/instrument/agent/global_code.h).
+bool changes_global(const dif::Difo& difo) {
+  return std::ranges::any_of(difo.text, [](dif::Instruction in) {
+    return dif::has_format(in, dif::Format::stv) && dif::info(in.opcode()).scope == dif::Scope::global;
+  });
+}
+
 bool is_histogram(dif::Action function) {
   const auto found = std::ranges::find(dif::kAggregations, function, &dif::AggregationInfo::id);
   return found != dif::kAggregations.end() && found->histogram;
@@ -106,6 +113,7 @@ class ClauseUses {
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
     const bool is_time = reads_time(*value.difo), has_locals = uses(*value.difo, dif::Scope::clause);
     if (is_time && !std::exchange(has_time_, true)) to.push_back({"agent/site/time"_row});
+    if (changes_global(*value.difo)) to.push_back({"agent/site/global"_row});
     has_variables_ |= uses(*value.difo, dif::Scope::thread);
     is_of_time_ = is_time || (has_time_in_locals_ && has_locals);
     has_time_in_locals_ |= is_time && has_locals;

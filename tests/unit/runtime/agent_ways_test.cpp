@@ -67,6 +67,13 @@ TEST(AgentWays, ConstantStringsCostNothing) {
   EXPECT_EQ(way.clauses.at(0).strings, 1U);
 }
 
+TEST(AgentWays, ChangesOfGlobalVariablesHaveAPrice) {
+  EXPECT_THAT(text_of(way_of("{ n++; @ = sum(n); }").clauses.at(0).actions),
+              testing::HasSubstr("agent/site/global aggregation/sum"));
+  EXPECT_THAT(text_of(way_of("{ n = arg0; }").clauses.at(0).actions), testing::EndsWith("agent/site/global"));
+  EXPECT_THAT(text_of(way_of("{ self->n++; }").clauses.at(0).actions), testing::Not(testing::HasSubstr("global")));
+}
+
 TEST(AgentWays, LongStringsHaveAnExtraCost) {
   PredictOptions how;
   how.sizes.expected = 25;
