@@ -39,6 +39,8 @@ class CaseHost final : public vm::Host {
   int32_t ppid() noexcept override { return 1; }
   int64_t uid() noexcept override { return 0; }
   int64_t gid() noexcept override { return 0; }
+  int64_t proc_number(uint64_t) noexcept override { return 0; }
+  std::string_view proc_text(uint64_t) noexcept override { return "a"; }
 };
 
 // A text, ready to run again and again in a firing of its own each time.
