@@ -6,7 +6,7 @@
 //   exec                       is told of the exec, or reads errno from a second pipe
 //   dynamic linker             has put an int3 at AT_ENTRY
 //   int3: stops                puts the original byte and %rip back; for main, once more
-// For constructors the int3 lies in the dynamic linker's _dl_debug_state() instead.
+// For constructors it stops by a debug register in the dynamic linker's _dl_debug_state() instead.
 
 #include "runtime/process/start.h"
 
@@ -146,33 +146,44 @@ Problem run_to(ChildGuard& child, uint64_t address, std::string_view what, user_
   return std::nullopt;
 }
 
-constexpr uint64_t kLongestNotice = 16;  // bytes of _dl_debug_state(), which only returns
-
-// Lets the child leave that function, which it has just entered. False: it has ended.
-bool step_out(ChildGuard& child, uint64_t function, user_regs_struct& registers) {
-  int signal = 0;
-  while (registers.rip - function < kLongestNotice) {
-    if (ptrace(PTRACE_SINGLESTEP, child.pid(), 0, signal) != 0) return false;
-    int status = 0;
-    if (!wait_stop(child.pid(), status)) return child.release(), false;
-    signal = is_breakpoint_stop(status) ? 0 : signal_to_deliver(status);
-    if (ptrace(PTRACE_GETREGS, child.pid(), 0, &registers) != 0) return false;
-  }
-  return true;
+// Lets the stopped child stop before it executes the instruction there; 0: no longer. By a debug register, as a tracer that
+// follows other processes may have a uprobe on the same instruction of the dynamic linker: the kernel would take an int3 for
+// that. False: there is no such register.
+bool stop_at(pid_t pid, uint64_t address) {
+  constexpr uint64_t kExecuted = 1;  // register 0, and instructions
+  const size_t at = offsetof(user, u_debugreg), control = at + 7 * sizeof(uint64_t);
+  return ptrace(PTRACE_POKEUSER, pid, control, 0) == 0 &&
+         (address == 0 ||
+          (ptrace(PTRACE_POKEUSER, pid, at, address) == 0 && ptrace(PTRACE_POKEUSER, pid, control, kExecuted) == 0));
 }
 
-// The child is stopped right after its exec. The linker calls the function when it begins to map files, and once it has done so;
-// an auditing library may have it called before.
+// Lets the child run to where it is told to stop. False: it has ended.
+bool run_to_stop(ChildGuard& child, uint64_t address, user_regs_struct& registers) {
+  ptrace(PTRACE_CONT, child.pid(), 0, 0);
+  const auto is_there = [&](int status) {
+    return is_breakpoint_stop(status) && ptrace(PTRACE_GETREGS, child.pid(), 0, &registers) == 0 && registers.rip == address;
+  };
+  const bool is_stopped = run_until(child.pid(), is_there);
+  if (!is_stopped) child.release();
+  return is_stopped;
+}
+
+// The child is stopped right after its exec, and stops at the function. The linker calls that when it begins to map files, and
+// once it has done so; an auditing library may have it called before. In the end, the child has left the function.
 Problem run_to_loaded(ChildGuard& child, const LoadedPlace& place) {
   user_regs_struct registers{};
   for (bool has_begun = false;;) {
-    if (Problem problem = run_to(child, place.function, "its entry point", registers)) return problem;
-    long state = 0;
-    if (!peek(child.pid(), place.state, state)) return "the state of its dynamic linker cannot be read";
-    if (!step_out(child, place.function, registers)) return "it ended in its dynamic linker";
+    long state = 0, caller = 0;
+    if (!run_to_stop(child, place.function, registers)) return "it ended before its entry point (a library may be missing)";
+    if (!peek(child.pid(), place.state, state) || !peek(child.pid(), registers.rsp, caller) ||
+        !stop_at(child.pid(), static_cast<uint64_t>(caller)))
+      return "the state of its dynamic linker cannot be read";
+    if (!run_to_stop(child, static_cast<uint64_t>(caller), registers)) return "it ended in its dynamic linker";
     const bool is_consistent = static_cast<int>(state) == r_debug::RT_CONSISTENT;
-    if (has_begun && is_consistent) return std::nullopt;
+    const bool is_loaded = has_begun && is_consistent;
     has_begun |= !is_consistent;
+    stop_at(child.pid(), is_loaded ? 0 : place.function);
+    if (is_loaded) return std::nullopt;
   }
 }
 
@@ -189,7 +200,8 @@ Problem run_to_main(ChildGuard& child, const StartPoint& point) {
 Problem run_to_point(ChildGuard& child, const StartPoint& point) {
   if (!is_64_bit_program(child.pid())) return "it is not a 64-bit program";
   if (point.at_exec) return std::nullopt;
-  if (const auto loaded = point.find_loaded ? point.find_loaded(child.pid()) : std::nullopt) return run_to_loaded(child, *loaded);
+  const auto loaded = point.find_loaded ? point.find_loaded(child.pid()) : std::nullopt;
+  if (loaded && stop_at(child.pid(), loaded->function)) return run_to_loaded(child, *loaded);
   const std::optional<uint64_t> entry = entry_point(child.pid());
   if (!entry) return "its entry point cannot be found";
   user_regs_struct registers{};

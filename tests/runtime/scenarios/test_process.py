@@ -126,6 +126,13 @@ class Started(dvmtest.PrivilegedTest):
                     result = dvm("run", "-q", *options, "-x", "backend=" + backend, "-x", "setenv=LD_PRELOAD=" + library, "-n", clause, "-c", program("starts"))
                     self.assertEqual((result.returncode, re.findall(r"first|early|usual", result.stdout)), (0, seen), backend + result.stderr)
 
+    def test_a_program_starts_while_every_linker_is_traced(self):
+        followed = dvmtest.start_tracer(self, "pid$target:ld*:_dl_debug_state:entry { }", "-x", "followfork", "-x", "backend=uprobe", "-c", "sleep 60")
+        for _ in range(3):
+            result = dvm("run", "-q", "-n", "pid$target:starts:usual:entry { trace(probefunc); }", "-c", program("starts"))
+            self.assertEqual((result.returncode, re.findall("usual", result.stdout)), (0, ["usual"]), result.stderr)
+        self.assertIsNone(followed.poll())
+
     def test_main_of_a_stripped_program_is_found(self):
         result = dvm("run", "-q", "-x", "evaltime=main", "-n", "BEGIN { trace(1); }", "-c", "/bin/true")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
