@@ -92,7 +92,8 @@ class Agent {
     context_.variables = context_.data + inside::variables_at(kLanes, ring_bytes_);
     context_.tails = context_.data + inside::tails_at(kLanes, ring_bytes_);
     context_.lane = context_.data + sizeof(inside::DataHeader);
-    context_.pid = getpid(), context_.thread_offset = kThreadOffset, context_.lanes = kLanes, context_.ring_bytes = ring_bytes_;
+    context_.pid = getpid(), context_.own_pid = page_.pid, context_.thread_offset = kThreadOffset, context_.lanes = kLanes,
+    context_.ring_bytes = ring_bytes_;
     code_at_ = add(std::as_bytes(inside_code()));
     lasting_ = {stack_of_thread(), 1};
     range_ = {reinterpret_cast<uint64_t>(kText), reinterpret_cast<uint64_t>(kText) + sizeof kText};
