@@ -25,6 +25,13 @@ class Maker {
     const unsigned scope = op.scope && below(8) ? static_cast<unsigned>(*op.scope) : below(3);
     return dif::kFirstUserVariable + 6 * scope + (op.tuple == dif::TupleUse::none ? 0 : 3) + below(3);
   }
+  // Above those of all arrays.
+  static constexpr unsigned kArrayIds = [] {
+    unsigned ids = 0;
+    for (const dif::BuiltInInfo& row : dif::kBuiltIns)
+      if (row.kind == dif::BuiltInKind::array) ids = std::max(ids, static_cast<unsigned>(row.id) + 1);
+    return ids;
+  }();
   unsigned any_built_in() { return static_cast<unsigned>(dif::kBuiltIns[below(dif::kBuiltIns.size())].id); }
 
   // A word that has a chance with the verifier: registers that exist, small indices, ids of variables.
@@ -44,7 +51,7 @@ class Maker {
       case Format::call:
         return dif::Instruction::indexed(op, below(dif::kSubroutineCount), rd | 1);
       case Format::lda:
-        return dif::Instruction::registers(op, below(8), r2, rd | 1);
+        return dif::Instruction::registers(op, below(kArrayIds), r2, rd | 1);
       case Format::pushts:
         return dif::Instruction::registers(op, below(3), op == dif::Opcode::pushtv ? 0 : r2, rd);
       case Format::log:
