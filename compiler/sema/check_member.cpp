@@ -101,6 +101,34 @@ std::unique_ptr<Translate> as_token(ExprContext& c, Member& e) {
   return translate;
 }
 
+// The translation that is the value of assignments and an expression: (a, b), with b being one. Null: there is none.
+ExprPtr* translation_in(ExprPtr& e) {
+  auto* comma = as<Comma>(e.get());
+  if (!comma) return nullptr;
+  return as<Translate>(comma->second.get()) ? &comma->second : translation_in(comma->second);
+}
+
+// Types of commas are those of their last expressions.
+void retype(Expr& e) {
+  auto* comma = as<Comma>(&e);
+  if (!comma) return;
+  retype(*comma->second);
+  comma->type = comma->second->type;
+}
+
+// (a, b).m is (a, b.m): the other members of b are not computed.
+ExprPtr member_behind(ExprContext& c, Member& e, ExprPtr& translation) {
+  ExprPtr all = std::move(e.base);
+  auto member = std::make_unique<Member>(e.where);
+  member->name = e.name, member->arrow = e.arrow;
+  member->base = std::move(translation);
+  auto& of = static_cast<Translate&>(*member->base);
+  translation = of.translator ? translated_member(c, *member, of) : assembled_member(c, *member, of);
+  if (!translation) translation = std::move(member);
+  retype(*all);
+  return all;
+}
+
 }  // namespace
 
 ExprPtr check(ExprContext& c, Member& e) {
@@ -112,6 +140,7 @@ ExprPtr check(ExprContext& c, Member& e) {
   if (c.session.options.see_selected) c.session.options.see_selected(*e.base->type);
   if (auto* translated = as<Translate>(e.base.get()); translated && e.arrow == is_pointer(translated->type))
     return translated->translator ? translated_member(c, e, *translated) : assembled_member(c, e, *translated);
+  if (ExprPtr* inner = translation_in(e.base); inner && e.arrow == is_pointer((*inner)->type)) return member_behind(c, e, *inner);
   if (auto token = as_token(c, e)) return translated_member(c, e, *token);
   const std::string_view op = e.arrow ? "->" : ".";
   const Type* record = e.base->type;

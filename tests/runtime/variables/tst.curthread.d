@@ -29,7 +29,8 @@ syscall::read:entry
 	printf("%s %s\n", curthread->t_procp->p_user.u_comm, curthread->t_procp->p_user.u_psargs);
 	this->parent = curthread->t_procp->p_parent;
 	printf("%d %d %d\n", this->parent->p_pid == ppid, this->parent->p_pidp->pid_id == $pid, curthread->t_procp->p_ppid == ppid);
-	printf("%s %d\n", this->parent->p_user.u_comm, this->parent->p_ppid > 0);
+	printf("%s %s\n", this->parent->p_user.u_comm, curthread->t_procp->p_parent->p_user.u_comm);
+	printf("%d\n", this->parent->p_ppid > 0);
 	printf("%d\n", stringof(curthread->t_procp->p_user.u_cdir->v_path) == cwd);
 	printf("%d %d\n", curthread->t_pri == curlwpsinfo->pr_pri, curthread->t_procp->p_lwpcnt);
 	this->age = (int64_t)(timestamp - this->parent->p_mstart);
