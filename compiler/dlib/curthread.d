@@ -87,8 +87,8 @@ translator struct dvm_directory < struct dvm_directory *D > {
 	v_path = (char *)((uintptr_t)D == pid ? cwd : dvm_proc_text[16 * (uintptr_t)D + 15]);
 };
 
-translator struct dvm_finfo < struct dvm_proc *P > {
-	fi_list = (uf_entry_t *)(uintptr_t)((uintptr_t)P == pid ? 0 : dvm_proc_number[16 * (uintptr_t)P + 15]);
+translator struct dvm_finfo < struct dvm_proc *P > {		/* & 0: always 0, so the descriptor is foreseen at the firing */
+	fi_list = (uf_entry_t *)(uintptr_t)((uintptr_t)P == pid ? 0 : dvm_proc_number[16 * (uintptr_t)P + 15] & 0);
 };
 
 translator struct dvm_user < struct dvm_proc *P > {

@@ -14,8 +14,16 @@ KnownValue limited(const KnownValue& word, const KnownValue& limit) {
   return {KnownValue::Kind::limited, word.word, limit.number};
 }
 
+// "pointer != NULL ? pointer->member : NULL" leads to the member: what is captured in vain harms nothing. A word alone may be a
+// size with the limit 0.
+bool is_null_beside(const KnownValue& null, const KnownValue& word) {
+  return null == KnownValue::constant(0) && word.is_word() && word.number != 0;
+}
+
 KnownValue join(const KnownValue& a, const KnownValue& b) {
   if (a == b) return a;
+  if (is_null_beside(a, b)) return b;
+  if (is_null_beside(b, a)) return a;
   return a.is_constant() ? limited(b, a) : limited(a, b);
 }
 
@@ -77,6 +85,7 @@ KnownValue of_operation(Opcode op, const KnownValue& a, const KnownValue& b) {
     if (const KnownValue found = of_descriptor(op, a, b); found.kind != KnownValue::Kind::unknown) return found;
   if (op == Opcode::add && (b.kind == KnownValue::Kind::file || b.kind == KnownValue::Kind::scaled))
     return of_operation(op, b, a);
+  if (op == Opcode::and_ && b == KnownValue::constant(0)) return b;
   if (op == Opcode::add) return plus(a, b);
   if (op == Opcode::sub && b.is_constant()) return plus(a, KnownValue::constant(0 - b.number));
   const auto result = a.is_constant() && b.is_constant() ? dif::arithmetic(op, a.number, b.number) : std::nullopt;

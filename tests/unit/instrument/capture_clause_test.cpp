@@ -165,6 +165,36 @@ TEST(Capture, ClauseLocalVariablesThatDependOnTheWayAreUnknown) {
 }
 
 // this->s = *(struct s *)arg0; strlen((string)&this->s) is asked of the copy.
+// this->file = &((entry_t *)0)[arg4]; this->node = this->file ? this->file : 0; the path of the node. An entry has 8 bytes, and
+// the pointers are the descriptor plus 1, as in curthread.d.
+TEST(Capture, VariablesCarryAnOpenFile) {
+  const auto file_of = [](uint64_t entry_bytes) {
+    dif::Variable pointer;
+    pointer.id = kLocal;
+    pointer.scope = dif::Scope::clause;
+    pointer.type.kind = dif::TypeKind::integer;
+    pointer.type.size = 8;
+    const Instruction keep = Instruction::indexed(Opcode::stls, kLocal, 1), use = Instruction::indexed(Opcode::ldls, kLocal, 1);
+    const unsigned path = static_cast<unsigned>(BuiltIn::file_text);
+    dif::EcbDesc clause;
+    clause.actions = {
+        action_of({get(BuiltIn::tid, 1), op(Opcode::and_, 1, 0, 1), get(BuiltIn::arg4, 2), set(0, 3), op(Opcode::sll, 2, 3, 2),
+                   op(Opcode::add, 1, 2, 1), set(1, 3), op(Opcode::udiv, 1, 3, 1), set(2, 3), op(Opcode::add, 1, 3, 1), keep,
+                   ret(0)}),
+        action_of({use, op(Opcode::tst, 1, 0, 0), op(Opcode::mov, 0, 0, 2), Instruction::branch(Opcode::be, 5),
+                   op(Opcode::mov, 1, 0, 2), op(Opcode::mov, 2, 0, 1), keep, ret(0)}),
+        action_of({use, set(2, 3), op(Opcode::sub, 1, 3, 1), set(3, 3), op(Opcode::sll, 1, 3, 1), op(Opcode::sra, 1, 3, 1),
+                   set(4, 3), op(Opcode::mul, 1, 3, 1), op(Opcode::ldga, path, 1, 2), ret(2)})};
+    for (dif::ActDesc& action : clause.actions)
+      action.args[0].difo.variables = {pointer}, action.args[0].difo.integers = {3, entry_bytes, 1, 32, 8};
+    return needs_of(clause, kStrsize);
+  };
+  EXPECT_EQ(file_of(8).memory, std::vector{MemoryNeed::of_file(4, 0)});
+  EXPECT_FALSE(file_of(8).any_file);
+  EXPECT_TRUE(file_of(16).memory.empty());
+  EXPECT_TRUE(file_of(16).any_file);
+}
+
 TEST(Capture, ACopyInAVariableIsNoMemoryOfTheProcess) {
   dif::DataType type;
   type.kind = dif::TypeKind::bytes;
