@@ -139,6 +139,8 @@ class DifoReader {
     if (id == static_cast<unsigned>(BuiltIn::file_number) || id == static_cast<unsigned>(BuiltIn::file_text)) use_file(index);
     if (id == static_cast<unsigned>(BuiltIn::execargs)) needs_.command = true;
     if (id == static_cast<unsigned>(BuiltIn::cwd)) needs_.directory = true;
+    if (id == static_cast<unsigned>(BuiltIn::proc_number) || id == static_cast<unsigned>(BuiltIn::proc_text))
+      needs_.time = true;  // tells whether a process has its id from before the firing
     if (id == static_cast<unsigned>(BuiltIn::process_ids) && index.is_constant() && index.number < 32)
       needs_.process_numbers |= 1u << index.number;
     const bool is_argument = row->reads == FiringPart::argument && index.is_constant() && index.number < kArguments;

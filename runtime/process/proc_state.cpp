@@ -1,4 +1,4 @@
-// Covered by tests/runtime/variables (tst.curthread.d).
+// Covered by tests/unit/instrument/proc_state_test.cpp and tests/runtime/variables (tst.curthread.d).
 #include "runtime/process/proc_state.h"
 
 #include <fcntl.h>
@@ -46,14 +46,25 @@ int64_t stat_field(uint64_t pid, int field) noexcept {
   return at == nullptr ? kNone : std::strtoll(at, nullptr, 10);
 }
 
+int64_t tick() noexcept {
+  constexpr int64_t kSecond = 1'000'000'000;
+  return kSecond / sysconf(_SC_CLK_TCK);
+}
+
 // stat counts ticks since the machine started.
 int64_t started(uint64_t pid) noexcept {
   constexpr int kStarted = 19;
-  constexpr int64_t kSecond = 1'000'000'000;
   const int64_t ticks = stat_field(pid, kStarted);
   if (ticks < 0) return kNone;
   const auto suspended = static_cast<int64_t>(read_clock(CLOCK_BOOTTIME) - read_clock(CLOCK_MONOTONIC));
-  return ticks * (kSecond / sysconf(_SC_CLK_TCK)) - suspended;
+  return ticks * tick() - suspended;
+}
+
+// Called after a read: if the process existed then, it has had its id since.
+bool existed(uint64_t pid, uint64_t time) noexcept {
+  if (time == 0 || pid == kSystem) return true;
+  const int64_t start = started(pid);
+  return start != kNone && start <= static_cast<int64_t>(time) + tick();
 }
 
 int64_t stack_bytes(uint64_t pid) noexcept {
@@ -179,19 +190,27 @@ std::string_view text_of_system(uint64_t number, std::span<char> room) noexcept 
 
 }  // namespace
 
-int64_t proc_number(uint64_t index) noexcept {
+bool is_of_process(uint64_t index) noexcept { return index / kPerProcess != kSystem; }
+
+int64_t proc_number(uint64_t index, uint64_t time) noexcept {
   const uint64_t pid = index / kPerProcess, number = index % kPerProcess;
   if (pid == 0) return kNone;
-  return pid == kSystem ? number_of_system(number) : number_of_process(pid, number);
+  const int64_t found = pid == kSystem ? number_of_system(number) : number_of_process(pid, number);
+  return existed(pid, time) ? found : kNone;
 }
 
-std::string_view ProcTexts::find(uint64_t index) noexcept {
+std::string_view ProcTexts::find(uint64_t index, uint64_t time) noexcept {
+  const std::string_view text = read(index);
+  return existed(index / kPerProcess, time) ? text : std::string_view();
+}
+
+std::string_view ProcTexts::read(uint64_t index) noexcept {
   const uint64_t pid = index / kPerProcess, number = index % kPerProcess;
   if (pid == kSystem) return text_of_system(number, text_);
   if (number > 1) return {};
   const ssize_t size = read_proc(pid, number == 0 ? "comm" : "cmdline", text_);
   if (size < 0) return {};
-  if (size == 0 && number == 1) return find(pid * kPerProcess);  // a thread of the kernel
+  if (size == 0 && number == 1) return read(pid * kPerProcess);  // a thread of the kernel
   std::string_view text(text_.data(), static_cast<size_t>(size));
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.remove_suffix(1);
   if (number == 1) std::replace(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(text.size()), '\0', ' ');

@@ -9,15 +9,20 @@
 
 namespace dvm::runtime {
 
-// Element of dvm_proc_number[] (variables.def). vm::Host::kNoNumber: there is none.
-int64_t proc_number(uint64_t index) noexcept;
+// Element of dvm_proc_number[] (variables.def). vm::Host::kNoNumber: there is none, or the process did not exist at `time`, since
+// its id was another's then. time: of CLOCK_MONOTONIC; 0: any process.
+int64_t proc_number(uint64_t index, uint64_t time) noexcept;
+// True for an element of a process, not of the system.
+bool is_of_process(uint64_t index) noexcept;
 
-// Element of dvm_proc_text[]. Null: there is none.
+// Element of dvm_proc_text[]. Null: there is none, as above.
 class ProcTexts {
  public:
-  std::string_view find(uint64_t index) noexcept;
+  std::string_view find(uint64_t index, uint64_t time) noexcept;
 
  private:
+  std::string_view read(uint64_t index) noexcept;
+
   std::array<char, 4096> text_{};
 };
 

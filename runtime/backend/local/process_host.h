@@ -47,6 +47,7 @@ class ProcessHost final : public vm::Host {
     if (Child& known = parents_[place(pid_)]; ppid_ >= 0 && !known.was_forked) known = {pid_, ppid_, false};
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
+    fired_at_ = firing.timestamp;
     waits_ = firing.reads_in_time;
     recorded_.begin(firing.late);
     files_.serve(firing, !is_replay_);
@@ -124,9 +125,15 @@ class ProcessHost final : public vm::Host {
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
   int64_t file_number(uint64_t number) noexcept override { return files_.number(number); }
   std::string_view file_text(uint64_t number) noexcept override { return files_.text(number); }
-  int64_t proc_number(uint64_t index) noexcept override { return is_replay_ ? kNoNumber : runtime::proc_number(index); }
+  int64_t proc_number(uint64_t index) noexcept override {
+    const int64_t number = is_replay_ ? kNoNumber : runtime::proc_number(index, fired_at_);
+    late_values_ += is_late_ && number != kNoNumber && is_of_process(index);
+    return number;
+  }
   std::string_view proc_text(uint64_t index) noexcept override {
-    return is_replay_ ? std::string_view() : proc_texts_.find(index);
+    const std::string_view text = is_replay_ ? std::string_view() : proc_texts_.find(index, fired_at_);
+    late_values_ += is_late_ && text.data() != nullptr && is_of_process(index);
+    return text;
   }
   int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
   int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
@@ -174,6 +181,7 @@ class ProcessHost final : public vm::Host {
   int32_t ppid_ = -1;                    // likewise
   int32_t memory_of_ = 0;                // the process to read; $target for BEGIN, END and tick-N, which fire in dvm
   bool is_late_ = false;                 // the process has continued since the firing
+  uint64_t fired_at_ = 0;                // of CLOCK_MONOTONIC; 0: not captured
   bool waits_ = false;                   // it has not, and its threads wait
   uint64_t late_reads_ = 0, late_values_ = 0;
   uint64_t refused_ = 0;

@@ -28,6 +28,9 @@ TEST(Capture, EachVariableNeedsItsOwn) {
   for (const BuiltIn process :
        {BuiltIn::pid, BuiltIn::tid, BuiltIn::ppid, BuiltIn::uid, BuiltIn::gid, BuiltIn::cwd, BuiltIn::root})
     EXPECT_TRUE(of(process).thread);
+  const auto element = [](BuiltIn array) { return needs({op(Opcode::ldga, static_cast<unsigned>(array), 0, 1), ret(1)}); };
+  EXPECT_TRUE(element(BuiltIn::proc_number).time);
+  EXPECT_TRUE(element(BuiltIn::proc_text).time);
   EXPECT_EQ(of(BuiltIn::probefunc), CaptureNeeds{});
 }
 
