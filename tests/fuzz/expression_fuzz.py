@@ -6,8 +6,8 @@ usage: expression_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm and CC; with
 FEATURES is the table of what the generator makes: a function that returns an Expression. D computes with 64 bits and cuts a value where it
 is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
 does the rest. Statements of one program (STATEMENT_KINDS) print, pass and test values, use them as keys, store them into variables of
-all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines, whose C is in STRINGS; memory of
-alloca() is written and read by pointers; structures are copied whole.
+all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines (TEXT_KINDS), whose models are in
+string_models.py; memory of alloca() is written and read by pointers; structures are copied whole.
 """
 
 import os
@@ -20,6 +20,7 @@ import tempfile
 from typing import NamedTuple
 
 from seeds import run_seeds
+from string_models import STRINGS, address, json_question
 
 DVM = os.environ.get("DVM", "build/release/cmd/dvm")
 CC = os.environ.get("CC", "cc")
@@ -161,7 +162,7 @@ def comma(g, depth):
 
 
 TEXTS = [f"w_{i}" for i in range(3)] + [f"self->x_{i}" for i in range(2)]
-ALTERED = ("basename", "dirname", "toupper", "tolower")
+ALTERED = ("basename", "dirname", "cleanpath", "toupper", "tolower")
 SHORT = 40  # characters of what is stored
 
 
@@ -171,35 +172,72 @@ class Text(NamedTuple):
 
 
 def literal(g):
-    letters = "".join(g.rng.choice("aabBc7. /") for _ in range(g.rng.randrange(6)))
+    alphabet = g.rng.choice(["aabBc7. /", "a../"])
+    letters = "".join(g.rng.choice(alphabet) for _ in range(g.rng.randrange(8)))
     return Text(f'"{letters}"', f'"{letters}"')
+
+
+def named(g, _):
+    name = g.rng.choice(TEXTS)
+    return Text(name, name.replace("self->", ""))
+
+
+def joined(g, depth):
+    one, other = text(g, depth - 1), text(g, depth - 1)
+    return Text(f"strjoin({one.d}, {other.d})", f"d_join({one.c}, {other.c})")
+
+
+def part(g, depth):
+    one, first, most = text(g, depth - 1), g.rng.randrange(-4, 8), g.rng.randrange(0, 6)
+    return Text(f"substr({one.d}, {first}, {most})", f"d_part({one.c}, {first}, {most})")
+
+
+def altered(g, depth):
+    one, name = text(g, depth - 1), g.rng.choice(ALTERED)
+    return Text(f"{name}({one.d})", f"d_{name}({one.c})")
+
+
+def found(g, depth):  # NULL otherwise
+    one, what = text(g, depth - 1), literal(g)
+    return Text(f'(index({one.d}, {what.d}) < 0 ? "none" : strstr({one.d}, {what.d}))', f"d_found({one.c}, {what.c})")
+
+
+def found_character(g, depth):
+    one, name, what = text(g, depth - 1), g.rng.choice(["strchr", "strrchr"]), g.rng.choice(["'a'", "'/'", "'.'", "'\\0'", "'a' + 256"])
+    call = f"{name}({one.d}, {what})"
+    return Text(f'({call} == NULL ? "none" : {call})', f"d_{name}({one.c}, {what})")
+
+
+def token(g, depth):
+    one, what = text(g, depth - 1), literal(g)
+    call = f"strtok({one.d}, {what.d})"
+    return Text(f'({call} == NULL ? "none" : {call})', f"d_token({one.c}, {what.c})")
+
+
+def number(g, _):
+    value = g.any(1)
+    return Text(f"lltostr({value.d})", f"d_number({value.c})")
+
+
+def based(g, _):
+    value, base = g.any(1), g.rng.choice([2, 3, 8, 8, 10, 10, 16, 16, 17, 36, g.rng.randrange(2, 37)])
+    return Text(f"lltostr({value.d}, {base})", f"d_based({value.c}, {base})")
+
+
+def chosen(g, depth):
+    test, one, other = variable(g, 0), text(g, depth - 1), text(g, depth - 1)
+    return Text(f"({test.d} ? {one.d} : {other.d})", f"({test.c} ? {one.c} : {other.c})")
+
+
+# With the frequency of each.
+TEXT_KINDS = {joined: 2, part: 2, altered: 10, found: 2, found_character: 3, token: 2, number: 1, based: 2, chosen: 2}
 
 
 def text(g, depth):
     """A string: a literal, a variable, or what a subroutine makes of others."""
-    kind = g.rng.choice(["literal", "variable", "variable"] + ["join", "part", "choice", "number", "found", *ALTERED] * (depth > 0))
-    if kind == "literal":
-        return literal(g)
-    if kind == "variable":
-        name = g.rng.choice(TEXTS)
-        return Text(name, name.replace("self->", ""))
-    one = text(g, depth - 1)
-    if kind == "join":
-        other = text(g, depth - 1)
-        return Text(f"strjoin({one.d}, {other.d})", f"d_join({one.c}, {other.c})")
-    if kind == "part":
-        first, most = g.rng.randrange(-4, 8), g.rng.randrange(0, 6)
-        return Text(f"substr({one.d}, {first}, {most})", f"d_part({one.c}, {first}, {most})")
-    if kind in ALTERED:
-        return Text(f"{kind}({one.d})", f"d_{kind}({one.c})")
-    if kind == "found":  # NULL otherwise
-        what = literal(g)
-        return Text(f'(index({one.d}, {what.d}) < 0 ? "none" : strstr({one.d}, {what.d}))', f"d_found({one.c}, {what.c})")
-    if kind == "number":
-        value = g.any(1)
-        return Text(f"lltostr({value.d})", f"d_number({value.c})")
-    test, other = variable(g, 0), text(g, depth - 1)
-    return Text(f"({test.d} ? {one.d} : {other.d})", f"({test.c} ? {one.c} : {other.c})")
+    if depth == 0 or g.rng.randrange(9) < 3:
+        return literal(g) if g.rng.randrange(3) == 0 else named(g, 0)
+    return g.rng.choices(list(TEXT_KINDS), TEXT_KINDS.values())[0](g, depth)
 
 
 def length(g, depth):
@@ -220,10 +258,13 @@ def swapped(g, depth):
 
 def position(g, depth):
     of, what, name = text(g, min(depth, 2)), literal(g), g.rng.choice(["index", "rindex"])
-    start = g.rng.choice([None, g.rng.randrange(-3, 9)])
-    at, everywhere = f", {start}", ", 0" if name == "index" else ", 1 << 30"
-    return Expression(f"{name}({of.d}, {what.d}{'' if start is None else at})",
-                      f"(int64_t)d_{name}({of.c}, {what.c}{everywhere if start is None else at})", "int")
+    return Expression(f"{name}({of.d}, {what.d})", f"(int64_t)d_{name}({of.c}, {what.c})", "int")
+
+
+def position_from(g, depth):
+    of, what, name = text(g, min(depth, 2)), literal(g), g.rng.choice(["index", "rindex"])
+    start = g.rng.randrange(-3, 12)
+    return Expression(f"{name}({of.d}, {what.d}, {start})", f"(int64_t)d_{name}_from({of.c}, {what.c}, {start})", "int")
 
 
 def ordered(g, depth):
@@ -236,7 +277,7 @@ FEATURES = {  # name: how it is made, and whether it contains no other
     "division": (division, False), "shift": (shift, False), "comparison": (comparison, False), "logical": (logical, False),
     "unary": (unary, False), "conditional": (conditional, False), "cast": (cast, False), "comma": (comma, False),
     "enumerator": (enumerator, True), "size": (size, True), "dereference": (dereference, False),
-    "length": (length, False), "position": (position, False), "ordered": (ordered, False),
+    "length": (length, False), "position": (position, False), "position_from": (position_from, False), "ordered": (ordered, False),
     "parsed": (parsed, False), "swapped": (swapped, False),
 }
 
@@ -284,11 +325,10 @@ def formatted(g):
     return f'printf("{form}{conversion}|\\n", {value.d});', f'printf("{form}l{conversion}|\\n", {c}({value.c}));'
 
 
-def based(g):
-    """Written to a base, and read back."""
+def read_back(g):
+    """Written to a base, and read."""
     value, base = g.any(g.rng.randrange(1, 3)), g.rng.randrange(2, 37)
-    return (f'printf("%s %d\\n", lltostr({value.d}, {base}), strtoll(lltostr(({value.d}) & 0xffffff, {base}), {base}));',
-            f'printf("%s %ld\\n", d_based({value.c}, {base}), ({value.c}) & 0xffffff);')
+    return f'printf("%d\\n", strtoll(lltostr(({value.d}) & 0xffffff, {base}), {base}));', f'printf("%ld\\n", (long)(({value.c}) & 0xffffff));'
 
 
 def keyed(g):
@@ -327,6 +367,36 @@ def worded(g):
             f'{c} = d_part({value.c}, 0, {SHORT}); printf("<%s>\\n", {c});')
 
 
+def split(g):
+    """The tokens of a string; each call may have other separators."""
+    whole, sets = text(g, 2), [literal(g) for _ in range(3)]
+    d = f"this->token_0 = strtok({whole.d}, {sets[0].d}); this->token_1 = strtok(NULL, {sets[1].d}); this->token_2 = strtok(NULL, {sets[2].d}); "
+    d += 'printf("<%s><%s><%s>\\n", ' + ", ".join(f'this->token_{i} == NULL ? "none" : this->token_{i}' for i in range(3)) + ");"
+    c = f"const char *token_0 = d_token({whole.c}, {sets[0].c}), *token_1 = d_token(NULL, {sets[1].c}), *token_2 = d_token(NULL, {sets[2].c}); "
+    return d, "{ " + c + 'printf("<%s><%s><%s>\\n", token_0, token_1, token_2); }'
+
+
+def addressed(g):
+    """An address of IPv6, its first four bytes as one of IPv4."""
+    groups = [g.rng.choice((0, 0, 0, 1, 0xffff, g.rng.randrange(65536))) for _ in range(8)]
+    first = g.rng.choice((0, 0, 3, 5, 6, 7))
+    groups[:first] = [0] * first
+    words = [int.from_bytes(b"".join(group.to_bytes(2, "big") for group in groups[i:i + 2]), "little") for i in range(0, 8, 2)]
+    d = "this->q_address = (uint32_t *)alloca(16); " + "".join(f"this->q_address[{i}] = {word}u; " for i, word in enumerate(words))
+    p, p6 = "(ipaddr_t *)this->q_address", "(in6_addr_t *)this->q_address"
+    d += f'printf("%s %s %s %s %s\\n", inet_ntoa({p}), inet_ntop(2, {p}), inet_ntoa6({p6}), inet_ntoa6({p6}, 1), inet_ntop(10, {p6}));'
+    ipv4 = ".".join(str(byte) for byte in words[0].to_bytes(4, "little"))
+    short, full = address(groups)
+    return d, f'puts("{ipv4} {ipv4} {short} {full} {full}");'
+
+
+def asked(g):
+    """An element of a JSON text."""
+    quoted = [part.replace("\\", "\\\\").replace('"', '\\"') for part in json_question(g.rng)]
+    call = f'json("{quoted[0]}", "{quoted[1]}")'
+    return f'printf("<%s>\\n", {call} == NULL ? "none" : {call});', f'printf("<%s>\\n", "{quoted[2]}");'
+
+
 def pointed(g):
     """Elements of memory of the clause, by a pointer."""
     name, indexes = g.rng.choice(list(SIZES)), g.rng.sample(range(8), 2)
@@ -358,7 +428,8 @@ def copied(g):
 
 
 # With the frequency of each.
-STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, formatted: 1, based: 1, keyed: 1, worded: 1, pointed: 1, copied: 1}
+STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, formatted: 1, read_back: 1, keyed: 1, worded: 3, pointed: 1, copied: 1, split: 1,
+                   addressed: 1, asked: 1}
 
 
 def statement(g):
@@ -374,44 +445,6 @@ def declarations():
     return f"enum named {{ {enumerators} }};\nstruct all {{ {members} {inner} }} s;\nstruct all s2;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
 
 
-# What D's subroutines do with strings, in C.
-STRINGS = """
-static const char *d_keep(const char *s, long n) { char *t = calloc(1, n + 1); return memcpy(t, s, n); }
-static const char *d_join(const char *a, const char *b) { char *t = malloc(strlen(a) + strlen(b) + 1); return strcat(strcpy(t, a), b); }
-static const char *d_number(long n) { char t[32]; sprintf(t, "%ld", n); return d_keep(t, strlen(t)); }
-static const char *d_based(long n, int base) {
-  char t[80] = "", *at = t + 79;
-  unsigned long rest = base == 10 && n < 0 ? -n : n;
-  do *--at = "0123456789abcdefghijklmnopqrstuvwxyz"[rest % base]; while (rest /= base);
-  if (base == 16) *--at = 'x';
-  if (base == 16 || (base == 8 && n != 0)) *--at = '0';
-  if (base == 10 && n < 0) *--at = '-';
-  return d_keep(at, strlen(at));
-}
-static const char *d_part(const char *s, long first, long most) {
-  long n = strlen(s);
-  if (first < 0) { first += n; if (first < 0 && first + most > 0) { most += first; first = 0; } }
-  if (first < 0 || first >= n || most <= 0) return "";
-  return d_keep(s + first, most < n - first ? most : n - first);
-}
-static const char *d_basename(const char *s) { return basename(strdup(s)); }
-static const char *d_dirname(const char *s) { return dirname(strdup(s)); }
-static const char *d_toupper(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = toupper(*c); return t; }
-static const char *d_tolower(const char *s) { char *t = strdup(s); for (char *c = t; *c; c++) *c = tolower(*c); return t; }
-static const char *d_found(const char *s, const char *t) { const char *at = strstr(s, t); return at ? at : "none"; }
-static long d_index(const char *s, const char *t, long from) {
-  long n = strlen(s);
-  if (from >= n) return *t ? -1 : n;
-  const char *at = strstr(s + (from < 0 ? 0 : from), t);
-  return at ? at - s : -1;
-}
-static long d_rindex(const char *s, const char *t, long from) {
-  long last = (long)strlen(s) - (long)strlen(t);
-  if (from < 0) return *t ? -1 : 0;
-  for (long at = from < last ? from : last; at >= 0; at--) if (strncmp(s + at, t, strlen(t)) == 0) return at;
-  return -1;
-}
-"""
 FILL = "".join(f"a[{i}] = {value};" for i, value in enumerate((0, 1, -1, 255, -32768, 32767, 77, -9)))
 
 WORDS = "".join(f'{name} = "";' for name in TEXTS)  # a variable that is NULL is a fault where it is used
@@ -424,6 +457,7 @@ def programs(seed):
     words = [f"SELF string {name[6:]};\n" if name.startswith("self->") else f"string {name};\n" for name in TEXTS]
     keys = "".join(f"long k_{i}[{name}];\n" for i, name in enumerate(SIZES))
     pointers = "".join(f"this {name} *q_{i};\n" for i, name in enumerate(SIZES)) + "this struct all *r;\nstruct all rows[int];\n"
+    pointers += "this uint32_t *q_address;\n" + "".join(f"this string token_{i};\n" for i in range(3))
     d = declarations() + keys + (own + "".join(words)).replace("SELF", "self") + pointers + f"BEGIN {{ {FILL} {WORDS} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
