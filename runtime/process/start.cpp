@@ -209,6 +209,17 @@ Problem run_to_point(ChildGuard& child, const StartPoint& point) {
   return problem || !point.find_main ? problem : run_to_main(child, point);
 }
 
+// The child is stopped by the SIGTRAP of a breakpoint or a step, which would end it if dvm were killed after it has given up
+// PTRACE_O_EXITKILL. Moves the child to a stop without a signal; it executes nothing in between.
+Problem settle(ChildGuard& child) {
+  const pid_t pid = child.pid();
+  const auto is_settled = [](int status) { return status >> 16 == PTRACE_EVENT_STOP; };
+  if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) != 0 || ptrace(PTRACE_CONT, pid, 0, 0) != 0) return "it cannot be stopped";
+  if (run_until(pid, is_settled)) return std::nullopt;
+  child.release();
+  return "it was killed";
+}
+
 std::string exec_problem(Pipe& failure) {
   int error = 0;
   failure.close_write();
@@ -226,7 +237,8 @@ Problem trace_start(ChildGuard& child, Pipe& go, Pipe& failure, const StartPoint
     child.release();
     return exec_problem(failure);
   }
-  return run_to_point(child, point);
+  Problem problem = run_to_point(child, point);
+  return problem || point.at_exec ? problem : settle(child);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,6 +23,7 @@
 
 #include "runtime/process/reaped.h"
 #include "runtime/process/thread_status.h"
+#include "runtime/symbol/find_main.h"
 #include "tests/support/skip.h"
 
 namespace dvm::runtime {
@@ -276,6 +278,32 @@ TEST(Process, OutlivesItsTracerOnlyOnceResumed) {
     close(ends[0]);
     close(ends[1]);
   }
+}
+
+// An instrument that holds the child takes PTRACE_O_EXITKILL off. If dvm is killed then, no SIGTRAP of the start ends the child.
+TEST(Process, NoSignalOfItsStartIsLeftByAKilledTracer) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (const StartPoint& point : {StartPoint{}, StartPoint{.find_loaded = find_loaded}}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t tracer = fork();
+    if (tracer == 0) {
+      auto process = Process::spawn("/bin/true", own_environment(), point);
+      const pid_t pid = process && ptrace(PTRACE_SETOPTIONS, process->pid(), 0, 0) == 0 ? process->pid() : -1;
+      if (write(ends[1], &pid, sizeof pid) == sizeof pid) pause();
+      _exit(1);
+    }
+    pid_t child = 0;
+    ASSERT_EQ(read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+    kill(tracer, SIGKILL);
+    waitpid(tracer, nullptr, 0);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    close(ends[0]);
+    close(ends[1]);
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(Grab, WatchesAProcessToItsEnd) {
