@@ -19,8 +19,8 @@ struct CallSize {
   uint32_t stack_bytes = 0;  // the option ustackunwind
   double things = 0;         // that the row is priced by; 0 where the script says it
 };
-inline constexpr uint32_t kShallow = 4, kUsual = 8, kDeep = 24;  // functions
-inline constexpr uint32_t kShort = 7, kLong = 199;               // letters
+inline constexpr uint32_t kShallow = 4, kUsual = 12, kDeep = 24;  // functions
+inline constexpr uint32_t kShort = 7, kLong = 199;                // letters
 
 constexpr CallSize of_text(uint32_t letters) { return {letters, 0, 0, letters + 1.0}; }
 constexpr CallSize of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }

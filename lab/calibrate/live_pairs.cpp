@@ -263,7 +263,7 @@ class PairMeter {
       made.times = std::min(made.times, size.stack_bytes > 0 ? kMostCopies : how.acts ? kActing : made.times);
       return made;
     }
-    made.times *= kMoreCalls, made.burst = kBurst;
+    made.times *= kMoreCalls, made.burst = kBurst, made.stays = size.depth > 0;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
     return made;
   }

@@ -28,7 +28,7 @@ uint64_t dvm_stub_nop5(uint64_t argument);
 uint64_t dvm_stub_moved(uint64_t argument);
 uint64_t dvm_stub_framed(uint64_t argument);
 extern const char dvm_stub_framed_end;
-uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t));
+void dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t), uint64_t times);
 }
 #define DVM_STUB(name, first, rest)                                                             \
   ".balign 16\n.type dvm_stub_" #name ", @function\n.globl dvm_stub_" #name "\ndvm_stub_" #name \
@@ -47,10 +47,12 @@ asm(".pushsection .text\n"
     // clang-format on
     ".type dvm_stub_deeper, @function\ndvm_stub_deeper:\n.cfi_startproc\n"
     "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6\n"
-    "dec %rsi\nje 1f\ncall dvm_stub_deeper\njmp 2f\n1: call *%rdx\n2: pop %rbp\n.cfi_def_cfa 7, 8\nret\n"
+    "dec %rsi\nje 1f\ncall dvm_stub_deeper\njmp 3f\n1: mov %rdi, %rbx\nmov %rdx, %r12\nmov %rcx, %r13\n"
+    "2: mov %rbx, %rdi\ncall *%r12\ndec %r13\njne 2b\n3: pop %rbp\n.cfi_def_cfa 7, 8\nret\n"
     ".cfi_endproc\n.size dvm_stub_deeper, . - dvm_stub_deeper\n"
     ".type dvm_stub_deep, @function\n.globl dvm_stub_deep\ndvm_stub_deep:\n.cfi_startproc\n.cfi_undefined 16\n"
-    "push %rbp\n.cfi_def_cfa_offset 16\nxor %ebp, %ebp\ncall dvm_stub_deeper\npop %rbp\n.cfi_def_cfa_offset 8\nret\n"
+    "push %rbp\npush %rbx\npush %r12\npush %r13\nsub $8, %rsp\n.cfi_def_cfa_offset 48\nxor %ebp, %ebp\ncall dvm_stub_deeper\n"
+    "add $8, %rsp\npop %r13\npop %r12\npop %rbx\npop %rbp\n.cfi_def_cfa_offset 8\nret\n"
     ".cfi_endproc\n.size dvm_stub_deep, . - dvm_stub_deep\n"
     ".popsection");
 
@@ -94,10 +96,11 @@ noise::QuietSample called(const StubCalls& calls) {
   calls.hurries ? time.begin_at_once() : time.begin(true);
   for (uint64_t done = 0; done < calls.times; done += most) {
     const uint64_t times = std::min(most, calls.times - done), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    for (uint64_t i = 0; i < times; i++) {
+    const uint64_t each = calls.stays ? times : 1;
+    for (uint64_t i = 0; i < times; i += each) {
       const uint64_t argument = calls.is_stamped ? read_clock(CLOCK_MONOTONIC) : fixed;
       if (calls.depth > 0)
-        dvm_stub_deep(argument, calls.depth, function);
+        dvm_stub_deep(argument, calls.depth, function, each);
       else
         function(argument);
     }

@@ -21,6 +21,7 @@ struct StubCalls {
   bool is_on_heap = false;  // whether the string is on the heap or in the program's data
   bool is_stamped = false;
   uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
+  bool stays = false;    // a burst is called by the deepest function, as by a loop there, and not each call by way of all
   bool sleeps = false;   // sleeps after each burst to the end of the millisecond
   bool hurries = false;  // does not wait for a quiet core, because another child calls meanwhile
 };

@@ -90,6 +90,17 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   EXPECT_FALSE(child->finish());
 }
 
+TEST(Calibrate, CallsOfADeepFunctionThatStaysEnterTheOthersOnce) {
+  auto child = start_looping_child();
+  ASSERT_TRUE(child) << child.error().message;
+  StubCalls calls{.stub = StubKind::framed, .times = 20'000, .depth = 200, .burst = 1000};
+  const auto anew = child->ask(calls);
+  calls.stays = true;
+  const auto once = child->ask(calls);
+  ASSERT_TRUE(anew && once);
+  EXPECT_LT(once->value * 5, anew->value);
+}
+
 TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   const auto cpus_of = [](pid_t pid) {
     cpu_set_t cpus;
