@@ -141,6 +141,12 @@ CodeBytes ModuleCode::constants(uint64_t address) const {
   return {};
 }
 
+// A linker may put constants and code into one segment.
+CodeBytes ModuleCode::constants_or_code(uint64_t address) const {
+  const auto offset = offset_of_code(address);
+  return offset ? bytes(*offset, file_.size()) : constants(address);
+}
+
 std::optional<uint64_t> ModuleCode::offset_of_code(uint64_t address) const {
   for (const Segment& one : segments_)
     if (address >= one.address && address - one.address < one.size) return address - one.address + one.offset;
@@ -224,7 +230,7 @@ void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
   size_t read = 0;
   SortedWindows sorted(windows);
   for (const JumpTable& table : all_tables()) {
-    const CodeBytes memory = constants(table.address);
+    const CodeBytes memory = constants_or_code(table.address);
     const size_t count = table.count(memory);
     for (size_t i = 0; i < count && read <= kMost; i++, read++) {
       const auto target = offset_of_code(table.target(memory, i));

@@ -51,8 +51,9 @@ class ModuleCode {
     bool is_entered = false;
   };
   // Sets is_entered. Decodes at every byte that is not known to be inside of an instruction, so it may find jumps that do not
-  // exist, but misses none. The same holds for jump tables: the part of a function that was moved away may have one that leads
-  // back. Sorts the windows.
+  // exist, but misses none. It also reads the jump tables that compilers make, as the part of a function that was moved away may
+  // have one that leads back. Tables of other forms are missed: of addresses that the dynamic linker relocates, or of assembler
+  // code with entries of two bytes. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
 
  private:
@@ -63,6 +64,7 @@ class ModuleCode {
   void find_segments();
   void add_segment(const Elf64_Phdr& segment);
   CodeBytes constants(uint64_t address) const;
+  CodeBytes constants_or_code(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
   std::vector<JumpTable> all_tables() const;
   void look_by_tables(std::vector<Window>& windows) const;

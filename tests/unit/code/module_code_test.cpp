@@ -36,6 +36,13 @@ asm(".pushsection .text\n.skip 256, 0xcc\n"
     "6: ret\n.size mct_part, . - mct_part\n.skip 256, 0xcc\n.popsection\n"
     ".pushsection .rodata\n.balign 4\nmct_table: .long 6b - mct_table, 4b - mct_table\n.popsection");
 
+// As a linker does that puts constants into the segment of the code.
+asm(".pushsection .text\n.skip 256, 0xcc\n"
+    ".type mct_beside, @function\nmct_beside: mov %rdi, %rax\n4: cmp $1, %rdx\n je 5f\n 5: ret\n.size mct_beside, . - "
+    "mct_beside\n"
+    "lea mct_beside_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n6: ret\n.balign 4\n"
+    "mct_beside_table: .long 6b - mct_beside_table, 4b - mct_beside_table\n.skip 256, 0xcc\n.popsection");
+
 extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
 
 namespace dvm::runtime {
@@ -75,7 +82,10 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
   EXPECT_EQ(chosen("mct_alone").moved, 7U);
 }
 
-TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) { EXPECT_EQ(chosen("mct_tabled").moved, 0U); }
+TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) {
+  EXPECT_EQ(chosen("mct_tabled").moved, 0U);
+  EXPECT_EQ(chosen("mct_beside").moved, 0U);
+}
 
 TEST_F(ModuleCodeTest, SeesJumpsIntoWindowsThatOverlap) {
   const uint64_t begin = function("mct_shared").offset, size = function("mct_shared").size;
