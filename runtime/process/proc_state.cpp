@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,13 +52,25 @@ int64_t tick() noexcept {
   return kSecond / sysconf(_SC_CLK_TCK);
 }
 
+// Nanoseconds that the machine has been suspended, to the tick. Two clocks cannot be read at once, so the last answer stays until
+// it is wrong by more than a tick: two reads of a start are equal.
+int64_t suspended() noexcept {
+  static std::atomic<int64_t> known{0};
+  const auto before = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
+  const auto now = static_cast<int64_t>(read_clock(CLOCK_BOOTTIME));
+  const auto after = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
+  const int64_t last = known.load(std::memory_order_relaxed), unit = tick();
+  if (last >= now - after - unit && last <= now - before + unit) return last;
+  const int64_t found = (now - before + unit / 2) / unit * unit;
+  known.store(found, std::memory_order_relaxed);
+  return found;
+}
+
 // stat counts ticks since the machine started.
 int64_t started(uint64_t pid) noexcept {
   constexpr int kStarted = 19;
   const int64_t ticks = stat_field(pid, kStarted);
-  if (ticks < 0) return kNone;
-  const auto suspended = static_cast<int64_t>(read_clock(CLOCK_BOOTTIME) - read_clock(CLOCK_MONOTONIC));
-  return ticks * tick() - suspended;
+  return ticks < 0 ? kNone : ticks * tick() - suspended();
 }
 
 // Called after a read: if the process existed then, it has had its id since.
@@ -113,15 +126,18 @@ class Lines {
   char *at_ = text_, *filled_ = text_;
 };
 
+// The bytes of a line of maps that is part of the heap. A file may have a name that ends in [heap], but it has an inode.
+int64_t heap_in(const char* line) noexcept {
+  unsigned long long begin = 0, end = 0, inode = 0;
+  int name = 0;
+  const int found = std::sscanf(line, "%llx-%llx %*s %*s %*s %llu %n", &begin, &end, &inode, &name);
+  return found == 3 && inode == 0 && std::strcmp(line + name, "[heap]") == 0 ? static_cast<int64_t>(end - begin) : 0;
+}
+
 int64_t heap_bytes(uint64_t pid) noexcept {
   Lines maps(pid, "maps");
   int64_t bytes = kNone;  // a process that has ended, and a thread of the kernel, have no mappings
-  while (const char* line = maps.next()) {
-    bytes = std::max<int64_t>(bytes, 0);
-    unsigned long long begin = 0, end = 0;
-    if (std::strstr(line, " [heap]") == nullptr || std::sscanf(line, "%llx-%llx", &begin, &end) != 2) continue;
-    bytes += static_cast<int64_t>(end - begin);
-  }
+  while (const char* line = maps.next()) bytes = std::max<int64_t>(bytes, 0) + heap_in(line);
   return bytes;
 }
 
