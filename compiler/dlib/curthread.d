@@ -2,7 +2,8 @@
  * curthread and variables of the kernel, as scripts for illumos name them. The pointers are tokens: the id of a thread or process, the
  * number of a CPU, or a descriptor. For each there is a translator from the pointer, which evaluates ->. What Linux has no counterpart
  * for, or does not tell, is not a member. A member of a thread, process or CPU that is not the one of the firing is read from /proc when
- * the clause runs; element 15 of dvm_proc_number[], which no process has, is the fault for those that /proc does not show.
+ * the clause runs; element 15 of dvm_proc_number[], which no process has, is the fault for those that /proc does not show, and for
+ * addresses that no id can be: 16 times these would be the elements of another process.
  */
 #pragma D depends_on library procfs.d
 
@@ -92,8 +93,8 @@ translator struct dvm_finfo < struct dvm_proc *P > {		/* & 0: always 0, so the d
 };
 
 translator struct dvm_user < struct dvm_proc *P > {
-	u_comm = (uintptr_t)P == pid ? execname : dvm_proc_text[16 * (uintptr_t)P];
-	u_psargs = (uintptr_t)P == pid ? execargs : dvm_proc_text[16 * (uintptr_t)P + 1];
+	u_comm = (uintptr_t)P == pid ? execname : dvm_proc_text[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P];
+	u_psargs = (uintptr_t)P == pid ? execargs : dvm_proc_text[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 1];
 	u_cdir = (struct dvm_directory *)(uintptr_t)P;
 	u_finfo = xlate <struct dvm_finfo> (P);
 };
@@ -104,16 +105,17 @@ translator struct dvm_pid < struct dvm_pid *P > {
 
 translator struct dvm_proc < struct dvm_proc *P > {
 	p_pid = (pid_t)(uintptr_t)P;
-	p_ppid = (pid_t)((uintptr_t)P == pid ? ppid : dvm_proc_number[16 * (uintptr_t)P]);
-	p_parent = (struct dvm_proc *)(uintptr_t)((uintptr_t)P == pid ? ppid : dvm_proc_number[16 * (uintptr_t)P]);
+	p_ppid = (pid_t)((uintptr_t)P == pid ? ppid : dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P]);
+	p_parent = (struct dvm_proc *)(uintptr_t)((uintptr_t)P == pid ? ppid :
+	    dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P]);
 	p_pidp = (struct dvm_pid *)(uintptr_t)P;
 	p_user = xlate <struct dvm_user> (P);
 	p_lwpcnt = (int)((uintptr_t)P == pid ? dvm_process[4] : dvm_proc_number[16 * (uintptr_t)P + 15]);
-	p_mstart = dvm_proc_number[16 * (uintptr_t)P + 3];
-	p_utime = dvm_proc_number[16 * (uintptr_t)P + 1];
-	p_stime = dvm_proc_number[16 * (uintptr_t)P + 2];
-	p_brksize = dvm_proc_number[16 * (uintptr_t)P + 4];
-	p_stksize = dvm_proc_number[16 * (uintptr_t)P + 5];
+	p_mstart = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 3];
+	p_utime = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 1];
+	p_stime = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 2];
+	p_brksize = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 4];
+	p_stksize = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 5];
 };
 
 translator struct dvm_dispatcher < struct dvm_dispatcher *D > {

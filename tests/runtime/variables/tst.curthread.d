@@ -1,4 +1,5 @@
-/* The process, its parent, its files and the system, as scripts for illumos name them. A thread that does not fire is a fault.
+/* The process, its parent, its files and the system, as scripts for illumos name them. A thread that does not fire is a
+ * fault, as is an address that is no id.
  * run: -q -c '/bin/cat /dev/null'
  * needs: uprobes
  */
@@ -12,6 +13,16 @@ BEGIN
 BEGIN
 {
 	trace(((struct dvm_thread *)16)->t_pri);
+}
+
+BEGIN
+{
+	trace(((struct dvm_proc *)0x1000000000000001)->p_user.u_comm);
+}
+
+BEGIN
+{
+	trace(((struct dvm_proc *)0x100000000)->p_ppid);
 }
 
 syscall::read:entry
