@@ -114,13 +114,14 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
            "replace";
   if (by != ReturnBy::uretprobe && passing(site).handlers)
     return "not all instructions that leave the function are known, and a return probe that a signal handler interrupts on a "
-           "stack above ends the program";
+           "stack above ends the program; -x return=uretprobe takes this risk";
   const bool is_passed = by != ReturnBy::uretprobe && !is_leaf;
   if (is_passed && passing(site).exceptions)
-    return "not all instructions that leave the function are known, and an exception through a return probe ends the program";
+    return "not all instructions that leave the function are known, and an exception through a return probe ends the program; "
+           "-x return=uretprobe takes this risk";
   if (is_passed && passing(site).switches)
     return "not all instructions that leave the function are known, and a return probe that the program leaves for another stack "
-           "ends it";
+           "ends it; -x return=uretprobe takes this risk";
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
 }
 

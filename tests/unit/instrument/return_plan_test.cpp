@@ -157,6 +157,11 @@ TEST_F(ReturnPlanTest, TheScriptMayChoose) {
   EXPECT_THAT(std::string(unknown.why_not), HasSubstr("not all instructions that leave the function are known"));
 }
 
+TEST_F(ReturnPlanTest, TheReasonNamesTheOptionThatOverridesIt) {
+  EXPECT_THAT(std::string(plan("rp_unknown", thrower()).why_not), HasSubstr("-x return=uretprobe"));
+  EXPECT_THAT(std::string(plan("rp_start", other()).why_not), Not(HasSubstr("-x return=uretprobe")));
+}
+
 TEST_F(ReturnPlanTest, AWalkToTheCallersMeetsNoUretprobe) {
   constexpr const char* kSelf = "/proc/self/exe";
   EXPECT_EQ(plan("rp_calls", other(), {}, kSelf).by, By::uretprobe);
