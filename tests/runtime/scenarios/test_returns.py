@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import sys
+import tempfile
 import unittest
 
 import dvmtest
@@ -107,6 +109,31 @@ class HandlersAbove(dvmtest.PrivilegedTest):
         self.assertIn(plain, result.stdout)
         counts = dict(re.findall(r"^ +(\w+) +(\d+)$", result.stdout, re.M))
         self.assertEqual([counts[name] for name in ("caller", "leaf", "handle", "take")], ["50", "50", "100", "150"])
+
+    # The second thread gets the alternate stack, from memory that the first one has left, and its own stack lies below that.
+    PYTHON = """
+import faulthandler, signal, threading
+def work():
+    faulthandler.register(signal.SIGUSR1, file=open("/dev/null", "w"), all_threads=False)
+    for i in range(300):
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        str(i)
+    print("survived", flush=True)
+for size, run in ((4 << 20, lambda: None), (64 << 20, work)):
+    threading.stack_size(size)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+"""
+
+    def test_python(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+            script.write(self.PYTHON)
+            script.flush()
+            result = dvm("run", "-q", "-n", "pid$target:*python3*:*Py*:return { @ = count(); }", "-c", f"{sys.executable} {script.name}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("survived\n", result.stdout)
+        self.assertRegex(result.stdout, r"\n +[1-9]\d{3}")
 
 
 class Harmless(dvmtest.PrivilegedTest):

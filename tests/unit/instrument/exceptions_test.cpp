@@ -72,6 +72,8 @@ TEST(Exceptions, HandlersOfThreadsMayRunAbove) {
   EXPECT_TRUE(handles_above({file({"sigaltstack"}), file({"pthread_create"}), c_library()}));
   EXPECT_FALSE(handles_above({file({"sigaltstack"}), c_library()})) << "its only stack is above all others";
   EXPECT_FALSE(handles_above({file({"pthread_create"}), c_library()}));
+  EXPECT_TRUE(handles_above({file({"sigaltstack", "pthread_create"}, {"PyThread_start_new_thread"}), c_library()}))
+      << "any thread of Python may call faulthandler.enable(), and it gets the stack";
 }
 
 LinkedFile read_mapped(std::string_view name) {
