@@ -45,7 +45,8 @@ syscall::read:entry
 	printf("%d\n", stringof(curthread->t_procp->p_user.u_cdir->v_path) == cwd);
 	printf("%d %d\n", curthread->t_pri == curlwpsinfo->pr_pri, curthread->t_procp->p_lwpcnt);
 	this->age = (int64_t)(timestamp - this->parent->p_mstart);
-	printf("%d %d\n", this->age > -20000000 && this->age < 600000000000, this->parent->p_brksize > 0 && this->parent->p_stksize > 0);
+	printf("%d %d\n", this->age > -20000000 && this->age < 600000000000,
+	    curthread->t_procp->p_brksize > 0 && this->parent->p_stksize > 0);
 	printf("%d %d\n", curthread->t_cpu->cpu_id == cpu, curthread->t_cpu->cpu_disp->disp_nrunnable >= 0);
 	exit(0);
 }
