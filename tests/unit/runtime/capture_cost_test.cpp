@@ -53,5 +53,22 @@ TEST(PollCost, OfLanesIsThatOfUprobesOnlyWhereItHasNoPrice) {
   EXPECT_DOUBLE_EQ(cost(Poll::usual), 100 + 2 * 5);
 }
 
+TEST(CaptureCost, WhatIsCapturedIsPricedByItsSize) {
+  vm::Profile profile;
+  profile.set("capture/argument"_row, {6, 0, 0});
+  profile.set("capture/string"_row, {40, 0.25, 0});
+  vm::Sizes sizes;
+  sizes.expected = 20;
+  Prices prices(profile, sizes);
+  CaptureNeeds needs;
+  needs.args = 0b101;
+  needs.add({Word(0), true, 0, 256, {}});
+  EXPECT_DOUBLE_EQ(capture_cost(prices, prices, needs).thread.clocks, 2 * 6 + 40 + 20 * 0.25);
+  EXPECT_TRUE(prices.missing().empty());
+  needs.time = true;
+  capture_cost(prices, prices, needs);
+  EXPECT_EQ(prices.missing(), std::set<std::string>{"capture/time"});
+}
+
 }  // namespace
 }  // namespace dvm::runtime

@@ -436,21 +436,6 @@ TEST(Prediction, AStackIsCopiedWhereAnyProcessMayFire) {
   EXPECT_DOUBLE_EQ(predicted(clauses, profile, options).probes[0].capture.clocks, 400 + 8 * 30);
 }
 
-TEST(Prediction, WhatIsCapturedIsPricedByItsSize) {
-  const vm::Profile profile = with_captures();
-  vm::Sizes sizes;
-  sizes.expected = 20;
-  Prices prices(profile, sizes);
-  CaptureNeeds needs;
-  needs.args = 0b101;
-  needs.add({Word(0), true, 0, 256, {}});
-  EXPECT_DOUBLE_EQ(capture_cost(prices, prices, needs).thread.clocks, 2 * 6 + 40 + 20 * 0.25);
-  EXPECT_TRUE(prices.missing().empty());
-  needs.time = true;
-  capture_cost(prices, prices, needs);
-  EXPECT_EQ(prices.missing(), std::set<std::string>{"capture/time"});
-}
-
 TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
