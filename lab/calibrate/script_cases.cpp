@@ -30,6 +30,12 @@ struct CaseRow {
 constexpr const char *kSummed = "P{ <4|@s{} = sum($); |>}", *kStored = "P{ <4|$ = arg1; |>}", *kAssigned = "P{ <4|$; |>}",
                      *kArrays = "P{ <4|a{}[$] = 1; |>}", *kKey = "P{ arg0; @[$] = count(); }", *kOnlyKey = "P{ @[$] = count(); }",
                      *kTraced = "P{ trace($); }", *kBeside = "P{ arg0; $}", *kInPlace = "P{ arg0; $; }", *kWhole = "$";
+// Predicates that differ, as those of a script do, and do not hold: the processor guesses the next instruction less well.
+constexpr const char *kFalse = "P/arg1 == 7/{ @a = count(); } $",
+                     *kFourFalse =
+                         "P/arg1 > 100/{ @b = count(); } P/arg0 != 1/{ @c = count(); } P/arg1 < 5/{ @d = count(); } "
+                         "P/arg2 == 9/{ @e = count(); }";
+constexpr const char *kCounting = "<5|P{ @s{} = count(); } |>", *kCountingInOne = "P{ <5|@s{} = count(); |>}";
 constexpr const char *kMore = "5", *kOne = "1";
 constexpr CaseTerms kFour = {.uses = 4}, kLetters = {.bytes = kLonger}, kOfMemory = {.memory = kFewLetters};
 
@@ -72,7 +78,7 @@ constexpr CaseTerms kExits = {.uses = 64, .most_firings = 1, .may_act = true, .l
 constexpr CaseRow kFirst[] = {
     // Operands of instructions. A DIF text that does nothing else lets the processor find several strings at a time; a script
     // makes it wait for each.
-    {"prepare/ecb"_row, kWhole, "<5|P{ @s{} = count(); } |>", "P{ <5|@s{} = count(); |>}", kFour},
+    {"prepare/ecb"_row, kWhole, kCounting, kCountingInOne, kFour},
     {row_of(vm::StringPlace::name), kSummed, "strlen(execname)", "strlen(FEW)", kFour},
     {"opcode/scmp"_row, kSummed, "execname == FEW", "arg1 == 5", kFour},
     {"opcode/stls_ref"_row, kAssigned, "this->v{} = execname", "this->v{} = arg1", kFour},
@@ -125,10 +131,7 @@ constexpr CaseRow kSecond[] = {
     {"prepare/dif"_row, "P{ @ = $; }", "sum(arg1)", "count()"},
     {"prepare/actions"_row, "$ @ = sum(arg1); }", "P{", "P/arg0 == 9/{"},
     {"key/once"_row, "P{ @$; }", "[arg1] = count()", " = sum(arg1)"},
-    // Predicates that differ, as those of a script do, and do not hold: the processor guesses the next instruction less well.
-    {"prepare/clause"_row, "P/arg1 == 7/{ @a = count(); } $",
-     "P/arg1 > 100/{ @b = count(); } P/arg0 != 1/{ @c = count(); } P/arg1 < 5/{ @d = count(); } P/arg2 == 9/{ @e = count(); }",
-     "", kFour},
+    {"prepare/clause"_row, kFalse, kFourFalse, "", kFour},
     // Subroutines on strings: their result is read at once. Their price of a byte is known by then. What they return is a key,
     // too, and so has as many letters.
     {"subroutine/strjoin"_row, kOnlyKey, R"(strjoin(FEW, "yy"))", "FEW"},
@@ -203,6 +206,8 @@ constexpr CaseRow kSecond[] = {
 // for it. Divisions are of arguments: LLVM makes constants of what a DIF text divides. Variables are loaded by different
 // expressions: in a DIF text, the checks of one load serve those after it.
 constexpr CaseRow kNative[] = {
+    {"prepare/ecb"_row, kFalse, kFourFalse, "", kFour},
+    {"prepare/body"_row, kWhole, kCounting, kCountingInOne, kFour},
     {"prepare/dif"_row, "P{ @ = sum($); }", "id", "arg1"},
     LOCALS_IN("P{ @ = sum(id); "),
     {"opcode/ldgs"_row, "<4|int64_t g{}; |>P{ <4|@s{} = sum($); |>}", "g{}", "arg1", kFour},

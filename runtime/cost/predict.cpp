@@ -354,7 +354,7 @@ class Predicting {
   // Adds the preparation that some clauses need. Shares are of the firings that come so far.
   void prepare_clauses(ProbePrediction& probe, double reached) {
     const EngineId engine = prices_.execution().engine;
-    double acting = 0, keyed = 0, started = 0, starts = 0;
+    double acting = 0, keyed = 0, started = 0, starts = 0;  // acting: on engine llvm, clauses behind their gates
     for (const ClausePrediction& clause : probe.clauses) {
       const double holds = std::min(clause.cost.probability / reached, 1.0), entered = has_gate(*clause.desc, engine) ? holds : 1;
       const bool is_alone = probe.clauses.size() == 1;
@@ -366,6 +366,7 @@ class Predicting {
     probe.prepare += prices_.of_optional("prepare/clause"_row).times(starts - started);
     if (started > 0 && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_).times(started);
     probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting, 1.0));
+    if (engine == EngineId::llvm) probe.prepare += prices_.of_optional("prepare/body"_row).times(std::max(acting - 1, 0.0));
     probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));
   }
 

@@ -29,6 +29,10 @@ class LedgerPricing {
     if (native_ < 1) to += prices_.of(row, each).times(count * (1 - native_));
     if (native_ > 0) to += native_prices_.of(row, each).times(count * native_);
   }
+  // A row that the interpreter does not have.
+  void add_native(vm::Cost& to, Row row, uint64_t uses) {
+    if (native_ > 0) to += native_prices_.of_optional(row).times(static_cast<double>(uses) * native_);
+  }
   void add(vm::Cost& to, Row row, const vm::Tally& tally) { add(to, row, tally.count, tally.units); }
 
   // By the name that the account has for it.
@@ -131,6 +135,15 @@ uint64_t firings_with(const Account& account, bool (*counts)(const EcbAccount&))
   return firings;
 }
 
+bool is_any(const EcbAccount&) { return true; }
+
+// Clauses of all firings whose actions ran behind those of another one.
+uint64_t further_bodies(const Account& account) {
+  uint64_t bodies = 0;
+  for (const EcbAccount& ecb : account.ecbs) bodies += ecb.predicate_hits;
+  return bodies - firings_with(account, is_any);
+}
+
 // Clauses with DIF, of all firings, that came behind another one.
 uint64_t further_clauses(const Account& account, uint64_t started) {
   uint64_t clauses = 0;
@@ -161,7 +174,8 @@ vm::Cost price_preparation(LedgerPricing& pricing, const Account& account) {
     pricing.add(cost, "prepare/ecb"_row, ecb.firings);
   }
   pricing.run_natively(native_share(account.ecbs));
-  pricing.add(cost, "prepare/actions"_row, firings_with(account, [](const EcbAccount&) { return true; }));
+  pricing.add(cost, "prepare/actions"_row, firings_with(account, is_any));
+  pricing.add_native(cost, "prepare/body"_row, further_bodies(account));
   pricing.add(cost, "key/once"_row, firings_with(account, [](const EcbAccount& ecb) { return ecb.keyed > 0; }));
   return cost;
 }

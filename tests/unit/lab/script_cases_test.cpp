@@ -39,6 +39,7 @@ TEST(ScriptCases, PreparationIsDoneByOneOfTheScriptsOnly) {
     expect_uses(row, EngineId::interp);
     expect_uses(row, EngineId::llvm);
   }
+  for (const Row row : {"prepare/ecb"_row, "prepare/body"_row}) expect_uses(row, EngineId::llvm);
 }
 
 TEST(ScriptCases, LookUpsAreAsManyAsTheirCaseSays) {

@@ -109,18 +109,24 @@ TEST(CostModel, MachineCodeStartsNothingBehindAGateThatIsShut) {
   EXPECT_EQ(prepared(EngineId::interp, gated), 100 + 0.25 * 8);
 }
 
-TEST(CostModel, FurtherClausesWithDifHaveAPrice) {
+// Those with DIF for the interpreter, those whose machine code is entered for LLVM.
+TEST(CostModel, FurtherClausesHaveAPrice) {
   vm::Profile profile;
   profile.set("prepare/dif"_row, {100, 0, 0});
   profile.set("prepare/clause"_row, {7, 0, 0});
-  const auto prepared = [&](EngineId engine, size_t clauses) {
-    PredictOptions options;
+  profile.set("prepare/body"_row.in({EngineId::llvm}), {8, 0, 0});
+  PredictOptions options;
+  options.probability = 0.5;
+  const auto prepared = [&](EngineId engine, size_t clauses, bool has_predicate) {
     options.execution = Execution{engine};
-    return predicted(std::vector(clauses, on(kFunction, {tracing()})), profile, options).probes.at(0).prepare.clocks;
+    return predicted(std::vector(clauses, on(kFunction, {tracing()}, has_predicate)), profile, options)
+        .probes.at(0)
+        .prepare.clocks;
   };
-  EXPECT_EQ(prepared(EngineId::interp, 1), 100);
-  EXPECT_EQ(prepared(EngineId::interp, 3), 100 + 2 * 7);
-  EXPECT_EQ(prepared(EngineId::llvm, 3), 0);
+  EXPECT_EQ(prepared(EngineId::interp, 1, false), 100);
+  EXPECT_EQ(prepared(EngineId::interp, 3, false), 100 + 2 * 7);
+  EXPECT_EQ(prepared(EngineId::llvm, 3, false), 2 * 8);
+  EXPECT_EQ(prepared(EngineId::llvm, 3, true), 0.5 * 8);
 }
 
 // The clause with the greater cost at its rate pays for loading LLVM; the other one follows when it has cost its own price.

@@ -71,6 +71,24 @@ TEST(Ledger, StartedActionsAndTheFirstKeyOfAFiringArePrepared) {
   EXPECT_EQ(clocks_of(price_account(account, {}, profile), "preparation"), 40 * 100 + 20 * 7 + 6 + 10);
 }
 
+TEST(Ledger, MachineCodeIsEnteredForAPriceBehindTheFirstOfAFiring) {
+  vm::Profile profile;
+  profile.set("prepare/body"_row.in({EngineId::llvm}), {3, 0, 0});
+  const auto ecb = [](uint32_t probe, uint64_t hits, uint64_t interpreted) {
+    EcbAccount made;
+    made.probe_id = probe, made.firings = 10, made.predicate_hits = hits, made.engine = "llvm", made.interpreted = interpreted;
+    return made;
+  };
+  const auto preparation = [&](uint64_t interpreted) {
+    Account account;
+    account.ecbs = {ecb(1, 4, interpreted), ecb(1, 6, interpreted), ecb(1, 10, interpreted), ecb(2, 10, interpreted)};
+    return clocks_of(price_account(account, {}, profile), "preparation");
+  };
+  EXPECT_EQ(preparation(0), 10 * 3);
+  EXPECT_EQ(preparation(5), 5 * 3);
+  EXPECT_EQ(preparation(10), 0);
+}
+
 TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
   vm::Profile profile;
   profile.set("opcode/stgs"_row, {5, 0, 0});
