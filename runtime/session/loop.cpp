@@ -83,14 +83,15 @@ void Handle::Impl::wait(MonotonicTime until) {
   ppoll(wakers.data(), wakers.size(), &time, nullptr);
 }
 
+// The last look comes after the deadline: a tick with the period of a rate, whose time came just before, is printed at once.
 bool Handle::work() {
   Impl& impl = *impl_;
   if (!impl.is_running || impl.is_stopped) return false;
   const MonotonicTime deadline = impl.next_rate();
-  for (MonotonicTime now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC)) {
+  do {
+    if (!impl.is_done()) impl.wait(deadline);
     if (!impl.look()) return false;
-    impl.wait(deadline);
-  }
+  } while (read_clock(CLOCK_MONOTONIC) < deadline);
   impl.work_at_rates(read_clock(CLOCK_MONOTONIC));
   return !impl.is_done();
 }

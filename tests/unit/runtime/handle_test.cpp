@@ -6,6 +6,8 @@
 
 #include <climits>
 
+#include "common/clock.h"
+#include "runtime/instrument/timer.h"
 #include "tests/unit/runtime/session.h"
 
 namespace dvm::runtime::test {
@@ -91,6 +93,17 @@ TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   EXPECT_EQ(session.out(), "7,");
   session.instrument().has_more = false;
   EXPECT_FALSE(session.handle().look());
+}
+
+// Its time comes just before that of the rate.
+TEST(Handle, ATickWithThePeriodOfARateIsPrintedAtOnce) {
+  Session session;
+  session.set("switchrate", "50ms").handle().add_instrument(make_timer_instrument());
+  session.handle().discover({"profile", "", "", "tick-50ms"});
+  session.instrument().has_more = true;
+  ASSERT_EQ(session.start({clause("tick-50ms", {print("tick ")})}), "");
+  EXPECT_TRUE(session.handle().work());
+  EXPECT_EQ(session.out(), "tick ");
 }
 
 // Four keys, then what the action on their aggregation leaves by the end, with records taken long before aggrate.
