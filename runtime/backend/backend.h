@@ -70,6 +70,8 @@ struct ContextAccount {
 class OwnProbes {
  public:
   virtual void fire_begin() = 0;
+  // Before the first probe is off: later firings are dropped, so none is seen without those of probes that were off earlier.
+  virtual void end_firings(MonotonicTime now) = 0;
   // After all probes are off and all firings are read.
   virtual void fire_end() = 0;
 

@@ -70,6 +70,14 @@ struct ClauseFiring {
   uint64_t unreadable = 0;  // the address of a string that could not be read there; 0: there is none
 };
 
+// The time in which probes fire, in ns of CLOCK_MONOTONIC: from BEGIN until tracing stops, since the probes of a run are neither
+// placed nor removed at one moment.
+struct TracedTime {
+  uint64_t begin = 0, end = UINT64_MAX;
+  // A firing whose time is not known (0) is never dropped.
+  constexpr bool drops(uint64_t time) const { return time != 0 && (time < begin || time > end); }
+};
+
 // Receives firings during poll(). Its functions are probe context: they do not allocate, lock, print or write files. Buffers are
 // emptied between two polls, so a sink can ask for a poll to end early.
 class EventSink {
@@ -89,17 +97,13 @@ class EventSink {
   virtual bool admits(uint64_t /*time*/) noexcept { return true; }
   // Called during fire() by a sink that forwards firings and has no room for more: the poll is not complete.
   virtual void end_poll() noexcept {}
-  // The time of BEGIN, in ns of CLOCK_MONOTONIC. Earlier firings are dropped. 0: none are.
-  virtual uint64_t begun() const noexcept { return 0; }
+  virtual TracedTime traced_time() const noexcept { return {}; }
   // True if a clause has called exit().
   virtual bool has_ended() const noexcept { return false; }
 
  protected:
   ~EventSink() = default;
 };
-
-// A firing whose time is not known (0) is never dropped.
-constexpr bool is_before_begin(uint64_t time, uint64_t begun) { return time != 0 && time < begun; }
 
 // A probe that could not be enabled, and why.
 struct Refused {

@@ -142,6 +142,9 @@ Status Handle::stop() {
   if (impl.is_stopped || !impl.is_running) return impl.failure;
   impl.is_stopped = true;
   if (impl.config.show_end) impl.consumer.hold_until_flush(impl.config.show_end());
+  const MonotonicTime now = read_clock(CLOCK_MONOTONIC);
+  for (const auto& backend : impl.backends)
+    if (OwnProbes* own = backend->own_probes()) own->end_firings(now);
   for (const auto& backend : impl.backends) backend->disable();
   impl.drain();
   impl.collector.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last

@@ -82,7 +82,7 @@ bool FiringPath::is_of_one_cpu(const Probe& probe, vm::Firing& firing) const noe
 }
 
 bool FiringPath::fire(vm::Firing& firing) noexcept {
-  if (is_before_begin(firing.timestamp, begun_)) return true;
+  if (traced_.drops(firing.timestamp)) return true;
   const ProbeEcbs* probe = find(firing.probe_id);
   if (probe == nullptr || (only_cpu_ >= 0 && !is_of_one_cpu(*probe->probe, firing))) return true;
   if (std::holds_alternative<TimerSite>(probe->probe->site)) globals_.take_changes(*context_.variables);
@@ -94,7 +94,7 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
 bool FiringPath::fire_clause(vm::Firing& firing, const ClauseFiring& clause) noexcept {
   const Ecb* ecb = enabling_.ecb(clause.epid);
   const ProbeEcbs* probe = ecb == nullptr ? nullptr : find(firing.probe_id);
-  if (probe == nullptr || ecb->probe != probe->probe || is_before_begin(firing.timestamp, begun_)) return true;
+  if (probe == nullptr || ecb->probe != probe->probe || traced_.drops(firing.timestamp)) return true;
   prepare(firing);
   host_.refuse(clause.unreadable);
   runtime::fire_clause(*context_.level, *probe, *ecb, firing, clause.variables);
@@ -130,7 +130,11 @@ std::vector<ProcessChange> FiringPath::take_changes() {
 
 void FiringPath::begin() {
   tell_globals();
-  if (!config_.is_replay) begun_ = read_clock(CLOCK_MONOTONIC);
+  if (!config_.is_replay) traced_.begin = read_clock(CLOCK_MONOTONIC);
+}
+
+void FiringPath::end(MonotonicTime now) {
+  if (!config_.is_replay) traced_.end = now;
 }
 
 void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {

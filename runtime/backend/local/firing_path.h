@@ -40,12 +40,14 @@ class FiringPath final : public EventSink {
   bool change(const ProcessChange& change) noexcept override;
   bool has_buffers(int32_t cpu) noexcept override;
   void end_poll() noexcept override { ends_poll_ = true; }
-  uint64_t begun() const noexcept override { return begun_; }
+  TracedTime traced_time() const noexcept override { return traced_; }
   bool has_ended() const noexcept override { return context_.activity != Activity::active; }
   std::vector<ProcessChange> take_changes();
 
   // Call after BEGIN has fired. Earlier firings of other probes are dropped.
   void begin();
+  // Later firings of other probes are dropped.
+  void end(MonotonicTime now);
   // Fires dvm's own probe of this name. moment: the time of the firing; nothing: now.
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
   // Ends tracing if the buffer of a CPU is filled. As in DTrace, other CPUs go on until this is noticed.
@@ -78,7 +80,8 @@ class FiringPath final : public EventSink {
   std::vector<const ProbeEcbs*> by_id_;  // probe id to ECBs
   bool is_timed_ = false;
   int64_t only_cpu_ = -1;  // -x cpu; -1: all
-  MonotonicTime polled_at_ = 0, begun_ = 0;
+  MonotonicTime polled_at_ = 0;
+  TracedTime traced_;
   Rate cleaning_;
   bool ends_poll_ = false;
   int32_t new_cpu_ = -1;  // the CPU that fires next, if it has no buffers yet; -1: it has

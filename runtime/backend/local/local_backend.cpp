@@ -20,7 +20,7 @@ class MergedSink final : public EventSink {
   bool change(const ProcessChange& change) noexcept override { return path_.change(change); }
   bool has_buffers(int32_t cpu) noexcept override { return path_.has_buffers(cpu); }
   void end_poll() noexcept override { path_.end_poll(); }
-  uint64_t begun() const noexcept override { return path_.begun(); }
+  TracedTime traced_time() const noexcept override { return path_.traced_time(); }
   bool admits(uint64_t time) noexcept override {
     if (time > collected_) {
       collected_ = read_clock(CLOCK_MONOTONIC);

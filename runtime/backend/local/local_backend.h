@@ -80,6 +80,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     path_.begin();
     instruments_.begin();
   }
+  void end_firings(MonotonicTime now) override { path_.end(now); }
   // END may use the reserved room of the buffers.
   void fire_end() override;
   RunsCode* runs_code() override { return this; }

@@ -395,7 +395,7 @@ class AgentInstrument final : public Instrument,
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
     if (head >> 32 == inside::kUpdateMark) {
-      if (is_before_begin(time, sink.begun())) return true;
+      if (sink.traced_time().drops(time)) return true;
       foreign_ += !late_.add(record.bytes, planner_.clauses(), check_of(process));
       return !late_.wants_reading();
     }
@@ -408,7 +408,7 @@ class AgentInstrument final : public Instrument,
   bool deliver_clause(AgentTarget& process, const LaneRecord& record, uint32_t number, uint64_t time, EventSink& sink) {
     const auto found = process.records.contains(number) ? planner_.records().read(record.bytes, number) : std::nullopt;
     if (!found) return foreign_++, true;
-    if (is_before_begin(time, sink.begun())) return true;
+    if (sink.traced_time().drops(time)) return true;
     ClauseSink clause(sink, found->clause);
     const uint64_t fired = found->time_of(time, found->is_seen ? read_clock(CLOCK_MONOTONIC) : time);
     const bool wants_more = deliver_record(process, {record.ticks, found->record}, fired, clause);

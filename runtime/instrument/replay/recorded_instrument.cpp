@@ -99,7 +99,7 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
 
   // It is written once its clauses have read what they read late.
   bool fire(vm::Firing& firing) noexcept override {
-    if (is_before_begin(firing.timestamp, sink_->begun())) return true;
+    if (sink_->traced_time().drops(firing.timestamp)) return true;
     writer_->late_reads().begin();
     const bool goes_on = sink_->fire(firing);
     firing.late = writer_->late_reads().pieces();

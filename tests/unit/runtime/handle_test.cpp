@@ -106,6 +106,20 @@ TEST(Handle, ATickWithThePeriodOfARateIsPrintedAtOnce) {
   EXPECT_EQ(session.out(), "tick ");
 }
 
+// Probes are taken off one after the other.
+TEST(Handle, FiringsAfterTheStopAreDropped) {
+  constexpr uint64_t kHour = 3'600'000'000'000;
+  Session session;
+  const uint32_t probe = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {print("%d,", {built_in(dif::BuiltIn::arg0)})})}), "");
+  for (uint64_t hour : {0, 1}) {
+    session.fire(probe, {hour});
+    session.instrument().firings.back().timestamp = read_clock(CLOCK_MONOTONIC) + hour * kHour;
+  }
+  EXPECT_TRUE(session.handle().stop());
+  EXPECT_EQ(session.out(), "0,\n");
+}
+
 // Four keys, then what the action on their aggregation leaves by the end, with records taken long before aggrate.
 std::string left_by(dif::ActDesc action) {
   Session session;
