@@ -20,9 +20,10 @@ std::vector<KernelProbe> vminfo_probes() {
   constexpr int32_t kProtection = 1;
   const KernelCondition forbidden{handed(2), Is::different, 0, {}, kProtection};
   const KernelCondition own_address{handed(0), Is::less, 0};
+  const KernelCondition its_address{handed(0), Is::greater, -1};  // of the process, as where the kernel copies a result to it
   return {
-      {"as_fault", {by_one(at("page_fault_user"))}},
-      {"prot_fault", {by_one(at("page_fault_user", {forbidden}))}},
+      {"as_fault", {by_one(at("page_fault_user")), by_one(at("page_fault_kernel", {its_address}))}},
+      {"prot_fault", {by_one(at("page_fault_user", {forbidden})), by_one(at("page_fault_kernel", {its_address, forbidden}))}},
       {"kernel_asflt", {by_one(at("page_fault_kernel", {own_address}))}},
       {"pgrrun", {by_one(at("mm_vmscan_kswapd_wake"))}},
       {"scan", {by(at("mm_vmscan_lru_isolate"), handed(3))}},
