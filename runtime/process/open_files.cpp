@@ -147,7 +147,7 @@ std::string_view OpenFiles::captured_path(int32_t descriptor) noexcept {
   return kUnknown;
 }
 
-// Names files that lie in no directory as /proc does.
+// Names files that lie in no directory as /proc does. Those of memfd_create() have one name, and are their own parent.
 std::string_view OpenFiles::special_path() noexcept {
   const std::string_view type = until_nul({file_.type.data(), file_.type.size()});
   const auto number = static_cast<unsigned long long>(file_.inode);
@@ -157,6 +157,8 @@ std::string_view OpenFiles::special_path() noexcept {
   const std::string_view name = until_nul(names());
   if (type == "anon_inodefs")
     size = std::snprintf(text_.data(), text_.size(), "anon_inode:%.*s", static_cast<int>(name.size()), name.data());
+  if ((type == "tmpfs" || type == "hugetlbfs") && name.starts_with("memfd:") && names().size() == name.size() + 1)
+    size = std::snprintf(text_.data(), text_.size(), "/%.*s%s", static_cast<int>(name.size()), name.data(), kDeleted.data());
   return {text_.data(), static_cast<size_t>(size)};
 }
 

@@ -168,6 +168,15 @@ TEST_F(CapturedFileTest, PipesAndSocketsHaveNumbers) {
   EXPECT_EQ(text(5, 2), "<unknown>");
 }
 
+TEST_F(CapturedFileTest, AFileInMemoryHasANameAndNoDirectory) {
+  file_.end = CapturedFile::cut;
+  std::strcpy(file_.type.data(), "tmpfs");
+  capture(5, std::string("memfd:mine\0", 11));
+  EXPECT_EQ(text(5, 0), "/memfd:mine (deleted)");
+  capture(5, std::string("memfd:mine\0folder\0", 18));
+  EXPECT_EQ(text(5, 0), "<unknown>");
+}
+
 // The file of this program, as if its names had not all been captured.
 TEST_F(CapturedFileTest, ACutPathIsReadIfTheDescriptorIsTheSameFileStill) {
   const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
