@@ -100,11 +100,13 @@ ELSEWHERE = {
     "`ldapsyslog.d`": "depends on the C library",
     "`threaded.d`": "a published script, which is not kept here",
     "`iosnoop`": "a published script, which is not kept here",
+    "`crash.d`": "a published script, which is not kept here",
+    "`guess.d`": "a published script, which is not kept here",
     "`fsflush.d`": "a published script, which is not kept here",
     "`mmap.d`": "a published script, which is not kept here",
     "scripts that name `pread`": "depends on the C library",
 }
-HERE = ("`->`, `*` and `[]`", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
+HERE = ("`->`, `*` and `[]`", "`syscall` probes do not", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
         "A process that did not succeed", "A warning says")
 
 
@@ -192,6 +194,10 @@ class Live(dvmtest.PrivilegedTest):
         text = ("syscall::openat:return /pid == $target && errno/ { printf(\"<%d \", errno); self->failed = 1; } "
                 "pid$target:libc.so.6:__errno_location:entry /self->failed/ { printf(\"%d>\", errno); exit(0); }")
         self.assertIn("<2 0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /nonexistent").stdout)
+
+    def test_calls_of_dvm_itself_do_not_fire(self):
+        out = dvmtest.dvm("run", "-q", "-n", 'syscall:::entry /pid == $pid || pid == $target/ { @[pid == $target] = count(); }', "-c", "true").stdout
+        self.assertRegex(out, r"^\s*1\s+\d+\s*$")
 
     def test_files_are_known_by_number_only(self):
         self.assertIn("<unknown>", self.run_on_looper('printf("<%s>", fds[i].fi_pathname);', "-n", "BEGIN { i = 2; }"))
