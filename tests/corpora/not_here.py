@@ -82,6 +82,8 @@ OTHERWISE = {
     "php_flowtime.d": "it declares self->last as an int, which cuts timestamps",
     "pl_flowtime.d": "it declares self->last as an int, which cuts timestamps",
     "py_flowtime.d": "it declares self->last as an int, which cuts timestamps",
+    "crash.d": "a process that crashes may end before dvm can stop it",
+    "guess.d": "it traces the system calls of dtrace itself",
     "ldapsyslog.d": "the last string that syslog() of glibc measures is not the message",
 }
 

@@ -80,7 +80,7 @@ EXPECTED = (
     ("nismatch.d", TIME + r"\s+example\s+hosts\.byname\s+here"),
     ("nosetuid.d", TIME + r" KILLED setuid (?P<uid>65534) -> 0"),
     ("proftpdcmd.d tnftpdcmd.d", TIME + r"\s+(?P<us>\d+)\s+RETR file$"),
-    ("proftpdtime.d", r"^\s+RETR file\\n\s*\n\s+value"),
+    ("proftpdtime.d", r"^\s+RETR file\s*\n\s+value"),
     ("proftpdio.d", r"^\s+(?P<count>\d+)\s+(?P<count2>\d+)\s+(?P<number>\d+)\s+(?P<number2>\d+)\s+(?P<count3>\d+)\s+(?P<ms>\d+)$"),
     ("scpwatcher.d", r"^file 100% 1024KB$"),
     ("sshdactivity.d", TIME + r"\s+(?P<uid>\d+)\s+(?P<pid>\d+)\s+accept4?\s+CONNECTION STARTED$", r"\s+write\s+7 bytes$"),
@@ -118,6 +118,13 @@ EXPECTED = (
     ("threaded.d", r"^(?: @\d+hz)?\s+PID: (?P<pid>\d+)\s+CMD: \S+.*" + BUCKETS),
     ("koncpu.d uoncpu.d", r"^\s+(?:\S+`\S+|0x[0-9a-f]+)$", r"^\s+(?P<count>\d+)$"),
     ("koffcpu.d uoffcpu.d", r"^\s+(?:\S+`\S+|0x[0-9a-f]+)$", ANY_BUCKETS),
+    ("dispqlen.d cpudispqlen.d", ANY_BUCKETS),
+    ("sysdispqlen.d", r"^\s+System wide disp queue length:\s+(?P<number>\d+)$"),
+    ("runocc.d", r"^\s+(?P<cpu>\d+)\s+(?P<percent>\d+)$"),
+    ("loads.d", TIME + r",\s+load average: \d+\.\d\d, \d+\.\d\d, \d+\.\d\d$"),
+    ("iopending", TIME + r",\s+load: \d+\.\d\d,\s+disk_r:\s+(?P<bytes>\d+) KB,\s+disk_w:\s+(?P<bytes2>\d+) KB$" + ANY_BUCKETS.removeprefix(".*")),
+    ("kprof.d", r"^\s+vmlinux`\w\S*\+0x[0-9a-f]+$", r"^\s+(?P<count>\d+)$"),
+    ("kprof_func.d", r"^vmlinux`\S+\s+vmlinux`\S+\s+(?P<count>\d+)\s*$"),
     ("sar-c.d", TIME + r"\s+(?P<count>\d+)\s+(?P<count2>\d+)\s+(?P<count3>\d+)\s+[\d.]+\s+[\d.]+\s+(?P<bytes>\d+)\s+(?P<bytes2>\d+)$"),
     ("sysbypid.d vmbypid.d", r"^\s*\S+\s+(?P<pid>\d+)\s+\w+\s+(?P<count>\d+)$"),
     ("xcallsbypid.d minfbypid.d", r"^\s*(?P<pid>\d+) \S+.*\s(?P<count>\d+)$"),
@@ -158,6 +165,17 @@ EXPECTED = (
     ("hotkernel hotuser", r"^\S+\s+(?P<count>\d+)\s+(?P<percent>[\d.]+)%$"),
     ("iosnoop", r"^.*\s(?P<pid>\d+) [RW]\s+(?P<number>\d+)\s+(?P<bytes>\d+)\s"),
     ("iopattern", r"^(?:\d{4} \w+ +\d+ \S+)?\s*(?P<percent>\d+)\s+(?P<percent2>\d+)\s+(?P<count>\d+)\s+(?P<bytes>\d+)\s"),
+    ("setuids.d", r"^\s*(?P<uid>\d+)\s+(?P<uid2>\d+)\s+(?P<pid>\d+)\s+(?P<pid2>\d+) \S+\s+python3 "),
+    ("uname-a.d", re.escape(f"{os.uname().sysname} {os.uname().nodename} {os.uname().release} ")),
+    ("shellsnoop", r"^(?:\s*\d+){2,3}\s+\S+\s+[RW]\s|^total \d+$"),
+    ("statsnoop", r"^\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+\S+\s+(?:\w+\s+)?(?P<number>-?\d+)\s+\S+"),
+    ("rwsnoop", r"^(?:\d+\s+)?\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+\S.*\s[RW]\s+(?P<number>-?\d+)\s+\S+"),
+    ("rwtop iotop", TIME + r",\s+load: [\d.]+,\s+(?:app|disk)_r:\s+(?P<bytes>\d+) KB,\s+(?:app|disk)_w:\s+(?P<bytes2>\d+) KB$"),
+    ("rwtop", r"^\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+(?P<pid2>\d+) \S.*\s[RW]\s+(?P<bytes>\d+)$"),
+    ("topsyscall topsysproc", TIME + r", load average: [\d.]+, [\d.]+, [\d.]+\s+syscalls(?:/s)?: (?P<count>\d+)$", r"^\s+\S+\s+(?P<count>\d+)$"),
+    ("sampleproc", r"^\s*(?P<pid>\d+) \S.*\s(?P<percent>\d+)$"),
+    ("pfilestat", r"^\s+(?:read|write|running|waitcpu|sleep-\w)\s+(?P<fd>\d+)\s+(?P<percent>\d+)%"),
+    ("dvmstat", r"^(?:\s+\d+){11}$"),
     ("dapptrace", r"-> (?:ends:)?inner\(0x8, "),
     ("dappprof", r"^(?:ends +)?inner +(?P<count>\d+)$"),
 )
@@ -168,6 +186,8 @@ COUNTED = (
     ("*_methodcalls.d tcl_proccalls.d", r"^\s*\d+\s+(\d+) (?:Busy\.)?{}$"),
     ("*_calls.d *_funccalls.d *_subcalls.d *_proccalls.d", r"^.*\b{}\s+(\d+)$"),
 )
+# Scripts that show each call and its return.
+PAIRED = "*_flow.d *_flowinfo.d *_flowtime.d *_procflow.d"
 
 
 def plain(out):
@@ -212,6 +232,14 @@ def miscounted(name, text):
     return None
 
 
+def unpaired(name, text):
+    """What is wrong with the calls and returns of inner() that a script shows; None if nothing is, or if rows were dropped."""
+    if not any(fnmatch.fnmatch(name, glob) for glob in PAIRED.split()) or " drops on CPU" in text:
+        return None
+    calls, returns = (len(re.findall(rf"{arrow} (?:\S*[.:])?inner$", text, re.M)) for arrow in ("->", "<-"))
+    return f"{calls} calls of inner() and {returns} returns" if abs(calls - returns) > 1 else None
+
+
 def heading_words(text):
     """The lines of a text that look like headings, each as a tuple of its words."""
     return {tuple(line.split()) for line in text.splitlines() if HEADING.fullmatch(line)}
@@ -234,7 +262,7 @@ def judge(name, out, example=""):
     for pattern in patterns:
         if wrong := implausible(pattern, text):
             return ("ROWS" if len(text.split()) > 12 else "EMPTY"), wrong
-    if wrong := miscounted(name, text):
+    if wrong := miscounted(name, text) or unpaired(name, text):
         return "ROWS", wrong
     if name not in OTHER_HEADINGS and (heading := without_heading(text, example)):
         return "ROWS", f"no heading like {heading}"

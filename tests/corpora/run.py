@@ -121,7 +121,9 @@ class Driver:
         return verdict, why
 
     def unmatched(self, words):
-        """A probe of the script that the program beside it does not have, or None."""
+        """A probe of the script that the program beside it does not have, or None. A command would run."""
+        if words[0] != str(self.folder / "dtrace"):
+            return None
         ran = subprocess.run([words[0], "-e", *(word for word in words[1:] if word != "-Z")], stdin=subprocess.DEVNULL, capture_output=True,
                              text=True, errors="replace", env=self.environment)
         found = re.search(r"(?:probe description (\S+) does not match|failed to lookup (\S+ in module \S+)|has no tracepoint for (\S+))", ran.stderr)
