@@ -67,10 +67,13 @@ void warn_of(const std::string& file, const vm::Profile& profile) {
   if (const std::string much = disturbance(profile); !much.empty()) fmt::print(stderr, "dvm: warning: {}: {}\n", file, much);
   constexpr uint64_t kInterval = 5'000'000;
   if (profile.made_on == vm::Machine{}) return;
-  const auto differences =
-      runtime::machine_differences(profile, runtime::this_machine(DVM_VERSION), runtime::tick_rate(kInterval));
+  const vm::Machine here = runtime::this_machine(DVM_VERSION);
+  const auto differences = runtime::machine_differences(profile, here, runtime::tick_rate(kInterval));
   for (const std::string& difference : differences)
     fmt::print(stderr, "dvm: warning: {} was measured elsewhere: {}\n", file, difference);
+  const std::string& build = profile.made_on.build;
+  if (profile.made_on.version == here.version && !build.empty() && !here.build.empty() && build != here.build)
+    fmt::print(stderr, "dvm: warning: {} was measured by another build of dvm; 'dvm cost calibrate' measures it again\n", file);
 }
 
 Result<vm::Profile> parse(std::string text, const std::string& path) {

@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/columns.h"
+#include "common/own_build.h"
 #include "dvm/vm/cost.h"
 #include "runtime/cost/rows.h"
 
@@ -69,6 +70,7 @@ class Parsing {
     read("quiet_core/near", profile_.quiet_core.near), read("quiet_core/far", profile_.quiet_core.far);
     vm::Machine& machine = profile_.made_on;
     read("made_on/cpu", machine.cpu), read("made_on/kernel", machine.kernel), read("made_on/dvm", machine.version);
+    read("made_on/build", machine.build, false);
     if (!root_.contains("prices")) throw missing("prices");
     read_prices(root_["prices"], "prices");
     return std::move(profile_);
@@ -125,8 +127,8 @@ class Parsing {
     if (is_needed) throw missing(path);
     return nullptr;
   }
-  void read(const std::string& path, std::string& into) const {
-    const Json* found = find(path, true);
+  void read(const std::string& path, std::string& into, bool is_needed = true) const {
+    const Json* found = find(path, is_needed);
     if (found && !found->is_string()) throw wrong(path, "is not a text");
     if (found) into = found->get<std::string>();
   }
@@ -208,6 +210,7 @@ std::string profile_text(const vm::Profile& profile) {
   if (profile.disturbed > 0) root["disturbed"] = profile.disturbed;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};
+  if (!made_on.build.empty()) root["made_on"]["build"] = made_on.build;
   Json& prices = root["prices"] = Json::object();
   for (const std::string& row : price_names())
     if (const vm::Price* price = profile.find(vm::RowName::of_table(row)))
@@ -231,7 +234,7 @@ std::string cpu_name() {
 vm::Machine this_machine(std::string version) {
   utsname system{};
   uname(&system);
-  return {cpu_name(), fmt::format("{} {}", system.sysname, system.release), std::move(version)};
+  return {cpu_name(), fmt::format("{} {}", system.sysname, system.release), std::move(version), own_build_id()};
 }
 
 std::string text_of(const vm::Machine& machine) {

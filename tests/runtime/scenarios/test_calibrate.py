@@ -33,7 +33,7 @@ class Calibrate(unittest.TestCase):
             with open(path) as file:
                 profile = json.load(file)
             self.assertGreater(profile["clock_hz"], 1e8)
-            self.assertEqual(set(profile["made_on"]), {"cpu", "kernel", "dvm"})
+            self.assertEqual(set(profile["made_on"]), {"cpu", "kernel", "dvm", "build"})
             self.assertEqual(set(profile["quiet_core"]), {"near", "far"})
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)

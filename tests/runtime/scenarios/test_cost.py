@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import sys
 import tempfile
 import unittest
@@ -203,6 +204,19 @@ class OwnProfile(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         for said in ("its CPU is Z80", "its kernel is CP/M 2.2", "its dvm is 0.0", "its clock runs at 0.004 GHz"):
             self.assertIn(said, result.stderr)
+
+    def test_one_of_another_build_is_used_with_a_warning(self):
+        """Not if the version differs, which is said, nor if the profile has no build, as of earlier versions."""
+        with open(dvmtest.DVM, "rb") as file:
+            own = file.read().partition(struct.pack("<3I4s", 4, 20, 3, b"GNU"))[2][:20].hex()
+        version = dvmtest.dvm("--version").stdout.split()[1]
+        for build, made_by, count in ((', "build": "00ff"', version, 1), (f', "build": "{own}"', version, 0), ("", version, 0),
+                                      (', "build": "00ff"', "0.0", 0)):
+            self.keep(', "made_on": {"cpu": "x", "kernel": "y", "dvm": "%s"%s}' % (made_by, build))
+            result = self.dvm("predict", "--json", "-n", self.TEXT)
+            self.assertEqual((result.returncode, result.stderr.count("by another build of dvm; 'dvm cost calibrate' measures it again\n")),
+                             (0, count), result.stderr)
+            json.loads(result.stdout)
 
     def test_a_damaged_one_is_refused(self):
         for made_on, prices, said in (("", '{"opcode": {"add": {"m": NaN}}}', ":1:"), ("", '{"opcode": {"add": {"m": 1', ":1:"),

@@ -32,6 +32,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   vm::Profile profile;
   profile.name = "here";
   profile.machine = "this \"one\"";
+  profile.made_on = {"a CPU", "a kernel", "1.0", "0123abcd"};
   profile.clock_hz = 2.6e9;
   profile.core_speed = 1.25;
   profile.quiet_core = {113.5, 148.25};
@@ -43,6 +44,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->name, profile.name);
   EXPECT_EQ(read->machine, profile.machine);
+  EXPECT_EQ(read->made_on, profile.made_on);
   EXPECT_EQ(read->clock_hz, profile.clock_hz);
   EXPECT_EQ(read->core_speed, profile.core_speed);
   EXPECT_EQ(read->quiet_core, profile.quiet_core);

@@ -43,6 +43,7 @@ struct Cost {
 // The machine on which prices were measured; empty: not known.
 struct Machine {
   std::string cpu, kernel, version;  // version: of dvm
+  std::string build;                 // of dvm: a build id; empty: not known
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
