@@ -244,10 +244,11 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
 
 }  // namespace
 
-// A fault; subroutines that need a live process; one that takes a speculation each time; one that scripts measure.
+// A fault; what needs a live process; a subroutine that takes a speculation each time; an instruction that scripts measure.
 const std::vector<Row>& rows_without_text() {
-  static const std::vector<Row> rows = {"variable/dvm_out_of_bounds"_row, "subroutine/progenyof"_row,   "subroutine/copyout"_row,
-                                        "subroutine/copyoutstr"_row,      "subroutine/speculation"_row, "opcode/ret"_row};
+  static const std::vector<Row> rows = {
+      "variable/dvm_out_of_bounds"_row, "variable/dvm_proc_number"_row, "variable/dvm_proc_text"_row, "subroutine/progenyof"_row,
+      "subroutine/copyout"_row,         "subroutine/copyoutstr"_row,    "subroutine/speculation"_row, "opcode/ret"_row};
   return rows;
 }
 

@@ -71,6 +71,9 @@ const PairCase kCaptureCases[] = {
     {"action/ustack"_row, kByStack, kCount, kStacks, kInDvm},
     {"capture/stack_bytes"_row, kByStack, kCount, kCopies},
     {"capture/unwind"_row, kByStack, kCount, {of_stack(kShallow, 4096), of_stack(kDeep, 4096)}, kInDvm},
+    // Read from /proc when the clause runs.
+    {"variable/dvm_proc_number"_row, "{ @ = sum(dvm_proc_number[16 * CHILD]); }", kCount, kOneSize, kInDvm},
+    {"variable/dvm_proc_text"_row, "{ @[dvm_proc_text[16 * CHILD]] = count(); }", kCount, kOneSize, kInDvm},
     {"action/raise"_row, "{ @ = count(); <4|raise(23);|> }", kCount, kOneSize, acting(4)},    // SIGURG
     {"action/stop"_row, "{ @ = count(); stop(); raise(18); }", kCount, kOneSize, acting(1)},  // SIGCONT
     {"subroutine/progenyof"_row, "{ @ = count(); <16|this->is_child = progenyof(PARENT);|> }", kCount, kOneSize, acting(16)},
