@@ -32,6 +32,7 @@ struct PidNamespace {
   uint64_t device = 0;
   uint64_t inode = 0;
   int32_t level = 0;            // how many namespaces lie above it
+  int32_t level_at = 0;         // of a struct pid, from its first number
   uint64_t address = 0;         // in the kernel; 0: not known, as are then the numbers of threads that are not its own
   Operand process{}, thread{};  // numbers of the running thread
 

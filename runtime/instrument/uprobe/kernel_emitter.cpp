@@ -66,7 +66,18 @@ void KernelEmitter::follow(const Operand& operand) {
   if (operand.value) plus(r3, static_cast<int32_t>(operand.value));
 }
 
+// A thread that lies above the namespace has no such number. Behind its last one lie those of a struct pid that was freed.
 void KernelEmitter::number_at() {
+  store(fp, -8, r3);
+  plus(r3, pids_.level_at);
+  mov(r1, fp);
+  plus(r1, free_at_);
+  mov(r2, 4);
+  call(BPF_FUNC_probe_read_kernel);
+  load_word(r2, fp, free_at_);
+  mov(r1, 0);
+  const Label is_above = jump_if(BPF_JLT, r2, pids_.level);
+  load(r3, fp, -8);
   plus(r3, pids_.level << kNumberShift);
   mov(r1, fp);
   plus(r1, free_at_);
@@ -78,6 +89,7 @@ void KernelEmitter::number_at() {
   const Label has_one = jump_if(BPF_JEQ, r2, r3);
   mov(r1, 0);
   land(has_one);
+  land(is_above);
 }
 
 void KernelEmitter::number(const Operand& operand) {

@@ -54,10 +54,12 @@ void learn_level(PidNamespace& pids) {
   if (!types || !has_known_numbers(**types)) return;
   const auto level = (*types)->resolve("", {Operand::handed(kThisThread), "thread_pid.level"});
   const auto first = (*types)->resolve("", {Operand::handed(kThisThread), "thread_pid.numbers[0].ns"});
+  const auto number = (*types)->resolve("", {Operand::handed(kThisThread), "thread_pid.numbers[0].nr"});
   const auto map = SharedMap::make("dvm_level", 2 * sizeof(uint64_t));
-  if (!level || !first || !map) return;
+  if (!level || !first || !number || !map) return;
   if (!run_program(LevelProgram().make(map->fd(), *level, *first), "dvm_level")) return;
   pids.level = static_cast<int32_t>(map->word(0)), pids.address = map->word(1);
+  pids.level_at = static_cast<int32_t>(level->value) - static_cast<int32_t>(number->value);
   const auto of_this_thread = [&](std::string_view member) {
     const auto operand = resolve_number(false, **types, "", {Operand::handed(kThisThread), member});
     return operand ? *operand : Operand::constant(0);
