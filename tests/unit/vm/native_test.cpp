@@ -216,6 +216,13 @@ TEST(Native, RefusesALibraryThatIsNoTranslator) {
   EXPECT_THAT(loaded.problem, HasSubstr("libm.so.6 is not a translator"));
 }
 
+// Its helpers have other numbers: code that reads probefunc would get probemod.
+TEST(Native, RefusesAPluginWithOtherTables) {
+  const native::LoadedTranslator loaded = native::load_translator(OTHER_TRANSLATOR);
+  EXPECT_EQ(loaded.translator, nullptr);
+  EXPECT_EQ(loaded.problem, OTHER_TRANSLATOR " belongs to another version of dvm");
+}
+
 TEST(Native, RefusesAPluginThatOthersCanReplace) {
   std::string folder = testing::TempDir() + "dvm-plugin-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
