@@ -22,6 +22,7 @@
 #include "runtime/agent/semaphore_code.h"
 #include "runtime/agent/unstopped.h"
 #include "runtime/process/interrupted_call.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -63,12 +64,12 @@ void add_call(CodeWriter& code, const RemoteCall& call, uint64_t address) {
   if (call.is_first) code.add({0x48, 0x89, 0xc3});  // mov %rax, %rbx
 }
 
-// The first call waits, the second one asks whether dvm exists.
-void add_hold(CodeWriter& code, uint64_t address) {
+// The first call waits, the second one asks whether the tracer exists.
+void add_hold(CodeWriter& code, uint64_t tracer, uint64_t address) {
   code.load(GeneralRegister::rbx, kHoldRounds);
   const uint64_t again = code.here();
   add_call(code, kRemoteWait, address);
-  add_call(code, {kKill, {static_cast<uint64_t>(tracer_pid()), 0, 0, 0, 0, 0}}, address);
+  add_call(code, {kKill, {tracer, 0, 0, 0, 0, 0}}, address);
   code.add({0x83, 0xf8, static_cast<unsigned char>(-ESRCH)});  // cmp $-ESRCH, %eax
   const size_t has_ended = code.jump_ahead({0x0f, 0x84});
   code.add({0x83, 0x3d}, address + offsetof(Preface, is_released) - (code.here() + 7));  // cmpl $0, is_released(%rip)
@@ -138,7 +139,7 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
   CodeWriter code(address + sizeof preface);
   add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
   if (holds) {
-    add_hold(code, address);
+    add_hold(code, calls.front().arguments[0], address);
   } else {
     for (const RemoteCall& call : calls) add_call(code, call, address);
     add_call(code, kRemoteWait, address);
@@ -185,7 +186,10 @@ std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid) {
   user_regs_struct registers{};
   if (!memory || !mask || ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0) return std::nullopt;
   const user_regs_struct back = resumed(registers);
-  const std::span<const RemoteCall> hold(&kRemoteHold, 1);
+  constexpr pid_t kOwnGroup = 0;  // always exists; a process in a container cannot see dvm
+  RemoteCall call = kRemoteHold;
+  call.arguments[0] = static_cast<uint64_t>(has_own_ids(pid) ? kOwnGroup : tracer_pid());
+  const std::span<const RemoteCall> hold(&call, 1);
   const auto room = find_remote_room(pid, *memory, make_remote_code(hold, kHighest, back, *mask).bytes.size());
   if (!room) return std::nullopt;
   const std::vector<unsigned char> code = make_remote_code(hold, *room, back, *mask).bytes;

@@ -41,7 +41,8 @@ struct RemoteCall {
 // A ppoll() in which the thread waits for dvm, for a second at most.
 inline constexpr RemoteCall kRemoteWait{271, {0, 0, kRemoteTime, 0, 8, 0}};
 
-// Code of its own, without a last wait: the thread waits until dvm lets it go, until dvm has ended, or for some seconds.
+// Code of its own, without a last wait: the thread waits until dvm lets it go, until the process of that number (the first
+// argument) has ended, or for some seconds.
 inline constexpr RemoteCall kRemoteHold{UINT64_MAX, {}};
 
 struct RemoteCode {

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -10,6 +11,7 @@ import dvmtest
 from dvmtest import DVM, dvm, program
 
 CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 MARK = "pid$target:owner:mark:entry"
 
 
@@ -139,6 +141,35 @@ class AgentsFromOutside(dvmtest.PrivilegedTest):
         container, pid = self.start(program("looper"), "100", "wait")
         listed = dvm("run", "-v", "-q", "-x", "backend=agent", "-x", "followfork", "-n", "pid$target:looper:func:entry { @ = count(); } tick-1ms { exit(0); }", "-p", str(pid))
         self.assertIn("not agent: it is in another PID namespace (a container), where an agent follows no forks", listed.stdout + listed.stderr)
+
+
+class UsersContainers(unittest.TestCase):
+    """Without privileges, dvm traces a process in a container that its user has made."""
+
+    def test_a_program_that_it_executes_waits_for_its_probes(self):
+        """It cannot see dvm."""
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user")
+        folder = dvmtest.own_folder(self)
+        os.chmod(folder, 0o755)
+        for file in (DVM, program("looper"), program("tracing_privilege")):
+            shutil.copy(file, folder)
+        if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, folder / "tracing_privilege"):
+            dvmtest.skip_or_fail(self, "users may not have breakpoints")
+        container = subprocess.Popen([*AS_NOBODY, *CONTAINER, "-Ur", "sh", "-c", "echo ready; read line; exec ./looper 300"],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=folder)
+        self.addCleanup(container.communicate)
+        self.addCleanup(container.kill)
+        if container.stdout.readline() != "ready\n":
+            dvmtest.skip_or_fail(self, "users may not make containers here")
+        script = 'BEGIN { printf("on\\n"); } pid$target:looper:main:entry, pid$target:looper:func:entry { @[probefunc] = count(); }'
+        tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-x", "backend=agent", "-n", script, "-p", children_of(container.pid)[0]],
+                                  stdout=subprocess.PIPE, text=True, cwd=folder, env=dvmtest.ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "on\n")
+        container.stdin.write("\n")
+        self.assertEqual(tracer.communicate(timeout=120)[0].split(), ["main", "1", "func", "300"])
 
 
 class Containers(dvmtest.PrivilegedTest):
