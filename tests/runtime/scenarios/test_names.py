@@ -51,7 +51,7 @@ int main(void) {
 
 
 def on_terminal(*args):
-    """What dvm prints onto a terminal, both results and messages."""
+    """What dvm prints onto a terminal, both results and messages, but for the line that it shows while it waits, which it removes."""
     ours, its = pty.openpty()
     with subprocess.Popen([DVM, *args], stdin=subprocess.DEVNULL, stdout=its, stderr=its, env=ENV) as tracer:
         os.close(its)
@@ -63,7 +63,7 @@ def on_terminal(*args):
             pass
         tracer.wait()
     os.close(ours)
-    return shown.decode("utf-8").replace("\r\n", "\n")
+    return re.sub(r"(\r\033\[Kdvm: [a-z ]+ \(\d+ s\))+\r\033\[K", "", shown.decode("utf-8").replace("\r\n", "\n"))
 
 
 class LateNames(dvmtest.PrivilegedTest):
