@@ -91,6 +91,14 @@ struct ThreadFiring {
   return most;
 }
 
+// Number of bytes, or kAbsent. Of a slot of fixed size, only the first bytes may be readable. A clause may want no more, as
+// members that several clauses read are one slot. The rest is 0.
+[[gnu::noinline]] inline uint64_t read_fixed(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
+  const uint64_t got = from < kPage ? 0 : read_memory(pid, from, to, most);
+  for (uint64_t i = got; i < most; i++) *reinterpret_cast<volatile char*>(to + i) = 0;
+  return got != 0 ? got : kAbsent;
+}
+
 // Returns the end of what was written.
 [[gnu::noinline]] inline uint32_t read_slot(ThreadFiring& firing, const RecordStep& step) {
   const uint64_t to = firing.record + step.at;
@@ -99,15 +107,14 @@ struct ThreadFiring {
   const uint64_t wanted = step.by != 0 ? word(firing.record + step.by) + step.size : step.most;
   const uint64_t most = wanted < step.most ? wanted : step.most;
   uint64_t length = kAbsent;
-  if (from >= kPage && !is_unreadable)
+  if (step.by == 0 && !step.is_string)
+    length = read_fixed(firing.pid, is_unreadable ? 0 : from, to + 8, most);
+  else if (from >= kPage && !is_unreadable)
     length = step.is_string ? read_string(firing.pid, from, to + 8, most)
                             : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
   word(to) = length;
   firing.is_cut |= wanted > most || (step.is_string && length == step.most);
-  if (length != kAbsent) return static_cast<uint32_t>(step.at + 8 + ((length + 7) & ~uint64_t{7}));
-  if (step.by == 0 && !step.is_string)
-    for (uint32_t i = 0; i < step.most; i += 8) word(to + 8 + i) = 0;
-  return step.at + 8;
+  return static_cast<uint32_t>(step.at + 8 + (length == kAbsent ? 0 : (length + 7) & ~uint64_t{7}));
 }
 
 }  // namespace dvm::runtime::inside

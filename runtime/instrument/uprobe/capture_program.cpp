@@ -161,9 +161,9 @@ class CaptureProgram : RecordEmitter {
     const Label ok = jump_if(BPF_JSGE, r0, 0);
     if (can_sleep(layout_.shape.kind)) to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
     std::vector<Label> absent;
-    if (slot.need.is_string)
+    if (slot.need.is_string || !slot.sized_by)
       read_part(slot, absent);
-    else if (is_last(slot) && slot.sized_by)
+    else if (is_last(slot))
       mov(r8, 0);
     absent.push_back(jump());
     land(ok);
@@ -174,7 +174,8 @@ class CaptureProgram : RecordEmitter {
     land(null);
   }
 
-  // A string that cannot be read as a whole: its bytes up to the end of the page. A clause may want no more than those.
+  // A string, or a slot of fixed size, that cannot be read as a whole: its bytes up to the end of the page. A clause may want no
+  // more than those: members that several clauses read are one slot.
   void read_part(const MemorySlot& slot, std::vector<Label>& absent) {
     slot_address(r3, slot, r1);
     mov(r2, 0);
