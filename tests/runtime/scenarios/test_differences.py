@@ -8,6 +8,7 @@ import unittest
 import dvmtest
 
 PAGE = dvmtest.ROOT / "docs/dtrace-differences.md"
+MANY = 1000000000  # calls of looper: it runs until dvm ends it
 LOOPER = ["-c", dvmtest.program("looper") + " 1"]
 
 # How the row begins; a program that BEGIN runs, with declarations before "BEGIN"; what it prints.
@@ -53,6 +54,10 @@ BEGIN = (
     ("`arg2` of `ERROR`", "trace(1); trace(*(int *)8); } ERROR { printf(\"|%d|\", arg2);", "|1|fault 1 8"),
     ("`arg2` of `ERROR`", "x = 0; trace(1 / x); } ERROR { printf(\"|%d|\", arg2);", "|0|fault 4 0"),
     ("`arg2` of `ERROR`", "} BEGIN / *(int *)8 / { } ERROR { printf(\"|%d|\", arg2);", "|0|fault 1 8"),
+    ("`` `avenrun ``", "this->d = (int64_t)`hp_avenrun[0] - 32 * (int64_t)`avenrun[0]; trace(this->d > -16384 && this->d < 16384);", "1"),
+    ("`ipl` is 0", "trace(ipl);", "0"),
+    ("`pr_taskid`", "printf(\"%d %d\", $taskid, $projid);", "0 0"),
+    ("`tick-N` fires in dvm", "} tick-1ms { printf(\"%d %d\", pid == $pid, execname == \"dvm\");", "1 1"),
     ("`speculate()` with an id", "speculate(77); trace(1); } BEGIN {", "fault 3 0"),
 )
 
@@ -62,6 +67,9 @@ REFUSED = (
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
     *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
       for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),
+    *(("`mutex_owned()`", f"BEGIN {{ {call}; }}", f"{re.findall('[a-z_]+', call.removeprefix('trace('))[0]}.* is not available in dvm: ")
+      for call in ("mutex_owned(0)", "mutex_type_adaptive(0)", "rw_read_held(0)", "rw_iswriter(0)", "msgsize(0)", "msgdsize(0)", "ddi_pathname(0, 0)", "getf(0)", "d_path(0)",
+                   "pcap(0, 0)", "breakpoint()", "panic()", "trace(regs[0])", "trace(vmregs[0])")),
     ("`lwpsinfo_t` has no", "BEGIN { trace(curlwpsinfo->pr_syscall); }", "pr_syscall"),
     *(("`fbt`, `ip`", name + ":::", f"dvm has no {name} provider, .*(?:sdt:::|syscall|profile)")
       for name in ("fbt", "ip", "tcp", "udp", "mib", "lockstat", "cpc", "nfsv3")),
@@ -89,8 +97,15 @@ ELSEWHERE = {
     "`ustack(n)` in an expression": "scenarios/test_stacks.py",
     "`args[]` of a `usdt`": "scenarios/test_header.py",
     "`args[2]` of `io`": "scenarios/test_io.py",
+    "In `args[0]` and `args[1]` of `io`": "scenarios/test_io.py",
+    "`vtimestamp` includes": "depends on the cost of a trap",
+    "Samples of `profile-N`": "unit/instrument/timer_test.cpp",
+    "Without root": "scenarios/test_unprivileged.py",
+    "Of the faults of one kind": "faults/tst.many.d",
+    "Drops of dynamic variables": "runtime/buffer/drops.def has no such drop",
+    "`drops` includes": "scenarios/test_returns.py",
+    "System calls of 32-bit programs": "needs a 32-bit program",
     "In a container, probes": "scenarios/test_containers.py",
-    "An index of an array": "language/tst.flexible_array.d",
     "On a terminal": "scenarios/test_names.py",
     "Widths and precisions": "unit/runtime/printf_test.cpp",
     "`python*:::`": "scenarios/test_targets.py",
@@ -107,7 +122,8 @@ ELSEWHERE = {
     "scripts that name `pread`": "depends on the C library",
 }
 HERE = ("`->`, `*` and `[]`", "`syscall` probes do not", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
-        "A process that did not succeed", "A warning says")
+        "A process that did not succeed", "A warning says", "A variable index of an array", "`f_flag`", "In `BEGIN`, `END` and `tick-N`, memory",
+        "`arg0` of a `pid` return")
 
 
 def rows():
@@ -181,11 +197,35 @@ class CommandLine(unittest.TestCase):
 
 
 class Live(dvmtest.PrivilegedTest):
-    def run_on_looper(self, text, *options):
-        return dvmtest.dvm("run", "-q", *options, "-n", "pid$target:looper:func:entry { " + text + " }", *LOOPER).stdout
+    def run_on_looper(self, text, *options, count=1):
+        command = ["-c", dvmtest.program("looper") + f" {count}"]
+        return dvmtest.dvm("run", "-q", *options, "-n", "pid$target:looper:func:entry { " + text + " }", *command).stdout
 
     def test_pointers_lead_into_the_program(self):
         self.assertIn("<hD>", self.run_on_looper('printf("<%c%c>", *(char *)arg0, ((char *)arg0)[6]);'))
+
+    def test_an_index_beyond_an_array_is_read(self):
+        declaration = ["-n", "struct pair { char text[2]; };"]
+        out = self.run_on_looper('this->i = 6; printf("<%c>", ((struct pair *)arg0)->text[this->i]); exit(0);', *declaration, count=MANY)
+        self.assertIn("<D>", out)
+        ran = dvmtest.dvm("run", *declaration, "-n", "pid$target:looper:func:entry { trace(((struct pair *)arg0)->text[6]); }", *LOOPER)
+        self.assertIn("index outside array bounds: 6, max is 1", ran.stderr)
+
+    def test_flags_of_a_file_are_those_of_open(self):
+        text = ("syscall::read:entry /pid == $target && fds[arg0].fi_pathname == \"/dev/null\"/ { "
+                "printf(\"<%d>\", curthread->t_procp->p_user.u_finfo.fi_list[arg0].uf_file->f_flag & 3); }")
+        self.assertIn("<0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /dev/null").stdout)
+
+    def test_a_tick_reads_the_program(self):
+        out = self.run_on_looper("p = arg0; }  tick-1ms /p/ { printf(\"<%c>\", *(char *)p); exit(0);", "-n", "uintptr_t p;", count=MANY)
+        self.assertIn("<h>", out)
+
+    def test_a_uretprobe_knows_no_offset(self):
+        command = ["-c", dvmtest.program("returns")]
+        for function, wanted in (("two_ways", "<7>"), ("unknown_ways", "<0>")):
+            with self.subTest(function):
+                text = f'pid$target:a.out:{function}:return {{ printf("<%x>", arg0); exit(0); }}'
+                self.assertIn(wanted, dvmtest.dvm("run", "-q", "-x", "return=uretprobe", "-n", text, *command).stdout)
 
     def test_copyinstr_counts_the_nul(self):
         self.assertIn("<he>", self.run_on_looper('printf("<%s>", copyinstr(arg0, 3));'))
