@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -163,7 +164,8 @@ class BesideUprobes(dvmtest.PrivilegedTest):
                 self.ask(one)
                 self.ask(other)
             errors = [tracer.communicate(timeout=PATIENCE)[1] for tracer in tracers]
-            self.assertEqual((tracers[0].returncode, errors[0]), (0, ""))
+            # Beside uprobes the agent's probe is one, too. On a busy machine records are lost that way, as dvm says.
+            self.assertEqual((tracers[0].returncode, re.sub(r"dvm: \d+ drops? on CPU \d+\n", "", errors[0])), (0, ""))
             self.assertTrue(tracers[1].returncode == 0 or REFUSED in errors[1], errors[1])
 
 
