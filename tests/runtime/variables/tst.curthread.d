@@ -1,6 +1,6 @@
 /* The process, its parent, its files and the system, as scripts for illumos name them. A thread that does not fire is a
  * fault, as is an address that is no id.
- * run: -q -c '/bin/cat /dev/null'
+ * run: -q -c '/usr/bin/tail -f /dev/null'
  * needs: uprobes
  */
 BEGIN
