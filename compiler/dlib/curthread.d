@@ -111,11 +111,13 @@ translator struct dvm_proc < struct dvm_proc *P > {
 	p_pidp = (struct dvm_pid *)(uintptr_t)P;
 	p_user = xlate <struct dvm_user> (P);
 	p_lwpcnt = (int)((uintptr_t)P == pid ? dvm_process[4] : dvm_proc_number[16 * (uintptr_t)P + 15]);
-	p_mstart = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 3];
+	p_mstart = (uintptr_t)P == pid && dvm_process[21] >= 0 ? dvm_process[21] :
+	    dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 3];
 	p_utime = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 1];
 	p_stime = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 2];
 	p_brksize = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 4];
-	p_stksize = dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 5];
+	p_stksize = (uintptr_t)P == pid && dvm_process[20] >= 0 ? dvm_process[20] * 4096 :
+	    dvm_proc_number[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 5];
 };
 
 translator struct dvm_dispatcher < struct dvm_dispatcher *D > {

@@ -207,6 +207,12 @@ ctypes.memmove(text, {now}, {len(now)}); c.rmdir(text); ctypes.memmove(text, {la
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "")
 
+    def test_a_process_that_ends_tells_its_start_and_stack(self):
+        script = ("syscall::exit_group:entry /pid == $target/ { this->process = curthread->t_procp; this->age = timestamp - this->process->p_mstart; "
+                  'printf("%d %d", this->age > 0 && this->age < 60000000000, this->process->p_stksize > 4096); }')
+        result = dvm("run", "-q", "-n", script, "-c", "true")
+        self.assertEqual((result.stdout.strip(), result.stderr), ("1 1", ""))
+
     def test_late_values_in_json(self):
         result = dvm("run", "-q", "--json", "-n", 'pid$target::filled:entry /arg1 == 65536/ { @ = sum(*(char *)copyin(arg0, arg1)); }',
                      "-x", "strsize=8k", "-c", program("rewriters") + f" sizes {ROUNDS}")
