@@ -124,16 +124,22 @@ class ClauseUses {
     if (aggregation.value && is_of_time_ && is_histogram(aggregation.function))
       made_.actions.push_back({"agent/site/bucket"_row});
     bool has_keys = false;
+    is_called_ = has_text_ = false, text_bytes_ = 0;
     for (const SiteValue& key : aggregation.keys) has_keys |= add_key(key, aggregation.strsize);
+    if (is_called_) made_.actions.push_back({"agent/site/long_string"_row, text_bytes_});
     if (has_keys) made_.actions.push_back({"key/any"_row});
   }
-  // False: it is constant.
+  // False: it costs nothing, because it is constant, or an integer that is there before the time.
   bool add_key(const SiteValue& key, uint32_t strsize) {
     if (key.frames != 0) {
+      is_called_ |= has_text_;
       made_.actions.push_back({"action/ustack"_row, std::min<double>(sizes_.frames, key.frames)});
       return true;
     }
     if (key.type.kind == dif::TypeKind::string) return add_text(key, strsize);
+    is_called_ |= has_text_;
+    const bool is_of_time = reads_time(*key.difo) || (has_time_in_locals_ && uses(*key.difo, dif::Scope::clause));
+    if (has_time_ && !is_of_time) return false;
     made_.actions.push_back({"key/integer"_row});
     add(key, made_.actions);
     return true;
@@ -141,10 +147,12 @@ class ClauseUses {
   bool add_text(const SiteValue& key, uint32_t strsize) {
     const auto text = text_key_of(*key.difo, &probe_, strsize);
     if (!text || text->kind == TextKey::Kind::constant) return false;
+    is_called_ |= std::exchange(has_text_, true);
     if (text->kind == TextKey::Kind::name_of_thread) return made_.actions.push_back({"agent/site/name"_row}), true;
     const double bytes = std::min<double>(sizes_.expected, text->most + 1.0);
     made_.actions.push_back({"key/string"_row, bytes});
-    if (bytes > kShortText) made_.actions.push_back({"agent/site/long_string"_row, bytes});
+    is_called_ |= bytes > kShortText;
+    text_bytes_ += bytes;
     made_.strings++;
     return true;
   }
@@ -156,6 +164,9 @@ class ClauseUses {
   bool has_time_ = false;            // a clause reads the time once
   bool has_time_in_locals_ = false;  // clause-local variables may depend on it
   bool is_of_time_ = false;          // the last value
+  // Of the keys of an aggregation: a call makes them, since one is behind a string (words_of_text()); one is a string.
+  bool is_called_ = false, has_text_ = false;
+  double text_bytes_ = 0;
 };
 
 struct Planned {

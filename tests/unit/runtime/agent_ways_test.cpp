@@ -81,6 +81,14 @@ TEST(AgentWays, LongStringsHaveAnExtraCost) {
             "aggregation/count key/string:25 agent/site/long_string:25 key/any");
 }
 
+TEST(AgentWays, ACallMakesKeysBehindAString) {
+  const auto actions = [](const char* clause) { return text_of(way_of(clause).clauses.at(0).actions); };
+  EXPECT_EQ(actions("{ @[copyinstr(arg0), arg1] = count(); }"),
+            "aggregation/count key/string:16 key/integer agent/site/expression:2 agent/site/long_string:16 key/any");
+  EXPECT_EQ(actions("{ @[arg1, copyinstr(arg0)] = count(); }"),
+            "aggregation/count key/integer agent/site/expression:2 key/string:16 key/any");
+}
+
 TEST(AgentWays, TheTimeIsReadOnceAndABucketWaitsForIt) {
   const auto count_of = [](const std::string& clause, std::string_view row) {
     const auto uses = way_of(clause).clauses.at(0).actions;
@@ -91,6 +99,10 @@ TEST(AgentWays, TheTimeIsReadOnceAndABucketWaitsForIt) {
   EXPECT_EQ(count_of(latency, "agent/site/bucket"), 1);
   EXPECT_EQ(count_of("{ this->d = timestamp - arg0; @ = lquantize(this->d, 0, 100); }", "agent/site/bucket"), 1);
   EXPECT_EQ(count_of("{ @ = sum(timestamp); @b = quantize(arg0); }", "agent/site/bucket"), 0);
+  EXPECT_EQ(count_of("{ @[tid, arg1] = sum(timestamp); }", "key/integer"), 0);
+  EXPECT_EQ(count_of("{ @[tid, arg1] = sum(timestamp); }", "key/any"), 0);
+  EXPECT_EQ(count_of("{ @[arg1] = count(); @b = sum(timestamp); }", "key/integer"), 1);
+  EXPECT_EQ(count_of("{ @[timestamp / 1000, arg1] = count(); }", "key/integer"), 1);
 }
 
 TEST(AgentWays, StacksByFramePointersAreKeys) {
