@@ -126,16 +126,22 @@ struct Pacing {
   bool fires_then = false;  // a probe fires at the deadline, so a later poll() makes it late
 };
 
+// How an instrument makes an enabled probe fire, and what runs a clause on it, for -v.
+struct ClauseWay {
+  std::string_view by;
+  std::string_view engine{};  // executes the clause; empty: that of dvm
+  std::string_view in_dvm{};  // why the clause runs in dvm. Empty: it does not, or the instrument never runs clauses
+};
+
 class Instrument {
  public:
   virtual ~Instrument() = default;
   virtual std::string_view name() const = 0;
-  // How it makes an enabled probe fire, for -v.
-  virtual std::string_view way(const Probe&) const { return name(); }
-  // Why the clauses of an enabled probe run in dvm. Empty: they do not, or the instrument never runs clauses.
-  virtual std::string_view in_dvm(const Probe&) const { return {}; }
+  virtual ClauseWay way(const Probe&, unsigned /*clause*/) const { return {name()}; }
   // Why it cannot make the probe fire, by the kind of its site; empty: it can.
   virtual std::string_view refusal(const Probe& probe) const = 0;
+  // True if -v need not say why it does not make the probe fire, because it is for probes of another kind only.
+  virtual bool is_for_others(const Probe&) const { return false; }
   bool takes(const Probe& probe) const { return refusal(probe).empty(); }
   // Makes the probes fire, all or (with an error) none. Single ones that the kernel cannot probe are left out and added to
   // refused.

@@ -51,6 +51,7 @@ struct SeenGlobal {
 };
 
 struct SiteClause {
+  unsigned number = 0;  // in the program
   std::optional<SiteValue> predicate;
   std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
   bool needs_dvm = false;                                         // only its predicate can run there

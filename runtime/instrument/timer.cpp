@@ -17,6 +17,7 @@ class Timers final : public TimerInstrument {
     const auto* site = std::get_if<TimerSite>(&probe.site);
     return site && !site->every_cpu ? "" : "it fires tick probes only";
   }
+  bool is_for_others(const Probe& probe) const override { return !takes(probe); }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     const uint64_t start = read_clock(CLOCK_MONOTONIC);

@@ -12,8 +12,10 @@ namespace dvm::runtime {
 namespace {
 
 // True if the thread waits for dvm at a firing, or runs all clauses itself, or if the firings were recorded.
-bool reads_in_time(const Placement& placement) {
-  const std::string& by = placement.by;
+bool reads_in_time(unsigned clause, const Probe& probe, const BackendList& backends) {
+  EcbPlan plan;
+  plan.clause = clause;
+  const std::string by = placement_of(plan, probe, backends).by;
   return by.empty() || by == "replay" || by.starts_with("breakpoint") || by == "agent, in the traced thread";
 }
 
@@ -32,9 +34,8 @@ std::vector<std::string> LateMemoryNotes::take(std::span<const EnabledProbe> pro
   for (const EnabledProbe& enabled : probes) {
     const Probe& probe = *enabled.probe;
     if (enabled.late.empty() || is_fired_by_dvm(probe) || left_out.contains(&probe)) continue;
-    if (reads_in_time(placement_of({}, probe, backends))) continue;
     for (const LateMemory& late : enabled.late)
-      if (told_.emplace(late.clause, late.variable).second)
+      if (!reads_in_time(late.clause, probe, backends) && told_.emplace(late.clause, late.variable).second)
         notes.push_back(
             fmt::format("dt_clause_{} {}:{}:{}:{}: the memory at {} is read after the firing, and may have changed by then",
                         late.clause, probe.provider, probe.module, probe.function, probe.name, late.variable));

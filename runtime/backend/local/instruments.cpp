@@ -20,6 +20,8 @@ uint64_t drops_on(Instrument& instrument, size_t cpu) {
   return cpu == 0 ? instrument.drops() : 0;
 }
 
+constexpr const char* kNoInstrument = "no instrument can make it fire";
+
 uint64_t missed_returns(Instrument& instrument) {
   const CountsLosses* losses = instrument.abilities().losses;
   return losses ? losses->missed_returns() : 0;
@@ -37,19 +39,19 @@ std::string_view Instruments::refusal(const Instrument& instrument, const Probe&
   return by_kind.empty() && passed != passed_.end() ? passed->second : by_kind;
 }
 
-Answer Instruments::answer(const Probe& probe) const {
+Answer Instruments::answer(const Probe& probe, unsigned clause) const {
   Answer answer;
   for (const auto& [instrument, aside] : all_) {
     const std::string_view refusal = this->refusal(*instrument, probe);
     if (refusal.empty() && !answer.is_taken()) {
-      answer.by = instrument->way(probe);
-      if (const std::string_view reason = instrument->in_dvm(probe); !reason.empty())
-        answer.others.push_back({"in the traced thread", std::string(reason)});
-    } else if (!refusal.empty() || !aside.empty()) {
+      const ClauseWay way = instrument->way(probe, clause);
+      answer.by = way.by, answer.engine = way.engine;
+      if (!way.in_dvm.empty()) answer.others.push_back({"in the traced thread", std::string(way.in_dvm)});
+    } else if (!instrument->is_for_others(probe) && (!refusal.empty() || !aside.empty())) {
       answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
     }
   }
-  if (!answer.is_taken()) answer.reason = "no instrument can make it fire";
+  if (!answer.is_taken()) answer.reason = kNoInstrument;
   return answer;
 }
 
@@ -68,7 +70,7 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
     const auto taker =
         std::find_if(all_.begin(), all_.end(), [&](const ListedInstrument& one) { return one.instrument->takes(*probe.probe); });
     if (taker == all_.end())
-      refused.push_back({probe.probe, answer(*probe.probe).reason});
+      refused.push_back({probe.probe, kNoInstrument});
     else
       shares[static_cast<size_t>(taker - all_.begin())].push_back(probe);
   }

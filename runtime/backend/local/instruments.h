@@ -29,7 +29,7 @@ class Instruments final : public FollowsProcesses,
   // Adds an instrument. The first one that takes a probe makes it fire. aside: why this one is not asked first; it is reported
   // for probes that it could take too.
   void add(std::unique_ptr<Instrument> instrument, std::string aside);
-  Answer answer(const Probe& probe) const;
+  Answer answer(const Probe& probe, unsigned clause) const;
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   // Finds out what enable() would do with these probes, for later calls of answer().
   void preview(std::span<const EnabledProbe> probes);

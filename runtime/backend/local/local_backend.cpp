@@ -71,10 +71,10 @@ void LocalBackend::fire_end() {
   path_.clean();
 }
 
-// Any plan that the verifier admits runs here, so the probe alone decides.
-Answer LocalBackend::answer(const EcbPlan&, const Probe& probe) const {
+// Any plan that the verifier admits runs here, so the probe alone decides. The clause matters to where it runs.
+Answer LocalBackend::answer(const EcbPlan& plan, const Probe& probe) const {
   if (is_own(probe)) return {.by = "dvm itself", .reason = {}, .others = {}};
-  return instruments_.answer(probe);
+  return instruments_.answer(probe, plan.clause);
 }
 
 Result<uint64_t> LocalBackend::poll(Instrument& instrument) {

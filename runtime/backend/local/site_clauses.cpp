@@ -293,6 +293,7 @@ SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
     keep_words(variables, after);
     for (const auto& [variable, word] : addresses_) variables[variable] = word;  // the thread has stored it
     SiteClause& clause = made.clauses.emplace_back();
+    clause.number = ecb->plan->clause;
     const InDvm reason = add(*ecb->plan, clause);
     if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
     if (reason != InDvm::nothing) clause.needs_dvm = true, clause.actions.clear();

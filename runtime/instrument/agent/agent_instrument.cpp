@@ -60,8 +60,7 @@ class AgentInstrument final : public Instrument,
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
-  std::string_view way(const Probe& probe) const override { return places_.way(probe); }
-  std::string_view in_dvm(const Probe& probe) const override { return places_.in_dvm(probe); }
+  ClauseWay way(const Probe& probe, unsigned clause) const override { return places_.way(probe, clause); }
   std::string_view refusal(const Probe& probe) const override {
     return std::holds_alternative<UprobeSite>(probe.site) ? "" : "it fires at instructions only";
   }
@@ -77,7 +76,7 @@ class AgentInstrument final : public Instrument,
   }
 
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
-    planner_.preview(fit_for_agents(probes, follows_, refused), refused);
+    planner_.preview(fit_for_agents(probes, follows_, refused), refused, places_);
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -301,7 +300,7 @@ class AgentInstrument final : public Instrument,
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
-      if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].probes, planned[i].in_dvm);
+      if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].enabled, planned[i].in_dvm);
       for (const EnabledProbe* one : planned[i].enabled)
         if (sites[i].refusal.empty()) (*process)->place(*one, sites[i].window_address, files);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);

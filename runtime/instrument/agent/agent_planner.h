@@ -17,6 +17,7 @@
 #include "runtime/code/raised_signals.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/clause_code.h"
+#include "runtime/instrument/agent/clause_places.h"
 #include "runtime/instrument/agent/clause_records.h"
 #include "runtime/instrument/agent/semaphore_finder.h"
 #include "runtime/instrument/agent/tail_finder.h"
@@ -45,8 +46,8 @@ class AgentPlanner {
   // by_breakpoints: breakpoints, not uprobes, take the probes that it refuses.
   AgentPlanner(Delivery& delivery, bool by_breakpoints) : delivery_(delivery), by_breakpoints_(by_breakpoints) {}
 
-  // Adds the probes for which there is no window.
-  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
+  // Adds the probes that plan() would refuse, and the places where it would let clauses run. Changes no process.
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ClausePlaces& places) const;
   // If one probe of a function is refused and a uprobe may be placed on the same instructions, all probes of the function are
   // refused.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);

@@ -67,6 +67,15 @@ std::vector<ClauseSteps> AgentPlanner::all_steps() {
   return all;
 }
 
+void AgentPlanner::preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ClausePlaces& places) const {
+  AgentPlanner planner(delivery_, by_breakpoints_);
+  planner.follows_ = follows_;
+  const auto planned = planner.plan(probes, refused);
+  if (!planned) return;
+  for (const auto& [pid, sites] : *planned)
+    for (const AgentPlannedSite& one : sites) places.note(one.site, one.enabled, one.in_dvm);
+}
+
 // One with a constant key is mostly that of its probe alone.
 uint32_t AgentPlanner::number_of(KnownClause clause) {
   const bool is_own = std::any_of(clause.keys.begin(), clause.keys.end(),

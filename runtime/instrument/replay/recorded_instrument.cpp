@@ -44,8 +44,8 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
       : inner_(std::move(inner)), writer_(std::move(writer)) {}
 
   std::string_view name() const override { return inner_->name(); }
-  std::string_view way(const Probe& probe) const override { return inner_->way(probe); }
-  std::string_view in_dvm(const Probe& probe) const override { return inner_->in_dvm(probe); }
+  ClauseWay way(const Probe& probe, unsigned clause) const override { return inner_->way(probe, clause); }
+  bool is_for_others(const Probe& probe) const override { return inner_->is_for_others(probe); }
   std::string_view refusal(const Probe& probe) const override { return inner_->refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());

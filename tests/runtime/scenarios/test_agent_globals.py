@@ -88,7 +88,7 @@ class Globals(AgentTest):
     def compare_records(self, script):
         run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
         here = dvmtest.dvm(*run, "backend=agent")
-        self.assertIn("(agent, in the traced thread but for some clauses)", here.stderr)
+        self.assertIn("(agent, with a record of its own)", here.stderr)
         self.assertNotIn("uses a global variable", here.stderr)
         if os.geteuid() == 0:
             there = dvmtest.dvm(*run, "backend=uprobe")
@@ -118,7 +118,7 @@ class Globals(AgentTest):
             self.assertIn("(agent, in the traced thread)", result.stderr)
             self.assertIn(f"count {most}\n", result.stdout)
         result = dvmtest.dvm(*run, f'{work}/n < 50/ {{ n++; printf("n is %d\\n", n); }}')
-        self.assertIn("(agent, in the traced thread but for some clauses)", result.stderr)
+        self.assertIn("(agent, with a record of its own)", result.stderr)
         self.assertEqual(sorted(int(line.split()[2]) for line in result.stdout.splitlines() if line.startswith("n is")), list(range(1, 51)))
 
     def test_a_limit_by_time_holds_in_several_threads(self):

@@ -86,7 +86,7 @@ class InThread(AgentTest):
             dvmtest.skip_or_fail(self, "needs root, for uprobes")
         for script in self.RECORDED:
             with self.subTest(script):
-                self.compare(script, [script, "-x", "backend=uprobe"], way="(agent, in the traced thread but for some clauses)")
+                self.compare(script, [script, "-x", "backend=uprobe"], way="(agent, with a record of its own)")
 
     def test_a_pointer_of_an_earlier_clause_is_followed_at_the_firing(self):
         script = 'pid$target:looper:func:entry { this->p = (char *)arg0; } pid$target:looper:func:entry { printf("%s\\n", stringof(this->p)); }'
@@ -167,7 +167,7 @@ class InThread(AgentTest):
             with self.subTest(script):
                 run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
                 here = dvmtest.dvm(*run, "backend=agent")
-                self.assertIn("(agent, in the traced thread but for some clauses)", here.stderr)
+                self.assertIn("(agent, with a record of its own)", here.stderr)
                 self.assertIn("return: backend local (agent, in the traced thread)", here.stderr)
                 if os.geteuid() != 0:
                     continue
