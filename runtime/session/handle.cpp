@@ -45,7 +45,18 @@ void Handle::add_backend(const MakeBackend& make) {
 
 Discovery Handle::discover(const dif::ProbeDesc& description) { return impl_->probing.discover(description); }
 Status Handle::enable(const dif::Program& program) { return impl_->probing.enable(program); }
-std::vector<EnabledProbe> Handle::enabled() const { return enabled_probes(impl_->enabling, impl_->config.options); }
+std::vector<EnabledProbe> Handle::enabled() const {
+  return enabled_probes(impl_->enabling, impl_->config.options, !impl_->accounts());
+}
+
+// The other engine, and why a clause does not begin on it.
+static void add_engine(Placement& placement, int64_t chosen) {
+  if (!placement.engine_problem.empty()) return;
+  if (placement.engine == vm::kUsualEngine.name)
+    placement.others.emplace_back("llvm", chosen == 0 ? "translating it does not pay yet" : "-x engine=interp");
+  else if (placement.engine == vm::kEngines[1].name)
+    placement.others.emplace_back(vm::kUsualEngine.name, chosen == 0 ? "translating it pays" : "-x engine=llvm");
+}
 
 std::vector<Placement> Handle::placements() const {
   std::vector<Placement> all = placements_of(impl_->enabling, impl_->backends);
@@ -54,16 +65,26 @@ std::vector<Placement> Handle::placements() const {
       if (placement.clause == ecb.plan->clause) placement.interpreted += impl_->translations.interpreted(ecb.epid);
   for (Placement& placement : all)
     if (placement.engine_problem.empty()) placement.engine_problem = impl_->translations.problem(placement.clause);
+  for (Placement& placement : all) add_engine(placement, impl_->config.options[dif::Option::engine]);
   return all;
 }
+std::vector<Placement> Handle::placements(const Probe& probe) const {
+  std::vector<Placement> all;
+  const ProbeEcbs* found = impl_->enabling.find(probe.id);
+  if (found == nullptr) return all;
+  for (const Ecb* ecb : found->ecbs)
+    add_engine(all.emplace_back(placement_of(*ecb, impl_->backends)), impl_->config.options[dif::Option::engine]);
+  return all;
+}
+
 Placement Handle::placement(const Probe& probe) const {
   Placement placement = placement_of({}, probe, impl_->backends);
   if (placement.backend.empty() || !placement.engine.empty()) return placement;
-  const auto word =
-      static_cast<size_t>(std::max<int64_t>(impl_->config.options[dif::Option::engine], 1));  // 0 is auto, which begins as 1
-  const vm::Engine& asked = vm::kEngines[word - 1];
+  const int64_t chosen = impl_->config.options[dif::Option::engine];
+  const vm::Engine& asked = vm::kEngines[static_cast<size_t>(std::max<int64_t>(chosen, 1)) - 1];  // 0 is auto, which begins as 1
   placement.engine_problem = asked.problem();
   placement.engine = placement.engine_problem.empty() ? asked.name : vm::kUsualEngine.name;
+  add_engine(placement, chosen);
   return placement;
 }
 

@@ -35,12 +35,17 @@ Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendLis
   return placement;
 }
 
+Placement placement_of(const Ecb& ecb, const BackendList& backends) {
+  Placement placement = placement_of(*ecb.plan, *ecb.probe, backends);
+  placement.clause = ecb.plan->clause;
+  if (placement.engine.empty()) placement.engine = ecb.code->engine, placement.engine_problem = ecb.code->problem;
+  return placement;
+}
+
 std::vector<Placement> placements_of(const Enabling& enabling, const BackendList& backends) {
   std::vector<Placement> all;
   for (const Ecb& ecb : enabling.ecbs()) {
-    Placement placement = placement_of(*ecb.plan, *ecb.probe, backends);
-    placement.clause = ecb.plan->clause;
-    if (placement.engine.empty()) placement.engine = ecb.code->engine, placement.engine_problem = ecb.code->problem;
+    Placement placement = placement_of(ecb, backends);
     const auto same = std::find_if(all.begin(), all.end(), [&](const Placement& one) { return is_same(one, placement); });
     if (same != all.end())
       same->probes++;

@@ -39,7 +39,10 @@ class Picky final : public Instrument {
       if (one.probe->function == unfit) refused.push_back({one.probe, "no window"});
   }
 
+  bool is_for_others(const Probe&) const override { return is_special; }
+
   std::vector<std::string> enabled;
+  bool is_special = false;
   std::string unfit;  // the function of probes that it refuses once it sees their code
 
  private:
@@ -72,7 +75,7 @@ TEST(Instruments, TheFirstThatTakesAProbeMakesItFire) {
 
 TEST(Instruments, AnAnswerSaysWhyNotAnother) {
   Two two;
-  const Answer f = two.all.answer(probe_on("f")), g = two.all.answer(probe_on("g"));
+  const Answer f = two.all.answer(probe_on("f"), 0), g = two.all.answer(probe_on("g"), 0);
   EXPECT_EQ(f.by, "first");
   ASSERT_EQ(f.others.size(), 1U);
   EXPECT_EQ(f.others[0].name, "second");
@@ -80,6 +83,8 @@ TEST(Instruments, AnAnswerSaysWhyNotAnother) {
   EXPECT_EQ(g.by, "second");
   ASSERT_EQ(g.others.size(), 1U);
   EXPECT_EQ(g.others[0].reason, "another function");
+  two.first->is_special = true;
+  EXPECT_THAT(two.all.answer(probe_on("g"), 0).others, IsEmpty());
 }
 
 TEST(Instruments, AnswerSaysWhatIsPassedOn) {
@@ -88,7 +93,7 @@ TEST(Instruments, AnswerSaysWhatIsPassedOn) {
     two.first->unfit = "f";
     const Probe f = probe_on("f");
     const std::vector<EnabledProbe> probes{{&f, {}}};
-    EXPECT_EQ(two.all.answer(f).by, "first");
+    EXPECT_EQ(two.all.answer(f, 0).by, "first");
     std::vector<Refused> refused;
     if (is_enabled) {
       ASSERT_TRUE(two.all.enable(probes, refused));
@@ -96,7 +101,7 @@ TEST(Instruments, AnswerSaysWhatIsPassedOn) {
       two.all.preview(probes);
     }
     EXPECT_THAT(refused, IsEmpty());
-    const Answer answer = two.all.answer(f);
+    const Answer answer = two.all.answer(f, 0);
     EXPECT_EQ(answer.by, "second");
     ASSERT_EQ(answer.others.size(), 1U);
     EXPECT_EQ(answer.others[0].name, "first");
@@ -109,7 +114,7 @@ TEST(Instruments, WhatNoneTakesIsRefused) {
   Instruments all(false);
   all.add(std::make_unique<Picky>("first", "f"), "");
   const Probe g = probe_on("g");
-  EXPECT_FALSE(all.answer(g).is_taken());
+  EXPECT_FALSE(all.answer(g, 0).is_taken());
   std::vector<Refused> refused;
   ASSERT_TRUE(all.enable(std::vector<EnabledProbe>{{&g, {}}}, refused));
   ASSERT_EQ(refused.size(), 1U);
@@ -223,8 +228,9 @@ TEST(Placements, NameOtherInstrumentsAndTheirReasons) {
   ASSERT_EQ(session.start({clause("entry", {})}), "");
   const std::vector<Placement> all = session.handle().placements();
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_THAT(all[0].others, ElementsAre(Pair("other", "manual is asked first")));
-  EXPECT_THAT(all[1].others, ElementsAre(Pair("other", "another function")));
+  const auto engine = Pair("llvm", "translating it does not pay yet");
+  EXPECT_THAT(all[0].others, ElementsAre(Pair("other", "manual is asked first"), engine));
+  EXPECT_THAT(all[1].others, ElementsAre(Pair("other", "another function"), engine));
 }
 
 }  // namespace

@@ -172,9 +172,10 @@ class Handle {
   // The probes with an ECB, and the data that each must capture.
   std::vector<EnabledProbe> enabled() const;
 
-  // placements(): where each clause runs, in order; after go(). placement(): where a clause would run on this probe. preview():
-  // makes placement() exact for probes that are not enabled.
+  // placements(): where each clause runs, in order; after go(). On a probe: where its clauses run. placement(): where a clause
+  // would run on this probe. preview(): makes these exact for probes that are not turned on.
   std::vector<Placement> placements() const;
+  std::vector<Placement> placements(const Probe& probe) const;
   Placement placement(const Probe& probe) const;
   void preview(std::span<const EnabledProbe> probes);
 
