@@ -1,6 +1,7 @@
 // dvm list: the probes that descriptions match, as dtrace -l prints them. Covered by tests/runtime/scenarios/test_list.py.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "cmd/command.h"
@@ -12,6 +13,11 @@
 
 namespace dvm::cmd {
 namespace {
+
+bool has_body(const dif::Program& program) {
+  return std::any_of(program.clauses.begin(), program.clauses.end(),
+                     [](const dif::EcbDesc& one) { return one.predicate || !one.actions.empty(); });
+}
 
 int list(const ScriptOptions& given, bool is_verbose) {
   Result<dif::Options> options = run_time_options(given);
@@ -30,7 +36,11 @@ int list(const ScriptOptions& given, bool is_verbose) {
   const std::vector<ReadyProgram> compiled = compile_live(handle, *sources, given, target);
   if (compiled.empty()) return 1;
   std::vector<const dif::Program*> programs;
-  for (const ReadyProgram& one : compiled) programs.push_back(&one.program);
+  for (const ReadyProgram& one : compiled) {
+    programs.push_back(&one.program);
+    if (!is_verbose || !has_body(one.program)) continue;
+    if (Status enabled = handle.enable(one.program); !enabled) return fail("{}", enabled.error().message);
+  }
   return list_probes(handle, programs, is_verbose ? describe_with_sites(handle, given, compiled, target) : DescribeProbes(),
                      NoMatch::fails, stdout);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,23 +75,50 @@ bool is_same(const std::vector<runtime::PlannedSite>& a, const std::vector<runti
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.offset == y.offset; });
 }
 
-// The backend of each probe; for a uprobe also its place, the instruction there, and the expected cost of a firing.
+// Asks the backends for the clauses that are enabled on these probes; of the others, for any clause.
+void preview(runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
+  std::vector<runtime::EnabledProbe> all = handle.enabled();
+  std::set<const runtime::Probe*> enabled;
+  for (const runtime::EnabledProbe& one : all) enabled.insert(one.probe);
+  for (const runtime::Probe* probe : probes)
+    if (!enabled.contains(probe)) {
+      all.push_back({probe, {}});
+      all.back().in_dvm = runtime::InDvm::nothing;  // it depends on the clause
+    }
+  handle.preview(all);
+}
+
+// A line for each clause on the probe, or one for all if they are placed alike.
+std::string placements_text(const runtime::Handle& handle, const runtime::Probe& probe) {
+  std::vector<std::pair<unsigned, std::string>> lines;
+  for (const runtime::Placement& one : handle.placements(probe)) lines.emplace_back(one.clause, placement_text(one));
+  if (lines.empty()) return fmt::format("\t{}\n", placement_text(handle.placement(probe)));
+  const std::string& first = lines.front().second;
+  if (std::all_of(lines.begin(), lines.end(), [&](const auto& one) { return one.second == first; }))
+    return fmt::format("\t{}\n", first);
+  std::string text;
+  for (const auto& [clause, line] : lines) text += fmt::format("\tdt_clause_{}: {}\n", clause, line);
+  return text;
+}
+
+// The backend of each clause on the probes; for a uprobe also its place, the instruction there, and the expected cost of a
+// firing.
 std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
   std::vector<runtime::EnabledProbe> telling, silent;
   for (const runtime::Probe* probe : probes) {
     telling.push_back({probe, usual_needs(*probe)});
     silent.push_back({probe, {}});
   }
-  handle.preview(silent);
+  preview(handle, probes);
   std::vector<runtime::Refused> refused, known;
   PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
   SiteDescriber sites;
   std::vector<std::string> texts;
   for (const runtime::Probe* probe : probes) {
-    const runtime::Placement placement = handle.placement(*probe);
-    std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(placement)));
+    std::string& text = texts.emplace_back(placements_text(handle, *probe));
     // The kind of the instruction matters to uprobes only.
-    if (placement.by == "agent" || placement.by == "breakpoint") continue;
+    const std::string by = handle.placement(*probe).by;
+    if (by.starts_with("agent") || by == "breakpoint") continue;
     for (const runtime::PlannedSite& place : usual[probe]) text += sites.line("site", place);
     if (!is_same(usual[probe], counted[probe]))
       for (const runtime::PlannedSite& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);

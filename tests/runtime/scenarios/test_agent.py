@@ -142,9 +142,18 @@ class Placements(AgentTest):
         run = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", ", ".join(descriptions) + " { @ = count(); }", "-c", program("returns"))
         self.assertIn("10000 4 14\n", run.stdout)
         for text in (listed, run.stderr):
-            self.assertRegex(text, r"backend local \(agent(, in the traced thread)?\), engine \w+; ")
+            self.assertRegex(text, r"backend local \(agent(, in the traced thread)?\), engine (interp|site code); ")
             self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function, and the stack is not known there; ")
         self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and two ways do not mix; ", run.stderr)
+
+    def test_a_listing_of_a_script_says_where_each_clause_runs(self):
+        entry, work = "pid$target:looper:func:entry ", ("-x", "backend=agent", "-c", program("looper") + " 3")
+        script = entry + "{ @ = count(); }" + entry + '{ printf("%d\\n", arg0); }'
+        listed = dvmtest.dvm("list", "-v", "-n", script, *work).stdout
+        self.assertIn("\tdt_clause_0: backend local (agent, in the traced thread), engine site code; ", listed)
+        self.assertIn("\tdt_clause_1: backend local (agent, with a record of its own), engine interp; not in the traced thread: a clause of the probe leaves a record", listed)
+        run = dvmtest.dvm("run", "-qv", "-n", script, *work).stderr
+        self.assertEqual(re.findall(r"dt_clause_(\d): (backend .*)", listed)[:2], re.findall(r"dt_clause_(\d) \S+: (backend .*)", run))
 
 
 class Returns(AgentTest):

@@ -114,15 +114,15 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_backends_are_listed_with_why_not_another(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(next(line for line in result.stdout.splitlines() if line.startswith("\tbackend")),
-                         "\tbackend local (uprobe), engine interp; not breakpoint: BPF is permitted, and a uprobe costs less; "
-                         "not timer: it fires tick probes only")
+                         "\tbackend local (uprobe), engine interp; not agent: BPF is permitted; -x backend=agent chooses it; "
+                         "not breakpoint: BPF is permitted, and a uprobe costs less; not llvm: translating it does not pay yet")
         result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
                      "-x", "backend=uprobe", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"dvm: dt_clause_0 pid\d+:looper:func:entry and \d+ more: backend local \(uprobe\), engine interp; "
-                                        "not breakpoint: -x backend=uprobe; not timer: it fires tick probes only\n")
+                                        "not agent: -x backend=uprobe; not breakpoint: -x backend=uprobe; not llvm: translating it does not pay yet\n")
         self.assertIn("dvm: dt_clause_1 profile:::tick-100ms: backend local (timer), engine interp; not uprobe: dvm's own clock fires it; "
-                      "not breakpoint: it fires at instructions and system calls only\n", result.stderr)
+                      "not breakpoint: it fires at instructions and system calls only; not llvm: translating it does not pay yet\n", result.stderr)
 
     def test_probes_left_out_are_listed(self):
         result = dvm("run", "-q", "-v", "-n", "pid$target:a.out:locked_site: { @ = count(); }", "-c", program("sites"))
