@@ -322,7 +322,7 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
   command
       .add_flag_callback(
           "-e", [&options] { options.compile_only = options.script.may_match_nothing = true; },
-          "Compile the script and find its probes, then exit")
+          "Check the script, find its probes, and exit")
       ->group(kNotTracing);
   command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
