@@ -136,13 +136,6 @@ class DifoReader {
     const KnownValue index =
         row->kind == dif::BuiltInKind::array ? get(in.r2()) : KnownValue::constant(id - static_cast<unsigned>(BuiltIn::arg0));
     dif::for_each_part(row->reads, [&](FiringPart part) { use(part, index); });
-    if (id == static_cast<unsigned>(BuiltIn::file_number) || id == static_cast<unsigned>(BuiltIn::file_text)) use_file(index);
-    if (id == static_cast<unsigned>(BuiltIn::execargs)) needs_.command = true;
-    if (id == static_cast<unsigned>(BuiltIn::cwd)) needs_.directory = true;
-    if (id == static_cast<unsigned>(BuiltIn::proc_number) || id == static_cast<unsigned>(BuiltIn::proc_text))
-      needs_.time = true;  // tells whether a process has its id from before the firing
-    if (id == static_cast<unsigned>(BuiltIn::process_ids) && index.is_constant() && index.number < 32)
-      needs_.process_numbers |= 1u << index.number;
     const bool is_argument = row->reads == FiringPart::argument && index.is_constant() && index.number < kArguments;
     return is_argument ? KnownValue::of(static_cast<uint8_t>(index.number)) : KnownValue{};
   }
@@ -180,6 +173,20 @@ class DifoReader {
         return;
       case FiringPart::parent:
         needs_.parent = true;
+        return;
+      case FiringPart::file:
+        return use_file(index);
+      case FiringPart::command:
+        needs_.command = true;
+        return;
+      case FiringPart::directory:
+        needs_.directory = true;
+        return;
+      case FiringPart::number:
+        if (index.is_constant() && index.number < 32) needs_.process_numbers |= 1u << index.number;
+        return;
+      case FiringPart::ancestors:
+        needs_.ancestors = true;
         return;
       case FiringPart::caller:
         needs_.frames = std::max<uint16_t>(needs_.frames, 2);
@@ -242,7 +249,6 @@ class DifoReader {
     dif::for_each_part(row.firing, [&](FiringPart part) {
       part == FiringPart::stack && !arguments.empty() ? use_frames(arguments.front()) : use(part, {});
     });
-    if (row.id == dif::Subroutine::progenyof) needs_.parent = needs_.ancestors = true;
     const KnownValue from = read_arguments(row.reads, arguments);
     const bool is_copy = row.value == dif::ValueOrigin::bytes && from.is_word();
     set(in.rd(), is_copy ? KnownValue{KnownValue::Kind::copy, from.word, from.number} : KnownValue{});

@@ -1,5 +1,5 @@
 // Instruments capture of a firing what the column `reads` of variables.def says, and nothing else. So the value of a built-in
-// variable depends on no other part of the firing, and only variables of the thread or its process ask the host.
+// variable depends on no other part of the firing, and it asks the host for no other part of the process.
 
 #include <gtest/gtest.h>
 
@@ -26,31 +26,31 @@ constexpr FiringPart kParts[] = {FiringPart::argument,    FiringPart::goroutine,
 
 bool reads_part(FiringPart parts, FiringPart part) { return (static_cast<unsigned>(parts) & static_cast<unsigned>(part)) != 0; }
 
-// Notes that it was asked about the process.
+// Notes the parts that it was asked for.
 class AskedHost final : public Host {
  public:
-  bool was_asked = false;
+  FiringPart asked = FiringPart::nothing;
 
-  bool read(uint64_t, std::span<std::byte>) noexcept override { return ask(false); }
-  std::ptrdiff_t read_string(uint64_t, std::span<char>) noexcept override { return ask(-1); }
-  int32_t ppid() noexcept override { return ask(1); }
-  int64_t uid() noexcept override { return ask(2); }
-  int64_t gid() noexcept override { return ask(3); }
-  int64_t process_number(uint64_t) noexcept override { return ask(4); }
-  std::string_view command_line() noexcept override { return ask(std::string_view("true")); }
-  std::string_view working_directory() noexcept override { return ask(std::string_view("/")); }
-  std::string_view root_directory() noexcept override { return ask(std::string_view("/")); }
-  int64_t file_number(uint64_t) noexcept override { return ask(5); }
-  std::string_view file_text(uint64_t) noexcept override { return ask(std::string_view("text")); }
-  int64_t proc_number(uint64_t) noexcept override { return ask(6); }
-  std::string_view proc_text(uint64_t) noexcept override { return ask(std::string_view("name")); }
+  bool read(uint64_t, std::span<std::byte>) noexcept override { return ask(FiringPart::thread, false); }
+  std::ptrdiff_t read_string(uint64_t, std::span<char>) noexcept override { return ask(FiringPart::thread, -1); }
+  int32_t ppid() noexcept override { return ask(FiringPart::parent, 1); }
+  int64_t uid() noexcept override { return ask(FiringPart::owner, 2); }
+  int64_t gid() noexcept override { return ask(FiringPart::owner, 3); }
+  int64_t process_number(uint64_t) noexcept override { return ask(FiringPart::number, 4); }
+  std::string_view command_line() noexcept override { return ask(FiringPart::command, std::string_view("true")); }
+  std::string_view working_directory() noexcept override { return ask(FiringPart::directory, std::string_view("/")); }
+  std::string_view root_directory() noexcept override { return ask(FiringPart::thread, std::string_view("/")); }
+  int64_t file_number(uint64_t) noexcept override { return ask(FiringPart::file, 5); }
+  std::string_view file_text(uint64_t) noexcept override { return ask(FiringPart::file, std::string_view("text")); }
+  int64_t proc_number(uint64_t) noexcept override { return ask(FiringPart::time, 6); }
+  std::string_view proc_text(uint64_t) noexcept override { return ask(FiringPart::time, std::string_view("name")); }
   int32_t chip_of(int32_t of) noexcept override { return of; }
   int32_t node_of(int32_t of) noexcept override { return of; }
 
  private:
   template <class Value>
-  Value ask(Value answer) {
-    was_asked = true;
+  Value ask(FiringPart part, Value answer) {
+    asked = asked | FiringPart::thread | part;
     return answer;
   }
 };
@@ -117,7 +117,9 @@ TEST(VariableReads, ValuesDependOnNoOtherPart) {
     if (variable.family == dif::VariableFamily::none) continue;
     AskedHost host;
     const std::string usual = variable_value(variable, FiringPart::nothing, host);
-    EXPECT_TRUE(!host.was_asked || reads_part(variable.reads, FiringPart::thread)) << variable.name << " asks about the process";
+    dif::for_each_part(host.asked, [&](FiringPart part) {
+      EXPECT_TRUE(reads_part(variable.reads, part)) << variable.name << " asks for part " << static_cast<unsigned>(part);
+    });
     for (const FiringPart part : kParts) {
       const bool differs = variable_value(variable, part, host) != usual;
       EXPECT_TRUE(!differs || reads_part(variable.reads, part)) << variable.name << " reads part " << static_cast<unsigned>(part);

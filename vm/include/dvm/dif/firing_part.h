@@ -6,7 +6,7 @@
 
 namespace dvm::dif {
 
-enum class FiringPart : uint16_t {
+enum class FiringPart : uint32_t {
   nothing = 0,
   argument = 1 << 0,   // argN, or args[N]
   goroutine = 1 << 1,  // the goroutine that calls a function of Go
@@ -24,11 +24,17 @@ enum class FiringPart : uint16_t {
   kernel_caller = 1 << 11,  // two frames of the kernel stack
   kernel_stack = 1 << 12,   // all frames of the kernel stack
   owner = 1 << 13,          // uid and gid of the process
-  parent = 1 << 14          // ppid of the process
+  parent = 1 << 14,         // ppid of the process
+
+  file = 1 << 15,       // an open file
+  command = 1 << 16,    // the command line
+  directory = 1 << 17,  // the working directory
+  number = 1 << 18,     // dvm_process[N]
+  ancestors = 1 << 19   // the parent, its parent and so on
 };
 
 constexpr FiringPart operator|(FiringPart a, FiringPart b) {
-  return static_cast<FiringPart>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
+  return static_cast<FiringPart>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
 }
 
 // Calls visit(part) for each single part.
