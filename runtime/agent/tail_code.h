@@ -1,5 +1,6 @@
 #pragma once
-// Calls of what inside/tails.h does, in the code of a site. %rbx: the lane. They change the arguments and %rax.
+// Makes calls of the functions of inside/tail_calls.h, in the code of a site. %rbx has the lane. A call changes the registers of
+// the arguments, and %rax.
 // Tested by tests/unit/instrument/site_run_test.cpp.
 
 #include <array>

@@ -1,5 +1,6 @@
 #pragma once
-// The bytes of a plan, to run it elsewhere:
+// The bytes of a plan. A plan that is read from bytes equals the one that was written, so it depends on nothing else. No part of
+// dvm passes plans to another process so far; scripts are passed on as program files.
 //
 //   magic    "dvm plan\n"
 //   u32      version
@@ -7,8 +8,8 @@
 //   u64      strsize
 //   program  a program file (dvm/dif/program_file.h) of this clause alone, with the aggregations that it names
 //
-// A plan follows from these data alone. Reading makes it again: it verifies the DIF and lays out the record. The bytes are
-// untrusted. Consumer context.
+// Reading makes the plan again from these data: it verifies the DIF and lays out the record. The bytes are untrusted. Consumer
+// context.
 
 #include <string>
 #include <string_view>

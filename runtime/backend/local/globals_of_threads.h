@@ -1,10 +1,11 @@
 #pragma once
 // Finds the global variables that clauses at sites may change in the traced threads.
 //
-// Threads fire at the same time, while dvm runs one firing after another. The results must be the same. So a firing in a thread
-// looks at one such variable once at most, or changes it once: then all firings are as if in the order in which they do this. A
-// variable that clauses at sites only add to, and dvm alone reads, is none of these: sums do not depend on the order. dvm may
-// change such a variable, too. Clauses on one timer use one variable only, since threads go on between two.
+// Threads fire at the same time, while dvm runs one firing after another. The results must be the same as in some order of the
+// firings. So a firing in a thread uses at most one such variable, and reads or changes it once, in one atomic step. The firings
+// are then in the order of these steps. There is no such limit for a variable that clauses at sites only add to and that only dvm
+// reads, because a sum does not depend on the order; dvm may change it, too. Clauses on one timer use only one variable, because
+// threads may fire between two reads.
 
 #include <cstdint>
 #include <set>

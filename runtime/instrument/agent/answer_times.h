@@ -1,5 +1,6 @@
 #pragma once
-// When dvm answers a process that may ask again and again: each time later, so that it cannot keep dvm busy.
+// Decides when dvm answers a process that asks again and again. Each answer waits longer, so that the process cannot keep dvm
+// busy.
 
 #include <algorithm>
 #include <cstdint>

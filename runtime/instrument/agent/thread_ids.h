@@ -14,7 +14,7 @@ class ThreadIds {
   explicit ThreadIds(pid_t pid);
 
   pid_t pid() const { return pid_; }
-  // Call at times, before meet() of the threads that were seen then. The next search looks at the process anew.
+  // Begins a round of meet(). The next search in it reads the threads of the process again.
   void begin_round() { is_searched_ = false; }
   // Learns the id of a thread, which may end soon. own: its id in its PID namespace, as the process says.
   void meet(uint64_t own) {

@@ -2,7 +2,7 @@
 // Puts breakpoints in and takes them out, safe from a kill. If a fatal signal arrives while a thread does either, the kernel
 // gives up half-way, and the remaining breakpoints stay in the traced process for good ("failed to unregister, leaking
 // uprobe"). So a helper process does it, which shares dvm's memory and files but not its signals. If dvm is killed meanwhile,
-// the helper finishes its one call and exits. The files then have no user, and the kernel takes all probes off without hurry.
+// the helper finishes its one call and exits. Nothing then uses the files, and the kernel takes all probes off.
 
 #include <type_traits>
 
