@@ -67,6 +67,7 @@ REFUSED = (
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
     *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
       for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),
+    ("There are [limits]", "BEGIN { a[" + ", ".join("1" * 25) + "] = 1; }", "too many keys: at most 24 are possible"),
     *(("`mutex_owned()`", f"BEGIN {{ {call}; }}", f"{re.findall('[a-z_]+', call.removeprefix('trace('))[0]}.* is not available in dvm: ")
       for call in ("mutex_owned(0)", "mutex_type_adaptive(0)", "rw_read_held(0)", "rw_iswriter(0)", "msgsize(0)", "msgdsize(0)", "ddi_pathname(0, 0)", "getf(0)", "d_path(0)",
                    "pcap(0, 0)", "breakpoint()", "panic()", "trace(regs[0])", "trace(vmregs[0])")),
