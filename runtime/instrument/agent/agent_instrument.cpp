@@ -1,6 +1,5 @@
 // The instrument: processes with an agent, and their lanes. Tested by tests/runtime/scenarios/test_agent.py.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -288,9 +287,10 @@ class AgentInstrument final : public Instrument,
   Status enable_in(pid_t pid, std::vector<AgentPlannedSite>& planned, std::vector<Refused>& refused) {
     auto process = process_of(pid);
     if (!process) return process.error();
-    std::vector<AgentSite> sites;
+    std::vector<AgentSite> watches = planner_.bare_watches(planned), sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
+    if (keep_refused(sites, watches)) (void)(*process)->agent.enable(watches, begin_data(**process, watches));
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);

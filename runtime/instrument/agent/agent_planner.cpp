@@ -39,10 +39,6 @@ bool crosses_page(uint64_t address, uint32_t bytes = kJumpBytes) {
 
 using Placed = std::pair<pid_t, uint64_t>;  // at an address
 
-// Debug registers change no code, so a breakpoint may lie on the entry of a function, or where it returns to, beside an agent's
-// jumps. An instruction inside of the function may have been displaced by one.
-bool mixes_with_breakpoints(const Probe& probe) { return probe.name == "entry" || probe.name == "return"; }
-
 // The part of a firing that only uprobes capture. Empty: there is none. Where there are no uprobes, breakpoints would be a poor
 // substitute: they follow no forks. What the kernel says of the process when the clause runs is better.
 std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
@@ -364,7 +360,7 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kNotAlone;
       if (one.refusal.empty()) continue;
       any |= out.insert(one.enabled->probe).second;
-      const bool may_mix = by_breakpoints_ && mixes_with_breakpoints(*one.enabled->probe);
+      const bool may_mix = may_mix_with(*one.enabled->probe);
       if (one.function.size != 0 && !may_mix) any |= mixed.insert(key(one)).second;
     }
   }

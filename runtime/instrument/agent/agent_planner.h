@@ -55,6 +55,9 @@ class AgentPlanner {
   std::vector<AgentPlannedSite> late_unwinders(pid_t pid);
   // For a process without probes: the sites that report that it is about to execute a program. Empty: there can be none.
   std::vector<AgentPlannedSite> watches_of(pid_t pid);
+  // Copies of watched sites without their probes. They take the place of sites that the agent refuses, since breakpoints for
+  // these probes may lie beside jumps. A program that unmaps memory of dvm's must not do so unseen.
+  std::vector<AgentSite> bare_watches(std::span<const AgentPlannedSite> planned) const;
   // Sites will fire in children too, so the pid is not constant.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
@@ -128,6 +131,7 @@ class AgentPlanner {
   std::optional<uint64_t> address_of(const UprobeSite& site, uint64_t offset);
   bool has_symbol_inside(const Candidate& candidate);
   bool has_refused(const Candidate& function) const;
+  bool may_mix_with(const Probe& probe) const;
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
   void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);

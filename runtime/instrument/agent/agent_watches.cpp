@@ -127,10 +127,32 @@ void AgentPlanner::refuse_raising() {
   }
 }
 
-// Probes of the function that others place.
+// Debug registers change no code, so a breakpoint may lie on the entry of a function, or where it returns to, beside an agent's
+// jumps. An instruction inside of the function may have been displaced by one.
+bool AgentPlanner::may_mix_with(const Probe& probe) const {
+  return by_breakpoints_ && (probe.name == "entry" || probe.name == "return");
+}
+
+std::vector<AgentSite> AgentPlanner::bare_watches(std::span<const AgentPlannedSite> planned) const {
+  std::vector<AgentSite> found;
+  for (const AgentPlannedSite& watched : planned) {
+    const bool mixes = std::all_of(planned.begin(), planned.end(), [&](const AgentPlannedSite& one) {
+      return one.site.function != watched.site.function ||
+             std::all_of(one.probes.begin(), one.probes.end(), [&](const Probe* probe) { return may_mix_with(*probe); });
+    });
+    if (watched.site.watch == inside::Watch::nothing || watched.probes.empty() || !mixes) continue;
+    AgentSite& bare = found.emplace_back(watched.site);
+    bare.firers.clear();
+    bare.semaphores.clear();
+  }
+  return found;
+}
+
+// Probes of the function that others place, where no jump may lie.
 bool AgentPlanner::has_refused(const Candidate& function) const {
   return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
-    return !one.refusal.empty() && one.site->pid == function.site->pid && one.address == function.address;
+    return !one.refusal.empty() && !may_mix_with(*one.enabled->probe) && one.site->pid == function.site->pid &&
+           one.address == function.address;
   });
 }
 

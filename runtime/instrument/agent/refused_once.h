@@ -1,6 +1,7 @@
 #pragma once
 // Collects refusals, one for each probe.
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,17 @@ class RefusedOnce {
   std::vector<Refused>& refused_;
   std::unordered_set<const Probe*> known_;
 };
+
+// Of the second sites, keeps those at windows of refused ones. False: there are none, or the agent has placed nothing.
+inline bool keep_refused(std::span<const AgentSite> sites, std::vector<AgentSite>& of) {
+  std::erase_if(of, [&](const AgentSite& one) {
+    return std::none_of(sites.begin(), sites.end(), [&](const AgentSite& site) {
+      return !site.refusal.empty() && site.window_address == one.window_address;
+    });
+  });
+  const auto is_placed = [](const AgentSite& site) { return site.refusal.empty(); };
+  return !of.empty() && std::any_of(sites.begin(), sites.end(), is_placed);
+}
 
 // Those that are left to other instruments.
 inline std::vector<const EnabledProbe*> refused_of(std::span<const EnabledProbe> probes, std::span<const Refused> refused) {

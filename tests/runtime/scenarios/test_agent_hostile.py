@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -14,6 +15,7 @@ import dvmtest
 from dvmtest import program
 from scenarios.test_agent import AgentTest, without_paddings
 
+AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
 FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
 
@@ -78,6 +80,30 @@ class Unmapped(Hostile):
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(out.split(), ["1000"])
         self.assertIn(f"process {target.pid}: its probes were removed, because it unmapped or protected memory", err)
+
+    def test_also_if_breakpoints_take_probes_of_munmap(self):
+        """munmap_chunk() ends with a jump to munmap(). An agent refuses its entry, and with it the probes of both."""
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user")
+        folder = dvmtest.own_folder(self)
+        os.chmod(folder, 0o755)
+        for file in (dvmtest.DVM, program("unmapper"), program("tracing_privilege")):
+            shutil.copy(file, folder)
+        if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, folder / "tracing_privilege"):
+            dvmtest.skip_or_fail(self, "users may not have breakpoints")
+        target = subprocess.Popen([*AS_NOBODY, "./unmapper", "unmap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        script = FUNC + ' pid$target:libc:mun*:entry, pid$target:libc:mun*:return { n++; } BEGIN { printf("on\\n"); }'
+        tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-x", "backend=agent", "-n", script, "-p", str(target.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=dvmtest.ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "on\n")
+        self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+        self.assertEqual(tracer.communicate(timeout=PATIENCE)[0].split(), ["1000"])
 
     def test_before_a_string_that_lasted_is_withdrawn(self):
         for way, text in ("stack", "on the stack"), *((way, "a constant") for way in ("literal", "removed", "moved", "keyed")):
