@@ -11,6 +11,7 @@ target_include_directories(dvm_catalog PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/includ
 target_link_libraries(dvm_catalog PUBLIC dvm_dif)
 
 dvm_library(code COLD
+  code/computed_jumps.cpp
   code/displaced.cpp
   code/entry_place.cpp
   code/exits.cpp

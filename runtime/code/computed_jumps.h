@@ -1,0 +1,38 @@
+#pragma once
+// Finds indirect jumps and calls to addresses that code computes, other than by the tables of distances that compilers make, and
+// says where they may lead.
+//
+//   lea table(%rip), %rdx                    lea case_3(%rip), %rdx
+//   movswq (%rdx,%rdi,2), %rcx               imul $8, %rdi, %rdi
+//   add %rdx, %rcx                           add %rdi, %rdx
+//   jmp *%rcx                                jmp *%rdx
+//
+// Only hand-written code has them. Where they lead is not computed: all within reach of an address in code counts that is taken
+// shortly before, and all entries that such a table in data may have. Files are untrusted. Consumer context.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+struct ComputedSource {
+  CodeBytes code;        // of a segment
+  uint64_t address = 0;  // of its first byte
+  bool is_fixed = false;
+  std::function<bool(uint64_t address)> is_code;
+  std::function<CodeBytes(uint64_t address)> data;  // from there on, in one segment
+  // A function that jumps to computed addresses of its own has no windows (FunctionCode::may_jump_anywhere).
+  std::function<bool(uint64_t, uint64_t)> lie_in_one_function;
+};
+
+// Addresses, first to last.
+struct JumpReach {
+  uint64_t first = 0, last = 0;
+};
+
+std::vector<JumpReach> find_computed_jumps(const ComputedSource& source);
+
+}  // namespace dvm::runtime
