@@ -21,6 +21,7 @@ dvm_library(code COLD
   code/function_code.cpp
   code/mapped_file.cpp
   code/module_code.cpp
+  code/named_code.cpp
   code/operated.cpp
   code/raised_signals.cpp
   code/stack_check.cpp

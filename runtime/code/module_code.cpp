@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/code/computed_jumps.h"
 #include "runtime/code/frame_index.h"
+#include "runtime/code/jump_tables.h"
 
 namespace dvm::runtime {
 namespace {
@@ -59,14 +61,6 @@ class SortedWindows {
   uint64_t longest_ = 0;
 };
 
-// lea x(%rip), %r
-bool takes_address(const unsigned char* at) { return at[1] == 0x8d && (at[0] & 0xfb) == 0x48 && (at[2] & 0xc7) == 0x05; }
-
-// jmp *x(,%r,8), or mov x(,%r,8), %r; seven bytes without a prefix
-bool is_indexed(const unsigned char* at) {
-  return (at[0] == 0xff || at[0] == 0x8b) && (at[1] & 0xc7) == 0x04 && (at[2] & 0xc7) == 0xc5;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ModuleCode>> ModuleCode::open(const std::string& path) {
@@ -96,17 +90,20 @@ void ModuleCode::find_segments() {
       is_go_ = has_go_note(segment.p_offset, size);
       notes -= size;
     }
+    if (segment.p_type == PT_DYNAMIC) dynamic_ = {segment.p_offset, segment.p_filesz, segment.p_vaddr};
     if (segment.p_type == PT_LOAD && segment.p_offset < file_.size()) add_segment(segment);
   }
 }
 
 void ModuleCode::add_segment(const Elf64_Phdr& segment) {
-  constexpr size_t kMostSegments = 64;  // programs have three
+  constexpr size_t kMostSegments = 64;  // programs have five
+  is_whole_ = is_whole_ && segments_.size() + data_.size() < kMostSegments;
+  if (!is_whole_) return;
   const uint64_t size = std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset);
-  if ((segment.p_flags & PF_X) != 0)
-    segments_.push_back({segment.p_offset, size, segment.p_vaddr});
-  else if ((segment.p_flags & PF_W) == 0 && constants_.size() < kMostSegments)
-    constants_.push_back({segment.p_offset, size, segment.p_vaddr});
+  const FileSegment made{segment.p_offset, size, segment.p_vaddr};
+  if ((segment.p_flags & PF_X) != 0) return segments_.push_back(made);
+  data_.push_back(made);
+  if ((segment.p_flags & PF_W) == 0) constants_.push_back(made);
 }
 
 // Looks for Go's build id. If C's linker made the file, other notes lie before it.
@@ -127,7 +124,7 @@ bool ModuleCode::has_go_note(uint64_t offset, uint64_t size) const {
 }
 
 CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
-  for (const Segment& segment : segments_) {
+  for (const FileSegment& segment : segments_) {
     if (offset < segment.offset || offset - segment.offset >= segment.size) continue;
     return file_.subspan(offset, std::min(size, segment.size - (offset - segment.offset)));
   }
@@ -135,29 +132,30 @@ CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
 }
 
 CodeBytes ModuleCode::constants(uint64_t address) const {
-  for (const Segment& segment : constants_)
-    if (address >= segment.address && address - segment.address < segment.size)
-      return file_.subspan(segment.offset, segment.size).subspan(address - segment.address);
+  for (const FileSegment& segment : constants_)
+    if (segment.has_address(address)) return file_.subspan(segment.offset, segment.size).subspan(address - segment.address);
   return {};
 }
 
-// A linker may put constants and code into one segment.
-CodeBytes ModuleCode::constants_or_code(uint64_t address) const {
-  const auto offset = offset_of_code(address);
-  return offset ? bytes(*offset, file_.size()) : constants(address);
+CodeBytes ModuleCode::loaded(uint64_t address) const {
+  if (const auto offset = offset_of_code(address)) return bytes(*offset, file_.size());
+  for (const FileSegment& one : data_)
+    if (one.has_address(address)) return file_.subspan(one.offset, one.size).subspan(address - one.address);
+  return {};
 }
 
 std::optional<uint64_t> ModuleCode::offset_of_code(uint64_t address) const {
-  for (const Segment& one : segments_)
-    if (address >= one.address && address - one.address < one.size) return address - one.address + one.offset;
+  for (const FileSegment& one : segments_)
+    if (one.has_address(address)) return address - one.address + one.offset;
   return std::nullopt;
 }
 
 FunctionCode ModuleCode::decode(const FunctionExtent& function) const {
   const CodeBytes code = bytes(function.offset, function.size);
   FunctionCode decoded = decode_function(code);
-  const auto own = std::ranges::find_if(
-      segments_, [&](const Segment& one) { return function.offset >= one.offset && function.offset - one.offset < one.size; });
+  const auto own = std::ranges::find_if(segments_, [&](const FileSegment& one) {
+    return function.offset >= one.offset && function.offset - one.offset < one.size;
+  });
   if (own == segments_.end()) return decoded;
   read_jump_tables(code, decoded,
                    {function.offset - own->offset + own->address, [&](uint64_t address) { return constants(address); },
@@ -175,14 +173,15 @@ bool ModuleCode::has_call(uint64_t offset, uint64_t size, uint64_t to) const {
 }
 
 void ModuleCode::find_entered(std::vector<Window>& windows) const {
-  for (const Segment& segment : segments_) {
+  for (const FileSegment& segment : segments_) {
     look_far(segment, windows);
     for (Window& window : windows) look_near(segment, window);
   }
+  look_by_names(windows);
   look_by_tables(windows);
 }
 
-void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) const {
+void ModuleCode::look_far(const FileSegment& segment, std::vector<Window>& windows) const {
   constexpr uint64_t kLongest = 6;
   if (windows.empty() || segment.size < kLongest) return;
   SortedWindows sorted(windows);
@@ -192,7 +191,7 @@ void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) 
   }
 }
 
-void ModuleCode::look_near(const Segment& segment, Window& window) const {
+void ModuleCode::look_near(const FileSegment& segment, Window& window) const {
   const uint64_t end = segment.offset + segment.size;
   const uint64_t begin = window.function.offset;
   if (begin < segment.offset || begin >= end) return;
@@ -205,37 +204,56 @@ void ModuleCode::look_near(const Segment& segment, Window& window) const {
   }
 }
 
-// All that code may take for a table. Strings are among it.
-std::vector<JumpTable> ModuleCode::all_tables() const {
-  constexpr uint64_t kLongest = 7;
-  std::vector<JumpTable> tables;
-  for (const Segment& segment : segments_) {
-    for (uint64_t at = 0; at + kLongest <= segment.size; at++) {
-      const unsigned char* code = file_.data() + segment.offset + at;
-      if (takes_address(code))
-        tables.push_back({far_target(code, segment.address + at, kLongest)});
-      else if (is_fixed_ && is_indexed(code))
-        tables.push_back({far_target(code, 0, kLongest) - kLongest, true});
-    }
-  }
-  std::ranges::sort(tables, {}, &JumpTable::address);
-  const auto same = std::ranges::unique(tables);
-  tables.erase(same.begin(), same.end());
-  return tables;
+const NamedCode& ModuleCode::names() const {
+  if (!names_) names_ = find_named_code({file_, segments_, data_, dynamic_, is_fixed_});
+  return *names_;
 }
 
+void ModuleCode::look_by_names(std::vector<Window>& windows) const {
+  std::vector<JumpReach> reaches;
+  for (const FileSegment& one : segments_) {
+    const auto is_code = [&](uint64_t address) { return offset_of_code(address).has_value(); };
+    const auto are_together = [&](uint64_t jump, uint64_t base) {
+      const auto function = framed_function(file_, jump);
+      return function && base >= function->address && base - function->address < function->size;
+    };
+    const auto computed = find_computed_jumps({file_.subspan(one.offset, one.size), one.address, is_fixed_, is_code,
+                                               [&](uint64_t address) { return loaded(address); }, are_together});
+    reaches.insert(reaches.end(), computed.begin(), computed.end());
+  }
+  for (Window& window : windows) {
+    if (!is_whole_) window.is_entered = true;
+    for (const FileSegment& one : segments_) {
+      const uint64_t offset = window.function.offset, begin = offset - one.offset + one.address;
+      if (offset < one.offset || offset - one.offset >= one.size) continue;
+      const uint64_t last = window.last - one.offset + one.address;
+      const bool is_reached =
+          std::ranges::any_of(reaches, [&](const JumpReach& reach) { return reach.last > begin && reach.first <= last; });
+      if (is_reached || names().has_inside(begin, last)) window.is_entered = true;
+    }
+  }
+}
+
+// All that code takes may be a table. Strings are among it, and functions, whose bytes would lead anywhere. Entries that are
+// never used may have any value.
 void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
-  constexpr size_t kMost = size_t{1} << 24;
+  constexpr size_t kMost = size_t{1} << 27, kMostUnused = 4;
   if (windows.empty()) return;
   size_t read = 0;
   SortedWindows sorted(windows);
-  for (const JumpTable& table : all_tables()) {
-    const CodeBytes memory = constants_or_code(table.address);
-    const size_t count = table.count(memory);
-    for (size_t i = 0; i < count && read <= kMost; i++, read++) {
-      const auto target = offset_of_code(table.target(memory, i));
-      if (!target) break;
-      sorted.enter(*target);
+  const auto enter = [&](uint64_t address) {
+    const auto target = offset_of_code(address);
+    if (target) sorted.enter(*target);
+    return target.has_value();
+  };
+  for (const uint64_t address : names().taken) {
+    const JumpTable table{address};
+    const CodeBytes memory = loaded(address);
+    const size_t count = table.count(memory), most_unused = offset_of_code(address) ? 1 : kMostUnused;
+    for (size_t i = 0, unused = 0; i < count && unused < most_unused && read <= kMost; i++, read++) {
+      const uint64_t target = table.target(memory, i), distance = target - address;
+      const bool is_used = enter(target), is_address = is_fixed_ && enter(distance);
+      unused = is_used || is_address ? 0 : unused + 1;
     }
   }
   if (read <= kMost) return;
@@ -243,7 +261,7 @@ void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
 }
 
 // By the instructions from the beginning of the function around it, if that is known and all of it is code.
-bool ModuleCode::is_inside_instruction(const Segment& segment, uint64_t offset) const {
+bool ModuleCode::is_inside_instruction(const FileSegment& segment, uint64_t offset) const {
   const auto function = framed_function(file_, offset - segment.offset + segment.address);
   if (!function || function->address < segment.address) return false;
   const uint64_t begin = function->address - segment.address + segment.offset;

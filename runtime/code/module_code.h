@@ -14,8 +14,8 @@
 
 #include "dvm/common/result.h"
 #include "runtime/code/function_code.h"
-#include "runtime/code/jump_tables.h"
 #include "runtime/code/mapped_file.h"
+#include "runtime/code/named_code.h"
 
 namespace dvm::runtime {
 
@@ -51,34 +51,35 @@ class ModuleCode {
     bool is_entered = false;
   };
   // Sets is_entered. Decodes at every byte that is not known to be inside of an instruction, so it may find jumps that do not
-  // exist, but misses none. It also reads the jump tables that compilers make, as the part of a function that was moved away may
-  // have one that leads back. Tables of other forms are missed: of addresses that the dynamic linker relocates, or of assembler
-  // code with entries of two bytes. Sorts the windows.
+  // exist, but misses none. It does the same with the addresses that the file names (named_code.h), and with all that may be a
+  // jump table, as the part of a function that was moved away may have one that leads back. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
 
  private:
-  struct Segment {
-    uint64_t offset = 0, size = 0, address = 0;
-  };
   explicit ModuleCode(MappedFile mapped) : mapped_(std::move(mapped)), file_(mapped_.bytes()) {}
   void find_segments();
   void add_segment(const Elf64_Phdr& segment);
   CodeBytes constants(uint64_t address) const;
-  CodeBytes constants_or_code(uint64_t address) const;
+  CodeBytes loaded(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
-  std::vector<JumpTable> all_tables() const;
+  const NamedCode& names() const;
+  void look_by_names(std::vector<Window>& windows) const;
   void look_by_tables(std::vector<Window>& windows) const;
   bool has_go_note(uint64_t offset, uint64_t size) const;
-  void look_far(const Segment& segment, std::vector<Window>& windows) const;
-  void look_near(const Segment& segment, Window& window) const;
-  bool is_inside_instruction(const Segment& segment, uint64_t offset) const;
+  void look_far(const FileSegment& segment, std::vector<Window>& windows) const;
+  void look_near(const FileSegment& segment, Window& window) const;
+  bool is_inside_instruction(const FileSegment& segment, uint64_t offset) const;
 
   MappedFile mapped_;
   CodeBytes file_;
-  std::vector<Segment> segments_;   // with code
-  std::vector<Segment> constants_;  // neither code nor writable
-  bool is_fixed_ = false;           // addresses of the file are those in the process
+  std::vector<FileSegment> segments_;  // with code
+  std::vector<FileSegment> data_;
+  std::vector<FileSegment> constants_;  // those of them that are not writable
+  FileSegment dynamic_{};
+  bool is_fixed_ = false;  // addresses of the file are those in the process
+  bool is_whole_ = true;   // all its segments are known
   bool is_go_ = false;
+  mutable std::optional<NamedCode> names_;  // once they are needed
 };
 
 // Opens each file once; it stays open. A path may lead to another file later.

@@ -1,0 +1,44 @@
+#pragma once
+// Finds the addresses of code that a file names other than by direct jumps: pointers that the dynamic linker relocates, operands
+// of `lea`, and, where addresses are fixed, words of data and immediate operands. An indirect jump may lead to each of them.
+//
+//   .data.rel.ro:  .quad case_1, case_2      R_X86_64_RELATIVE, R_X86_64_64, or DT_RELR
+//   lea case_1(%rip), %rax                   mov $case_1, %eax
+//
+// Bytes are read at every offset, so some of these addresses are named by nothing, but none is missed. Files are untrusted: all
+// reads and all memory are bounded. Consumer context.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+// A loaded segment of a file.
+struct FileSegment {
+  uint64_t offset = 0, size = 0, address = 0;
+  bool has_address(uint64_t one) const { return one >= address && one - address < size; }
+};
+
+struct NamingFile {
+  CodeBytes file;
+  std::span<const FileSegment> code, data;
+  FileSegment dynamic{};
+  bool is_fixed = false;  // addresses of the file are those in the process
+};
+
+// By addresses as the file has them, ascending, without duplicates.
+struct NamedCode {
+  std::vector<uint64_t> addresses;
+  std::vector<uint64_t> taken;  // all that code takes, of data too; a table may lie there
+  bool is_complete = true;      // false: there are too many
+
+  // True if one of them is greater than `begin` and at most `last`.
+  bool has_inside(uint64_t begin, uint64_t last) const;
+};
+
+NamedCode find_named_code(const NamingFile& file);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,81 @@
+// Addresses of code that a file names.
+#include "runtime/code/named_code.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kCode = 0x1000, kData = 0x2000, kBytes = 0x200;
+
+// A segment of code, and behind it one of data.
+class NamedCodeTest : public testing::Test {
+ protected:
+  template <class T>
+  void put(uint64_t address, const T& value) {
+    std::memcpy(file_.data() + (address >= kData ? address - kData + kBytes : address - kCode), &value, sizeof value);
+  }
+  NamedCode find() const {
+    const FileSegment code{0, kBytes, kCode}, data{kBytes, kBytes, kData};
+    return find_named_code({file_, {&code, 1}, {&data, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, is_fixed_});
+  }
+
+  std::vector<unsigned char> file_ = std::vector<unsigned char>(2 * kBytes);
+  bool is_fixed_ = false, has_dynamic_ = true;
+};
+
+using Addresses = std::vector<uint64_t>;
+
+TEST_F(NamedCodeTest, IsRelocated) {
+  put(kData,
+      std::array<Elf64_Dyn, 3>{{{DT_RELA, {kData + 0x80}}, {DT_RELASZ, {3 * sizeof(Elf64_Rela)}}, {DT_SYMTAB, {kData + 0x100}}}});
+  put(kData + 0x80, std::array<Elf64_Rela, 3>{{{kData, R_X86_64_RELATIVE, kCode + 0x12},
+                                               {kData, ELF64_R_INFO(1, R_X86_64_64), 3},
+                                               {kData, R_X86_64_RELATIVE, kData + 8}}});
+  put(kData + 0x118, Elf64_Sym{0, 0, 0, 1, kCode + 0x40, 0});
+  EXPECT_EQ(find().addresses, (Addresses{kCode + 0x12, kCode + 0x43}));
+}
+
+TEST_F(NamedCodeTest, IsRelocatedByPackedWords) {
+  put(kData, std::array<Elf64_Dyn, 2>{{{DT_RELR, {kData + 0x80}}, {DT_RELRSZ, {16}}}});
+  put(kData + 0x80, std::array<uint64_t, 2>{kData + 0x100, 0b101});  // there, and in the second word behind it
+  put(kData + 0x100, std::array<uint64_t, 3>{kCode + 1, kCode + 2, kCode + 3});
+  EXPECT_EQ(find().addresses, (Addresses{kCode + 1, kCode + 3}));
+}
+
+TEST_F(NamedCodeTest, IsTakenByInstructions) {
+  has_dynamic_ = false;
+  put(kCode + 8, std::array<unsigned char, 7>{0x48, 0x8d, 0x05, 0x11, 0, 0, 0});
+  put(kCode + 0x20, std::array<unsigned char, 5>{0xbf, 0x55, 0x10, 0, 0});  // mov $0x1055, %edi
+  EXPECT_EQ(find().addresses, Addresses{kCode + 0x20});
+  is_fixed_ = true;
+  EXPECT_EQ(find().taken, (Addresses{kCode + 0x20, kCode + 0x55}));
+}
+
+TEST_F(NamedCodeTest, IsAnyWordWhereAddressesAreFixed) {
+  has_dynamic_ = false;
+  put(kData + 0x13, uint64_t{kCode + 0x77});
+  EXPECT_TRUE(find().addresses.empty());
+  is_fixed_ = true;
+  const NamedCode named = find();
+  EXPECT_EQ(named.addresses, Addresses{kCode + 0x77});
+  EXPECT_TRUE(named.has_inside(kCode + 0x76, kCode + 0x77));
+  EXPECT_FALSE(named.has_inside(kCode + 0x77, kCode + 0x78));
+}
+
+TEST_F(NamedCodeTest, HasTablesThatMayBeCutShort) {
+  for (const uint64_t size : {uint64_t{7}, UINT64_MAX}) {
+    put(kData, std::array<Elf64_Dyn, 4>{
+                   {{DT_RELA, {kData + kBytes - 8}}, {DT_RELASZ, {size}}, {DT_RELR, {kData + kBytes - 8}}, {DT_RELRSZ, {size}}}});
+    put(kData + kBytes - 8, UINT64_MAX);
+    EXPECT_TRUE(find().addresses.empty());
+  }
+}
+
+}  // namespace
+}  // namespace dvm::runtime
