@@ -11,6 +11,7 @@
 #include "runtime/buffer/speculations.h"
 #include "runtime/process/captured_command_line.h"
 #include "runtime/process/captured_numbers.h"
+#include "runtime/process/captured_unreadable.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/open_files.h"
@@ -61,7 +62,7 @@ class ProcessHost final : public vm::Host {
   uint64_t unknown_files() const { return files_.unknown(); }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
-    if (is_refused(address)) return false;
+    if (is_refused(address) || was_unreadable(address, to.size())) return false;
     late_reads_ += !is_replay_;
     if (!(is_replay_ ? recorded_.read(address, to) : memory_.read(memory_of_, address, to))) return false;
     late_values_ += is_late_;
@@ -69,9 +70,11 @@ class ProcessHost final : public vm::Host {
     return true;
   }
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept override {
-    if (is_refused(address)) return -1;
+    if (is_refused(address) || was_unreadable(address, 1) || (is_late_ && ends_unreadable(captured_, address, to.size())))
+      return -1;
     late_reads_ += !is_replay_;
     const std::ptrdiff_t size = is_replay_ ? recorded_.read_string(address, to) : memory_.read_string(memory_of_, address, to);
+    if (size >= 0 && was_unreadable(address, std::min(static_cast<size_t>(size) + 1, to.size()))) return -1;
     late_values_ += is_late_ && size >= 0;
     if (kept_ && size >= 0)
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
@@ -159,6 +162,10 @@ class ProcessHost final : public vm::Host {
   static constexpr size_t kChildren = 4096;  // places; a place holds the latest of the children that share it
 
   bool is_refused(uint64_t address) const noexcept { return refused_ != 0 && address == refused_; }
+  // At the firing; if the process waits, or the script has written to it, what can be read now counts.
+  bool was_unreadable(uint64_t address, uint64_t size) const noexcept {
+    return is_late_ && has_unreadable(captured_, address, size);
+  }
   static size_t place(int32_t pid) { return static_cast<uint32_t>(pid) % kChildren; }
   // -1: not known.
   int32_t known_parent(int32_t pid) const noexcept {

@@ -161,10 +161,7 @@ class CaptureProgram : RecordEmitter {
     const Label ok = jump_if(BPF_JSGE, r0, 0);
     if (can_sleep(layout_.shape.kind)) to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
     std::vector<Label> absent;
-    if (slot.need.is_string || !slot.sized_by)
-      read_part(slot, absent);
-    else if (is_last(slot))
-      mov(r8, 0);
+    read_part(slot, absent);
     absent.push_back(jump());
     land(ok);
     if (is_larger_elsewhere(slot) && slot.need.is_string)
@@ -174,25 +171,45 @@ class CaptureProgram : RecordEmitter {
     land(null);
   }
 
-  // A string, or a slot of fixed size, that cannot be read as a whole: its bytes up to the end of the page. A clause may want no
-  // more than those: members that several clauses read are one slot.
+  // A slot that cannot be read as a whole: its bytes up to the end of the page. A clause may want no more than those: members
+  // that several clauses read are one slot. What cannot be read even if the thread waits for it must not be read later.
   void read_part(const MemorySlot& slot, std::vector<Label>& absent) {
     slot_address(r3, slot, r1);
     mov(r2, 0);
     minus(r2, r3);
     bits_and(r2, kPage - 1);
     if (is_last(slot)) mov(r1, r8), mov(r8, 0);
-    absent.push_back(jump_if(BPF_JEQ, r2, 0));
-    absent.push_back(jump_if(BPF_JGE, r2, static_cast<int32_t>(slot.need.size)));
-    if (slot.sized_by) absent.push_back(jump_if(BPF_JGE, r2, is_last(slot) ? r1 : r8));
+    std::vector<Label> none = {jump_if(BPF_JEQ, r2, 0), jump_if(BPF_JGE, r2, static_cast<int32_t>(slot.need.size))};
+    if (slot.sized_by) none.push_back(jump_if(BPF_JGE, r2, is_last(slot) ? r1 : r8));
     mov(r8, r2);
     record_address(r1, slot.at + 8);
     call(BPF_FUNC_probe_read_user);
     const Label read = jump_if(BPF_JSGE, r0, 0);
     mov(r8, 0);
+    for (const Label one : none) land(one);
+    if (may_wait_here()) {
+      wait_for(slot, absent);
+      store(r7, at16(slot.at), static_cast<int32_t>(kUnreadable));
+    }
     absent.push_back(jump());
     land(read);
     store(r7, at16(slot.at), r8);
+    if (!may_wait_here()) return;
+    wait_for(slot, absent, r8);
+    load_constant(r1, static_cast<int64_t>(kEndsThere));
+    bits_or(r1, r8);
+    store(r7, at16(slot.at), r1);
+  }
+
+  // While room in the ring is taken, all later records wait for it.
+  bool may_wait_here() const { return can_sleep(layout_.shape.kind) && layout_.is_on_stack; }
+
+  // Reads the first byte, or the one after so many, and waits for its page. Goes on if that fails.
+  void wait_for(const MemorySlot& slot, std::vector<Label>& read, std::optional<Register> after = std::nullopt) {
+    slot_address(r3, slot, r1);
+    if (after) plus(r3, *after);
+    fault_in();
+    read.push_back(jump_if(BPF_JSGE, r0, 0));
   }
 
   void read_file(const MemorySlot& slot) {
@@ -358,7 +375,7 @@ class CaptureProgram : RecordEmitter {
     }
   }
 
-  // Reads the byte at r3; whether that worked shows when the slot is read again.
+  // Reads the byte at r3. In the slow part, whether that worked shows when the slot is read again.
   void fault_in() {
     stack_address(r1, -8);
     mov(r2, 1);

@@ -14,9 +14,9 @@
 //   kernel stack  bytes of program counters or an error < 0 | program counters ...
 //   chain  where the stack itself is captured: how many return addresses, then those, found by frame pointers from %rbp on
 //   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
-//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
-//          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
-//          without its room
+//   slot   length in bytes (kAbsent or kUnreadable: it could not be read; with kEndsThere: nor could what follows), then room
+//          for `size` bytes, padded to 8. Slots whose length is not known come last (strings, and bytes that are sized by a
+//          word); the record may end with the bytes of the last one, without its room
 //
 // The word that an address starts from is an argument or lies in an earlier slot, at a known distance; so does the word that
 // gives a size. An absent slot holds zeros for such words, so the slots that depend on it are absent as well:
@@ -41,6 +41,8 @@
 namespace dvm::runtime {
 
 inline constexpr int64_t kAbsent = -1;
+inline constexpr int64_t kUnreadable = -2;                 // no page can be brought in for its first byte
+inline constexpr uint64_t kEndsThere = uint64_t{1} << 32;  // the same of the byte after the last one
 inline constexpr uint32_t kHeadBytes = 8;
 inline constexpr uint32_t kCommBytes = 16;
 inline constexpr uint32_t kStackPiece = 512;  // divides a page, so that a piece can be read or cannot
@@ -125,14 +127,14 @@ constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >
 constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
 constexpr uint64_t cookie_of(uint64_t head) { return head & ~(uint64_t{0xffff} << 48); }
 
-// Room for the parts of a firing that its record does not hold in final form: an entry per slot, and layout.frames program
-// counters.
+// Room for the parts of a firing that its record does not hold in final form: two entries per slot, its bytes and the end of what
+// could be read, and layout.frames program counters.
 struct FiringRoom {
   std::vector<vm::CapturedMemory> memory;
   std::vector<uint64_t> stack;
 
   void fit(const RecordLayout& layout) {
-    memory.resize(std::max(memory.size(), layout.slots.size()));
+    memory.resize(std::max(memory.size(), 2 * layout.slots.size()));
     stack.resize(std::max<size_t>(stack.size(), layout.frames));
   }
 };

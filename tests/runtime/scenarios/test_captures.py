@@ -177,6 +177,21 @@ ctypes.memmove(text, {now}, {len(now)}); c.rmdir(text); ctypes.memmove(text, {la
         for shown in self.at_the_end_of_memory(bytes([1, 2, 3, 4]), bytes(4), clauses):
             self.assertEqual(shown, [str(0x04030201)])
 
+    def test_what_could_not_be_read_stays_so(self):
+        """A string whose end could not be read at the firing, and another there later; a page that becomes readable."""
+        command = sys.executable + """ -S -c "import ctypes, time
+c = ctypes.CDLL(None); c.mmap.restype = ctypes.c_void_p; size = ctypes.c_size_t
+memory = c.mmap(None, size(8192), 3, 0x22, -1, size(0)); end = ctypes.c_void_p(memory + 4096)
+text = ctypes.c_void_p(memory + 4091)
+for _ in range(10):
+  c.mprotect(end, size(4096), 0); ctypes.memmove(text, b'WORLD', 5); c.rmdir(text)
+  c.mprotect(end, size(4096), 3); ctypes.memmove(text, b'late' + bytes(1), 5); time.sleep(.01)" """
+        for value in ("copyinstr(arg0)", "*(int64_t *)arg0", "*(char *)(arg0 + 5)", "copyin(arg0, 100)"):
+            with self.subTest(value=value):
+                clauses = "pid$target:libc.so.6:rmdir:entry { this->value = %s; } ERROR { @ = count(); }"
+                result = dvm("run", "-q", "-x", "backend=uprobe", "-n", clauses % value, "-c", command)
+                self.assertEqual((result.returncode, result.stdout.split()), (0, ["10"]), result.stderr)
+
     def test_what_a_system_call_writes(self):
         """These probes cannot page memory in. Short and long strings have different layouts."""
         text = ('syscall::write:entry /pid == $target/ { @[arg2, strlen(stringof(copyin(arg1, arg2)))] = count(); }')

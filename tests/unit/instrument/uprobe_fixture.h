@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/process/captured_unreadable.h"
 #include "tests/support/skip.h"
 #include "tests/support/tracing_privilege.h"
 #include "tests/unit/instrument/traced_child.h"
@@ -39,6 +40,7 @@ struct Seen {
   std::vector<std::string> memory;
   std::vector<uint64_t> addresses;
   std::vector<uint64_t> callers;
+  std::vector<uint64_t> unreadable = {};  // addresses
 };
 
 class Collector final : public EventSink {
@@ -46,6 +48,10 @@ class Collector final : public EventSink {
   bool fire(vm::Firing& firing) noexcept override {
     Seen seen{firing, std::string(firing.execname), {}, {}, {firing.user_stack().begin(), firing.user_stack().end()}};
     for (const vm::CapturedMemory& captured : firing.memory) {
+      if (is_unreadable(captured)) {
+        seen.unreadable.push_back(captured.address & ~kUnreadableAt);
+        continue;
+      }
       seen.memory.emplace_back(reinterpret_cast<const char*>(captured.bytes.data()), captured.bytes.size());
       seen.addresses.push_back(captured.address);
     }

@@ -238,9 +238,34 @@ TEST_F(Uprobe, MemoryThatCannotBeReadIsAbsentAndTheFiringIsNot) {
   const auto seen = trace(child, {{&probe, string_needs(256)}});
   ASSERT_EQ(seen.size(), 6u);
   for (size_t i = 0; i < 4; i++) EXPECT_TRUE(seen[i].memory.empty()) << i;
+  EXPECT_EQ(seen[2].unreadable, std::vector<uint64_t>{0x7000'0000'0000});
   EXPECT_EQ(seen[3].firing.args[0], 0xffff'ffff'8000'0000);
   EXPECT_EQ(seen[4].memory, std::vector{with_nul("")});
   EXPECT_EQ(seen[5].memory, std::vector{with_nul("good")});
+}
+
+// Its first bytes are captured if the rest cannot be read. Pages that are only not present are no such case.
+TEST_F(Uprobe, MemoryThatEndsInTheMiddle) {
+  const Untouched untouched("0123456789", 4096 - 5);
+  auto* pages = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* last = pages + 4096 - 5;
+  std::memcpy(last, "abcde", 5);
+  mprotect(pages + 4096, 4096, PROT_NONE);
+  TracedChild child({[&] {
+    traced_text(untouched.text());
+    traced_text(last);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  CaptureNeeds bytes;
+  bytes.memory = {{0, false, 0, 8}};
+  for (const CaptureNeeds& needs : {string_needs(8), string_needs(256), bytes}) {
+    const auto seen = trace(child, {{&probe, needs}});
+    ASSERT_EQ(seen.size(), 2u);
+    EXPECT_TRUE(seen[0].unreadable.empty());
+    EXPECT_EQ(seen[1].memory, std::vector<std::string>{"abcde"});
+    EXPECT_EQ(seen[1].unreadable, std::vector{reinterpret_cast<uint64_t>(pages) + 4096});
+  }
+  munmap(pages, 8192);
 }
 
 // As where the probe that would keep it is on already, or is another instrument's.
