@@ -57,7 +57,7 @@ void check_source(CompileJob& job, Session& session) {
   session.descriptions = session.statements = {};
   for (const auto& [scope, name] : job.unit.doubtful) (void)session.is_new_unknown(scope, name);
   for (Item& item : job.unit.items) {
-    session.expansion = {};
+    session.begin_item();
     std::visit(CheckItem{session, job}, item);
     apply_pending(session);
   }

@@ -49,15 +49,16 @@ const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
   for (const dif::ProbeDesc& description : c.session.probes) {
     const std::vector<const DeclaredProbe*> found = declared_probes(description, c.session);
     if (found.empty()) {
-      fail(c, e, Tag::D_ARGS_NONE,
-           fmt::format("args[ ] may not be referenced because the arguments of {} have no types", spell(description)),
-           {"arg0 to arg9 are the arguments as integers", "provider NAME { probe NAME(int, char *); }; declares types"});
+      fail_once(c, e, Tag::D_ARGS_NONE,
+                fmt::format("args[ ] may not be referenced because the arguments of {} have no types", spell(description)),
+                {"arg0 to arg9 are the arguments as integers", "provider NAME { probe NAME(int, char *); }; declares types"});
       return nullptr;
     }
     if (!first) first = found[0];
     if (std::all_of(found.begin(), found.end(), [&](const DeclaredProbe* p) { return agree(*p, *first); })) continue;
-    fail(c, e, Tag::D_ARGS_MULTI,
-         fmt::format("args[ ] may not be referenced because {} matches probes with different arguments", spell(description)));
+    fail_once(
+        c, e, Tag::D_ARGS_MULTI,
+        fmt::format("args[ ] may not be referenced because {} matches probes with different arguments", spell(description)));
     return nullptr;
   }
   return first;
@@ -72,8 +73,8 @@ ExprPtr floating_argument(ExprContext& c, size_t number, const Type* type, Locat
 }
 
 void refuse_long_double(ExprContext& c, Index& e, size_t number) {
-  fail(c, e, Tag::D_ARGS_TYPE,
-       fmt::format("argument {} of the probe is not available: a long double fits into no register", number));
+  fail_once(c, e, Tag::D_ARGS_TYPE,
+            fmt::format("argument {} of the probe is not available: a long double fits into no register", number));
 }
 
 }  // namespace
@@ -86,8 +87,8 @@ ExprPtr index_args(ExprContext& c, Index& e) {
   if (std::none_of(c.session.probes.begin(), c.session.probes.end(), is_declared)) {
     const std::string& problem = c.session.program_providers.problem;
     if (problem.empty()) return typed_argument(c, e);  // of the traced program
-    fail(c, e, Tag::D_ARGS_TYPE, fmt::format("failed to resolve native types for args[ ]: {}", problem),
-         {"arg0 to arg9 are the arguments as integers"});
+    fail_once(c, e, Tag::D_ARGS_TYPE, fmt::format("failed to resolve native types for args[ ]: {}", problem),
+              {"arg0 to arg9 are the arguments as integers"});
     return nullptr;
   }
   int64_t number = 0;
@@ -98,14 +99,14 @@ ExprPtr index_args(ExprContext& c, Index& e) {
   const DeclaredProbe* probe = declared_probe(c, e);
   if (!probe) return nullptr;
   if (number < 0 || static_cast<size_t>(number) >= probe->translated.size()) {
-    fail(c, e, Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", number, spell(c.session.probes[0])),
-         {fmt::format("the probe has {} argument{}", probe->translated.size(), probe->translated.size() == 1 ? "" : "s")});
+    fail_once(c, e, Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", number, spell(c.session.probes[0])),
+              {fmt::format("the probe has {} argument{}", probe->translated.size(), probe->translated.size() == 1 ? "" : "s")});
     return nullptr;
   }
   const ProbeArgument& argument = probe->translated[static_cast<size_t>(number)];
   if (argument.from >= kRawArguments) {
-    fail(c, e, Tag::D_ARGS_IDX,
-         fmt::format("args[{}] is not available in dvm: it captures only the first {} arguments", number, kRawArguments));
+    fail_once(c, e, Tag::D_ARGS_IDX,
+              fmt::format("args[{}] is not available in dvm: it captures only the first {} arguments", number, kRawArguments));
     return nullptr;
   }
   const Type* native = probe->native[argument.from].type;

@@ -15,6 +15,11 @@ void fail(ExprContext& c, Expr& e, Tag tag, std::string message, std::vector<std
   fail(c, e);
 }
 
+void fail_once(ExprContext& c, Expr& e, Tag tag, std::string message, std::vector<std::string> hints) {
+  if (!c.session.is_new_lack(message)) return fail(c, e);
+  fail(c, e, tag, std::move(message), std::move(hints));
+}
+
 bool has_error(const std::vector<ExprPtr>& list) {
   return std::any_of(list.begin(), list.end(), [](const ExprPtr& e) { return is_error(e->type); });
 }

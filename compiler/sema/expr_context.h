@@ -27,6 +27,8 @@ struct ExprContext {
 // Gives a node the error type, so that the nodes above it report no further errors.
 inline void fail(ExprContext& c, Expr& e) { e.type = c.types.error(); }
 void fail(ExprContext& c, Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
+// The same for what the probes of a clause lack: further uses of it in the clause are not reported.
+void fail_once(ExprContext& c, Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
 // Reports that an operator needs the definition of a type.
 void incomplete(ExprContext& c, Expr& e, std::string_view op, const Type* type);
 // Records the stability of a name. False after a diagnostic: it is lower than option amin allows.

@@ -68,6 +68,9 @@ struct Session {
   bool is_new_unknown(dif::Scope scope, const std::string& name) { return unknown_.emplace(scope, name).second; }
   // So is a variable that cuts what is assigned to it.
   bool is_new_cut(dif::Scope scope, const std::string& name) { return cut_.emplace(scope, name).second; }
+  // An argument or a member that the probes of a clause lack is reported once in each clause.
+  bool is_new_lack(const std::string& what) { return lacks_.insert(what).second; }
+  void begin_item() { expansion = {}, lacks_.clear(); }
 
   CompileOptions options;  // #pragma D option changes them on the way
   Diagnostics& diagnostics;
@@ -90,6 +93,7 @@ struct Session {
  private:
   std::set<std::pair<dif::Scope, std::string>> unknown_;
   std::set<std::pair<dif::Scope, std::string>> cut_;
+  std::set<std::string> lacks_;  // of the item being checked
   std::map<const Type*, std::string> missing_;
 };
 

@@ -156,7 +156,7 @@ ExprPtr translated_member(ExprContext& c, Member& e, Translate& from) {
   Translator& t = *from.translator;
   MemberTranslation* m = t.find(e.name);
   if (!m || m->is_broken) {
-    if (m) return fail(c, e), nullptr;
+    if (m || !c.session.is_new_lack(fmt::format("{}.{}", t.to->name, e.name))) return fail(c, e), nullptr;
     std::vector<std::string_view> names;
     for (const MemberTranslation& known : t.members) names.push_back(known.from->name);
     std::vector<std::string> hints = near_hints(e.name, names);

@@ -37,7 +37,7 @@ class TypedArguments {
 
  private:
   const dif::ArgumentDesc* fail(Tag tag, std::string message, std::vector<std::string> hints = {}) {
-    s_.error(tag, e_.where, std::move(message), std::move(hints));
+    if (s_.is_new_lack(message)) s_.error(tag, e_.where, std::move(message), std::move(hints));
     return nullptr;
   }
   const dif::ArgumentDesc* unstable(const dif::ProbeDesc& probe) {

@@ -1,3 +1,4 @@
 /* @program */
 pid1:a.out:visit:entry { trace(args[4]); }
 BEGIN { trace(args[0]); }
+BEGIN { trace(args[0] + args[0]); }
