@@ -92,7 +92,7 @@ class Registers {
 
   // Of what the instruction reads.
   Value sum(const Operated& one) const {
-    const bool is_copy = one.instruction.mnemonic == ZYDIS_MNEMONIC_MOV;
+    const bool is_copy = !computes(one.instruction.mnemonic);  // mov, or cmov
     Value made;
     made.is_computed = computes(one.instruction.mnemonic);
     for (const ZydisDecodedOperand& operand : one.all()) {

@@ -19,6 +19,7 @@ ASSEMBLED(by_sum, TO_CODE " shl $3, %rdi\n add %rdi, %rdx\n mov %rdx, %r11\n jmp
 ASSEMBLED(by_called_sum, TO_CODE " lea (%rdx,%rdi,8), %rax\n call *%rax\n")
 ASSEMBLED(of_argument, TO_CODE " mov %rdx, %rsi\n add $8, %rax\n mov 8(%rax), %rax\n jmp *%rax\n")
 ASSEMBLED(by_address, TO_CODE " jmp *%rdx\n")
+ASSEMBLED(by_choice, TO_CODE " mov 8(%rdi), %rax\n test %rax, %rax\n cmove %rdx, %rax\n jmp *%rax\n")
 ASSEMBLED(over_call, TO_CODE " call . + 0x4000\n add %rdi, %rdx\n jmp *%rdx\n")
 
 class ComputedJumpsTest : public testing::Test {
@@ -59,7 +60,8 @@ TEST_F(ComputedJumpsTest, OfTheFunctionItselfDoNotCountButCallsDo) {
 }
 
 TEST_F(ComputedJumpsTest, AreNoJumpsByPointersNorByTablesOfCompilers) {
-  for (const CodeBytes code : {by_entries(), of_argument(), by_address(), over_call()}) EXPECT_TRUE(find(code).empty());
+  for (const CodeBytes code : {by_entries(), of_argument(), by_address(), by_choice(), over_call()})
+    EXPECT_TRUE(find(code).empty());
 }
 
 }  // namespace
