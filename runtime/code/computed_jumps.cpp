@@ -12,9 +12,9 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kBefore = 192;                               // bytes before a jump that are read
+constexpr size_t kBefore = 192, kJustBefore = 24;             // bytes before a jump that are read
 constexpr uint64_t kBehindBase = 65535, kBeforeBase = 32768;  // the reach of entries of two bytes
-constexpr size_t kMostReaches = size_t{1} << 20, kMostBases = 4096;
+constexpr size_t kMostReaches = size_t{1} << 20, kMostBases = 4096, kMostDecoded = size_t{1} << 25;
 
 bool is_any_register(const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_REGISTER; }
 
@@ -34,16 +34,40 @@ bool computes(ZydisMnemonic mnemonic) {
   }
 }
 
-// The instructions that end where the jump begins. It is not known where the first one begins, but decoders soon agree on that.
-std::vector<Operated> instructions_before(CodeBytes code) {
-  std::vector<Operated> found;
-  for (size_t begin = 0; begin < code.size(); begin++) {
-    found.clear();
-    size_t at = begin;
-    for (Operated one; at < code.size() && one.decode(code.subspan(at)); at += one.instruction.length) found.push_back(one);
-    if (at == code.size()) return found;
+// Where the instructions begin that end where the jump begins. It is not known where the first one begins, but decoders soon
+// agree on that.
+class InstructionsBefore {
+ public:
+  InstructionsBefore() {
+    ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    ZydisDecoderEnableMode(&decoder_, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
   }
-  return {};
+  // Valid until the next call.
+  const std::vector<size_t>& find(CodeBytes code) {
+    for (size_t begin = 0; begin < code.size(); begin++) {
+      starts_.clear();
+      size_t at = begin;
+      for (ZydisDecodedInstruction one; at < code.size(); at += one.length) {
+        decoded_++;
+        if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder_, nullptr, code.data() + at, code.size() - at, &one))) break;
+        starts_.push_back(at);
+      }
+      if (at == code.size()) return starts_;
+    }
+    starts_.clear();
+    return starts_;
+  }
+  size_t decoded() const { return decoded_; }
+
+ private:
+  ZydisDecoder decoder_;
+  std::vector<size_t> starts_;
+  size_t decoded_ = 0;
+};
+
+bool reads_memory(const Operated& one) {
+  return std::any_of(one.all().begin(), one.all().end(),
+                     [](const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_MEMORY; });
 }
 
 // What registers hold, by the instructions that lead to a jump.
@@ -85,11 +109,6 @@ class Registers {
   }
 
  private:
-  static bool reads_memory(const Operated& one) {
-    return std::any_of(one.all().begin(), one.all().end(),
-                       [](const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_MEMORY; });
-  }
-
   // Of what the instruction reads.
   Value sum(const Operated& one) const {
     const bool is_copy = !computes(one.instruction.mnemonic);  // mov, or cmov
@@ -117,24 +136,29 @@ class ComputedFinder {
 
   std::vector<JumpReach> find() {
     const CodeBytes code = source_.code;
-    for (size_t at = 0; at + 2 <= code.size() && bases_.size() < kMostBases; at++) {
+    for (size_t at = 0; at + 2 <= code.size() && is_bounded(); at++) {
       const bool is_jump = code[at] == 0xff && ((code[at + 1] & 0xf8) == 0xe0 || (code[at + 1] & 0xf8) == 0xd0);
       if (is_jump) look_at(at);
     }
-    if (bases_.size() >= kMostBases || reaches_.size() >= kMostReaches) return {{0, UINT64_MAX}};
-    return std::move(reaches_);
+    if (!is_bounded()) return {{0, UINT64_MAX}};
+    return merged();
   }
 
  private:
+  bool is_bounded() const {
+    return bases_.size() < kMostBases && reaches_.size() < kMostReaches && before_.decoded() < kMostDecoded;
+  }
+
   void look_at(size_t at) {
     const bool is_high = at > 0 && source_.code[at - 1] == 0x41;
-    const size_t end = at - (is_high ? 1 : 0), begin = end - std::min(end, kBefore);
-    Registers registers(source_.is_fixed);
-    uint64_t behind = source_.address + end;
-    const std::vector<Operated> before = instructions_before(source_.code.subspan(begin, end - begin));
-    for (const Operated& one : before) behind -= one.instruction.length;
-    for (const Operated& one : before) registers.run(one, behind += one.instruction.length);
+    const size_t end = at - (is_high ? 1 : 0);
     const auto reg = static_cast<ZydisRegister>(ZYDIS_REGISTER_RAX + (source_.code[at + 1] & 7) + (is_high ? 8 : 0));
+    const CodeBytes code = bytes_before(end, kBefore);
+    if (!takes_address(code) || !may_be_computed(bytes_before(end, kJustBefore), reg)) return;
+    Registers registers(source_.is_fixed);
+    const uint64_t begin = source_.address + end - code.size();
+    for (const size_t start : before_.find(code))
+      if (Operated one; one.decode(code.subspan(start))) registers.run(one, begin + start + one.instruction.length);
     const Registers::Value value = registers.at(reg);
     if (!value.is_computed) return;
     const bool is_jump = (source_.code[at + 1] & 0xf8) == 0xe0;
@@ -143,6 +167,35 @@ class ComputedFinder {
       const bool is_usual = value.tables.contains(base) || (!value.tables.empty() && !source_.is_code(base));
       if (!is_own && !is_usual && bases_.insert(base).second) add(base);
     }
+  }
+
+  CodeBytes bytes_before(size_t end, size_t most) const {
+    return source_.code.subspan(end - std::min(end, most), std::min(end, most));
+  }
+
+  // By bytes that may be a lea of an address.
+  bool takes_address(CodeBytes code) const {
+    for (size_t at = 1; !source_.is_fixed && at < code.size(); at++)
+      if (code[at - 1] == 0x8d && (code[at] & 0xc7) == 0x05) return true;
+    return source_.is_fixed;
+  }
+
+  // By the instruction that sets the register, which is most often a load. False: Registers would say the same.
+  bool may_be_computed(CodeBytes code, ZydisRegister reg) {
+    const std::vector<size_t>& starts = before_.find(code);
+    for (auto start = starts.rbegin(); start != starts.rend(); start++) {
+      Operated one;
+      if (!one.decode(code.subspan(*start))) return true;
+      if (one.instruction.meta.category == ZYDIS_CATEGORY_CALL) return false;
+      const bool sets = std::any_of(one.all().begin(), one.all().end(), [&](const ZydisDecodedOperand& operand) {
+        return is_any_register(operand) && is_write(operand) && whole(operand.reg.value) == reg;
+      });
+      if (!sets) continue;
+      const bool is_copy = one.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && is_any_register(one.operands[1]);
+      if (!is_copy) return computes(one.instruction.mnemonic) || one.instruction.meta.category == ZYDIS_CATEGORY_CMOV;
+      reg = whole(one.operands[1].reg.value);
+    }
+    return true;
   }
 
   void add(uint64_t base) {
@@ -168,12 +221,31 @@ class ComputedFinder {
     if (source_.is_code(target) && reaches_.size() < kMostReaches) reaches_.push_back({target, target});
   }
 
+  // Ascending and apart.
+  std::vector<JumpReach> merged() {
+    std::ranges::sort(reaches_, {}, &JumpReach::first);
+    std::vector<JumpReach> apart;
+    for (const JumpReach& one : reaches_) {
+      if (apart.empty() || one.first > apart.back().last)
+        apart.push_back(one);
+      else
+        apart.back().last = std::max(apart.back().last, one.last);
+    }
+    return apart;
+  }
+
   const ComputedSource& source_;
+  InstructionsBefore before_;
   std::set<uint64_t> bases_;
   std::vector<JumpReach> reaches_;
 };
 
 }  // namespace
+
+bool is_reached(std::span<const JumpReach> reaches, uint64_t begin, uint64_t last) {
+  const auto next = std::ranges::upper_bound(reaches, begin, {}, &JumpReach::last);
+  return next != reaches.end() && next->first <= last;
+}
 
 std::vector<JumpReach> find_computed_jumps(const ComputedSource& source) { return ComputedFinder(source).find(); }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "runtime/code/function_code.h"
@@ -33,6 +34,10 @@ struct JumpReach {
   uint64_t first = 0, last = 0;
 };
 
+// Ascending, and none overlaps another.
 std::vector<JumpReach> find_computed_jumps(const ComputedSource& source);
+
+// True if one of them has an address that is greater than `begin` and at most `last`.
+bool is_reached(std::span<const JumpReach> reaches, uint64_t begin, uint64_t last);
 
 }  // namespace dvm::runtime

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/code/computed_jumps.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/code/jump_tables.h"
 
@@ -209,27 +208,30 @@ const NamedCode& ModuleCode::names() const {
   return *names_;
 }
 
+// By segments with code.
+const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
+  const auto is_code = [&](uint64_t address) { return offset_of_code(address).has_value(); };
+  const auto are_together = [&](uint64_t jump, uint64_t base) {
+    const auto function = framed_function(file_, jump);
+    return function && base >= function->address && base - function->address < function->size;
+  };
+  for (size_t i = computed_.size(); i < segments_.size(); i++)
+    computed_.push_back(
+        find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address, is_fixed_, is_code,
+                             [&](uint64_t address) { return loaded(address); }, are_together}));
+  return computed_;
+}
+
 void ModuleCode::look_by_names(std::vector<Window>& windows) const {
-  std::vector<JumpReach> reaches;
-  for (const FileSegment& one : segments_) {
-    const auto is_code = [&](uint64_t address) { return offset_of_code(address).has_value(); };
-    const auto are_together = [&](uint64_t jump, uint64_t base) {
-      const auto function = framed_function(file_, jump);
-      return function && base >= function->address && base - function->address < function->size;
-    };
-    const auto computed = find_computed_jumps({file_.subspan(one.offset, one.size), one.address, is_fixed_, is_code,
-                                               [&](uint64_t address) { return loaded(address); }, are_together});
-    reaches.insert(reaches.end(), computed.begin(), computed.end());
-  }
   for (Window& window : windows) {
     if (!is_whole_) window.is_entered = true;
     for (const FileSegment& one : segments_) {
       const uint64_t offset = window.function.offset, begin = offset - one.offset + one.address;
       if (offset < one.offset || offset - one.offset >= one.size) continue;
       const uint64_t last = window.last - one.offset + one.address;
-      const bool is_reached =
-          std::ranges::any_of(reaches, [&](const JumpReach& reach) { return reach.last > begin && reach.first <= last; });
-      if (is_reached || names().has_inside(begin, last)) window.is_entered = true;
+      const bool is_computed = std::ranges::any_of(
+          computed(), [&](const std::vector<JumpReach>& reaches) { return is_reached(reaches, begin, last); });
+      if (is_computed || names().has_inside(begin, last)) window.is_entered = true;
     }
   }
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dvm/common/result.h"
+#include "runtime/code/computed_jumps.h"
 #include "runtime/code/function_code.h"
 #include "runtime/code/mapped_file.h"
 #include "runtime/code/named_code.h"
@@ -63,6 +64,7 @@ class ModuleCode {
   CodeBytes loaded(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
   const NamedCode& names() const;
+  const std::vector<std::vector<JumpReach>>& computed() const;
   void look_by_names(std::vector<Window>& windows) const;
   void look_by_tables(std::vector<Window>& windows) const;
   bool has_go_note(uint64_t offset, uint64_t size) const;
@@ -79,7 +81,9 @@ class ModuleCode {
   bool is_fixed_ = false;  // addresses of the file are those in the process
   bool is_whole_ = true;   // all its segments are known
   bool is_go_ = false;
-  mutable std::optional<NamedCode> names_;  // once they are needed
+  // Found once they are needed.
+  mutable std::optional<NamedCode> names_;
+  mutable std::vector<std::vector<JumpReach>> computed_;
 };
 
 // Opens each file once; it stays open. A path may lead to another file later.

@@ -20,6 +20,7 @@ ASSEMBLED(by_called_sum, TO_CODE " lea (%rdx,%rdi,8), %rax\n call *%rax\n")
 ASSEMBLED(of_argument, TO_CODE " mov %rdx, %rsi\n add $8, %rax\n mov 8(%rax), %rax\n jmp *%rax\n")
 ASSEMBLED(by_address, TO_CODE " jmp *%rdx\n")
 ASSEMBLED(by_choice, TO_CODE " mov 8(%rdi), %rax\n test %rax, %rax\n cmove %rdx, %rax\n jmp *%rax\n")
+ASSEMBLED(by_copy, TO_CODE " add %rdi, %rdx\n mov %rdx, %rax\n cmp %rsi, %rdi\n mov %rax, %r9\n jmp *%r9\n")
 ASSEMBLED(over_call, TO_CODE " call . + 0x4000\n add %rdi, %rdx\n jmp *%rdx\n")
 
 class ComputedJumpsTest : public testing::Test {
@@ -46,7 +47,7 @@ TEST_F(ComputedJumpsTest, LeadToEntriesOfTwoBytes) {
 }
 
 TEST_F(ComputedJumpsTest, LeadAnywhereNearAnAddressInCode) {
-  for (const CodeBytes code : {by_sum(), by_called_sum()}) {
+  for (const CodeBytes code : {by_sum(), by_called_sum(), by_copy()}) {
     EXPECT_TRUE(leads_to(code, kCode + 0x48));
     EXPECT_TRUE(leads_to(code, kCode + 0x2));
     EXPECT_FALSE(leads_to(code, kCode + 0x20000));
@@ -62,6 +63,16 @@ TEST_F(ComputedJumpsTest, OfTheFunctionItselfDoNotCountButCallsDo) {
 TEST_F(ComputedJumpsTest, AreNoJumpsByPointersNorByTablesOfCompilers) {
   for (const CodeBytes code : {by_entries(), of_argument(), by_address(), by_choice(), over_call()})
     EXPECT_TRUE(find(code).empty());
+}
+
+TEST_F(ComputedJumpsTest, OfManyAreAscendingAndApart) {
+  std::vector<unsigned char> both(by_sum().begin(), by_sum().end());
+  both.insert(both.end(), by_called_sum().begin(), by_called_sum().end());
+  const std::vector<JumpReach> reaches = find(both);
+  ASSERT_EQ(reaches.size(), 1U);
+  EXPECT_TRUE(is_reached(reaches, reaches[0].last - 1, reaches[0].last));
+  EXPECT_FALSE(is_reached(reaches, reaches[0].last, reaches[0].last + 9));
+  EXPECT_FALSE(is_reached(reaches, 0, reaches[0].first - 1));
 }
 
 }  // namespace
