@@ -468,6 +468,7 @@ std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const 
   return std::move(described.descriptions);
 }
 
+// Like dtrace(1), shows a script of -n up to its first brace, slash or semicolon, even if declarations come first.
 std::string matched_line(const compiler::Source& source, size_t matched) {
   std::string what = source.is_description ? source.name.substr(0, source.name.find_first_of("/{;")) : source.name;
   return fmt::format("{} '{}' matched {} probe{}", source.is_description ? "description" : "script", what, matched,

@@ -68,6 +68,8 @@ class Options(Link):
     def test_messages_bear_its_name(self):
         result = self.succeeds("-n", "BEGIN { exit(0); }")
         self.assertEqual(result.stderr, "dtrace: description 'BEGIN ' matched 1 probe\n")
+        result = self.succeeds("-n", "int zero, n; BEGIN { exit(zero); }")
+        self.assertEqual(result.stderr, "dtrace: description 'int zero, n' matched 1 probe\n")  # cut where dtrace(1) cuts it
         result = self.dtrace("-n", "BEGIN { exit(x); }")
         self.assertEqual(result.returncode, 1)
         self.assertTrue(result.stderr.startswith("dtrace: invalid probe specifier BEGIN { exit(x); }: "), result.stderr)
