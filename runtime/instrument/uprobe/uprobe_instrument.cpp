@@ -329,12 +329,13 @@ class UprobeInstrument final : public CountingInstrument,
     return place.is_return && !only_counts_ ? count_losses(place) : Status{};
   }
 
+  // Probes enabled after the exec, for a load reported before it, do fire.
   void note_execs() {
     for (const auto& [pid, watch] : execs_)
       if (watch && watch->has_lost_uprobes())
         notes_.push_back(
-            fmt::format("process {} executed a program in a thread that was not its first: uprobes have not fired in it "
-                        "since; -x followfork keeps them",
+            fmt::format("process {} executed a program in a thread that was not its first: probes enabled in it before "
+                        "have not fired since; -x followfork keeps them",
                         pid));
     std::erase_if(execs_, [](const auto& one) { return one.second && one.second->has_lost_uprobes(); });
   }
