@@ -74,8 +74,8 @@ const PairCase kCaptureCases[] = {
     // Read from /proc when the clause runs.
     {"variable/dvm_proc_number"_row, "{ @ = sum(dvm_proc_number[16 * CHILD]); }", kCount, kOneSize, kInDvm},
     {"variable/dvm_proc_text"_row, "{ @[dvm_proc_text[16 * CHILD]] = count(); }", kCount, kOneSize, kInDvm},
-    {"action/raise"_row, "{ @ = count(); <4|raise(23);|> }", kCount, kOneSize, acting(4)},    // SIGURG
-    {"action/stop"_row, "{ @ = count(); stop(); raise(18); }", kCount, kOneSize, acting(1)},  // SIGCONT
+    {"action/raise"_row, "{ @ = count(); <4|raise(23);|> }", kCount, kOneSize, acting(4)},                           // SIGURG
+    {"action/stop"_row, "{ @ = count(); stop(); raise(18); }", "{ @ = count(); raise(18); }", kOneSize, acting(1)},  // SIGCONT
     {"subroutine/progenyof"_row, "{ @ = count(); <16|this->is_child = progenyof(PARENT);|> }", kCount, kOneSize, acting(16)},
     {"subroutine/copyout"_row, "{ @ = count(); this->copied = copyin(arg0, BYTES);<4|copyout(this->copied, arg0, BYTES);|> }",
      kCount, kBytes, acting(4)},
@@ -199,9 +199,9 @@ class PairMeter {
     return {price, by_agent_ && size.things == 0 ? instructions(how, clauses) : size.things};
   }
 
-  // Measured once for each depth, number of calls, and kind of probe.
+  // Measured once for each script, depth, number of calls, and kind of probe.
   const LiveSide& known(const PairTerms& how, const CallSize& size, std::string_view clauses) {
-    const auto key = std::tuple(size.depth, size.stack_bytes > 0, how.acts, how.probe);
+    const auto key = std::tuple(size.depth, size.stack_bytes > 0, how.acts, how.probe, clauses);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     return known_.emplace(key, run(how, size, clauses)).first->second;
   }
@@ -300,7 +300,7 @@ class PairMeter {
   Bench& bench_;
   vm::Profile& profile_;
   std::optional<LoopingChild> child_;
-  std::map<std::tuple<uint32_t, bool, bool, std::string_view>, LiveSide> known_;
+  std::map<std::tuple<uint32_t, bool, bool, std::string_view, std::string_view>, LiveSide> known_;
 };
 
 std::vector<Row> capture_rows() {
