@@ -277,7 +277,7 @@ std::string_view AgentPlanner::fill_other(Candidate& made, const TailExits::Othe
   made.address = made.address + other.function.offset - made.function.offset;
   made.function = other.function;
   made.probed = other.offset;
-  return fill_exit(made);
+  return is_watched(made) ? kLeavesToWatched : fill_exit(made);
 }
 
 // By each file as a whole.
@@ -360,8 +360,7 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kNotAlone;
       if (one.refusal.empty()) continue;
       any |= out.insert(one.enabled->probe).second;
-      const bool may_mix = may_mix_with(*one.enabled->probe);
-      if (one.function.size != 0 && !may_mix) any |= mixed.insert(key(one)).second;
+      if (one.function.size != 0 && !may_mix(one)) any |= mixed.insert(key(one)).second;
     }
   }
   std::map<const Probe*, std::string_view> reasons;

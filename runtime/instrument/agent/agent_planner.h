@@ -78,6 +78,9 @@ class AgentPlanner {
   InDvm reason_to_share() const { return ends_run_ ? InDvm::exits : InDvm::shared; }
 
  private:
+  // A watch must not be refused with probes of another function. What places the probe instead does so in its own function.
+  static constexpr std::string_view kLeavesToWatched = "it leaves by a jump to a function that the agent watches";
+
   struct File {
     const ModuleCode* code = nullptr;           // null: it cannot be read
     std::shared_ptr<const ElfObject> elf = {};  // likewise
@@ -132,6 +135,8 @@ class AgentPlanner {
   bool has_symbol_inside(const Candidate& candidate);
   bool has_refused(const Candidate& function) const;
   bool may_mix_with(const Probe& probe) const;
+  bool may_mix(const Candidate& refused) const;
+  bool is_watched(const Candidate& function) const;
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
   void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);

@@ -38,6 +38,9 @@ inside::Watch watch_of(std::string_view function) {
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
 }
 
+// Where there are uprobes, these wait in the kernel.
+bool is_of_uprobes(inside::Watch watch) { return watch == inside::Watch::exec || watch == inside::Watch::load; }
+
 // Functions in which a child begins behind the first system call.
 bool forks(std::string_view function) { return function == "_Fork" || function == "fork"; }
 
@@ -59,8 +62,7 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
     if (!elf) continue;
     for (const ElfFunction& function : (*elf)->functions()) {
       inside::Watch watch = watch_of(function.name);
-      const bool is_of_uprobes = watch == inside::Watch::exec || watch == inside::Watch::load;  // they wait in the kernel
-      if (is_of_uprobes && !by_breakpoints_) watch = inside::Watch::nothing;
+      if (is_of_uprobes(watch) && !by_breakpoints_) watch = inside::Watch::nothing;
       const bool is_fork = forks(function.name) && watches_forks;
       if ((watch == inside::Watch::nothing && !is_fork) || function.is_indirect) continue;
       UprobeSite site{object.open_path, function.offset, false, pid};
@@ -148,11 +150,26 @@ std::vector<AgentSite> AgentPlanner::bare_watches(std::span<const AgentPlannedSi
   return found;
 }
 
+// By any of its names.
+bool AgentPlanner::is_watched(const Candidate& function) const {
+  if (function.elf == nullptr) return false;
+  const auto& all = function.elf->functions();
+  return std::any_of(all.begin(), all.end(), [&](const ElfFunction& one) {
+    if (one.offset != function.function.offset || one.is_indirect) return false;
+    const inside::Watch watch = watch_of(one.name);
+    return forks(one.name) || (watch != inside::Watch::nothing && (by_breakpoints_ || !is_of_uprobes(watch)));
+  });
+}
+
+// Whatever places the probe instead leaves jumps in this function alone.
+bool AgentPlanner::may_mix(const Candidate& refused) const {
+  return refused.refusal == kLeavesToWatched || may_mix_with(*refused.enabled->probe);
+}
+
 // Probes of the function that others place, where no jump may lie.
 bool AgentPlanner::has_refused(const Candidate& function) const {
   return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
-    return !one.refusal.empty() && !may_mix_with(*one.enabled->probe) && one.site->pid == function.site->pid &&
-           one.address == function.address;
+    return !one.refusal.empty() && !may_mix(one) && one.site->pid == function.site->pid && one.address == function.address;
   });
 }
 

@@ -30,8 +30,8 @@ class Hostile(unittest.TestCase):
         if not is_machine_able():
             dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
 
-    def start(self, *arguments, name="unmapper", **options):
-        target = subprocess.Popen([program(name), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **options)
+    def start(self, *arguments, name="unmapper", command=(), **options):
+        target = subprocess.Popen([*(command or [program(name)]), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **options)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "ready\n")
@@ -82,7 +82,7 @@ class Unmapped(Hostile):
         self.assertIn(f"process {target.pid}: its probes were removed, because it unmapped or protected memory", err)
 
     def test_also_if_breakpoints_take_probes_of_munmap(self):
-        """munmap_chunk() ends with a jump to munmap(). An agent refuses its entry, and with it the probes of both."""
+        """munmap_chunk() ends with a jump to munmap(), so an agent leaves its return to a breakpoint."""
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
         folder = dvmtest.own_folder(self)
@@ -91,10 +91,7 @@ class Unmapped(Hostile):
             shutil.copy(file, folder)
         if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, folder / "tracing_privilege"):
             dvmtest.skip_or_fail(self, "users may not have breakpoints")
-        target = subprocess.Popen([*AS_NOBODY, "./unmapper", "unmap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
-        self.addCleanup(target.communicate)
-        self.addCleanup(target.kill)
-        self.assertEqual(target.stdout.readline(), "ready\n")
+        target = self.start("unmap", command=(*AS_NOBODY, "./unmapper"), cwd=folder)
         script = FUNC + ' pid$target:libc:mun*:entry, pid$target:libc:mun*:return { n++; } BEGIN { printf("on\\n"); }'
         tracer = subprocess.Popen([*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-x", "backend=agent", "-n", script, "-p", str(target.pid)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=dvmtest.ENV)
@@ -104,6 +101,34 @@ class Unmapped(Hostile):
         self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
         self.assertEqual(target.returncode, 0)
         self.assertEqual(tracer.communicate(timeout=PATIENCE)[0].split(), ["1000"])
+
+    GIVE = """.globl give
+.type give, @function
+give: .cfi_startproc
+  mov (%rdi), %rsi
+  .skip 16, 0x90
+  jmp munmap
+.cfi_endproc
+.size give, . - give
+.section .note.GNU-stack
+"""
+
+    def test_also_if_uprobes_take_a_function_that_jumps_to_munmap(self):
+        """As munmap_chunk() does. Probes of munmap() itself stay with the agent, which watches it."""
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        folder = dvmtest.own_folder(self)
+        source = pathlib.Path(__file__).parents[2] / "programs" / "unmapper.c"
+        subprocess.run([os.environ.get("DVM_CC", "cc"), "-static", "-x", "assembler", "-", "-x", "c", source, "-o", "unmapper"],
+                       input=self.GIVE, text=True, cwd=folder, check=True)
+        script = FUNC + "".join(f" pid$target:unmapper:{name}:entry, pid$target:unmapper:{name}:return {{ n++; }}" for name in ("give", "munmap"))
+        target = self.start("unmap", command=[folder / "unmapper"])
+        tracer = dvmtest.start_tracer(self, script, "-x", "backend=agent", "-p", str(target.pid))
+        self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(out.split(), ["1000"])
+        self.assertIn(f"process {target.pid}: its probes were removed, because it unmapped or protected memory", err)
 
     def test_before_a_string_that_lasted_is_withdrawn(self):
         for way, text in ("stack", "on the stack"), *((way, "a constant") for way in ("literal", "removed", "moved", "keyed")):
@@ -165,7 +190,6 @@ class Scribbling(Hostile):
         printed, messages = tracer.communicate(timeout=PATIENCE)
         self.assertIn("1 drop", messages)
         self.assertNotIn(str(self.KEY + 6), printed)
-
 
     def test_requests_without_an_end_are_answered_less_and_less_often(self):
         """Each answer takes time of dvm's only thread."""
