@@ -137,12 +137,14 @@ bool AgentPlanner::may_mix_with(const Probe& probe) const {
 
 std::vector<AgentSite> AgentPlanner::bare_watches(std::span<const AgentPlannedSite> planned) const {
   std::vector<AgentSite> found;
+  if (!by_breakpoints_) return found;
   for (const AgentPlannedSite& watched : planned) {
+    if (watched.site.watch == inside::Watch::nothing || watched.probes.empty()) continue;
     const bool mixes = std::all_of(planned.begin(), planned.end(), [&](const AgentPlannedSite& one) {
       return one.site.function != watched.site.function ||
              std::all_of(one.probes.begin(), one.probes.end(), [&](const Probe* probe) { return may_mix_with(*probe); });
     });
-    if (watched.site.watch == inside::Watch::nothing || watched.probes.empty() || !mixes) continue;
+    if (!mixes) continue;
     AgentSite& bare = found.emplace_back(watched.site);
     bare.firers.clear();
     bare.semaphores.clear();
