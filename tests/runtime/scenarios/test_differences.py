@@ -9,6 +9,7 @@ import dvmtest
 
 PAGE = dvmtest.ROOT / "docs/dtrace-differences.md"
 MANY = 1000000000  # calls of looper: it runs until dvm ends it
+IN_TIME = ("-n", "tick-30s { exit(1); }")
 LOOPER = ["-c", dvmtest.program("looper") + " 1"]
 
 # How the row begins; a program that BEGIN runs, with declarations before "BEGIN"; what it prints.
@@ -207,7 +208,7 @@ class Live(dvmtest.PrivilegedTest):
 
     def test_an_index_beyond_an_array_is_read(self):
         declaration = ["-n", "struct pair { char text[2]; };"]
-        out = self.run_on_looper('this->i = 6; printf("<%c>", ((struct pair *)arg0)->text[this->i]); exit(0);', *declaration, count=MANY)
+        out = self.run_on_looper('this->i = 6; printf("<%c>", ((struct pair *)arg0)->text[this->i]); exit(0);', *declaration, *IN_TIME, count=MANY)
         self.assertIn("<D>", out)
         ran = dvmtest.dvm("run", *declaration, "-n", "pid$target:looper:func:entry { trace(((struct pair *)arg0)->text[6]); }", *LOOPER)
         self.assertIn("index outside array bounds: 6, max is 1", ran.stderr)
@@ -218,7 +219,7 @@ class Live(dvmtest.PrivilegedTest):
         self.assertIn("<0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /dev/null").stdout)
 
     def test_a_tick_reads_the_program(self):
-        out = self.run_on_looper("p = arg0; }  tick-1ms /p/ { printf(\"<%c>\", *(char *)p); exit(0);", "-n", "uintptr_t p;", count=MANY)
+        out = self.run_on_looper("p = arg0; }  tick-1ms /p/ { printf(\"<%c>\", *(char *)p); exit(0);", "-n", "uintptr_t p;", *IN_TIME, count=MANY)
         self.assertIn("<h>", out)
 
     def test_a_uretprobe_knows_no_offset(self):

@@ -55,7 +55,7 @@ class Json(unittest.TestCase):
         return objects
 
     def test_many_faults_are_counted(self):
-        objects = self.values("int zero, n; tick-1ms { @ = sum(1 / zero); } ERROR { @faults = count(); n++; } tick-1ms /n > 50/ { exit(0); }")
+        objects = self.values("int zero, n; tick-1ms { @ = sum(1 / zero); } ERROR { @faults = count(); n++; } tick-1ms /n > 50/ { exit(0); } tick-30s { exit(1); }")
         shown = [item for item in objects if item["type"] == "error"]
         more = [item for item in objects if item["type"] == "errors"]
         counted = [item for item in objects if item["type"] == "aggregation" and item["aggregations"][0]["name"] == "faults"]
