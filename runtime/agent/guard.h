@@ -4,6 +4,9 @@
 
 #include <sys/types.h>
 
+#include <utility>
+
+#include "common/file_descriptor.h"
 #include "dvm/common/result.h"
 
 namespace dvm::runtime {
@@ -12,16 +15,16 @@ class AgentGuard {
  public:
   // follows: it also takes care of what the process forks, for as long as dvm lives.
   static Result<AgentGuard> start(pid_t traced, bool follows);
-  AgentGuard(AgentGuard&& other) noexcept;
-  AgentGuard& operator=(AgentGuard&& other) noexcept;
+  AgentGuard(AgentGuard&& other) noexcept = default;
+  AgentGuard& operator=(AgentGuard&& other) noexcept = default;
   // Leaves the detaching to the guard, which tries for at least some seconds.
   void hand_over();
   // Ends the guard: nothing is left to do.
   ~AgentGuard();
 
  private:
-  explicit AgentGuard(int dismissal) : dismissal_(dismissal) {}
-  int dismissal_ = -1;  // written to when the guard may end
+  explicit AgentGuard(FileDescriptor dismissal) : dismissal_(std::move(dismissal)) {}
+  FileDescriptor dismissal_;  // written to when the guard may end
 };
 
 }  // namespace dvm::runtime

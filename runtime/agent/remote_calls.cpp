@@ -18,6 +18,7 @@
 
 #include "common/clock.h"
 #include "runtime/agent/code_bytes.h"
+#include "runtime/agent/fork_guard.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/semaphore_code.h"
 #include "runtime/agent/unstopped.h"
@@ -43,6 +44,7 @@ struct Preface {
   };
 };
 static_assert(sizeof(Preface) == kRemoteEntry);
+constexpr uint32_t kReleased = 1;
 
 void add_argument(CodeWriter& code, GeneralRegister reg, uint64_t value, uint64_t address) {
   if (value == kFirstResult) return code.copy_from_rbx(reg);
@@ -131,6 +133,22 @@ uint64_t waits_at(pid_t pid, pid_t tid) {
   return std::strtoull(last.c_str(), nullptr, 16);
 }
 
+// The number of the process whose end ends a hold.
+pid_t holder_of(pid_t pid) {
+  constexpr pid_t kOwnGroup = 0;  // always exists; a process in a container cannot see dvm
+  return has_own_ids(pid) ? kOwnGroup : tracer_pid();
+}
+
+// If dvm is killed, another process lets a process in a container go.
+std::optional<RemoteHold> make_hold(pid_t pid, pid_t tid, const AddressRange& code) {
+  RemoteHold hold{tid, code, read_clock(CLOCK_MONOTONIC), {}};
+  if (!has_own_ids(pid)) return hold;
+  auto dvms_end = write_at_end(pid, code.begin + offsetof(Preface, is_released), kReleased);
+  if (!dvms_end) return std::nullopt;
+  hold.dvms_end = *std::move(dvms_end);
+  return hold;
+}
+
 }  // namespace
 
 RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
@@ -186,20 +204,21 @@ std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid) {
   user_regs_struct registers{};
   if (!memory || !mask || ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0) return std::nullopt;
   const user_regs_struct back = resumed(registers);
-  constexpr pid_t kOwnGroup = 0;  // always exists; a process in a container cannot see dvm
   RemoteCall call = kRemoteHold;
-  call.arguments[0] = static_cast<uint64_t>(has_own_ids(pid) ? kOwnGroup : tracer_pid());
+  call.arguments[0] = static_cast<uint64_t>(holder_of(pid));
   const std::span<const RemoteCall> hold(&call, 1);
   const auto room = find_remote_room(pid, *memory, make_remote_code(hold, kHighest, back, *mask).bytes.size());
   if (!room) return std::nullopt;
   const std::vector<unsigned char> code = make_remote_code(hold, *room, back, *mask).bytes;
   if (!memory->write(*room, std::as_bytes(std::span(code)))) return std::nullopt;
+  auto made = make_hold(pid, tid, {*room, *room + code.size()});
+  if (!made) return std::nullopt;
   user_regs_struct begin = back;
   begin.rip = *room + kRemoteEntry;
   begin.orig_rax = UINT64_MAX;
   constexpr uint64_t kAll = UINT64_MAX;
   const bool is_led = ptrace(PTRACE_SETREGS, tid, 0, &begin) == 0 && ptrace(PTRACE_SETSIGMASK, tid, sizeof kAll, &kAll) == 0;
-  return is_led ? std::optional(RemoteHold{tid, {*room, *room + code.size()}, read_clock(CLOCK_MONOTONIC)}) : std::nullopt;
+  return is_led ? std::move(made) : std::nullopt;
 }
 
 // A round lasts a millisecond, unless a stop shortens it.
@@ -208,8 +227,7 @@ bool release_inside(pid_t pid, const RemoteHold& hold) {
   const auto memory = AgentMemory::open(pid);
   const uint64_t at = waits_at(pid, hold.tid);
   const bool is_surely_held = read_clock(CLOCK_MONOTONIC) - hold.since < kSurelyHeld;
-  const uint32_t yes = 1;
-  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), yes)) return is_surely_held;
+  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), kReleased)) return is_surely_held;
   return is_surely_held || (at >= hold.code.begin && at < hold.code.end);
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "common/file_descriptor.h"
 #include "dvm/common/result.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/stopped_process.h"
@@ -41,7 +42,7 @@ struct RemoteCall {
 // A ppoll() in which the thread waits for dvm, for a second at most.
 inline constexpr RemoteCall kRemoteWait{271, {0, 0, kRemoteTime, 0, 8, 0}};
 
-// Code of its own, without a last wait: the thread waits until dvm lets it go, until the process of that number (the first
+// Code of its own, without a last wait: the thread waits until it is let go, until the process of that number (the first
 // argument) has ended, or for some seconds.
 inline constexpr RemoteCall kRemoteHold{UINT64_MAX, {}};
 
@@ -63,6 +64,7 @@ struct RemoteHold {
   pid_t tid = 0;
   AddressRange code;
   uint64_t since = 0;
+  FileDescriptor dvms_end;  // of a process in a container, which cannot see dvm: it is let go as soon as this is closed
 };
 
 // Leads a thread there, which the caller traces, and lets run afterwards. The thread loses its flags, which are not in use at the

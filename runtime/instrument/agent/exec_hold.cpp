@@ -217,8 +217,8 @@ HeldExec hold_at_entry(pid_t pid, Execing& thread) {
   if (!is_64_bit_program(pid) || restricts_calls(pid)) return {};
   const std::optional<uint64_t> entry = runs_linker(pid) ? thread.run_to_loaded() : entry_point(pid);
   if (!entry || !thread.run_to(*entry)) return {};
-  const auto held = hold_inside(pid, pid);
-  return held ? HeldExec{ExecHold::held, *held} : HeldExec{};
+  auto held = hold_inside(pid, pid);
+  return held ? HeldExec{ExecHold::held, *std::move(held)} : HeldExec{};
 }
 
 HeldExec hold(pid_t pid, pid_t tid, const std::function<void(pid_t)>& tell, const std::function<bool()>& is_over) {

@@ -78,7 +78,7 @@ std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<L
       if (hold.result != ExecHold::held) missed_.push_back(pid);
     }
     if (hold.result != ExecHold::held) continue;
-    held_.emplace(pid, hold.hold);
+    held_.emplace(pid, std::move(hold.hold));
     if (executed_.insert(pid).second) loads.push_back({pid, pid});
   }
   return loads;

@@ -2,7 +2,9 @@
 
 #include "runtime/agent/stopped_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -17,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
+#include "common/file_descriptor.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/suspects.h"
@@ -434,15 +438,36 @@ TEST(RemoteHold, LastsUntilItsThreadIsKilled) {
   EXPECT_TRUE(release_inside(child.pid(), *hold));
 }
 
-TEST(RemoteHold, EndsWithItsTracer) {
-  ThreadedChild child;
+// By a tracer that is killed.
+void expect_end_of_hold(ThreadedChild& child) {
   const pid_t tracer = fork();
-  if (tracer == 0) _exit(hold_running(child.pid()) ? 0 : 1);
+  if (tracer == 0) {
+    const auto hold = hold_running(child.pid());
+    if (hold) raise(SIGKILL);
+    _exit(1);
+  }
   int status = 0;
   ASSERT_EQ(waitpid(tracer, &status, 0), tracer);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_TRUE(child.runs_on());
   EXPECT_EQ(child.shared().lost_flags, 0);
+}
+
+TEST(RemoteHold, EndsWithItsTracer) {
+  ThreadedChild child;
+  expect_end_of_hold(child);
+}
+
+// It cannot see the tracer, and would wait for 5 seconds.
+TEST(RemoteHold, OfAProcessInAContainerEndsWithItsTracer) {
+  const FileDescriptor ids(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+  if (unshare(CLONE_NEWPID) != 0) GTEST_SKIP() << "no PID namespace can be made here";
+  ThreadedChild child;
+  ASSERT_EQ(setns(ids.get(), CLONE_NEWPID), 0);
+  ASSERT_TRUE(has_own_ids(child.pid()));
+  const uint64_t began = read_clock(CLOCK_MONOTONIC);
+  expect_end_of_hold(child);
+  EXPECT_LT(read_clock(CLOCK_MONOTONIC) - began, 4'000'000'000u);
 }
 
 TEST(RemoteCode, SaysWhereItEnds) {
