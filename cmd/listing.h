@@ -35,7 +35,7 @@ DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& 
 // The same, then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.
 DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, const std::vector<ReadyProgram>& programs,
                                    pid_t target);
-// "backend local (uprobe), engine interp; not timer: it fires tick probes only"
+// "backend local (uprobe), engine interp; not agent: -x backend=uprobe"
 std::string placement_text(const runtime::Placement& placement);
 // Every object, numbered through all programs.
 void print_dif(const dif::Program& program, const dif::Options& options, std::FILE* out);

@@ -34,7 +34,7 @@ class NoAgent final : public Instrument {
 
 std::string_view why_no_agent(int64_t backend) {
   if (backend == kUprobe) return "-x backend=uprobe";
-  return backend == kBreakpoint ? "-x backend=breakpoint" : "BPF is permitted; -x backend=agent chooses it";
+  return backend == kBreakpoint ? "-x backend=breakpoint" : "BPF is permitted, and -x backend=agent chooses it";
 }
 
 bool is_chosen(int64_t backend) { return backend == kUprobe || backend == kBreakpoint; }

@@ -114,7 +114,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_backends_are_listed_with_why_not_another(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(next(line for line in result.stdout.splitlines() if line.startswith("\tbackend")),
-                         "\tbackend local (uprobe), engine interp; not agent: BPF is permitted; -x backend=agent chooses it; "
+                         "\tbackend local (uprobe), engine interp; not agent: BPF is permitted, and -x backend=agent chooses it; "
                          "not breakpoint: BPF is permitted, and a uprobe costs less; not llvm: translating it does not pay yet")
         result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
                      "-x", "backend=uprobe", "-c", program("looper") + " 1")
