@@ -15,7 +15,8 @@ import unittest
 import dvmtest
 
 PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
-TRANSLATOR = pathlib.Path(__file__).resolve().parents[3] / "vm/engine/native/translator.h"
+INTERFACE = pathlib.Path(dvmtest.DVM).parent.parent / "vm/generated/translator_interface.h"
+VM = dvmtest.ROOT / "vm"
 LLVM = "libLLVM.so.19.1"
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
 ROOMS = (200 << 20, 232 << 20, 239 << 20, 270 << 20)  # bytes: enough for dvm, and too few for LLVM
@@ -31,7 +32,7 @@ ON_INTERPRETER = "dvm: clauses run on the interpreter: "
 
 OTHER_VERSION = """
 #include <stdint.h>
-struct { uint32_t interface; const char *llvm; void *functions[2]; } translator = {999, "0", {0, 0}};
+struct { uint64_t interface; const char *llvm; void *functions[2]; } translator = {999, "0", {0, 0}};
 const void *dvm_translator(void) { return &translator; }
 """
 # Throws as LLVM does where it gets no memory.
@@ -39,7 +40,7 @@ OUT_OF_MEMORY = """
 #include <cstdint>
 #include <new>
 static void translate() { throw std::bad_alloc(); }
-static struct { uint32_t interface; const char *llvm; void (*functions[2])(); } translator = {%d, "0", {translate, translate}};
+static struct { uint64_t interface; const char *llvm; void (*functions[2])(); } translator = {%#x, "0", {translate, translate}};
 extern "C" const void *dvm_translator() { return &translator; }
 """
 # dvm's first thread parses.
@@ -72,6 +73,33 @@ void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset)
 def refuse_executable_mappings():
     if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) != 0:
         os._exit(77)
+
+
+class Interface(unittest.TestCase):
+    """The number by which dvm knows its plugin."""
+
+    def number(self, folder, *names):
+        output = folder / "number.h"
+        subprocess.run(["cmake", f"-DFOLDER={folder}", "-DFILES=" + ";".join(names), f"-DOUTPUT={output}", "-P", VM / "engine/native/interface.cmake"], check=True)
+        return re.search(r"kInterface = (\w+)", output.read_text()).group(1)
+
+    @unittest.skipUnless(shutil.which("cmake"), "needs CMake")
+    def test_each_change_of_a_table_or_a_structure_changes_it(self):
+        folder = dvmtest.own_folder(self)
+        changes = {"dif/variables.def": ("0x0127", "0x0128"), "include/dvm/vm/body.h": ("uint32_t", "uint64_t"),
+                   "engine/native/translator.h": ("fault = 0, fault_pc = 0", "fault_pc = 0, fault = 0")}
+        texts = {pathlib.Path(name).name: (VM / name).read_text() for name in changes}
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        numbers = {self.number(folder, *texts)}
+        for path, change in changes.items():
+            name = pathlib.Path(path).name
+            self.assertIn(change[0], texts[name])
+            (folder / name).write_text(texts[name].replace(*change))
+            numbers.add(self.number(folder, *texts))
+            (folder / name).write_text(texts[name])
+        self.assertEqual(len(numbers), 1 + len(changes))
+        self.assertIn(self.number(folder, *texts), numbers)
 
 
 class Translator(unittest.TestCase):
@@ -215,8 +243,8 @@ class Translator(unittest.TestCase):
         self.says(f"{self.plugin} belongs to another version of dvm")
 
     def test_no_memory_to_translate(self):
-        interface = re.search(r"kInterface = (\d+)", TRANSLATOR.read_text()).group(1)
-        self.library(OUT_OF_MEMORY % int(interface), self.plugin, "-lstdc++", language="c++")
+        interface = re.search(r"kInterface = (\w+)", INTERFACE.read_text()).group(1)
+        self.library(OUT_OF_MEMORY % int(interface, 0), self.plugin, "-lstdc++", language="c++")
         self.says("no memory to translate")
         self.auto_says("no memory to translate")
 

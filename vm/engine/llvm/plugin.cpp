@@ -28,6 +28,7 @@
 #include <string>
 #include <utility>
 
+#include "translator_interface.h"
 #include "vm/engine/llvm/check_access.h"
 #include "vm/engine/llvm/function.h"
 #include "vm/engine/llvm/object.h"

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 
+#include "translator_interface.h"
+
 namespace dvm::vm::native {
 
 namespace {

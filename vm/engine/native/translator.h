@@ -92,28 +92,9 @@ struct Translation {
   size_t gate = 0;              // where the gate begins; 0: there is none
 };
 
-// A number for the interface: dvm and a plugin with different tables, and so with different numbers of helpers, have different
-// ones.
-constexpr uint64_t interface_of_tables() {
-  constexpr uint64_t kVersion = 6;  // changes with what the tables do not show
-  uint64_t hash = 0xcbf29ce484222325 + kVersion;
-  const auto add = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
-  const auto add_row = [&](std::string_view name) {
-    for (const char c : name) add(static_cast<unsigned char>(c));
-    add(0);
-  };
-  for (const dif::OpcodeInfo& row : dif::kOpcodes) add_row(row.mnemonic);
-  for (const dif::SubroutineInfo& row : dif::kSubroutines) add_row(row.name);
-  for (const dif::BuiltInInfo& row : dif::kBuiltIns) add_row(row.name);
-  for (const size_t size : {sizeof(MachineLayout), sizeof(BodyHelpers), sizeof(BodyRequest), sizeof(dif::Difo)}) add(size);
-  return hash;
-}
-
-inline constexpr uint64_t kInterface = interface_of_tables();
-
 // The interface that the plugin exports. The functions throw if memory runs out or LLVM fails.
 struct TranslatorPlugin {
-  uint64_t interface = 0;      // that of this header
+  uint64_t interface = 0;      // kInterface: the headers and tables that it was compiled with (interface.cmake)
   const char* llvm = nullptr;  // the version of LLVM
   Translation (*translate)(const Request&) = nullptr;
   Translation (*translate_body)(const BodyCode&) = nullptr;
