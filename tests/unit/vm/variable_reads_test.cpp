@@ -30,6 +30,7 @@ bool reads_part(FiringPart parts, FiringPart part) { return (static_cast<unsigne
 class AskedHost final : public Host {
  public:
   FiringPart asked = FiringPart::nothing;
+  bool knows_command = true;
 
   bool read(uint64_t, std::span<std::byte>) noexcept override { return ask(FiringPart::thread, false); }
   std::ptrdiff_t read_string(uint64_t, std::span<char>) noexcept override { return ask(FiringPart::thread, -1); }
@@ -37,7 +38,9 @@ class AskedHost final : public Host {
   int64_t uid() noexcept override { return ask(FiringPart::owner, 2); }
   int64_t gid() noexcept override { return ask(FiringPart::owner, 3); }
   int64_t process_number(uint64_t) noexcept override { return ask(FiringPart::number, 4); }
-  std::string_view command_line() noexcept override { return ask(FiringPart::command, std::string_view("true")); }
+  std::string_view command_line() noexcept override {
+    return ask(FiringPart::command, std::string_view(knows_command ? "true" : ""));
+  }
   std::string_view working_directory() noexcept override { return ask(FiringPart::directory, std::string_view("/")); }
   std::string_view root_directory() noexcept override { return ask(FiringPart::thread, std::string_view("/")); }
   int64_t file_number(uint64_t) noexcept override { return ask(FiringPart::file, 5); }
@@ -92,12 +95,16 @@ class ChangedFiring {
   size_t frames_ = 3, kernel_frames_ = 3;
 };
 
+// Of an array, element 0. uregs has none; element 4 is %rdi.
+std::string listing_of(const dif::BuiltInInfo& variable) {
+  const std::string name(variable.name);
+  if (variable.kind != dif::BuiltInKind::array) return "ldgs " + name + ", %r1\nret %r1\n";
+  return "setx " + std::string(name == "uregs" ? "4" : "0") + ", %r2\nldga " + name + ", %r2, %r1\nret %r1\n";
+}
+
 // The value of a variable in a firing whose part is changed, as a text.
 std::string variable_value(const dif::BuiltInInfo& variable, FiringPart changed, AskedHost& host) {
-  const bool is_array = variable.kind == dif::BuiltInKind::array;
-  const std::string name(variable.name);
-  auto verified =
-      verify(dif::test::assembled(is_array ? "ldga " + name + ", %r0, %r1\nret %r1\n" : "ldgs " + name + ", %r1\nret %r1\n"));
+  auto verified = verify(dif::test::assembled(listing_of(variable)));
   if (!std::holds_alternative<VerifiedDifo>(verified)) return "refused";
   const auto prepared = prepare_interp(std::get<VerifiedDifo>(std::move(verified)), CostPolicy::none);
   VariableState variables({}, {});
@@ -107,7 +114,7 @@ std::string variable_value(const dif::BuiltInInfo& variable, FiringPart changed,
   const uint64_t value = prepared->run(state);
   if (variable.type != "string") return std::to_string(value);
   std::string text(64, '\0');
-  EXPECT_TRUE(state.copy_string(value, std::as_writable_bytes(std::span(text)))) << name;
+  EXPECT_TRUE(state.copy_string(value, std::as_writable_bytes(std::span(text)))) << variable.name;
   return text;
 }
 
@@ -127,6 +134,29 @@ TEST(VariableReads, ValuesDependOnNoOtherPart) {
     }
   }
   EXPECT_GT(depending, 25u);  // firings do differ
+}
+
+// The parts on which the value depends, and those that the host was asked for.
+FiringPart used_parts(const dif::BuiltInInfo& variable, bool knows_command) {
+  AskedHost host;
+  host.knows_command = knows_command;
+  const std::string usual = variable_value(variable, FiringPart::nothing, host);
+  FiringPart used = host.asked;
+  for (const FiringPart part : kParts)
+    if (variable_value(variable, part, host) != usual) used = used | part;
+  return used;
+}
+
+// The instrument needs the thread for the CPU time in vtimestamp.
+TEST(VariableReads, EachPartIsUsed) {
+  for (const dif::BuiltInInfo& variable : dif::kBuiltIns) {
+    if (variable.family == dif::VariableFamily::none) continue;
+    FiringPart used = used_parts(variable, true) | used_parts(variable, false);
+    if (reads_part(used, FiringPart::vtime)) used = used | FiringPart::thread;
+    dif::for_each_part(variable.reads, [&](FiringPart part) {
+      EXPECT_TRUE(reads_part(used, part)) << variable.name << " does not use part " << static_cast<unsigned>(part);
+    });
+  }
 }
 
 }  // namespace
