@@ -95,15 +95,22 @@ TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   EXPECT_FALSE(session.handle().look());
 }
 
-// Its time comes just before that of the rate.
-TEST(Handle, ATickWithThePeriodOfARateIsPrintedAtOnce) {
+// Its time comes just before that of the rate. The output after a call of work().
+std::string printed_by_tick() {
   Session session;
   session.set("switchrate", "50ms").handle().add_instrument(make_timer_instrument());
   session.handle().discover({"profile", "", "", "tick-50ms"});
   session.instrument().has_more = true;
-  ASSERT_EQ(session.start({clause("tick-50ms", {print("tick ")})}), "");
+  EXPECT_EQ(session.start({clause("tick-50ms", {print("tick ")})}), "");
   EXPECT_TRUE(session.handle().work());
-  EXPECT_EQ(session.out(), "tick ");
+  return session.out();
+}
+
+// On a busy machine the tick may be due before the rates start.
+TEST(Handle, ATickWithThePeriodOfARateIsPrintedAtOnce) {
+  std::string printed;
+  for (int tries = 0; tries < 5 && printed.empty(); tries++) printed = printed_by_tick();
+  EXPECT_EQ(printed, "tick ");
 }
 
 // Probes are taken off one after the other.
