@@ -139,10 +139,10 @@ class NameFinder {
   void read_code(const FileSegment& segment) {
     constexpr uint64_t kShortest = 6;  // lea x(%rip), %r without its first prefix
     const CodeBytes bytes = from_.file.subspan(segment.offset, segment.size);
-    for (uint64_t offset = 1; offset + kShortest <= bytes.size(); offset++) {
+    for (uint64_t offset = 0; offset + kShortest <= bytes.size(); offset++) {
       const bool is_lea = bytes[offset] == 0x8d && (bytes[offset + 1] & 0xc7) == 0x05;
       int32_t value = 0;
-      if (is_lea && (from_.is_fixed || (bytes[offset - 1] & 0xf8) == 0x48)) {
+      if (is_lea && (from_.is_fixed || (offset > 0 && (bytes[offset - 1] & 0xf8) == 0x48))) {
         load(bytes, offset + 2, value);
         take(segment.address + offset + kShortest + static_cast<uint64_t>(int64_t{value}));
       }

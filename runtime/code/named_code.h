@@ -5,8 +5,9 @@
 //   .data.rel.ro:  .quad case_1, case_2      R_X86_64_RELATIVE, R_X86_64_64, or DT_RELR
 //   lea case_1(%rip), %rax                   mov $case_1, %eax
 //
-// Bytes are read at every offset, so some of these addresses are named by nothing, but none is missed. Files are untrusted: all
-// reads and all memory are bounded. Consumer context.
+// Bytes are read at every offset, so some of these addresses are named by nothing. Addresses that code makes in another way, such
+// as from the return address of a call, are missed; computed_jumps.h finds sums. Files are untrusted: all reads and all memory
+// are bounded. Consumer context.
 
 #include <cstdint>
 #include <span>

@@ -57,6 +57,12 @@ TEST_F(NamedCodeTest, IsTakenByInstructions) {
   EXPECT_EQ(find().taken, (Addresses{kCode + 0x20, kCode + 0x55}));
 }
 
+TEST_F(NamedCodeTest, IsTakenByTheFirstInstructionOfASegment) {
+  is_fixed_ = true, has_dynamic_ = false;
+  put(kCode, std::array<unsigned char, 5>{0xbf, 0x55, 0x10, 0, 0});
+  EXPECT_EQ(find().taken, Addresses{kCode + 0x55});
+}
+
 TEST_F(NamedCodeTest, IsAnyWordWhereAddressesAreFixed) {
   has_dynamic_ = false;
   put(kData + 0x13, uint64_t{kCode + 0x77});
