@@ -8,8 +8,11 @@
 //   jmp *%rcx                                jmp *%rdx
 //
 // Only hand-written code has them. Where they lead is not computed: all within reach of an address in code counts that is taken
-// shortly before, and all entries that such a table in data may have. Files are untrusted. Consumer context.
+// shortly before, and all entries that such a table in data may have. Jumps may have prefixes, such as notrack, or lead by the
+// stack: by `push` and `ret`, or by a place that %rsp points to. Addresses that pass through other memory, a call or a branch are
+// not followed. Files are untrusted: the work is bounded. Consumer context.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -34,8 +37,12 @@ struct JumpReach {
   uint64_t first = 0, last = 0;
 };
 
-// Ascending, and none overlaps another.
-std::vector<JumpReach> find_computed_jumps(const ComputedSource& source);
+// Instructions to decode, addresses to follow and entries to read, in all segments of a file. libLLVM and node need less than
+// a fifth.
+constexpr size_t kMostComputedWork = size_t{1} << 23;
+
+// Ascending, and none overlaps another. Takes its work off `work`. If that is not enough, the jumps may lead anywhere.
+std::vector<JumpReach> find_computed_jumps(const ComputedSource& source, size_t& work);
 
 // True if one of them has an address that is greater than `begin` and at most `last`.
 bool is_reached(std::span<const JumpReach> reaches, uint64_t begin, uint64_t last);

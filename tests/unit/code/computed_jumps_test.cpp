@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "tests/unit/code/assembled.h"
 
 namespace dvm::runtime {
@@ -23,21 +27,51 @@ ASSEMBLED(by_choice, TO_CODE " mov 8(%rdi), %rax\n test %rax, %rax\n cmove %rdx,
 ASSEMBLED(by_copy, TO_CODE " add %rdi, %rdx\n mov %rdx, %rax\n cmp %rsi, %rdi\n mov %rax, %r9\n jmp *%r9\n")
 ASSEMBLED(over_call, TO_CODE " call . + 0x4000\n add %rdi, %rdx\n jmp *%rdx\n")
 
+// Ways to leave by the sum in %rcx.
+#define SUM TO_CODE " lea (%rdx,%rdi,8), %rcx\n"
+ASSEMBLED(with_notrack, SUM ".byte 0x3e\n jmp *%rcx\n")
+ASSEMBLED(with_notrack_high, SUM "mov %rcx, %r8\n .byte 0x3e\n jmp *%r8\n")
+ASSEMBLED(with_bnd, SUM ".byte 0xf2\n jmp *%rcx\n")
+ASSEMBLED(with_segment_and_width, SUM ".byte 0x2e, 0x66, 0x48\n jmp *%rcx\n")
+ASSEMBLED(behind_byte_like_prefix, SUM "lea 0x41(%rcx), %rcx\n jmp *%rcx\n")
+ASSEMBLED(by_notrack_call, SUM ".byte 0x3e\n call *%rcx\n")
+ASSEMBLED(by_exchange, SUM "xchg %rcx, %rax\n jmp *%rax\n")
+ASSEMBLED(by_push, SUM "push %rcx\n ret\n")
+ASSEMBLED(by_high_push, SUM "mov %rcx, %r9\n push %r9\n ret\n")
+ASSEMBLED(by_push_and_bnd, SUM "push %rcx\n .byte 0xf2\n ret\n")
+ASSEMBLED(by_push_and_take, SUM "push %rcx\n ret $8\n")
+ASSEMBLED(by_stored_return, SUM "sub $8, %rsp\n mov %rcx, (%rsp)\n ret\n")
+ASSEMBLED(by_exchanged_return, SUM "push %rax\n xchg %rcx, (%rsp)\n ret\n")
+ASSEMBLED(by_red_zone, SUM "mov %rcx, -8(%rsp)\n jmp *-8(%rsp)\n")
+ASSEMBLED(by_far_place, SUM "mov %rcx, 0x200(%rsp)\n push %rbx\n jmp *0x208(%rsp)\n")
+ASSEMBLED(by_loaded_place, SUM "push %rcx\n mov (%rsp), %rax\n jmp *%rax\n")
+ASSEMBLED(by_pop, SUM "push %rcx\n pop %rax\n jmp *%rax\n")
+ASSEMBLED(by_sum_in_place, TO_CODE "push %rdx\n add %rdi, (%rsp)\n jmp *(%rsp)\n")
+
+ASSEMBLED(by_other_place, SUM "mov %rcx, -8(%rsp)\n jmp *-16(%rsp)\n")
+ASSEMBLED(by_replaced_place, SUM "mov %rcx, -8(%rsp)\n mov %rax, -8(%rsp)\n jmp *-8(%rsp)\n")
+ASSEMBLED(by_other_push, SUM "push %rcx\n push %rax\n ret\n")
+ASSEMBLED(by_moved_stack, SUM "push %rcx\n mov %rbx, %rsp\n push %rax\n pop %rax\n jmp *(%rsp)\n")
+ASSEMBLED(by_other_of_exchange, SUM "xchg %rcx, %rax\n jmp *%rcx\n")
+
 class ComputedJumpsTest : public testing::Test {
  protected:
-  std::vector<JumpReach> find(CodeBytes code) const {
-    return find_computed_jumps({code, kCode, false, [](uint64_t address) { return address >= kCode && address < kData; },
-                                [&](uint64_t address) { return address == kData ? CodeBytes(table_) : CodeBytes(); },
-                                [&](uint64_t, uint64_t) { return is_one_; }});
+  std::vector<JumpReach> find(CodeBytes code) {
+    const auto is_code = [](uint64_t address) { return address >= kCode && address < kData; };
+    return find_computed_jumps(
+        {code, kCode, is_fixed_, is_code, [&](uint64_t address) { return address == kData ? CodeBytes(table_) : CodeBytes(); },
+         [&](uint64_t, uint64_t) { return is_one_; }},
+        work_);
   }
-  bool leads_to(CodeBytes code, uint64_t address) const {
+  bool leads_to(CodeBytes code, uint64_t address) {
     for (const JumpReach& one : find(code))
       if (address >= one.first && address <= one.last) return true;
     return false;
   }
 
   std::vector<unsigned char> table_ = {0x10, 0xff, 0x20, 0xfe};  // -0xf0, -0x1e0
-  bool is_one_ = false;
+  bool is_one_ = false, is_fixed_ = false;
+  size_t work_ = kMostComputedWork;
 };
 
 TEST_F(ComputedJumpsTest, LeadToEntriesOfTwoBytes) {
@@ -73,6 +107,50 @@ TEST_F(ComputedJumpsTest, OfManyAreAscendingAndApart) {
   EXPECT_TRUE(is_reached(reaches, reaches[0].last - 1, reaches[0].last));
   EXPECT_FALSE(is_reached(reaches, reaches[0].last, reaches[0].last + 9));
   EXPECT_FALSE(is_reached(reaches, 0, reaches[0].first - 1));
+}
+
+TEST_F(ComputedJumpsTest, MayHavePrefixes) {
+  for (const CodeBytes code :
+       {with_notrack(), with_notrack_high(), with_bnd(), with_segment_and_width(), behind_byte_like_prefix(), by_notrack_call()})
+    EXPECT_TRUE(leads_to(code, kCode + 0x48)) << instruction_text(code.last(3), 0);
+}
+
+TEST_F(ComputedJumpsTest, MayLeadByTheStack) {
+  const CodeBytes codes[] = {
+      by_exchange(),         by_push(),     by_high_push(), by_push_and_bnd(), by_push_and_take(), by_stored_return(),
+      by_exchanged_return(), by_red_zone(), by_far_place(), by_loaded_place(), by_pop(),           by_sum_in_place()};
+  for (size_t i = 0; i < std::size(codes); i++) EXPECT_TRUE(leads_to(codes[i], kCode + 0x48)) << i;
+}
+
+TEST_F(ComputedJumpsTest, LeadNowhereByOtherPlaces) {
+  const CodeBytes codes[] = {by_other_place(), by_replaced_place(), by_other_push(), by_moved_stack(), by_other_of_exchange()};
+  for (size_t i = 0; i < std::size(codes); i++) EXPECT_TRUE(find(codes[i]).empty()) << i;
+}
+
+TEST_F(ComputedJumpsTest, TakeAddressesByImmediatesWhereTheyAreFixed) {
+  std::vector<unsigned char> code = {0xba, 0x40, 0, 1, 0, 0x48, 0x01, 0xfa, 0xff, 0xe2};  // mov $0x10040, %edx; add; jmp *%rdx
+  EXPECT_TRUE(find(code).empty());
+  is_fixed_ = true;
+  EXPECT_TRUE(leads_to(code, kCode + 0x48));
+  code[0] = 0xbb;  // to %ebx
+  EXPECT_TRUE(find(code).empty());
+}
+
+// No first instruction leads to these jumps, so that all are tried.
+TEST_F(ComputedJumpsTest, CostLittlePerJumpInHostileCode) {
+  constexpr size_t kLines = 300, kLine = 192;
+  std::vector<unsigned char> code(kLines * kLine, 0x90);
+  for (size_t line = 0; line < code.size(); line += kLine) {
+    constexpr unsigned char kTake[] = {0x48, 0x8d, 0x15, 0, 0, 0, 0}, kEnd[] = {0x06, 0xff, 0xe0};
+    std::ranges::copy(kTake, code.begin() + static_cast<std::ptrdiff_t>(line));
+    std::ranges::copy(kEnd, code.begin() + static_cast<std::ptrdiff_t>(line + kLine - sizeof kEnd));
+  }
+  EXPECT_TRUE(find(code).empty());
+  EXPECT_LE(kMostComputedWork - work_, kLines * (kLine + 1));
+  EXPECT_GE(kMostComputedWork - work_, kLines * kLine / 2);
+  work_ = kLines * kLine / 2;
+  EXPECT_TRUE(leads_to(code, UINT64_MAX));
+  EXPECT_EQ(work_, 0U);
 }
 
 }  // namespace
