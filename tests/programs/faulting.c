@@ -23,8 +23,9 @@
 
 enum { kTimes = 1000, kPage = 4096 };
 
-// The instruction that faults is among the first five bytes.
-extern const char load_at[], load_behind[], divide_at[], divide_behind[];
+// The instruction that faults is among the first five bytes. Only a distance says where: an address would keep agents away.
+enum { kLoad, kBehindLoad, kDivision, kBehindDivision };
+extern const volatile unsigned char distances[];
 long fetch(const long* from, long otherwise);
 long divide(long by, long otherwise);
 void store(long* to, long value);
@@ -32,7 +33,7 @@ long leap(const long* from);
 extern const char static_at[], static_behind[];
 extern long static_page[];
 long protect(long otherwise);
-asm(".text\n.globl fetch, load_at, load_behind, divide, divide_at, divide_behind, store, leap\n"
+asm(".text\n.globl distances, fetch, divide, store, leap\n"
     ".type fetch, @function\nfetch: mov %rsi, %rax\n"
     "load_at: mov (%rdi), %rax\nload_behind: ret\n.size fetch, . - fetch\n"
     ".type divide, @function\ndivide: mov %esi, %eax\n cltd\n"
@@ -41,6 +42,7 @@ asm(".text\n.globl fetch, load_at, load_behind, divide, divide_at, divide_behind
     ".type leap, @function\nleap: mov (%rdi), %rax\n xor %edx, %edx\n ret\n.size leap, . - leap\n"
     ".globl protect, static_at, static_behind, static_page\n.type protect, @function\nprotect:\n"
     "static_at: mov static_page(%rip), %rax\n ret\nstatic_behind: mov %rdi, %rax\n ret\n.size protect, . - protect\n"
+    ".section .rodata\ndistances: .byte load_at - fetch, load_behind - fetch, divide_at - divide, divide_behind - divide\n"
     ".data\n.balign 4096\nstatic_page: .skip 4096\n.text\n");
 
 static sigjmp_buf back;
@@ -51,14 +53,14 @@ static void handle(int signal, siginfo_t* info, void* context) {
   greg_t* counter = &((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
   faults++;
   if (strcmp(way, "leap") == 0) siglongjmp(back, 1);
-  if (signal == SIGFPE && *counter == (greg_t)divide_at) {
-    *counter = (greg_t)divide_behind;
+  if (signal == SIGFPE && *counter == (greg_t)divide + distances[kDivision]) {
+    *counter = (greg_t)divide + distances[kBehindDivision];
   } else if (strcmp(way, "barrier") == 0) {
     mprotect(page, kPage, PROT_READ | PROT_WRITE);
   } else if (info->si_addr == static_page && *counter == (greg_t)static_at) {
     *counter = (greg_t)static_behind;
-  } else if (info->si_addr == page && *counter == (greg_t)load_at) {
-    *counter = (greg_t)load_behind;
+  } else if (info->si_addr == page && *counter == (greg_t)fetch + distances[kLoad]) {
+    *counter = (greg_t)fetch + distances[kBehindLoad];
   } else {
     static const char text[] = "a fault elsewhere\n";
     if (write(1, text, sizeof text - 1) < 0) _exit(2);
