@@ -476,7 +476,7 @@ class Windows(AgentTest):
 int called(int n) { __asm__ volatile("nop"); return n + 1; }
 int other(int n) { __asm__ volatile("nop"); return n + 2; }
 int main(void) {
-  volatile uintptr_t word = (uintptr_t)called + 1;
+  volatile int distance = 1; volatile uintptr_t word = (uintptr_t)called + distance; /* no address that the file names */
   for (int c = puts("") >= 0 && fflush(stdout) == 0; (c = getchar()) != EOF; word = 0) printf("%d\\n", called(c) + other(c)), fflush(stdout);
 }"""
 
