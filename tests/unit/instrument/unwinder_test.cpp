@@ -306,7 +306,7 @@ TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
 TEST(CallFrames, KeepTheRulesOfAddressesThatAreFarApart) {
   const auto frames = CallFrames::open("/proc/self/exe");
   std::vector<uint64_t> known;
-  for (uint64_t offset = 0; known.size() < 6 && offset < 1 << 24; offset += 4096)
+  for (uint64_t offset = 0; known.size() < 6 && offset < 1 << 26; offset += 4096)
     if (const auto address = frames->address_of(offset); address && frames->at(*address).is_known) known.push_back(*address);
   ASSERT_EQ(known.size(), 6u);
   const uint64_t before = dvm::test::allocations();
