@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "common/clock.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kDoubt = 0.03;  // in what only one pass found
 constexpr double kSame = 1.02;   // times as long
+constexpr size_t kAgreed = 3;    // passes
 constexpr unsigned kMore = 4;    // times as many tries of what was never quiet
 
 }  // namespace
@@ -46,9 +48,10 @@ Middle SeriesBook::settled(const std::string& series) const {
 
 bool SeriesBook::is_sure(const std::string& series) const {
   const auto all = series_.find(series);
-  if (all == series_.end() || all->second.size() < 2) return false;
-  const Found &least = all->second[0], &next = all->second[1];
-  return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
+  if (all == series_.end() || all->second.size() < kAgreed) return false;
+  const double most = kSame * all->second.front().of_pass.median;
+  return std::ranges::all_of(std::span(all->second).first(kAgreed),
+                             [&](const Found& one) { return one.is_quiet && one.of_pass.median <= most; });
 }
 
 QuietSamples SeriesBook::samples_of(const std::string& series, unsigned samples) const {

@@ -28,19 +28,24 @@ TEST(SeriesBook, ItMayBeOffByHalfOfWhatTheNextIsApart) {
   EXPECT_EQ(settle_all(disturbed, {400, 600}).distance, 12);  // and no more because others were disturbed
 }
 
-TEST(SeriesBook, WhatTwoPassesFoundAlikeNeedsNoMoreSamples) {
+TEST(SeriesBook, WhatThreePassesFoundAlikeNeedsNoMoreSamples) {
   SeriesBook book;
   EXPECT_FALSE(book.is_sure("one"));
   book.settle("one", {40, 1}, true);
   book.settle("one", {40.5, 1}, false);
   EXPECT_FALSE(book.is_sure("one"));  // was it disturbed?
   book.settle("one", {40.3, 1}, true);
+  EXPECT_FALSE(book.is_sure("one"));
+  book.settle("one", {40.6, 1}, true);
+  EXPECT_FALSE(book.is_sure("one"));  // the disturbed one is among the least three
+  book.settle("one", {40.4, 1}, true);
   EXPECT_TRUE(book.is_sure("one"));
   EXPECT_FALSE(book.samples_of("one", 3).wants_more());
   EXPECT_TRUE(book.samples_of("two", 3).wants_more());
   EXPECT_EQ(book.settle("one", QuietSamples(0)).median, 40);
   EXPECT_EQ(book.settled("one").median, 40);
   book.settle("two", {40, 1}, true);
+  book.settle("two", {40.5, 1}, true);
   book.settle("two", {42, 1}, true);
   EXPECT_FALSE(book.is_sure("two"));
 }
