@@ -55,20 +55,22 @@ lab::Bench bench_of(bool is_quick) {
   return {.compile = compile_script, .dif_samples = 10, .samples = 1};
 }
 
-bool measures(const lab::Meter& meter, std::string_view only) {
+bool measures(const lab::Meter& meter, const CalibrateOptions& options) {
   const auto is_meant = [&](const runtime::Row row) {
     const std::string name = row.name();
+    const std::string& only = options.only;
     return name.starts_with(only) && (name.size() == only.size() || name[only.size()] == '/');
   };
+  if (options.brief && !meter.is_brief) return false;
   const std::vector<runtime::Row> rows = meter.rows();
-  return only.empty() || std::any_of(rows.begin(), rows.end(), is_meant);
+  return options.only.empty() || std::any_of(rows.begin(), rows.end(), is_meant);
 }
 
 // On a machine that allows no probes, the profile has the other prices only, and those that it had before.
-Status run_meters(lab::Bench& bench, PassProgress& progress, std::string_view only, vm::Profile& profile) {
+Status run_meters(lab::Bench& bench, PassProgress& progress, const CalibrateOptions& options, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
   for (const lab::Meter* meter : lab::meters()) {
-    if (!measures(*meter, only)) continue;
+    if (!measures(*meter, options)) continue;
     bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
     bench.progress(0, 1);
     const vm::Profile before = profile;
@@ -87,9 +89,9 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
   return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
 }
 
-constexpr size_t kMostPasses = 8;
+constexpr size_t kMostPasses = 12;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
-constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
+constexpr std::chrono::seconds kLongest{90};        // all passes; a further one is made if it will be done by then
 
 vm::Profile empty_profile(const CalibrateOptions& options) {
   vm::Profile profile;
@@ -106,7 +108,7 @@ vm::Profile empty_profile(const CalibrateOptions& options) {
 Result<vm::Profile> base_profile(const CalibrateOptions& options) {
   if (options.only.empty()) return empty_profile(options);
   const auto meters = lab::meters();
-  if (std::none_of(meters.begin(), meters.end(), [&](const lab::Meter* meter) { return measures(*meter, options.only); }))
+  if (std::none_of(meters.begin(), meters.end(), [&](const lab::Meter* meter) { return measures(*meter, options); }))
     return Error{fmt::format("--only {}: no row that is measured has this name, or begins with it", options.only)};
   Result<vm::Profile> base = read_profile(options.base);
   if (base && base->made_on.cpu != runtime::this_machine("").cpu)
@@ -121,7 +123,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& 
   if (!base) return base;
   vm::Profile profile = *std::move(base);
   lab::measure_as(profile);
-  if (Status measured = run_meters(bench, progress, options.only, profile); !measured) return measured.error();
+  if (Status measured = run_meters(bench, progress, options, profile); !measured) return measured.error();
   const lab::noise::QuietReadings quiet = lab::noise::quiet_core();
   profile.quiet_core = {quiet.near, quiet.far};
   return profile;
@@ -173,12 +175,24 @@ Result<vm::Profile> make_pass(const CalibrateOptions& options) {
 class Passes {
  public:
   explicit Passes(const CalibrateOptions& options) : options_(options) {}
-  // A further one is made if it will be done in time. It has less to measure than the last one.
+  // A further round is made if it will be done in time.
   bool fits() const { return count_ < kMostPasses && elapsed() + last_ * 9 / 10 < kLongest; }
-  // It has said itself why it failed.
+  // A round: a brief pass and a whole one. A pass that fails has said itself why.
   Status make() {
-    const MemoryFile printed;
     const auto before = elapsed();
+    if (options_.only.empty())
+      if (Status made = run_pass(true); !made) return made;
+    Status made = run_pass(false);
+    last_ = elapsed() - before;
+    return made;
+  }
+  // The profile of the last pass.
+  const vm::Profile& profile() const { return profile_; }
+
+ private:
+  using Time = std::chrono::steady_clock::duration;
+  Status run_pass(bool is_brief) {
+    const MemoryFile printed;
     const std::string pass = std::to_string(++count_);
     const auto text = [](double number) { return fmt::format("{}", number); };
     const vm::QuietCore& quiet = profile_.quiet_core;  // as the last one knew it
@@ -197,6 +211,7 @@ class Passes {
                                       text(quiet.far),
                                       "-o",
                                       "-"};
+    if (is_brief) words.push_back("--brief");
     if (!options_.only.empty()) words.insert(words.end(), {"--only", options_.only, "--base", options_.base});
     const HandedFile files[] = {{printed.file(), STDOUT_FILENO}, {book_.file(), kBook}};
     const Result<int> status = run_program("/proc/self/exe", words, files);
@@ -206,16 +221,10 @@ class Passes {
     Result<vm::Profile> made = runtime::parse_profile(printed.text(), fmt::format("pass {}", pass), warnings);
     if (!made) return made.error();
     profile_ = *std::move(made);
-    last_ = elapsed() - before;
     return {};
   }
-  // The profile of the last pass.
-  const vm::Profile& profile() const { return profile_; }
-
- private:
-  using Time = std::chrono::steady_clock::duration;
   Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
-  // A pass may do optional work until then; its required work still fits, if it takes as long as the last pass.
+  // A pass may do optional work until then; its required work still fits, if it takes as long as the last round.
   uint64_t patient_until() const {
     return static_cast<uint64_t>(std::chrono::nanoseconds((begin_ + kLongest - last_).time_since_epoch()).count());
   }
@@ -226,7 +235,7 @@ class Passes {
   const MemoryFile book_;
   vm::Profile profile_;
   unsigned count_ = 0;
-  Time last_{};  // that the last one took
+  Time last_{};  // that the last round took
 };
 
 }  // namespace
@@ -237,7 +246,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   if (options.pass != 0) return make_pass(options);
   if (!options.only.empty())  // said once, not by a pass
     if (Result<vm::Profile> base = base_profile(options); !base) return base;
-  tell("calibrating takes about a minute");
+  tell("calibrating takes a minute and a half");
   Passes passes(options);
   do
     if (Status made = passes.make(); !made) return made.error();

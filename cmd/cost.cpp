@@ -54,7 +54,7 @@ Result<std::string> destination(const CalibrateCommand& given) {
   return path;
 }
 
-// Checks first, so that the user does not wait a minute for the error.
+// Checks first, so that the user does not wait for a calibration before the error.
 Status check_writable(const std::string& path) {
   namespace fs = std::filesystem;
   if (path.empty() || path == "-") return {};
@@ -131,6 +131,7 @@ void add_calibrate(CLI::App& cost, CommandAction& chosen) {
       ->type_name("ROW");
   command->add_option("--base", given->options.base)->group("");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
+  command->add_flag("--brief", given->options.brief)->group("");
   command->add_option("--patient-until", given->options.patient_until)->group("");
   command->add_option("--core-speed", given->options.core_speed)->group("");
   command->add_option("--quiet-near", given->options.quiet_core.near)->group("");

@@ -57,7 +57,7 @@ Error not_found(const std::string& name, int reason) {
 
 Error not_calibrated(const std::string& path) {
   return {
-      fmt::format("there is no profile of this machine{}\n    hint: 'dvm cost calibrate' measures one in about a minute; "
+      fmt::format("there is no profile of this machine{}\n    hint: 'dvm cost calibrate' measures one in a minute and a half; "
                   "pentium4-1700 is the "
                   "profile of a published machine",
                   path.empty() ? "" : " (" + path + ")")};

@@ -154,6 +154,6 @@ void measure_consumer(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 
 }  // namespace
 
-extern const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer};
+extern const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer, {}, true};
 
 }  // namespace dvm::lab

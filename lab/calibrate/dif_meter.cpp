@@ -225,8 +225,8 @@ void measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profil
 
 }  // namespace
 
-extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
-extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows, measure_dif_rows,
-                                      EngineId::llvm};
+extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows, {}, true};
+extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows,
+                                      measure_dif_rows,     EngineId::llvm,           true};
 
 }  // namespace dvm::lab

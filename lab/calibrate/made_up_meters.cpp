@@ -130,8 +130,8 @@ void measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile) 
 
 }  // namespace
 
-extern const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay};
-extern const Meter kTableMeter = {"tables", "", table_rows, measure_tables};
-extern const Meter kAccountMeter = {"accounting", "", account_rows, measure_accounting};
+extern const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay, {}, true};
+extern const Meter kTableMeter = {"tables", "", table_rows, measure_tables, {}, true};
+extern const Meter kAccountMeter = {"accounting", "", account_rows, measure_accounting, {}, true};
 
 }  // namespace dvm::lab

@@ -47,6 +47,7 @@ struct Meter {
   std::vector<runtime::Row> (*rows)();
   void (*fill)(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile);
   runtime::EngineId engine = {};
+  bool is_brief = false;  // all rows take seconds only, and others are made of them: measured in brief passes, too
 
   // Measures all of the rows, or at least one. The profile has the prices of earlier meters; without them the price of a row
   // includes what they would subtract.

@@ -111,8 +111,12 @@ void measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile
 
 }  // namespace
 
-extern const Meter kScriptMeter = {"actions", "", [] { return rows_of(script_cases()); }, measure_scripts};
-extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were",
-                                         [] { return rows_of(script_cases(EngineId::llvm)); }, measure_scripts, EngineId::llvm};
+extern const Meter kScriptMeter = {"actions", "", [] { return rows_of(script_cases()); }, measure_scripts, {}, true};
+extern const Meter kNativeScriptMeter = {"actions on engine llvm",
+                                         "actions on engine llvm were",
+                                         [] { return rows_of(script_cases(EngineId::llvm)); },
+                                         measure_scripts,
+                                         EngineId::llvm,
+                                         true};
 
 }  // namespace dvm::lab
