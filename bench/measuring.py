@@ -21,10 +21,38 @@ def compiled(folder, name, source, *options, language="c"):
     return path
 
 
-def cost(command, **options):
-    """ns a call, as the program prints it."""
-    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    found = re.search(r"([\d.]+) ns/call", result.stdout + result.stderr)
+BY_AGENT = ("-qv", "-x", "backend=agent")  # options of dvm; must_be_agent() checks what it says
+
+
+def must_be_agent(text):
+    """As root, what an agent cannot take goes to uprobes, unless it is refused."""
+    if other := re.search(r"^.*backend local \((?!agent).*$", text, re.M):
+        sys.exit(f"not by an agent: {other[0]}")
+
+
+def timed(command):
+    """ns a call, as the program prints it, and all that was printed."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    text = result.stdout + result.stderr
+    found = re.search(r"([\d.]+) ns/call", text)
     if not found:
-        sys.exit(f"{command[0]}: {result.stdout}{result.stderr}")
-    return float(found.group(1))
+        sys.exit(f"{command[0]}: {text}")
+    if set(BY_AGENT) <= set(command):
+        must_be_agent(text)
+    return float(found.group(1)), text
+
+
+def cost(command):
+    """ns a call."""
+    return timed(command)[0]
+
+
+def lost_in(text):
+    """The firings that dvm says it has lost."""
+    return sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", text))
+
+
+def path_of(pid, module):
+    """The file of the module that the process has mapped."""
+    with open(f"/proc/{pid}/maps") as maps:
+        return next(line.split()[-1] for line in maps if f"/{module}" in line)

@@ -1,6 +1,8 @@
 // Calls func("hello DTrace") CALLS times, and prints the median time of a call over pieces of some thousand calls.
 //
-// usage: called CALLS [none | jump | count | predicate | latency]
+// usage: called CALLS [none | jump | count | predicate | latency [PAUSE]]
+//
+// PAUSE: us between two pieces, in which a tracer reads what the calls have recorded. The thread does not sleep meanwhile.
 //
 // func() is that of lab/validate/called_function.h, with PAD bytes before it. The second argument places jumps in it, to stubs
 // written by hand, each of which does the least that its clause needs: a jump and the replaced instructions, `@ = count()`, a
@@ -21,7 +23,7 @@
 #define TEXT_OF(x) TEXT(x)
 
 int func(const char* text);
-extern char func_return[], jump_stub[], count_stub[], predicate_stub[], entry_stub[], return_stub[];
+extern char jump_stub[], count_stub[], predicate_stub[], entry_stub[], return_stub[];
 static __thread uint64_t count __asm__("stub_count") __attribute__((used)), began __asm__("stub_began") __attribute__((used));
 static __thread uint64_t times[65] __asm__("stub_times") __attribute__((used));
 
@@ -67,6 +69,14 @@ static void jump(char* from, char* to) {
   memcpy(from, code, sizeof code);
 }
 
+// Found by its code: an agent does not replace an instruction whose address the program has.
+static char* return_of_func(void) {
+  static const unsigned char pop_and_ret[] = {0x5d, 0xc3};
+  char* at = (char*)func;
+  while (memcmp(at, pop_and_ret, sizeof pop_and_ret) != 0) at++;
+  return at;
+}
+
 static void place(const char* stub) {
   static const struct {
     const char* name;
@@ -74,7 +84,7 @@ static void place(const char* stub) {
   } stubs[] = {{"jump", jump_stub}, {"count", count_stub}, {"predicate", predicate_stub}, {"latency", entry_stub}};
   for (size_t i = 0; i < sizeof stubs / sizeof stubs[0]; i++)
     if (strcmp(stub, stubs[i].name) == 0) jump((char*)func, stubs[i].to);
-  if (strcmp(stub, "latency") == 0) jump(func_return, return_stub);
+  if (strcmp(stub, "latency") == 0) jump(return_of_func(), return_stub);
 }
 
 static double now(void) {
@@ -83,9 +93,8 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-// A core that was idle runs slower at first.
-static void warm_up(void) {
-  const double ns = 1e8, begin = now();
+static void spin(double ns) {
+  const double begin = now();
   while (now() - begin < ns) continue;
 }
 
@@ -99,8 +108,9 @@ int main(int argc, char** argv) {
   const long pieces = argc > 1 && atol(argv[1]) > kPiece ? atol(argv[1]) / kPiece : 1;
   double* taken = calloc((size_t)pieces, sizeof *taken);
   if (argc > 2) place(argv[2]);
+  const double pause = argc > 3 ? atof(argv[3]) * 1e3 : 0;
   long total = 0;
-  warm_up();
+  spin(1e8);  // a core that was idle runs slower at first
   for (long piece = 0; piece < pieces; piece++) {
     const double begin = now();
     for (long i = 0; i < kPiece; i++) {
@@ -108,6 +118,7 @@ int main(int argc, char** argv) {
       __asm__ volatile("" : "+r"(total));
     }
     taken[piece] = (now() - begin) / kPiece;
+    spin(pause);
   }
   qsort(taken, (size_t)pieces, sizeof *taken, is_before);
   printf("%f ns/call\n", taken[pieces / 2]);

@@ -21,7 +21,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 import lifetime  # noqa: E402, F401
-from measuring import spread  # noqa: E402
+from measuring import path_of, spread  # noqa: E402
 from redis_latency import cpu_of, end_tracer, free_port, start_tracer  # noqa: E402
 
 CPU, RATE = "s of CPU", "requests a second"
@@ -59,11 +59,6 @@ def latency(module, function):
             "/self->begin/ {{ @ = quantize(timestamp - self->begin); self->begin = 0; }}",
             f"uprobe:{{0}}:{function} {{{{ @begin[tid] = nsecs; }}}} uretprobe:{{0}}:{function} /@begin[tid]/ "
             "{{ @ = hist(nsecs - @begin[tid]); delete(@begin[tid]); }}")
-
-
-def path_of(pid, module):
-    with open(f"/proc/{pid}/maps") as maps:
-        return next(line.split()[-1] for line in maps if f"/{module}" in line)
 
 
 @contextlib.contextmanager
