@@ -4,24 +4,26 @@
 usage: agent_load.py DVM [ROUNDS]      (5 rounds; needs a C compiler and an idle machine)
 
 Pauses: one thread calls functions and reads the clock, the others sleep; the longest time between two readings, in ms, untraced and
-while dvm puts a probe on each of 2,000 functions and takes it off again. Rates: two threads call one function at a given rate; what
+while dvm puts a probe on each of 2,000 functions and takes it off again; how long it takes from the start of dvm until they are on. Rates: two threads call one function at a given rate; what
 dvm's CPU time is per second, in %, once it traces, what CPU time its start and end take beside, in ms, and how many firings were lost.
 Locks: four threads of a C++ program contend for a mutex, which guards a counter (a hold of some 5 ns, the worst case) or a table of
 1,000 numbers; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
-does no more than read the TSC three times and count. The program is on while it waits for its input.
+does no more than read the TSC three times and count. As root also with bpftrace. The program is on while it waits for its input.
+Memory: the kB that each of many threads adds to the memory of the program and dvm together; their firings leave records and keys.
 Threads: the CPU time in ns that `@ = count()` adds to a call of one thread, and to a call of four that call the same function.
 """
 
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 import lifetime  # noqa: F401
-from measuring import compiled, cost, spread
+from measuring import BY_AGENT, compiled, cost, lost_in, path_of, spread
 
 FUNCTIONS, MEASURED = 2000, 3  # s
 FAST_THREADS = ("-O1", "-pthread")
@@ -149,6 +151,8 @@ template <class Way, class Shared> void change(Shared &shared, uint64_t seed) {
 template <class Shared> void run(long count, bool is_by_hand) {
   Shared shared;
   std::vector<std::thread> threads;
+  std::puts("ready");
+  std::fflush(stdout);
   std::getchar();
   const auto begin = std::chrono::steady_clock::now();
   for (long i = 1; i <= 4; i++)
@@ -169,7 +173,38 @@ pid$target:libc:pthread_mutex_lock:entry { self->t = timestamp; }
 pid$target:libc:pthread_mutex_lock:return /self->t/ { @wait = quantize(timestamp - self->t); self->h = timestamp; self->t = 0; }
 pid$target:libc:pthread_mutex_unlock:entry /self->h/ { @hold = quantize(timestamp - self->h); self->h = 0; }
 """
+LOCK_PEER = """
+BEGIN {{ printf("on\\n"); }}
+uprobe:{0}:pthread_mutex_lock {{ @t[tid] = nsecs; }}
+uretprobe:{0}:pthread_mutex_lock /@t[tid]/ {{ @wait = hist(nsecs - @t[tid]); @h[tid] = nsecs; delete(@t[tid]); }}
+uprobe:{0}:pthread_mutex_unlock /@h[tid]/ {{ @hold = hist(nsecs - @h[tid]); delete(@h[tid]); }}
+"""
 LOCK_COUNT = 2_000_000  # of each thread
+SLOWER = 100            # times as few with bpftrace
+MEMORY = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) long hit(long a) { sink = a; return a + 1; }
+static void *call(void *x) {
+  for (long i = 0;; i++)
+    hit(i), usleep(1000);
+  return x;
+}
+int main(int argc, char **argv) {
+  pthread_t thread;
+  for (int i = 1; i < atoi(argv[1]); i++) pthread_create(&thread, 0, call, 0);
+  call(0);
+}
+"""
+MEMORY_SCRIPT = """
+BEGIN { printf("on\\n"); }
+pid$target:a.out:hit:entry { @[arg0 & 1023] = count(); last[0] = arg0; }
+pid$target:a.out:hit:entry { self->t = timestamp; }
+pid$target:a.out:hit:return /self->t/ { @t = quantize(timestamp - self->t); self->t = 0; }
+"""
+FEW, MANY = 8, 64  # threads
 
 
 def pause_program(folder):
@@ -186,6 +221,22 @@ def pause(dvm, program, threads):
             script = "pid$target:a.out:p_*:entry { @ = count(); } tick-500ms { exit(0); }"
             subprocess.run([dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-p", str(process.pid)], check=True, capture_output=True)
         return float(process.communicate()[0])
+
+
+def enabling(dvm, program, backend="agent"):
+    """ms from the start of dvm until all probes are on."""
+    script = 'pid$target:a.out:p_*:entry { @ = count(); } BEGIN { printf("on\\n"); }'
+    with subprocess.Popen([program, "8", "30"], stdout=subprocess.DEVNULL) as process:
+        time.sleep(0.2)
+        begin = time.monotonic()
+        command = [dvm, "run", "-q", "-x", f"backend={backend}", "-x", "switchrate=5ms", "-n", script, "-p", str(process.pid)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tracer:
+            if tracer.stdout.readline() != "on\n":
+                sys.exit("dvm does not trace the program")
+            taken = 1e3 * (time.monotonic() - begin)
+            process.kill()
+            tracer.communicate()
+    return taken
 
 
 def cpu_time(pid):
@@ -210,40 +261,88 @@ def firing(dvm, program, clause, rate):
             errors = tracer.communicate()[1]
         used, length = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begin
     whole = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    return 100 * share, 1e3 * (whole - share * length), sum(int(drops) for drops in re.findall(r"(\d+) [\w ]*drops?\b", errors))
+    return 100 * share, 1e3 * (whole - share * length), lost_in(errors)
 
 
-def locking(dvm, program, shared, *way):
-    """Seconds; without dvm: of the program alone."""
-    with subprocess.Popen([program, shared, str(LOCK_COUNT), *way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        command = [dvm, "run", "-q", "-x", "backend=agent", "-n", LOCK_SCRIPT, "-p", str(process.pid)] if dvm else ["echo", "on"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tracer:
-            if tracer.stdout.readline() != "on\n":
-                sys.exit("dvm does not trace the program")
+def by_dvm(dvm, pid, script):
+    return [dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-p", str(pid)]
+
+
+def locking(command_of, program, shared, count=LOCK_COUNT, *way):
+    """Seconds of LOCK_COUNT locks of each thread. command_of: makes the tracer's command of the process, or is None."""
+    with subprocess.Popen([program, shared, str(count), *way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()  # it is ready
+        command = command_of(process.pid) if command_of else ["echo", "on"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tracer:
+            if "on\n" not in iter(tracer.stdout.readline, ""):
+                sys.exit(f"{command[0]} does not trace the program")
             seconds = float(process.communicate("\n")[0])
             tracer.communicate()
-    return seconds
+    return seconds * LOCK_COUNT / count
+
+
+def lock_ways(dvm, program, shared):
+    """By their names: functions that return the seconds."""
+    ways = {"untraced": lambda: locking(None, program, shared),
+            "by hand": lambda: locking(None, program, shared, LOCK_COUNT, "by hand"),
+            "agent": lambda: locking(lambda pid: by_dvm(dvm, pid, LOCK_SCRIPT), program, shared)}
+    if os.geteuid() == 0 and shutil.which("bpftrace"):
+        peer = lambda pid: ["bpftrace", "-p", str(pid), "-e", LOCK_PEER.format(path_of(pid, "libc.so"))]
+        ways["bpftrace"] = lambda: locking(peer, program, shared, LOCK_COUNT // SLOWER)
+    return ways
+
+
+def lock_times(dvm, program, shared, rounds):
+    """By the ways: the seconds of each round."""
+    ways = lock_ways(dvm, program, shared)
+    rows = [[run() for run in ways.values()] for _ in range(rounds)]
+    return dict(zip(ways, map(list, zip(*rows))))
 
 
 def compare_locks(dvm, program, shared, rounds):
-    times = {"untraced": [], "by hand": [], "wait and hold": []}
-    for _ in range(rounds):
-        times["untraced"].append(locking(None, program, shared))
-        times["by hand"].append(locking(None, program, shared, "by hand"))
-        times["wait and hold"].append(locking(dvm, program, shared))
+    times = lock_times(dvm, program, shared, rounds)
     for name, values in times.items():
         ratios = [value / plain for value, plain in zip(values, times["untraced"])]
         print(f"4 threads that lock a {shared}, {name}: {spread(values, 2)} s, {spread(ratios, 2)} times the untraced time", flush=True)
 
 
-def compare_threads(dvm, program, rounds):
+def own_memory(*pids):
+    """kB of the processes together: what they share is counted once."""
+    texts = [open(f"/proc/{pid}/smaps_rollup").read() for pid in pids]
+    return sum(int(re.search(r"^Pss: +(\d+)", text, re.M)[1]) for text in texts)
+
+
+def memory(dvm, program, threads):
+    """kB that tracing adds to the program, with dvm's own."""
+    with subprocess.Popen([program, str(threads)]) as process:
+        time.sleep(0.3)
+        untraced = own_memory(process.pid)
+        with subprocess.Popen(by_dvm(dvm, process.pid, MEMORY_SCRIPT), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tracer:
+            if tracer.stdout.readline() != "on\n":
+                sys.exit("dvm does not trace the program")
+            time.sleep(2)
+            traced = own_memory(process.pid, tracer.pid)
+            process.kill()
+            tracer.communicate()
+    return traced - untraced
+
+
+def memory_of_thread(dvm, program):
+    return (memory(dvm, program, MANY) - memory(dvm, program, FEW)) / (MANY - FEW)
+
+
+def added_by(dvm, program, threads):
+    """ns of CPU time that counting adds to a call."""
+    untraced = cost([program, str(threads)])
     script = "pid$target:a.out:hit:entry { @ = count(); }"
-    for threads in (1, 4):
-        added = []
-        for _ in range(rounds):
-            untraced = cost([program, str(threads)])
-            added.append(cost([dvm, "run", "-q", "-x", "backend=agent", "-n", script, "-c", f"{program} {threads}"]) - untraced)
-        print(f"{threads} threads that call one function: {spread(added, 2)} ns a call", flush=True)
+    return cost([dvm, "run", *BY_AGENT, "-n", script, "-c", f"{program} {threads}"]) - untraced
+
+
+def compare_threads(dvm, program, rounds):
+    added = [(added_by(dvm, program, 1), added_by(dvm, program, 4)) for _ in range(rounds)]
+    for threads, costs in zip((1, 4), zip(*added)):
+        print(f"{threads} threads that call one function: {spread(costs, 2)} ns a call", flush=True)
+    print(f"four threads: {spread([four / one for one, four in added], 2)} times the cost of one", flush=True)
 
 
 def main():
@@ -255,6 +354,9 @@ def main():
         for threads in (8, 200):
             for name, tracer in (("untraced", None), (f"{FUNCTIONS} probes", dvm)):
                 print(f"{threads} threads, {name}: longest gap {spread([pause(tracer, program, threads) for _ in range(rounds)], 2)} ms", flush=True)
+        print(f"{FUNCTIONS} probes on after {spread([enabling(dvm, program) for _ in range(rounds)], 0)} ms", flush=True)
+        program = compiled(folder, "memory", MEMORY, *FAST_THREADS)
+        print(f"memory of a thread: {spread([memory_of_thread(dvm, program) for _ in range(rounds)], 0)} kB", flush=True)
         program = compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++")
         for shared in ("counter", "table"):
             compare_locks(dvm, program, shared, rounds)
