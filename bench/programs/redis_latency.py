@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What tracing costs a real program: redis-server under redis-benchmark SET, untraced, with dvm and with bpftrace, which both take
-the latency of call() from entry to return. The three alternate in each round.
+"""What tracing costs a real program: redis-server under redis-benchmark SET, untraced, with an agent, with uprobes and with bpftrace,
+which take the latency of call() from entry to return. They alternate in each round.
 
 usage: redis_latency.py DVM [ROUNDS [REQUESTS]]      (7 rounds of 300,000 requests; root)
 
-Prints the median and the quartiles of three figures: requests per second, CPU time of redis-server for a request, CPU time of the
-tracer for a request. redis-server runs on a free port and keeps nothing.
+Prints the median and the quartiles of four figures: requests per second, and their ratio to the untraced ones of the same round; CPU
+time of redis-server for a request, CPU time of the tracer for a request. redis-server runs on a free port and keeps nothing.
 """
 
 import os
@@ -96,13 +96,37 @@ def print_figure(name, unit, samples):
 
 
 def commands(dvm, redis):
-    all_of_them = {"untraced": None, "dvm": [dvm, "run", "-q", "-x", "switchrate=10hz", "-n", DVM_SCRIPT, "-p", str(redis.pid)]}
+    all_of_them = {"untraced": None}
+    for backend in ("agent", "uprobe"):
+        all_of_them[backend] = [dvm, "run", "-q", "-x", f"backend={backend}", "-x", "switchrate=10hz", "-n", DVM_SCRIPT, "-p", str(redis.pid)]
     if shutil.which("bpftrace"):
         program = os.path.realpath(f"/proc/{redis.pid}/exe")
         all_of_them["bpftrace"] = ["bpftrace", "-p", str(redis.pid), "-e", BPFTRACE_SCRIPT.format(program)]
     else:
         print("bpftrace is not installed (Debian: apt install bpftrace): measured without it")
     return all_of_them
+
+
+def compare(dvm, rounds, requests):
+    """By the tracers: of each round, what measure() returns."""
+    port = free_port()
+    redis = start_redis(port)
+    try:
+        run_benchmark(port, requests // 10)
+        tracers = commands(dvm, redis)
+        samples = {name: [] for name in tracers}
+        for _ in range(max(rounds, 2)):
+            for name, command in tracers.items():
+                samples[name].append(measure(command, redis, port, requests))
+    finally:
+        redis.terminate()
+        redis.wait()
+    return samples
+
+
+def ratios_of(samples, name):
+    """Of requests per second to those of the untraced run of the same round."""
+    return [one[0] / untraced[0] for one, untraced in zip(samples[name], samples["untraced"])]
 
 
 def main():
@@ -115,23 +139,13 @@ def main():
         sys.exit("needs root, to trace redis-server")
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 7
     requests = int(sys.argv[3]) if len(sys.argv) > 3 else 300_000
-    port = free_port()
-    redis = start_redis(port)
-    try:
-        run_benchmark(port, requests // 10)
-        tracers = commands(sys.argv[1], redis)
-        samples = {name: [] for name in tracers}
-        for _ in range(max(rounds, 2)):
-            for name, command in tracers.items():
-                samples[name].append(measure(command, redis, port, requests))
-    finally:
-        redis.terminate()
-        redis.wait()
+    samples = compare(sys.argv[1], rounds, requests)
     for name, all_of_one in samples.items():
         print(name)
         for figure, of_figure in zip([("requests", "a second"), ("redis-server", "us of CPU a request"), ("tracer", "us of CPU a request")],
                                      zip(*all_of_one)):
             print_figure(*figure, of_figure)
+        print_figure("requests", "times the untraced ones", ratios_of(samples, name))
 
 
 if __name__ == "__main__":
