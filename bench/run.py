@@ -82,6 +82,7 @@ def main():
         print_google(program)
     if not FILTER:
         run("whole commands, beside bpftrace and gdb", [sys.executable, HERE / "commands.py", BUILD / "cmd/dvm", BUILD / "tests/programs"])
+        run("goals of an agent, beside stubs written by hand, bpftrace and other tracers", [sys.executable, HERE / "agent_goals.py", BUILD / "cmd/dvm"])
         for program in sorted(BUILD.glob("bench/runtime/firing_*")):
             if program.is_file() and os.access(program, os.X_OK):
                 run(f"{program.name}: in the traced thread", [program])
