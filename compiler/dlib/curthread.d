@@ -93,7 +93,9 @@ translator struct dvm_finfo < struct dvm_proc *P > {		/* & 0: always 0, so the d
 };
 
 translator struct dvm_user < struct dvm_proc *P > {
-	u_comm = (uintptr_t)P == pid ? execname : dvm_proc_text[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P];
+	u_comm = (uintptr_t)P == pid ? execname : dvm_proc_text[
+	    (uintptr_t)P == ppid && dvm_process[22] != -1 && dvm_process[23] != -1 ? 0x1000000005 :
+	    (uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P];
 	u_psargs = (uintptr_t)P == pid ? execargs : dvm_proc_text[(uintptr_t)P >> 32 ? 15 : 16 * (uintptr_t)P + 1];
 	u_cdir = (struct dvm_directory *)(uintptr_t)P;
 	u_finfo = xlate <struct dvm_finfo> (P);

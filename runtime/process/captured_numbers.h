@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "dvm/vm/host.h"
 #include "runtime/process/scheduling.h"
@@ -22,6 +23,9 @@ enum : unsigned {
   priority,
   // of the CPU, and only from a uprobe:
   running = 19,
+  // of the parent: its name, eight characters each; also only from a uprobe
+  parent_name = 22,
+  parent_name_end,
 };
 }  // namespace process_number
 
@@ -40,6 +44,23 @@ inline std::optional<int64_t> captured_number(std::span<const vm::CapturedMemory
   std::memcpy(&value, bytes.data(), sizeof value);
   return number == process_number::policy && value >= 0 ? value & ~int64_t{kResetOnFork} : value;
 }
+
+// The name of the parent.
+class CapturedParentName {
+ public:
+  // Null: it was not captured. Valid until the next call.
+  std::string_view find(std::span<const vm::CapturedMemory> memory) noexcept {
+    const auto first = captured_number(memory, process_number::parent_name);
+    const auto last = captured_number(memory, process_number::parent_name_end);
+    if (!first || !last) return {};
+    std::memcpy(text_, &*first, sizeof *first);
+    std::memcpy(text_ + sizeof *first, &*last, sizeof *last);
+    return {text_, strnlen(text_, sizeof text_)};
+  }
+
+ private:
+  char text_[16] = {};
+};
 
 // True if this process is an ancestor.
 inline bool is_captured_ancestor(std::span<const vm::CapturedMemory> memory, int64_t pid) noexcept {

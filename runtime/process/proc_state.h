@@ -15,6 +15,9 @@ int64_t proc_number(uint64_t index, uint64_t time) noexcept;
 // True for an element of a process, not of the system.
 bool is_of_process(uint64_t index) noexcept;
 
+// The element of dvm_proc_text[] that is the name of the parent at the firing; not in /proc.
+inline constexpr uint64_t kParentNameIndex = (uint64_t{16} << 32) + 5;
+
 // Element of dvm_proc_text[]. Null: there is none, as above.
 class ProcTexts {
  public:

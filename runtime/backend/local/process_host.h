@@ -134,6 +134,7 @@ class ProcessHost final : public vm::Host {
     return number;
   }
   std::string_view proc_text(uint64_t index) noexcept override {
+    if (index == kParentNameIndex) return parent_name_.find(captured_);
     const std::string_view text = is_replay_ ? std::string_view() : proc_texts_.find(index, fired_at_);
     late_values_ += is_late_ && text.data() != nullptr && is_of_process(index);
     return text;
@@ -198,6 +199,7 @@ class ProcessHost final : public vm::Host {
   CpuTopology cpus_;
   OpenFiles files_;
   ProcTexts proc_texts_;
+  CapturedParentName parent_name_;
   CapturedCommandLine command_;
   std::span<const vm::CapturedMemory> captured_;  // at the firing
   TargetSignals signals_;

@@ -49,6 +49,7 @@ std::string_view uncaptured(const CaptureNeeds& needs, bool has_uprobes) {
   if (!has_uprobes) return "";
   if (needs.directory) return "only uprobes capture the working directory";
   if (needs.ancestors) return "only uprobes capture ancestors of the process";
+  if ((needs.process_numbers & 1u << parent_name) != 0) return "only uprobes capture the name of the parent";
   return (needs.process_numbers & kUnanswered) != 0 ? "only uprobes capture priorities and numbers of threads" : "";
 }
 

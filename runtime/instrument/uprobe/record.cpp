@@ -109,6 +109,7 @@ std::span<const uint64_t> decode_kernel_stack(const RecordLayout& layout, std::s
 // The elements of dvm_process[] that the kernel has in a task_struct.
 constexpr uint32_t kNumbersOfTasks = 0
 #define DVM_PROCESS_NUMBER(number, members, less) | 1u << number
+#define DVM_PROCESS_WORD(number, members) DVM_PROCESS_NUMBER(number, members, 0)
 #include "runtime/instrument/uprobe/process_numbers.def"
     ;
 

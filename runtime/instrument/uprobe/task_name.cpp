@@ -29,6 +29,13 @@ std::optional<Operand> find_member(std::string_view members, bool is_initial = t
   return found ? std::optional(*found) : std::nullopt;
 }
 
+// Eight bytes, whatever the member has.
+std::optional<Operand> find_word(std::string_view members) {
+  std::optional<Operand> place = find_member(members);
+  if (place) place->size = sizeof(int64_t), place->is_signed = false;
+  return place;
+}
+
 std::optional<CommandLinePlace> find_command_line() {
   const std::optional<Operand> begin = find_member("mm.arg_start"), end = find_member("mm.arg_end");
   return begin && end ? std::optional(CommandLinePlace{*begin, *end}) : std::nullopt;
@@ -40,6 +47,8 @@ struct NumberPlaces {
       : parent(find_member("real_parent.tgid", is_initial)), process(find_member("tgid", is_initial)) {
 #define DVM_PROCESS_NUMBER(number, members, less) \
   if (const auto place = find_member(members, is_initial)) of_process[number] = {*place, less};
+#define DVM_PROCESS_WORD(number, members) \
+  if (const auto place = find_word(members)) of_process[number] = {*place, 0};
 #include "runtime/instrument/uprobe/process_numbers.def"
   }
 

@@ -51,6 +51,16 @@ class Captures(dvmtest.PrivilegedTest):
                 self.assertEqual(notices, "")
                 self.assertEqual({(size, is_right) for size, is_right, _ in rows}, {("257", "1"), ("1000", "1"), ("4095", "1")})
 
+    def test_the_name_of_a_parent_that_ends_at_once(self):
+        """The subshells end while `true` starts."""
+        result = dvm("run", "-q", "-n", "syscall::exit_group:entry /execname == \"true\" || progenyof($target)/ { "
+                                        "@[execname, curthread->t_procp->p_parent->p_user.u_comm != \"\"] = count(); }",
+                     "-c", "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do (true & (exit 1) & /bin/true &); done; wait'")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        rows = [line.split() for line in result.stdout.splitlines() if line]
+        self.assertIn("true", [row[0] for row in rows])
+        self.assertEqual({"1"}, {row[1] for row in rows}, rows)
+
     def test_strings_at_an_address_that_a_clause_before_kept(self):
         for kept in ("this->key", "self->key"):
             with self.subTest(kept=kept):

@@ -85,6 +85,24 @@ TEST(Record, NumbersOfTheProcessAreThoseOfTheFiring) {
   EXPECT_TRUE(firing.memory[0].is_file);
 }
 
+TEST(Record, TheNameOfTheParentIsThatOfTheFiring) {
+  const char name[] = "a name of many";  // and a NUL
+  static_assert(sizeof name == 15);
+  uint64_t words[2] = {};
+  std::memcpy(words, name, sizeof name);
+  const auto word = [&](unsigned number) {
+    return vm::CapturedMemory{static_cast<uint64_t>(vm::CapturedMemory::kProcessNumber) + process_number::parent_name + number,
+                              std::as_bytes(std::span(&words[number], 1)), false, true};
+  };
+  const std::vector<vm::CapturedMemory> memory = {word(0), word(1)};
+  CapturedParentName parent;
+  EXPECT_EQ(parent.find(memory), "a name of many");
+  EXPECT_EQ(parent.find({&memory[0], 1}).data(), nullptr);
+  words[0] = 0;
+  EXPECT_EQ(parent.find(memory), "");
+  EXPECT_NE(parent.find(memory).data(), nullptr);
+}
+
 TEST(Record, AncestorsAreThoseOfTheFiring) {
   CaptureNeeds needs;
   needs.ancestors = true;
