@@ -168,7 +168,7 @@ EXPECTED = (
     ("setuids.d", r"^\s*(?P<uid>\d+)\s+(?P<uid2>\d+)\s+(?P<pid>\d+)\s+(?P<pid2>\d+) \S+\s+python3 "),
     ("uname-a.d", re.escape(f"{os.uname().sysname} {os.uname().nodename} {os.uname().release} ")),
     ("shellsnoop", r"^(?:\s*\d+){2,3}\s+\S+\s+[RW]\s|^total \d+$"),
-    ("statsnoop", r"^\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+\S+\s+(?:\w+\s+)?(?P<number>-?\d+)\s+\S+"),
+    ("statsnoop", r"^(?:\d{4} \w+ +\d+ \S+)?\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+\S+\s+(?:\w+\s+)?(?P<number>-?\d+)\s+\S+"),
     ("rwsnoop", r"^(?:\d+\s+)?\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+\S.*\s[RW]\s+(?P<number>-?\d+)\s+\S+"),
     ("rwtop iotop", TIME + r",\s+load: [\d.]+,\s+(?:app|disk)_r:\s+(?P<bytes>\d+) KB,\s+(?:app|disk)_w:\s+(?P<bytes2>\d+) KB$"),
     ("rwtop", r"^\s*(?P<uid>\d+)\s+(?P<pid>\d+)\s+(?P<pid2>\d+) \S.*\s[RW]\s+(?P<bytes>\d+)$"),

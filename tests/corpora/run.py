@@ -191,6 +191,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("part", nargs="*", help="run only scripts whose path contains one of these")
     given = parser.parse_args()
+    if given.keep:
+        given.keep.mkdir(parents=True, exist_ok=True)
     verdicts = []
     with tempfile.TemporaryDirectory() as folder:
         driver = Driver(given, pathlib.Path(folder))
