@@ -7,7 +7,8 @@ FEATURES is the table of what the generator makes: a function that returns an Ex
 is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
 does the rest. Statements of one program (STATEMENT_KINDS) print, pass and test values, use them as keys, store them into variables of
 all types, members, bit-fields and elements, and print what they stored. Strings are made by subroutines (TEXT_KINDS), whose models are in
-string_models.py; memory of alloca() is written and read by pointers; structures are copied whole.
+string_models.py; memory of alloca() is written and read by pointers; structures are copied whole. What aggregations hold is compared at the
+end (aggregation_models.py). Programs of even seeds run on engine llvm.
 """
 
 import os
@@ -19,6 +20,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
+import aggregation_models as aggregations
 from seeds import run_seeds
 from string_models import STRINGS, address, json_question
 
@@ -429,7 +431,7 @@ def copied(g):
 
 # With the frequency of each.
 STATEMENT_KINDS = {assigned: 6, printed: 2, passed: 1, tested: 1, formatted: 1, read_back: 1, keyed: 1, worded: 3, pointed: 1, copied: 1, split: 1,
-                   addressed: 1, asked: 1}
+                   addressed: 1, asked: 1, aggregations.aggregated: 3}
 
 
 def statement(g):
@@ -461,10 +463,10 @@ def programs(seed):
     d = declarations() + keys + (own + "".join(words)).replace("SELF", "self") + pointers + f"BEGIN {{ {FILL} {WORDS} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
-    d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
-    c = "#define _GNU_SOURCE\n#include <ctype.h>\n#include <libgen.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" + STRINGS + declarations()
+    d += "BEGIN { exit(0); }\nERROR { exit(1); }\n" + aggregations.end_of(d)
+    c = "#define _GNU_SOURCE\n#include <ctype.h>\n#include <libgen.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" + STRINGS + declarations() + aggregations.KEPT
     c += "".join(f'const char *{name.replace("self->", "")} = "";\n' for name in TEXTS) + own.replace("SELF ", "") + "int main(void) {\n" + FILL + "\n"
-    c += "\n".join(one for _, one in statements) + "\nreturn 0;\n}\n"
+    c += "\n".join(one for _, one in statements) + "\n" + aggregations.SHOW_KEPT + "return 0;\n}\n"
     return statements, d, c
 
 
@@ -476,11 +478,16 @@ def run(seed):
         source.write_text(c)
         subprocess.run([CC, "-fwrapv", "-w", "-o", program, source], check=True)
         wanted = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")
-        ran = subprocess.run([DVM, "run", "-q", "-x", "bufsize=4m", "-s", script], capture_output=True, text=True, timeout=120)
+        engine = ("llvm", "interp")[seed % 2]
+        ran = subprocess.run([DVM, "run", "-q", "-x", "bufsize=4m", "-x", "engine=" + engine, "-s", script], capture_output=True, text=True, timeout=120)
     got = ran.stdout.split("\n")
     for (line, _), want, found in zip(statements, wanted, got):
         if want != found:
             return f"seed {seed}: C has {want}, D has {found}:\n{line}"
+    want, held = aggregations.wanted(wanted), aggregations.found(got)
+    for place in want.keys() | held.keys():
+        if want.get(place) != held.get(place):
+            return f"seed {seed}: @{place[0]}[{place[1]}] should hold {want.get(place)}, and D has {held.get(place)}"
     return None if ran.returncode == 0 and len(got) > STATEMENTS else f"seed {seed}: {ran.stderr[:2000]}"
 
 
