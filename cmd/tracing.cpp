@@ -27,6 +27,7 @@
 #include "common/clock.h"
 #include "common/short_slice.h"
 #include "lab/calibrate/quiet_looks.h"
+#include "runtime/cost/runs/agent_ways.h"
 #include "runtime/process/process.h"
 #include "runtime/session/late_memory.h"
 #include "runtime/symbol/user_symbols.h"
@@ -101,6 +102,16 @@ std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& r
   return lines;
 }
 
+// Uprobes cannot take returns whose instructions are not all known. An agent can, where it takes the entry, too.
+std::vector<std::string> describe_refused(runtime::Handle& handle, const std::vector<runtime::Refused>& refused,
+                                          bool is_verbose) {
+  std::vector<std::string> lines = describe_refused(refused, is_verbose);
+  if (!runtime::chooses_agent(handle.options()))
+    if (const size_t others = runtime::count_with_room(refused); others > 0)
+      lines.push_back(fmt::format("-x backend=agent may place up to {} of them", others));
+  return lines;
+}
+
 // True if nothing can fire but BEGIN, END and tick probes, though the script asks for more.
 bool is_all_refused(runtime::Handle& handle, const std::vector<runtime::Refused>& refused) {
   if (refused.empty() || handle.options()[dif::Option::zdefs] > 0) return false;
@@ -158,9 +169,10 @@ bool is_of_ended_stranger(const runtime::Probe& probe, const ReadyPrograms& prog
   });
 }
 
-void tell_of_refused(std::vector<runtime::Refused> refused, const ReadyPrograms& programs, pid_t target, bool is_verbose) {
+void tell_of_refused(runtime::Handle& handle, std::vector<runtime::Refused> refused, const ReadyPrograms& programs, pid_t target,
+                     bool is_verbose) {
   std::erase_if(refused, [&](const runtime::Refused& one) { return is_of_ended_stranger(*one.probe, programs, target); });
-  for (const std::string& line : describe_refused(refused, is_verbose)) tell("{}", line);
+  for (const std::string& line : describe_refused(handle, refused, is_verbose)) tell("{}", line);
 }
 
 // From probes on to probes off; the error ends tracing.
@@ -179,8 +191,8 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyP
   }
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (is_all_refused(handle, refused))
-    return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused, false), "; "))};
-  tell_of_refused(refused, programs, targets.first(), given.script.verbose);
+    return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(handle, refused, false), "; "))};
+  tell_of_refused(handle, refused, programs, targets.first(), given.script.verbose);
   if (const std::string objection = given.objection && !refused.empty() ? given.objection(handle, refused) : "";
       !objection.empty())
     return Error{objection};

@@ -312,6 +312,12 @@ Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs,
   return WayFinder(options, matched, how).find(programs);
 }
 
+size_t count_with_room(std::span<const Refused> probes) {
+  Windows windows;
+  return static_cast<size_t>(
+      std::ranges::count_if(probes, [&](const Refused& one) { return windows.refusal_of(*one.probe).empty(); }));
+}
+
 Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how) {
   Result<AgentWays> ways = find_agent_ways(programs, handle.options(), matched_in_processes(handle, programs), how);
   if (!ways) return ways.error();

@@ -2,12 +2,14 @@
 // Finds out how an agent would run the clauses of programs: in the traced thread, or in dvm from a record. The decisions are
 // those of the instrument (runtime/instrument/agent), but no probe is placed.
 
+#include <cstddef>
 #include <span>
 
 #include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "runtime/cost/assumptions.h"
 #include "runtime/cost/runs/sample.h"
+#include "runtime/instrument/instrument.h"
 
 namespace dvm::runtime {
 
@@ -15,6 +17,9 @@ namespace dvm::runtime {
 // The sizes of strings and stacks, and the sources of probes, come from `how`. Fails if the programs cannot be enabled.
 Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs, const dif::Options& options,
                                   const MatchedProbes& matched, const PredictOptions& how);
+
+// The number of probes in whose functions a jump to an agent has room. An agent may still refuse some of them.
+size_t count_with_room(std::span<const Refused> probes);
 
 // Adds the result for the probes that the handle has found to `how`.
 Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how);

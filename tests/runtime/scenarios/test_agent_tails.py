@@ -105,6 +105,16 @@ class Tails(AgentTest):
                 for backend, more in (("backend=agent", ()), ("backend=uprobe", ("-x", "return=uretprobe")))]
         self.assertEqual(both[0].stdout, both[1].stdout)
 
+    def test_what_uprobes_leave_out_names_the_agent(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        script = "pid$target:a.out:by_branch:return { @ = count(); }"
+        said = [dvmtest.dvm("run", "-q", "-n", more + script, "-c", program("tails") + " 40").stderr for more in ("", "pid$target:a.out:outer:entry, ")]
+        self.assertRegex(said[0], r"^dvm: could not enable tracing: 1 probe left out, .*; -x backend=agent may place up to 1 of them\n$")
+        self.assertRegex(said[1], r"dvm: 1 probe left out, .*\ndvm: -x backend=agent may place up to 1 of them\n$")
+        by_agent = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("tails") + " 40")
+        self.assertEqual((by_agent.returncode, by_agent.stderr), (0, ""))
+
     def test_the_locks_of_the_library_are_seen(self):
         functions = ["pthread_mutex_lock", "pthread_mutex_unlock"]
         script = ", ".join(f"pid$target:libc:{function}:{name}" for function in functions for name in ("entry", "return"))
