@@ -34,7 +34,8 @@ void close_others(int a, int b) {
     if (open("/dev/null", O_RDWR) < 0) return;
 }
 
-void leave_session(int dismissal, int kept) {
+// The guard inherits session and name from the process between, whose end dvm waits for.
+void leave_session() {
   setsid();
   prctl(PR_SET_NAME, "dvm-guard");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) {
@@ -42,7 +43,6 @@ void leave_session(int dismissal, int kept) {
     action.sa_handler = signal == SIGCHLD ? SIG_DFL : SIG_IGN;
     sigaction(signal, &action, nullptr);
   }
-  close_others(dismissal, kept);
   if (chdir("/") != 0) return;
 }
 
@@ -66,9 +66,10 @@ Result<FileDescriptor> fork_guard(pid_t pid, int kept, const std::function<void(
   const pid_t between = fork();
   if (between == 0) {
     close(ends[1]);
+    leave_session();
     const pid_t made = fork();
     if (made == 0) {
-      leave_session(ends[0], kept);
+      close_others(ends[0], kept);
       work(ends[0]);
       _exit(0);
     }

@@ -2,6 +2,7 @@
 
 #include "runtime/agent/detach.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -11,7 +12,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "common/file_descriptor.h"
@@ -325,6 +328,17 @@ TEST_F(DetachTest, TellsJumpsThatLieThere) {
   EXPECT_EQ(held_jumps_of(*memory_, agents[0]), (std::vector<uint64_t>{table_[0].address, table_[1].address}));
 }
 
+std::set<pid_t> children_named(const std::string& name) {
+  std::set<pid_t> found;
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", getpid()));
+  for (pid_t child = 0; children >> child;) {
+    std::string read;
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", child)), read);
+    if (read == name) found.insert(child);
+  }
+  return found;
+}
+
 // In another process, which is the tracer, and ends without dismissing the guard.
 void trace(const AgentMemory& memory, uint64_t at, inside::CodeHeader header, pid_t pid) {
   const pid_t tracer = fork();
@@ -356,6 +370,21 @@ TEST_F(DetachTest, TheGuardRestoresWhatALivingTracerHandsOver) {
   guard->hand_over();
   EXPECT_TRUE(eventually_restored());
   EXPECT_TRUE(child_->runs_on());
+}
+
+// Otherwise signals to the process group of dvm might still reach it.
+TEST(Guard, HasLeftItsSessionOnceItIsMade) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (int i = 0; i < 100; i++) {
+    auto guard = AgentGuard::start(getpid(), true);
+    ASSERT_TRUE(guard);
+    const std::set<pid_t> guards = children_named("dvm-guard");
+    ASSERT_EQ(guards.size(), 1) << i;
+    EXPECT_NE(getsid(*guards.begin()), getsid(0));
+    { const AgentGuard dismissed = *std::move(guard); }
+    EXPECT_EQ(wait(nullptr), *guards.begin());
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 // A user who may have two processes: this one, and the one that would make the guard.
