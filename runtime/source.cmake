@@ -40,6 +40,7 @@ dvm_library(process COLD
   process/proc_state.cpp
   process/process_start.cpp
   process/reaped.cpp
+  process/seize.cpp
   process/scheduling.cpp
   process/split_command.cpp
   process/start.cpp

@@ -25,6 +25,7 @@
 #include "runtime/instrument/breakpoint/debug_register.h"
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/reaped.h"
+#include "runtime/process/seize.h"
 #include "runtime/process/start.h"
 #include "runtime/process/thread_status.h"
 
@@ -75,7 +76,7 @@ class Execing {
 
   bool seize(uint64_t within = kWithin) {
     constexpr long kOptions = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
-    is_traced_ = ptrace(PTRACE_SEIZE, tid_, 0, kOptions) == 0 && ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0;
+    is_traced_ = seize_thread(tid_, kOptions) && ptrace(PTRACE_INTERRUPT, tid_, 0, 0) == 0;
     return is_traced_ && next(within);
   }
 

@@ -20,6 +20,7 @@
 #include "common/clock.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/process/interrupted_call.h"
+#include "runtime/process/seize.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -96,7 +97,8 @@ void on_child(int) {
 pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:").c_str()); }
 
 Result<bool> hold_thread(pid_t tid) {
-  if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return false;
+  if (seize_thread(tid, kOptions) || errno == ESRCH) return false;
+  if (errno == EINTR) return Error{"it is executing another program"};
   if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return true;
   const std::string state = status_field(tid, "State:");
   if (state.empty() || state[0] == 'Z' || state[0] == 'X') return false;          // it ends just now

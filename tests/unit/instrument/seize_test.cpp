@@ -1,0 +1,89 @@
+// Seizes threads of a process that executes a program.
+
+#include "runtime/process/seize.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "runtime/process/thread_status.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Executes sleep(1) when it is told to, while its second thread waits.
+class Executing : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(pipe(tell_), 0);
+    pid_ = fork();
+    if (pid_ == 0) run();
+    while (threads_of(pid_).size() < 2) usleep(1000);
+    for (const pid_t tid : threads_of(pid_))
+      if (tid != pid_) second_ = tid;
+  }
+  void TearDown() override {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    for (const int end : tell_) close(end);
+  }
+  [[noreturn]] void run() const {
+    std::thread([] { pause(); }).detach();
+    char byte = 0;
+    if (read(tell_[0], &byte, 1) == 1) execlp("sleep", "sleep", "100", nullptr);
+    _exit(1);
+  }
+  // Until it waits for the end of the second thread, which is traced.
+  void begin_exec() const {
+    ASSERT_EQ(write(tell_[1], "x", 1), 1);
+    for (int i = 0; i < 10'000 && !status_field(pid_, second_, "State:").starts_with('Z'); i++) usleep(1000);
+  }
+  bool has_executed() const {
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid_) + "/exe").filename() != own_name();
+  }
+  static std::filesystem::path own_name() { return std::filesystem::read_symlink("/proc/self/exe").filename(); }
+
+  int tell_[2] = {};
+  pid_t pid_ = 0, second_ = 0;
+};
+
+TEST_F(Executing, SucceedsOnceDeadThreadsAreWaitedFor) {
+  ASSERT_TRUE(seize_thread(second_, 0));
+  begin_exec();
+  EXPECT_FALSE(has_executed());
+  EXPECT_TRUE(seize_thread(pid_, 0));
+  EXPECT_TRUE(has_executed());
+}
+
+TEST_F(Executing, EndsIfAnotherTracerDoesNotWait) {
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    ptrace(PTRACE_SEIZE, second_, 0, 0);
+    for (;;) pause();
+  }
+  while (status_field(second_, "TracerPid:") == "0") usleep(1000);
+  begin_exec();
+  EXPECT_FALSE(seize_thread(pid_, 0));
+  EXPECT_EQ(errno, EINTR);
+  kill(tracer, SIGKILL);
+  waitpid(tracer, nullptr, 0);
+  EXPECT_TRUE(seize_thread(pid_, 0));
+  EXPECT_TRUE(has_executed());
+}
+
+TEST_F(Executing, OfOneThatIsGoneFails) {
+  kill(pid_, SIGKILL);
+  for (int i = 0; i < 10'000 && !status_field(pid_, "State:").starts_with('Z'); i++) usleep(1000);
+  EXPECT_FALSE(seize_thread(second_, 0));
+  EXPECT_EQ(errno, ESRCH);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
