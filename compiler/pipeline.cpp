@@ -117,17 +117,15 @@ void lower_source(CompileJob& job, Session& session) {
   }
 }
 
-// Tells of the last one, as DTrace does.
+// As in DTrace, only the last argument must be used. It tells first of macros that are not defined.
 void check_arguments(Session& session, const TypeNames& type_names) {
-  if (!session.options.refuse_unused_arguments || session.options.arguments.empty()) return;
-  const auto is_used = [&](size_t i) {
-    return type_names.used_arguments().contains(i) || (i < session.used_arguments.size() && session.used_arguments[i]);
-  };
-  size_t last = session.options.arguments.size();
-  while (--last > 0 && is_used(last)) continue;
-  if (last == 0) return;
-  session.error(Tag::D_MACRO_UNUSED, {},
-                fmt::format("extraneous argument '{}' (${} is not referenced)", session.options.arguments[last], last),
+  const std::vector<std::string>& arguments = session.options.arguments;
+  if (!session.options.refuse_unused_arguments || arguments.size() < 2) return;
+  const size_t last = arguments.size() - 1;
+  const std::vector<bool>& used = session.used_arguments;
+  const bool is_undefined = used.size() > arguments.size() && !session.options.default_arguments;
+  if (is_undefined || type_names.used_arguments().contains(last) || (last < used.size() && used[last])) return;
+  session.error(Tag::D_MACRO_UNUSED, {}, fmt::format("extraneous argument '{}' (${} is not referenced)", arguments[last], last),
                 {"-x argref allows arguments that no program names"});
 }
 
@@ -183,8 +181,9 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   add_argument_types(session, type_names);
   type_names.prefer_probes = options.prefers_probes;  // libraries are not read so
   for (CompileJob& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
+  const bool is_parsed = !diagnostics.failed();
   for (CompileJob& job : jobs) check_source(job, session);
-  if (!jobs.empty()) check_arguments(session, type_names);
+  if (!jobs.empty() && is_parsed) check_arguments(session, type_names);
   if (!diagnostics.failed())
     for (CompileJob& job : jobs) lower_source(job, session);
 

@@ -23,6 +23,7 @@ class TypedArguments {
   // The argument, the same for every probe. Null after a diagnostic.
   const dif::ArgumentDesc* at(size_t index, const Type*& type) {
     if (!collect()) return nullptr;
+    if (signatures_.empty()) return out_of_range(index, 0);
     const dif::ArgumentDesc* first = nullptr;
     for (const std::vector<dif::ArgumentDesc>& signature : signatures_) {
       if (index >= signature.size()) return out_of_range(index, signature.size());
@@ -48,7 +49,9 @@ class TypedArguments {
   }
   const dif::ArgumentDesc* out_of_range(size_t index, size_t count) {
     const std::string hint = count == 0 ? "the probe has no typed arguments" : fmt::format("the last is args[{}]", count - 1);
-    return fail(Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", index, spell(s_.probes.front())), {hint});
+    return fail(Tag::D_ARGS_IDX,
+                fmt::format("index {} is out of range for {} args[ ]", static_cast<int64_t>(index), spell(s_.probes.front())),
+                {hint});
   }
 
   const Type* type_of(const dif::ArgumentDesc& argument) {
@@ -71,7 +74,7 @@ class TypedArguments {
                     {"arg0 to arg9 are the arguments as integers"}) != nullptr;
       for (auto& signature : found.signatures) signatures_.push_back(std::move(signature));
     }
-    return !signatures_.empty() || out_of_range(0, 0) != nullptr;
+    return true;
   }
 
   const Index& e_;

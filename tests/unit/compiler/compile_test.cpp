@@ -221,6 +221,20 @@ TEST(Compile, AnArgumentMayNameAMember) {
   EXPECT_TRUE(compile_one("struct s { int a; }; BEGIN { trace(((struct s *)arg0)->$1); }", options).diagnostics.empty());
 }
 
+TEST(Compile, OnlyTheLastArgumentMustBeUsed) {
+  CompileOptions options;
+  options.arguments = {"x.d", "1", "2"};
+  options.refuse_unused_arguments = true;
+  const auto message = [&](const char* text) {
+    const CompileResult result = compile_one(text, options);
+    return result.diagnostics.empty() ? "" : result.diagnostics[0].message;
+  };
+  EXPECT_EQ(message("BEGIN { trace($2); }"), "");
+  EXPECT_EQ(message("BEGIN { trace($1 + y); }"), "extraneous argument '2' ($2 is not referenced)");
+  EXPECT_EQ(message("BEGIN { trace($3); }"), "macro argument $3 is not defined");
+  EXPECT_EQ(message("BEGIN { trace($1 +); }"), "syntax error near \")\"");
+}
+
 TEST(Compile, TellsHowStableAProgramIs) {
   const Source source{
       "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};
