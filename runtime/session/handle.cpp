@@ -49,11 +49,17 @@ std::vector<EnabledProbe> Handle::enabled() const {
   return enabled_probes(impl_->enabling, impl_->config.options, !impl_->accounts());
 }
 
+// Why a clause does not begin on engine llvm if dvm may choose it.
+static std::string why_not_translated() {
+  const std::string problem = vm::kEngines[1].problem();
+  return problem.empty() ? "translating it does not pay yet" : problem.substr(0, problem.find('\n'));
+}
+
 // The other engine, and why a clause does not begin on it.
 static void add_engine(Placement& placement, int64_t chosen) {
   if (!placement.engine_problem.empty()) return;
   if (placement.engine == vm::kUsualEngine.name)
-    placement.others.emplace_back("llvm", chosen == 0 ? "translating it does not pay yet" : "-x engine=interp");
+    placement.others.emplace_back("llvm", chosen == 0 ? why_not_translated() : "-x engine=interp");
   else if (placement.engine == vm::kEngines[1].name)
     placement.others.emplace_back(vm::kUsualEngine.name, chosen == 0 ? "translating it pays" : "-x engine=llvm");
 }

@@ -111,6 +111,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
                 for line, pattern in zip(sites, expected):
                     self.assertRegex(line, f"^{pattern}$")
 
+    @unittest.skipUnless(dvmtest.has_llvm(), "built without LLVM")
     def test_backends_are_listed_with_why_not_another(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(next(line for line in result.stdout.splitlines() if line.startswith("\tbackend")),

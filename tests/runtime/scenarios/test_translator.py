@@ -163,6 +163,8 @@ class Translator(unittest.TestCase):
         self.assertRegex(run.stdout, rf"(?m)^engines: interp, llvm \(not here: .*{reason}\)$")
         run = subprocess.run([self.dvm, "list", "-v", "-x", "engine=llvm", "dtrace:::BEGIN"], capture_output=True, text=True, env=dvmtest.ENV)
         self.assertRegex(run.stdout, rf"engine interp; not llvm: .*{reason}")
+        run = subprocess.run([self.dvm, "list", "-v", "-n", "BEGIN { trace(1); }"], capture_output=True, text=True, env=dvmtest.ENV)
+        self.assertRegex(run.stdout, rf"engine interp; .*not llvm: .*{reason}")
         run = subprocess.run([self.dvm, "doctor", "--json"], capture_output=True, text=True, env=dvmtest.ENV)
         found = {check["name"]: check for check in json.loads(run.stdout)["checks"]}["llvm"]
         self.assertFalse(found["works"])
