@@ -3,6 +3,8 @@
 import pathlib
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 
 import dvmtest
@@ -100,13 +102,11 @@ ELSEWHERE = {
     "`args[]` of a `usdt`": "scenarios/test_header.py",
     "`args[2]` of `io`": "scenarios/test_io.py",
     "In `args[0]` and `args[1]` of `io`": "scenarios/test_io.py",
-    "`vtimestamp` includes": "depends on the cost of a trap",
     "Samples of `profile-N`": "unit/instrument/timer_test.cpp",
     "Without root": "scenarios/test_unprivileged.py",
     "Of the faults of one kind": "faults/tst.many.d",
     "Drops of dynamic variables": "runtime/buffer/drops.def has no such drop",
     "`drops` includes": "scenarios/test_returns.py",
-    "System calls of 32-bit programs": "needs a 32-bit program",
     "In a container, probes": "scenarios/test_containers.py",
     "On a terminal": "scenarios/test_names.py",
     "Widths and precisions": "unit/runtime/printf_test.cpp",
@@ -125,7 +125,16 @@ ELSEWHERE = {
 }
 HERE = ("`->`, `*` and `[]`", "`syscall` probes do not", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
         "A process that did not succeed", "A warning says", "A variable index of an array", "`f_flag`", "In `BEGIN`, `END` and `tick-N`, memory",
-        "`arg0` of a `pid` return")
+        "`arg0` of a `pid` return", "`vtimestamp` includes", "System calls of 32-bit programs")
+
+# Number 20 is getpid() for a 32-bit program, and writev() otherwise.
+CALLS_OF_32_BITS = """
+int main(void) {
+  long result;
+  for (int i = 0; i < 100; i++) __asm__ volatile("int $0x80" : "=a"(result) : "0"(20L) : "memory", "r8", "r9", "r10", "r11");
+  return result <= 0;
+}
+"""
 
 
 def rows():
@@ -236,6 +245,21 @@ class Live(dvmtest.PrivilegedTest):
         text = ("syscall::openat:return /pid == $target && errno/ { printf(\"<%d \", errno); self->failed = 1; } "
                 "pid$target:libc.so.6:__errno_location:entry /self->failed/ { printf(\"%d>\", errno); exit(0); }")
         self.assertIn("<2 0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /nonexistent").stdout)
+
+    def test_a_cpu_time_includes_traps(self):
+        untraced = float(subprocess.run([dvmtest.program("looper"), "100000"], capture_output=True, text=True, check=True).stdout.split()[0])
+        out = self.run_on_looper("@ = avg(vtimestamp - self->before); self->before = vtimestamp;", "-n", "self uint64_t before; "
+                                 "pid$target:looper:func:entry /!self->before/ { self->before = vtimestamp; }", "-x", "backend=uprobe", count=20000)
+        self.assertGreater(int(out.split()[-1]), 3 * untraced)
+
+    def test_calls_of_32_bits_do_not_fire(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = folder + "/calls"
+            subprocess.run([os.environ.get("DVM_CC", "cc"), "-x", "c", "-", "-o", command], input=CALLS_OF_32_BITS, text=True, check=True)
+            if subprocess.run([command]).returncode != 0:
+                self.skipTest("the kernel has no such calls")
+            text = "syscall::writev:, syscall::getpid:, syscall::exit_group:entry /pid == $target/ { @[probefunc] = count(); }"
+            self.assertEqual(["exit_group", "1"], dvmtest.dvm("run", "-q", "-n", text, "-c", command).stdout.split())
 
     def test_calls_of_dvm_itself_do_not_fire(self):
         out = dvmtest.dvm("run", "-q", "-n", 'syscall:::entry /pid == $pid || pid == $target/ { @[pid == $target] = count(); }', "-c", "true").stdout

@@ -48,9 +48,9 @@ class Io(dvmtest.PrivilegedTest):
             self.assertEqual(numbers.read().strip(), f"{major}:{minor}")
 
     def test_what_linux_does_not_say_is_unknown(self):
-        text = self.write_blocks("""io:::start { printf("%s %s %d %s\\n", args[1]->dev_name, args[2]->fi_pathname, args[1]->dev_instance,
-                                    args[2]->fi_fs); exit(0); }""")
-        self.assertEqual(text.strip(), "<unknown> <unknown> -1 <unknown>")
+        text = self.write_blocks("""io:::start { printf("%s %s %d %s", args[1]->dev_name, args[2]->fi_pathname, args[1]->dev_instance,
+                                    args[2]->fi_fs); printf(" %d %d\\n", (uintptr_t)args[0]->b_addr, (uintptr_t)args[0]->b_iodone); exit(0); }""")
+        self.assertEqual(text.strip(), "<unknown> <unknown> -1 <unknown> 0 0")
 
     def test_waits_are_refused_by_name(self):
         result = dvm("run", "-n", "io:::wait-start { exit(0); }")
