@@ -95,8 +95,9 @@ ExprPtr index_built_in(ExprContext& c, Index& e, Symbol& symbol) {
   return nullptr;
 }
 
-// A string variable, or an element: the characters of others can be read, not assigned.
+// A string variable, an element, or a member of D memory: the characters of others can be read, not assigned.
 bool is_own_string(const Expr& e) {
+  if (e.kind == ExprKind::Member) return e.is_lvalue && !e.is_user;
   const auto* element = as<Index>(&e);
   const Expr& variable = element ? *element->base : e;
   const auto* name = as<Identifier>(&variable);

@@ -37,6 +37,14 @@ TEST(Run, CharactersOfStringVariablesAreAssigned) {
             (Values{"he", "Wqrld", "aXc", "ley", "Abc"}));
 }
 
+TEST(Run, CharactersOfMembersAreAssigned) {
+  const std::string structure = "struct t { int i; string s; }; struct t g, e[int], c[2]; self struct t t; ";
+  EXPECT_EQ(run(structure + "BEGIN { g.s = \"abc\"; g.s[1] = 'X'; g.s[2]--; trace(g.s); e[1].s = \"def\"; e[1].s[0] = 'Y'; "
+                            "trace(e[1].s); self->t.s = \"ghi\"; self->t.s[2] = 0; trace(self->t.s); c[1].s[255] = 7; "
+                            "trace(c[1].s[255] + c[1].i); }"),
+            (Values{"aXb", "Yef", "gh", "7"}));
+}
+
 TEST(Run, ArithmeticHas64Bits) {
   EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i "
                 ">> 1); }"),
