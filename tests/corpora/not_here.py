@@ -25,7 +25,7 @@ PROOFS = (
     (re.compile(r"no struct (vnode|vnop_read_args|smb_request) definition"), "a structure of the kernel"),
     (re.compile(r"failed to resolve type (callout_t|conn_t|kstat_named_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),
     (re.compile(r"(tcp_state_string) has not yet been declared"), "the library of provider tcp"),
-    (re.compile(r"failed to resolve (MAP_INITDATA):"), "a constant of Solaris' headers"),
+    (re.compile(r"failed to resolve (MAP_INITDATA|TH_RST):"), "a constant of Solaris' headers"),
     (re.compile(r"fatal error: ((?:sys/(?:vnode|isa_defs|byteorder)|inet/common)\.h): No such file"), "a header of Solaris' kernel"),
 )
 

@@ -194,6 +194,10 @@ class CommandLine(unittest.TestCase):
         errors = dvmtest.dvm("run", "-n", "BEGIN { trace(nobody); } END { trace(nowhere); }").stderr
         self.assertRegex(errors, r"(?s)nobody.*\^.*nowhere.*\^")
 
+    def test_errors_are_in_the_order_of_lines(self):
+        errors = dvmtest.dvm("run", "-n", "BEGIN / nobody / { trace(1, 2); }").stderr
+        self.assertRegex(errors, r"(?s)in predicate: failed to resolve nobody.*in action list: trace\( \) prototype mismatch")
+
     def test_faults_name_an_offset_of_dif(self):
         self.assertRegex(dvmtest.dvm("run", "-n", "BEGIN { trace(*(int *)0); } BEGIN { exit(0); }").stderr, r"at DIF offset \d+")
 
