@@ -323,16 +323,19 @@ MASKS = [(r"/tmp/tmp[^/]*/", ""), (r"(pid|varied|ID )\d+", "N")]
 
 # What dvm says where results differ by design, or by chance on a busy machine.
 NOT_COMPARED = "dvm was too slow|thread-local variables are empty again"
+# What it says if another dvm traces by an agent meanwhile.
+OF_NEIGHBOURS = "itself opens are noticed: an agent has replaced its code in another process"
 
 
 def summed(lines):
     """What ticks print adds up to the same, whenever they fire."""
+    lines = list(lines)
     ticked = [int(number) for line in lines for number in re.findall(r"^ticked (\d+)$", line)]
     return [line for line in lines if line.strip() and not line.startswith("ticked ")] + [f"all ticked: {sum(ticked)}"]
 
 
 def shown(lines, is_alone):
-    lines = summed(lines)
+    lines = summed(line for line in lines if OF_NEIGHBOURS not in line)
     for pattern, replacement in MASKS:
         lines = [re.sub(pattern, replacement, line) for line in lines]
     # The first five faults are shown each; which threads those are of is chance.
