@@ -44,8 +44,10 @@ struct Range {
 };
 
 // Bytes that could be read. Once the first thread of the process has ended, the kernel reads by the numbers of the others only.
-[[gnu::noinline]] inline uint64_t read_memory(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
-  constexpr long kGetTid = 186, kNoProcess = -3;
+// is_refused: true if the process itself could not read the next byte either.
+[[gnu::noinline]] inline uint64_t read_memory(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes,
+                                              bool* is_refused = nullptr) {
+  constexpr long kGetTid = 186, kNoProcess = -3, kBadAddress = -14;
   long by = pid;
   uint64_t done = 0;
   while (done < bytes) {
@@ -57,6 +59,7 @@ struct Range {
       by = tid;
       continue;
     }
+    if (is_refused != nullptr) *is_refused = read == kBadAddress;
     if (read <= 0) break;
     done += static_cast<uint64_t>(read);
     if (static_cast<uint64_t>(read) < local.bytes) break;

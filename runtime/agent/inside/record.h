@@ -7,7 +7,9 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr uint64_t kAbsent = ~uint64_t{0};
+// Lengths of slots (uprobe/record.h).
+inline constexpr uint64_t kAbsent = ~uint64_t{0}, kNothingThere = kAbsent - 1;
+inline constexpr uint64_t kEndHere = uint64_t{1} << 32, kBeginHere = uint64_t{1} << 33;
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
@@ -75,28 +77,45 @@ struct ThreadFiring {
   return 0;
 }
 
-// Length of the string with its NUL, which is added if there was none in so many bytes. If the string cannot be read as a whole,
-// the number of bytes that could be read.
+// Length of a slot of which only so many bytes could be read.
+[[gnu::always_inline]] inline uint64_t length_of_part(uint64_t bytes, bool is_refused) {
+  if (bytes == 0) return is_refused ? kNothingThere : kAbsent;
+  return is_refused ? bytes | kEndHere : bytes;
+}
+
+// Length of the string with its NUL, which is added if there was none in so many bytes. A clause may want no more than the first
+// bytes, so these are kept if the string cannot be read as a whole.
 [[gnu::noinline]] inline uint64_t read_string(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
   uint64_t done = 0;
   for (uint64_t part = kFirstPart; done < most; part = most) {
     const uint64_t want = most - done < part ? most - done : part;
-    const uint64_t got = read_memory(pid, from + done, to + done, want);
+    bool is_refused = false;
+    const uint64_t got = read_memory(pid, from + done, to + done, want, &is_refused);
     if (const uint64_t length = length_of(to, done, done + got)) return length;
     done += got;
-    if (got < want) return done != 0 ? done : kAbsent;  // a clause may want no more than these
+    if (got < want) return length_of_part(done, is_refused);
   }
   if (most == 0) return kAbsent;
   *reinterpret_cast<char*>(to + most - 1) = 0;
   return most;
 }
 
-// Number of bytes, or kAbsent. Of a slot of fixed size, only the first bytes may be readable. A clause may want no more, as
-// members that several clauses read are one slot. The rest is 0.
+// Of a slot of fixed size, only the first bytes may be readable, or only the last ones, which it then begins with. A clause may
+// want no more, as members that several clauses read are one slot. The rest is 0.
 [[gnu::noinline]] inline uint64_t read_fixed(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
-  const uint64_t got = from < kPage ? 0 : read_memory(pid, from, to, most);
-  for (uint64_t i = got; i < most; i++) *reinterpret_cast<volatile char*>(to + i) = 0;
-  return got != 0 ? got : kAbsent;
+  bool is_refused = false;
+  const uint64_t got = from < kPage ? 0 : read_memory(pid, from, to, most, &is_refused);
+  const uint64_t in_page = kPage - (from & (kPage - 1)), rest = got == 0 && is_refused && in_page < most ? most - in_page : 0;
+  const bool has_rest = rest != 0 && read_memory(pid, from + in_page, to, rest) == rest;
+  for (uint64_t i = has_rest ? rest : got; i < most; i++) *reinterpret_cast<volatile char*>(to + i) = 0;
+  if (has_rest) return rest | kBeginHere;
+  return got == most ? most : length_of_part(got, is_refused);
+}
+
+[[gnu::noinline]] inline uint64_t read_sized(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
+  bool is_refused = false;
+  const uint64_t got = read_memory(pid, from, to, bytes, &is_refused);
+  return got == bytes ? bytes : length_of_part(got, is_refused);
 }
 
 // Returns the end of what was written.
@@ -110,11 +129,11 @@ struct ThreadFiring {
   if (step.by == 0 && !step.is_string)
     length = read_fixed(firing.pid, is_unreadable ? 0 : from, to + 8, most);
   else if (from >= kPage && !is_unreadable)
-    length = step.is_string ? read_string(firing.pid, from, to + 8, most)
-                            : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
+    length = step.is_string ? read_string(firing.pid, from, to + 8, most) : read_sized(firing.pid, from, to + 8, most);
   word(to) = length;
   firing.is_cut |= wanted > most || (step.is_string && length == step.most);
-  return static_cast<uint32_t>(step.at + 8 + (length == kAbsent ? 0 : (length + 7) & ~uint64_t{7}));
+  const uint64_t bytes = length >= kNothingThere ? 0 : length & (kEndHere - 1);
+  return static_cast<uint32_t>(step.at + 8 + ((bytes + 7) & ~uint64_t{7}));
 }
 
 }  // namespace dvm::runtime::inside

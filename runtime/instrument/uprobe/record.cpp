@@ -42,16 +42,25 @@ uint64_t room_of(const MemorySlot& slot, std::span<const std::byte> record) {
 // A string that filled its slot may have been cut: its last byte, a NUL in either case, is left off, so that only a string that
 // ended by itself ends with a NUL.
 std::span<const std::byte> slot_bytes(const MemorySlot& slot, std::span<const std::byte> record) {
-  const auto length = static_cast<int64_t>(word_at(record, slot.at) & ~kEndsThere);
+  const auto length = static_cast<int64_t>(word_at(record, slot.at) & ~(kEndsThere | kBeginsThere));
   if (length <= 0 || length > slot.need.size || slot.at + 8 + static_cast<uint64_t>(length) > record.size()) return {};
   const bool filled = slot.need.is_string && static_cast<uint64_t>(length) >= room_of(slot, record);
   return record.subspan(slot.at + 8, static_cast<size_t>(length) - (filled ? 1 : 0));
 }
 
-// True if the byte after those of the slot could not be read, by any means.
-bool is_unreadable_after(const MemorySlot& slot, std::span<const std::byte> record, std::span<const std::byte> bytes) {
+// A slot without its first bytes.
+bool is_end(const MemorySlot& slot, std::span<const std::byte> record, std::span<const std::byte> bytes) {
+  return !slot.is_variable() && !bytes.empty() && word_at(record, slot.at) == bytes.size() + kBeginsThere;
+}
+
+// Where a byte could not be read, by any means, as a distance from the beginning of the slot.
+std::optional<uint64_t> first_unreadable(const MemorySlot& slot, std::span<const std::byte> record,
+                                         std::span<const std::byte> bytes) {
   const uint64_t length = word_at(record, slot.at);
-  return length == static_cast<uint64_t>(kUnreadable) || (!bytes.empty() && length == bytes.size() + kEndsThere);
+  if (slot.need.is_file) return std::nullopt;
+  if (length == static_cast<uint64_t>(kUnreadable) || is_end(slot, record, bytes)) return 0;
+  if (bytes.empty() || length != bytes.size() + kEndsThere) return std::nullopt;
+  return bytes.size();
 }
 
 std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, std::span<const std::byte> record,
@@ -59,10 +68,10 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
   size_t count = 0;
   for (const MemorySlot& slot : layout.slots) {
     const std::span<const std::byte> bytes = slot_bytes(slot, record);
-    const uint64_t address = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
-    if (!slot.need.is_file && is_unreadable_after(slot, record, bytes))
-      memory[count++] = {kUnreadableAt | (address + bytes.size()), {}, false, true};
+    const uint64_t begin = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
+    if (const auto at = first_unreadable(slot, record, bytes)) memory[count++] = {kUnreadableAt | (begin + *at), {}, false, true};
     if (bytes.empty()) continue;
+    const uint64_t address = is_end(slot, record, bytes) ? begin + slot.need.size - bytes.size() : begin;
     if (slot.need.is_of_process())
       memory[count++] = {static_cast<uint64_t>(slot.need.offset), bytes, false, true};
     else if (slot.need.is_file)

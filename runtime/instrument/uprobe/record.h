@@ -14,9 +14,10 @@
 //   kernel stack  bytes of program counters or an error < 0 | program counters ...
 //   chain  where the stack itself is captured: how many return addresses, then those, found by frame pointers from %rbp on
 //   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
-//   slot   length in bytes (kAbsent or kUnreadable: it could not be read; with kEndsThere: nor could what follows), then room
-//          for `size` bytes, padded to 8. Slots whose length is not known come last (strings, and bytes that are sized by a
-//          word); the record may end with the bytes of the last one, without its room
+//   slot   length in bytes (kAbsent or kUnreadable: it could not be read; with kEndsThere: nor could what follows; with
+//          kBeginsThere: these are its last bytes, and the first one could not be read), then room for `size` bytes, padded to
+//          8. Slots whose length is not known come last (strings, and bytes that are sized by a word); the record may end with
+//          the bytes of the last one, without its room
 //
 // The word that an address starts from is an argument or lies in an earlier slot, at a known distance; so does the word that
 // gives a size. An absent slot holds zeros for such words, so the slots that depend on it are absent as well:
@@ -43,6 +44,7 @@ namespace dvm::runtime {
 inline constexpr int64_t kAbsent = -1;
 inline constexpr int64_t kUnreadable = -2;                 // no page can be brought in for its first byte
 inline constexpr uint64_t kEndsThere = uint64_t{1} << 32;  // the same of the byte after the last one
+inline constexpr uint64_t kBeginsThere = uint64_t{1} << 33;
 inline constexpr uint32_t kHeadBytes = 8;
 inline constexpr uint32_t kCommBytes = 16;
 inline constexpr uint32_t kStackPiece = 512;  // divides a page, so that a piece can be read or cannot
