@@ -14,7 +14,8 @@ constexpr int32_t kPage = 4096;
 
 // Registers: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the number of attempts. At a
 // tracepoint r9 is the probe, and r6 may be the thread's registers (kernel_emitter.h). On the BPF stack, fp-8 has a byte to
-// fault pages into, or a pid pair; below it lies the record, or the addresses that the slow part faults in.
+// fault pages into, or a pid pair; below it lies the record, or the addresses that the slow part faults in. In the second case
+// the word failed() has what the latest slow part could not fault in: bits 2n and 2n + 1 are the first two pages of slot n.
 class CaptureProgram : RecordEmitter {
  public:
   CaptureProgram(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
@@ -41,6 +42,7 @@ class CaptureProgram : RecordEmitter {
  private:
   // All that makes a record of the layout.
   void record() {
+    if (notes_failed()) store(fp, failed(), 0);
     const Label again = here();
     begin_record();
     head();
@@ -141,7 +143,7 @@ class CaptureProgram : RecordEmitter {
 
   // True if the other layout has more room for the contents of the slot. Both have the same slots.
   bool is_larger_elsewhere(const MemorySlot& slot) const {
-    return larger_ && larger_->slots[static_cast<size_t>(&slot - layout_.slots.data())].need.size > slot.need.size;
+    return larger_ && larger_->slots[index_of(slot)].need.size > slot.need.size;
   }
 
   bool is_last(const MemorySlot& slot) const { return layout_.is_cut && &slot == &layout_.slots.back(); }
@@ -173,7 +175,7 @@ class CaptureProgram : RecordEmitter {
 
   // A slot that cannot be read as a whole: its bytes up to the end of the page. A clause may want no more than those: members
   // that several clauses read are one slot. What cannot be read even if the thread waits for it must not be read later.
-  void read_part(const MemorySlot& slot, std::vector<Label>& absent) {
+  void read_part(const MemorySlot& slot, std::vector<Label>& done) {
     slot_address(r3, slot, r1);
     mov(r2, 0);
     minus(r2, r3);
@@ -185,31 +187,75 @@ class CaptureProgram : RecordEmitter {
     record_address(r1, slot.at + 8);
     call(BPF_FUNC_probe_read_user);
     const Label read = jump_if(BPF_JSGE, r0, 0);
+    if (!slot.is_variable() && can_sleep(layout_.shape.kind)) read_end(slot, done);
     mov(r8, 0);
     for (const Label one : none) land(one);
-    if (may_wait_here()) {
-      wait_for(slot, absent);
+    if (can_sleep(layout_.shape.kind)) {
+      unless_failed(slot, Page::first, done);
       store(r7, at16(slot.at), static_cast<int32_t>(kUnreadable));
     }
-    absent.push_back(jump());
+    done.push_back(jump());
     land(read);
     store(r7, at16(slot.at), r8);
-    if (!may_wait_here()) return;
-    wait_for(slot, absent, r8);
-    load_constant(r1, static_cast<int64_t>(kEndsThere));
+    if (!can_sleep(layout_.shape.kind)) return;
+    unless_failed(slot, Page::second, done);
+    mark(slot, kEndsThere);
+  }
+
+  // Its last bytes, if the first r8 bytes cannot be read: they are in another page, and a clause may want only those.
+  void read_end(const MemorySlot& slot, std::vector<Label>& done) {
+    slot_address(r3, slot, r1);
+    plus(r3, r8);
+    mov(r2, static_cast<int32_t>(slot.need.size));
+    minus(r2, r8);
+    mov(r8, r2);
+    record_address(r1, slot.at + 8);
+    call(BPF_FUNC_probe_read_user);
+    const Label failed = jump_if(BPF_JSLT, r0, 0);
+    unless_failed(slot, Page::first, done);
+    mark(slot, kBeginsThere);
+    done.push_back(jump());
+    land(failed);
+  }
+
+  // The r8 bytes that were read, with a remark.
+  void mark(const MemorySlot& slot, uint64_t remark) {
+    load_constant(r1, static_cast<int64_t>(remark));
     bits_or(r1, r8);
     store(r7, at16(slot.at), r1);
   }
 
-  // While room in the ring is taken, all later records wait for it.
-  bool may_wait_here() const { return can_sleep(layout_.shape.kind) && layout_.is_on_stack; }
+  // Of a slot: the page of its first byte, and that of the byte after the r8 bytes that were read.
+  enum class Page : unsigned { first, second };
 
-  // Reads the first byte, or the one after so many, and waits for its page. Goes on if that fails.
-  void wait_for(const MemorySlot& slot, std::vector<Label>& read, std::optional<Register> after = std::nullopt) {
-    slot_address(r3, slot, r1);
-    if (after) plus(r3, *after);
-    fault_in();
-    read.push_back(jump_if(BPF_JSGE, r0, 0));
+  // Jumps if the page can be read. While room in the ring is taken, all later records wait for it, so the slow part has tried.
+  void unless_failed(const MemorySlot& slot, Page page, std::vector<Label>& jumps) {
+    if (layout_.is_on_stack) {
+      slot_address(r3, slot, r1);
+      if (page == Page::second) plus(r3, r8);
+      fault_in();
+      return jumps.push_back(jump_if(BPF_JSGE, r0, 0));
+    }
+    if (!notes_failed()) return jumps.push_back(jump());
+    load(r1, fp, failed());
+    shift_right(r1, static_cast<int32_t>(failed_bit(index_of(slot), page)));
+    bits_and(r1, 1);
+    jumps.push_back(jump_if(BPF_JEQ, r1, 0));
+  }
+
+  bool notes_failed() const { return can_sleep(layout_.shape.kind) && !layout_.is_on_stack && 2 * layout_.slots.size() <= 64; }
+  static unsigned failed_bit(size_t slot, Page page) { return 2 * static_cast<unsigned>(slot) + static_cast<unsigned>(page); }
+  int16_t failed() const { return std::min<int16_t>(saved(layout_.slots.size()), -40); }
+  size_t index_of(const MemorySlot& slot) const { return static_cast<size_t>(&slot - layout_.slots.data()); }
+
+  // r0 is the result of a read of the page.
+  void note_failed(size_t index, Page page) {
+    if (!notes_failed()) return;
+    shift_right(r0, 63);
+    shift_left(r0, static_cast<int32_t>(failed_bit(index, page)));
+    load(r1, fp, failed());
+    bits_or(r1, r0);
+    store(fp, failed(), r1);
   }
 
   void read_file(const MemorySlot& slot) {
@@ -307,6 +353,7 @@ class CaptureProgram : RecordEmitter {
   void slow(Label again) {
     for (const Label jump : to_slow_) land(jump);
     plus(r9, 1);
+    if (notes_failed()) store(fp, failed(), 0);
     if (!layout_.is_on_stack) give_back();
     for (unsigned n = 0; n < layout_.args.size(); n++)
       if (lies_in_memory(layout_, n)) {
@@ -363,6 +410,7 @@ class CaptureProgram : RecordEmitter {
     const auto size = static_cast<int32_t>(layout_.slots[index].need.size);
     address_of_slot(r3, index);
     fault_in();
+    note_failed(index, Page::first);
     for (int32_t ahead = kPage; ahead < size + kPage; ahead += kPage) {
       address_of_slot(r3, index);
       mov(r8, r3);
@@ -371,6 +419,7 @@ class CaptureProgram : RecordEmitter {
       bits_and(r3, -kPage);
       const Label beyond = jump_if(BPF_JGE, r3, r8);
       fault_in();
+      if (ahead == kPage) note_failed(index, Page::second);
       land(beyond);
     }
   }

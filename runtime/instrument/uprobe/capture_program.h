@@ -16,9 +16,9 @@
 // If there is a larger layout, the program starts again with it when a slot of the first one is too small. A slot is too small
 // for a string without its NUL, or for a size beyond its room. Records of the larger layout name the group after the first one's.
 //
-// A slot that still cannot be read is marked absent; or unreadable, if a last read that may sleep fails too. That read is left
-// out of a record in the ring. Only a layout with slots has the slow part, and only its program must sleep. A record made on the
-// stack is cut after the bytes of its last slot, so the ring holds no padding.
+// A slot that still cannot be read is marked absent; or unreadable, if a last read that may sleep fails too. For a record in the
+// ring, that is the read of the slow part. Only a layout with slots has that part, and only its program must sleep. A record made
+// on the stack is cut after the bytes of its last slot, so the ring holds no padding.
 
 #include <linux/bpf.h>
 

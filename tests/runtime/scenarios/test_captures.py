@@ -196,11 +196,28 @@ text = ctypes.c_void_p(memory + 4091)
 for _ in range(10):
   c.mprotect(end, size(4096), 0); ctypes.memmove(text, b'WORLD', 5); c.rmdir(text)
   c.mprotect(end, size(4096), 3); ctypes.memmove(text, b'late' + bytes(1), 5); time.sleep(.01)" """
-        for value in ("copyinstr(arg0)", "*(int64_t *)arg0", "*(char *)(arg0 + 5)", "copyin(arg0, 100)"):
+        large = ("copyinstr(arg0, 800)", "copyin(arg0, 500)", "copyin(arg0 + 5, 500)")
+        for value in ("copyinstr(arg0, 256)", "*(int64_t *)arg0", "*(char *)(arg0 + 5)", "copyin(arg0, 100)", *large):
             with self.subTest(value=value):
                 clauses = "pid$target:libc.so.6:rmdir:entry { this->value = %s; } ERROR { @ = count(); }"
-                result = dvm("run", "-q", "-x", "backend=uprobe", "-n", clauses % value, "-c", command)
+                result = dvm("run", "-q", "-x", "strsize=800", "-n", clauses % value, "-c", command)
                 self.assertEqual((result.returncode, result.stdout.split()), (0, ["10"]), result.stderr)
+
+    def test_the_end_of_what_could_not_be_read_as_a_whole(self):
+        """Another clause reads before it, from a page that becomes readable."""
+        command = sys.executable + """ -S -c "import ctypes
+c = ctypes.CDLL(None); c.mmap.restype = ctypes.c_void_p; size = ctypes.c_size_t
+memory = c.mmap(None, size(8192), 3, 0x22, -1, size(0)); end = ctypes.c_void_p(memory + 4096)
+for n in range(10):
+  c.mprotect(ctypes.c_void_p(memory), size(4096), 0); ctypes.memmove(end, bytes([n, 7]), 2); c.rmdir(ctypes.c_void_p(memory + 4088))
+  c.mprotect(ctypes.c_void_p(memory), size(4096), 3); ctypes.memmove(end, bytes([99, 99]), 2)" """
+        clauses = r"""pid$target:libc.so.6:rmdir:entry { this->value = *(int64_t *)arg0; }
+                     pid$target:libc.so.6:rmdir:entry { printf("%d ", *(short *)(arg0 + 8) - 1792); } ERROR { n++; } END { trace(n); }"""
+        for more in ("", "pid$target:libc.so.6:rmdir:entry /arg0 == 1/ { trace(copyinstr(arg0)); }"):
+            with self.subTest(more):
+                result = dvm("run", "-q", "-x", "strsize=800", "-n", clauses + more, "-c", command)
+                self.assertEqual((result.returncode, result.stderr.count("read after")), (0, 0), result.stderr)
+                self.assertEqual(result.stdout.split(), [*map(str, range(10)), "10"], result.stderr)
 
     def test_what_a_system_call_writes(self):
         """These probes cannot page memory in. Short and long strings have different layouts."""

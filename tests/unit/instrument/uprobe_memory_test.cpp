@@ -256,14 +256,41 @@ TEST_F(Uprobe, MemoryThatEndsInTheMiddle) {
     traced_text(last);
   }});
   const Probe probe = probe_on(child.pid(), &traced_text, 1);
-  CaptureNeeds bytes;
+  CaptureNeeds bytes, many;
   bytes.memory = {{0, false, 0, 8}};
-  for (const CaptureNeeds& needs : {string_needs(8), string_needs(256), bytes}) {
+  many.memory = {{0, false, 0, 600}};
+  for (const CaptureNeeds& needs : {string_needs(8), string_needs(256), string_needs(600), bytes, many}) {
     const auto seen = trace(child, {{&probe, needs}});
     ASSERT_EQ(seen.size(), 2u);
     EXPECT_TRUE(seen[0].unreadable.empty());
     EXPECT_EQ(seen[1].memory, std::vector<std::string>{"abcde"});
     EXPECT_EQ(seen[1].unreadable, std::vector{reinterpret_cast<uint64_t>(pages) + 4096});
+  }
+  munmap(pages, 8192);
+}
+
+// Its last bytes are captured if the first ones cannot be read; those of a string, which another might begin with, are not.
+TEST_F(Uprobe, MemoryThatBeginsInTheMiddle) {
+  auto* pages = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* first = pages + 4096 - 5;
+  std::memcpy(pages + 4096, "abc", 3);
+  mprotect(pages, 4096, PROT_NONE);
+  TracedChild child({[&] { traced_text(first); }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  CaptureNeeds bytes, many;
+  bytes.memory = {{0, false, 0, 8}};
+  many.memory = {{0, false, 0, 600}};
+  for (const CaptureNeeds& needs : {string_needs(256), bytes, many}) {
+    const auto seen = trace(child, {{&probe, needs}});
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].unreadable, std::vector{reinterpret_cast<uint64_t>(first)});
+    if (needs.memory[0].is_string) {
+      EXPECT_TRUE(seen[0].memory.empty());
+      continue;
+    }
+    ASSERT_EQ(seen[0].memory.size(), 1u);
+    EXPECT_EQ(seen[0].memory[0], std::string(pages + 4096, needs.memory[0].size - 5));
+    EXPECT_EQ(seen[0].addresses[0], reinterpret_cast<uint64_t>(pages) + 4096);
   }
   munmap(pages, 8192);
 }
