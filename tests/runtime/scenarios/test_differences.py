@@ -96,7 +96,6 @@ ELSEWHERE = {
     "With uprobes, clauses run in dvm": "a matter of time; scenarios/test_destructive.py",
     "`trace()` and keys show the value": "variables/tst.floats.d",
     "`uregs[]` of": "variables/tst.uregs.d",
-    "At `sched:::on-cpu`": "depends on the kernel",
     "`jstack()` names Java": "needs a JVM",
     "`ustack(n)` in an expression": "scenarios/test_stacks.py",
     "`args[]` of a `usdt`": "scenarios/test_header.py",
@@ -125,7 +124,7 @@ ELSEWHERE = {
 }
 HERE = ("`->`, `*` and `[]`", "`syscall` probes do not", "`fds[N]`", "`copyinstr(a, n)`", "`errno` is 0", "`scratchsize`", "All errors of a script", "Faults name", "`-A`, `-a`", "`-c` treats", "`probefunc` of a C++",
         "A process that did not succeed", "A warning says", "A variable index of an array", "`f_flag`", "In `BEGIN`, `END` and `tick-N`, memory",
-        "`arg0` of a `pid` return", "`vtimestamp` includes", "System calls of 32-bit programs")
+        "`arg0` of a `pid` return", "`vtimestamp` includes", "System calls of 32-bit programs", "At `sched:::on-cpu`")
 
 # Number 20 is getpid() for a 32-bit program, and writev() otherwise.
 CALLS_OF_32_BITS = """
@@ -249,6 +248,12 @@ class Live(dvmtest.PrivilegedTest):
         text = ("syscall::openat:return /pid == $target && errno/ { printf(\"<%d \", errno); self->failed = 1; } "
                 "pid$target:libc.so.6:__errno_location:entry /self->failed/ { printf(\"%d>\", errno); exit(0); }")
         self.assertIn("<2 0>", dvmtest.dvm("run", "-q", "-n", text, "-c", "cat /nonexistent").stdout)
+
+    def test_a_thread_that_is_put_on_a_cpu_has_a_stack_since_6_15(self):
+        text = 'sched:::on-cpu /pid == $target && execname == "looper" && n++ > 2/ { ustack(); printf("end"); exit(0); }'
+        out = dvmtest.dvm("run", "-q", "-n", text, "-n", IN_TIME[1], "-c", dvmtest.program("looper") + f" {MANY}").stdout
+        release = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+        self.assertEqual((release >= (6, 15), True), ("looper`main" in out, "end" in out), out)
 
     def test_a_cpu_time_includes_traps(self):
         untraced = float(subprocess.run([dvmtest.program("looper"), "100000"], capture_output=True, text=True, check=True).stdout.split()[0])
