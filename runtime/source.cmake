@@ -217,6 +217,7 @@ dvm_library(provider COLD
   provider/pid.cpp
   provider/pid_advice.cpp
   provider/pid_functions.cpp
+  provider/module_names.cpp
   provider/pid_probes.cpp
   provider/profile.cpp
   provider/providers.cpp

@@ -91,6 +91,7 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 bool module_match(std::string_view pattern, std::string_view module, std::string_view object, bool in_program) {
   if (glob_match(pattern, module)) return true;
   if (object.empty()) return false;
+  if (module == object && module_match(pattern, object.substr(object.rfind('/') + 1), "", false)) return true;
   if (in_program && (pattern == "a.out" || glob_match(pattern, object.substr(object.rfind('/') + 1)))) return true;
   if (module.size() > pattern.size() && module[pattern.size()] == '.' && module.starts_with(pattern)) return true;
   return pattern.find('/') != std::string_view::npos && glob_match(pattern, object);

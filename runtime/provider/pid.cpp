@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "runtime/provider/family.h"
+#include "runtime/provider/module_names.h"
 #include "runtime/provider/pid_advice.h"
 #include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
@@ -59,6 +60,8 @@ class PidProvider : public Provider {
     for (const MappedObject& object : objects) {
       if (module_match(description.module, object.name, object.path, object.is_program)) modules.push_back(load(object));
     }
+    if (is_glob(description.module) || description.module == "a.out")  // otherwise the name is the user's
+      for (PidModule& module : modules) module.object.name = names_.name_of(pid, module.object);
     if (objects.empty()) {
       return refuse("D_PROC_GRAB",
                     fmt::format("failed to grab process {}: it runs no program (it has exited or is a kernel thread)", pid));
@@ -196,6 +199,7 @@ class PidProvider : public Provider {
 
   Family family_;
   ElfCache cache_;
+  ModuleNames names_;
 };
 
 }  // namespace

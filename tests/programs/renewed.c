@@ -1,6 +1,7 @@
 // Maps code anew that was there before.
 //
 //   renewed exec N         calls func(N) N + 1 times, then executes itself with N - 1, until that is 0
+//   renewed exec N PATH    the same, but executes the program at PATH in place of itself
 //   renewed lines N        calls func(N) ten times for each line of its input; then executes itself with N - 1 if N is above 0
 //   renewed open LIBRARY   opens it; after each line of its input it calls late_function(1) ten times, and opens it anew
 //   renewed heir           its first thread ends at a line of its input; another calls func(0) ten times for each further line
@@ -76,6 +77,6 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   if (strcmp(argv[1], "heir") == 0) return to_open = argv[2], end_first_thread();
   if (argc < 3) return 2;
-  if (strcmp(argv[1], "exec") == 0) return call_and_execute(argv[0], atoi(argv[2]));
+  if (strcmp(argv[1], "exec") == 0) return call_and_execute(argc > 3 ? argv[3] : argv[0], atoi(argv[2]));
   return strcmp(argv[1], "lines") == 0 ? call_for_lines(argv[0], atoi(argv[2])) : open_anew(argv[2]);
 }

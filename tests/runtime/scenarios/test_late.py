@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,6 +75,22 @@ class Late(dvmtest.PrivilegedTest):
             self.assertIn("Destructive actions not allowed", tracer.stderr.readline())
             tracer.send_signal(signal.SIGINT)
             self.assertEqual(tracer.wait(), 0)
+
+    def executed(self, path):
+        """How often the functions of each module have fired, once a program has executed a file thrice."""
+        result = dvm("run", "-q", "-n", "pid$target:a.out:func:entry { @[probemod] = count(); }", "-c", f"{program('renewed')} exec 3 {path}")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.split()
+
+    def test_a_program_that_executes_its_file_by_another_name_fires_once(self):
+        folder = dvmtest.own_folder(self)
+        (folder / "link").symlink_to(program("renewed"))
+        self.assertEqual(self.executed(folder / "link"), ["renewed", "10"])
+
+    def test_a_program_that_executes_another_one_of_its_name(self):
+        other = dvmtest.own_folder(self) / "renewed"
+        shutil.copy(program("renewed"), other)
+        self.assertEqual(sorted(self.executed(other)), sorted(["renewed", "4", str(other), "6"]))
 
     def test_strings_keys_and_records_of_a_late_clause(self):
         out = self.run_until_it_fires('int calls; pid$target:liblate*:late_function:entry { @["a key of some length", probefunc, arg0] = count(); '
