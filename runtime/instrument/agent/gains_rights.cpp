@@ -1,4 +1,4 @@
-// Tested by tests/runtime/scenarios/test_lost_probes.py.
+// Tested by tests/runtime/scenarios/test_lost_probes.py and test_wrappers.py.
 
 #include "runtime/instrument/agent/gains_rights.h"
 
@@ -32,12 +32,17 @@ bool has_rights(const std::string& path) {
   return sets_ids || access(path.c_str(), R_OK) != 0 || getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// Its links may lead elsewhere than they do for dvm.
-bool has_other_root(pid_t tid) {
-  struct stat its {
-  }, own{};
-  const bool is_known = stat(fmt::format("/proc/{}/root/", tid).c_str(), &its) == 0 && stat("/", &own) == 0;
-  return !is_known || its.st_dev != own.st_dev || its.st_ino != own.st_ino;
+// A link of /proc, which leads to a path as dvm sees it. Empty: unknown.
+std::string target_of(const std::string& link) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t length = readlink(link.c_str(), text.data(), text.size());
+  return length > 0 ? std::string(text.data(), static_cast<size_t>(length)) : "";
+}
+
+// "/folder" for "/root/folder"; empty: it is outside.
+std::string below(const std::string& root, const std::string& folder) {
+  if (root == "/" || root == folder) return root == "/" ? folder : "/";
+  return !root.empty() && folder.starts_with(root + "/") ? folder.substr(root.size()) : "";
 }
 
 // A path of the thread from its root. Empty: unknown.
@@ -45,10 +50,8 @@ std::string from_root(const ExecCall& call, const std::string& path) {
   if (path.starts_with('/')) return path;
   const std::string folder =
       call.folder == AT_FDCWD ? fmt::format("/proc/{}/cwd", call.tid) : fmt::format("/proc/{}/fd/{}", call.tid, call.folder);
-  std::array<char, PATH_MAX> text{};
-  const ssize_t length = readlink(folder.c_str(), text.data(), text.size());
-  return length > 0 && text[0] == '/' ? fmt::format("{}/{}", std::string_view(text.data(), static_cast<size_t>(length)), path)
-                                      : "";
+  const std::string its = below(target_of(fmt::format("/proc/{}/root", call.tid)), target_of(folder));
+  return its.starts_with('/') ? fmt::format("{}/{}", its, path) : "";
 }
 
 // Links such as /proc/self/cwd mean something else for dvm, so they are not followed (ELOOP).
@@ -88,7 +91,7 @@ bool file_gives(const ExecCall& call, const std::string& path, int scripts = 0) 
 bool gains_rights(const ExecCall& call) {
   std::array<char, PATH_MAX> text{};
   const auto length = TargetMemory().read_string(call.pid, call.path, text);
-  if (length < 0 || has_other_root(call.tid)) return true;
+  if (length < 0) return true;
   return file_gives(call, {text.data(), static_cast<size_t>(length)});
 }
 

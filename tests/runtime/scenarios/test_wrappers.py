@@ -188,9 +188,9 @@ class Wrappers(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertLess(time.monotonic() - began, 19)  # the wrapper goes on for longer
 
-    def trace_lines(self, script, *command):
+    def trace_lines(self, script, *command, prefix=AS_NOBODY):
         """A program that does something for each line, and dvm, whose probes are on."""
-        target = subprocess.Popen([*AS_NOBODY, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder)
+        target = subprocess.Popen([*prefix, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self.folder)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         target.stdout.readline()
@@ -235,6 +235,28 @@ class Wrappers(unittest.TestCase):
         target.communicate("\n", timeout=60)
         tracer.send_signal(signal.SIGCONT)
         self.assertIn(f"process {target.pid} has ended after it was about to execute a program, which could not be held", tracer.communicate(timeout=60)[1])
+
+    def make_root(self, *programs):
+        """A folder with these programs and what they need, which can be their root directory."""
+        root = self.folder / "root"
+        for file in programs:
+            needed = subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout
+            for path in (file, *re.findall(r"/\S+", needed)):
+                copied = root / ("bin" if path == file else os.path.dirname(path)[1:])
+                copied.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, copied)
+        return root
+
+    def test_in_another_root_directory(self):
+        root = self.make_root("/bin/sh", program("looper"))
+        (root / "bin" / "link").symlink_to("/bin/looper")
+        for path in ("/bin/looper", "./looper", "../bin/link"):
+            with self.subTest(path):
+                target, tracer = self.trace_lines("pid$target::func:entry { @ = count(); }", "/bin/sh", "-c", f"cd /bin; echo; read line; exec {path} 300",
+                                                  prefix=("chroot", f"--userspec={NOBODY}:{NOBODY}", root))
+                target.communicate("\n", timeout=PATIENCE)
+                out, err = tracer.communicate(timeout=PATIENCE)
+                self.assertEqual((out.split(), err), (["300"], ""))
 
     def test_a_try_that_failed_while_dvm_was_stopped_is_not_taken_for_a_program(self):
         """Once dvm goes on, the thread does other things."""
