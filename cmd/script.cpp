@@ -146,23 +146,38 @@ std::optional<std::string> complete_description(std::string_view text, GivenProg
   return std::string(text) + std::string(static_cast<size_t>(4 - allowed), ':');
 }
 
-// "libc/arg0/ { ... }" of -m is "libc::/arg0/ { ... }"; messages quote it as it was given.
-Result<compiler::Source> read_text(const GivenProgram& given) {
-  const size_t end = std::min(dif::find_unquoted(given.text, "/{ \t\n"), given.text.size());
-  const std::string_view description = std::string_view(given.text).substr(0, end);
+// A description of -P, -m or -f with all of its colons.
+Result<std::string> complete(std::string_view description, const GivenProgram& given) {
   const auto wrong = [&](const std::string& why) {
     return Error{fmt::format("invalid probe specifier {}: {}", given.text, why)};
   };
-  compiler::Source source{given.text, given.text, true};
-  if (given.form == GivenProgram::Form::name || description.empty()) return source;
   constexpr std::array<std::string_view, 3> kForms = {"providers", "modules", "functions"};
+  if (description.empty()) return std::string();
   if (std::isdigit(static_cast<unsigned char>(description[0])))
     return wrong(fmt::format("probe identifier {} not permitted when specifying {}",
                              description.substr(0, description.find_first_not_of("0123456789")),
                              kForms[static_cast<size_t>(given.form)]));
-  const std::optional<std::string> complete = complete_description(description, given.form);
-  if (!complete) return wrong(fmt::format("invalid probe description \"{}\": Overspecified probe description", description));
-  source.text.replace(0, end, *complete);
+  if (std::optional<std::string> all = complete_description(description, given.form)) return std::move(*all);
+  return wrong(fmt::format("invalid probe description \"{}\": Overspecified probe description", description));
+}
+
+// "libc,libm/arg0/ { ... }" of -m is "libc::,libm::/arg0/ { ... }"; messages quote it as it was given.
+Result<compiler::Source> read_text(const GivenProgram& given) {
+  compiler::Source source{given.text, given.text, true};
+  if (given.form == GivenProgram::Form::name) return source;
+  const std::string_view text = given.text;
+  const size_t end = std::min(dif::find_unquoted(text, "/{"), text.size());
+  source.text.clear();
+  for (size_t at = 0, next = 0; at < end; at = next) {  // blanks, a description, and what is between it and the next one
+    const size_t begin = std::min(text.find_first_not_of(" \t\n", at), end);
+    const size_t comma = std::min(dif::find_unquoted(text, ",", begin), end);
+    const size_t stop = std::min(dif::find_unquoted(text, " \t\n", begin), comma);
+    next = std::min(comma + 1, end);
+    const Result<std::string> completed = complete(text.substr(begin, stop - begin), given);
+    if (!completed) return completed.error();
+    source.text.append(text, at, begin - at).append(*completed).append(text, stop, next - stop);
+  }
+  source.text += text.substr(end);
   return source;
 }
 

@@ -146,6 +146,9 @@ class Command(unittest.TestCase):
                                  ("-f", "::mossy:", "probe description :mossy:: does not match any probes"),
                                  ("-m", ":mossy::", 'invalid probe description ":mossy::": Overspecified probe description'),
                                  ("-P", "a:b:c:d", 'invalid probe description "a:b:c:d": Overspecified probe description'),
+                                 ("-P", "dtrace, mossy", "probe description mossy::: does not match any probes"),
+                                 ("-f", "read, 7", "probe identifier 7 not permitted when specifying functions"),
+                                 ("-m", "dtrace:,a:b:c", 'invalid probe description "a:b:c": Overspecified probe description'),
                                  ("-f", "7.5", "probe identifier 7 not permitted when specifying functions"),
                                  ("-P", "7{ exit(0); }", "probe identifier 7 not permitted when specifying providers")):
             with self.subTest(value):
