@@ -19,6 +19,7 @@ dvm_library(code COLD
   code/jump_tables.cpp
   code/frame_index.cpp
   code/function_code.cpp
+  code/landing_pads.cpp
   code/mapped_file.cpp
   code/module_code.cpp
   code/named_code.cpp
