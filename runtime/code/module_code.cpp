@@ -89,6 +89,7 @@ void ModuleCode::find_segments() {
       is_go_ = has_go_note(segment.p_offset, size);
       notes -= size;
     }
+    if (segment.p_type == PT_GNU_EH_FRAME) frame_index_ = segment.p_vaddr;
     if (segment.p_type == PT_DYNAMIC) dynamic_ = {segment.p_offset, segment.p_filesz, segment.p_vaddr};
     if (segment.p_type == PT_LOAD && segment.p_offset < file_.size()) add_segment(segment);
   }
@@ -204,7 +205,7 @@ void ModuleCode::look_near(const FileSegment& segment, Window& window) const {
 }
 
 const NamedCode& ModuleCode::names() const {
-  if (!names_) names_ = find_named_code({file_, segments_, data_, dynamic_, is_fixed_});
+  if (!names_) names_ = find_named_code({file_, segments_, data_, dynamic_, frame_index_, is_fixed_});
   return *names_;
 }
 

@@ -78,8 +78,9 @@ class ModuleCode {
   std::vector<FileSegment> data_;
   std::vector<FileSegment> constants_;  // those of them that are not writable
   FileSegment dynamic_{};
-  bool is_fixed_ = false;  // addresses of the file are those in the process
-  bool is_whole_ = true;   // all its segments are known
+  uint64_t frame_index_ = 0;  // address of .eh_frame_hdr; 0: there is none
+  bool is_fixed_ = false;     // addresses of the file are those in the process
+  bool is_whole_ = true;      // all its segments are known
   bool is_go_ = false;
   // Found once they are needed.
   mutable std::optional<NamedCode> names_;

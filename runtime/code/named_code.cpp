@@ -9,6 +9,8 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/code/landing_pads.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -30,8 +32,11 @@ class NameFinder {
       for (const FileSegment& code : from_.code) read_words(code);
       for (const FileSegment& data : from_.data) read_words(data);
     }
+    read_landing_pads();
     compact(found_.addresses);
     compact(found_.taken);
+    compact(found_.pointers);
+    read_sequences();
     return std::move(found_);
   }
 
@@ -59,6 +64,47 @@ class NameFinder {
   void name(uint64_t address) {
     if (lies_in(from_.code, address)) add(address, found_.addresses);
   }
+  // By a word there.
+  void name(uint64_t address, uint64_t place) {
+    const bool is_code = lies_in(from_.code, address);
+    if (is_code) add(address, found_.addresses);
+    if (is_code && follows_signature(address)) aborts_.push_back(place);
+  }
+  void name_pointer(uint64_t address, uint64_t place) {
+    name(address, place);
+    if (found_.pointers.size() < kMostNames)
+      found_.pointers.emplace_back(place, address);
+    else
+      found_.is_complete = false;
+  }
+
+  void read_landing_pads() {
+    const LandingPads pads = find_landing_pads(from_.frame_index, [this](uint64_t address) { return at(address, UINT64_MAX); });
+    for (const uint64_t address : pads.addresses) name(address);
+    found_.is_complete = found_.is_complete && pads.is_complete;
+  }
+
+  // The kernel continues a restartable sequence only behind these bytes.
+  bool follows_signature(uint64_t address) const {
+    constexpr uint32_t kSignature = 0x53053053;
+    uint32_t before = 0;
+    return load(at(address - sizeof before, sizeof before), 0, before) && before == kSignature;
+  }
+  // struct rseq_cs: two numbers, the first address, the size, and where to continue.
+  void read_sequences() {
+    constexpr uint64_t kFirst = 16, kSize = 8, kLongest = 4096;
+    constexpr size_t kMostSequences = 1024;
+    compact(aborts_);
+    found_.is_complete = found_.is_complete && aborts_.size() <= kMostSequences;
+    for (const uint64_t place : std::span(aborts_).first(std::min(aborts_.size(), kMostSequences))) {
+      uint64_t first = 0, size = 0;
+      load(at(place - kFirst, sizeof first), 0, first);
+      load(at(place - kSize, sizeof size), 0, size);
+      first = found_.pointer_at(place - kFirst).value_or(first);
+      if (size > 0 && size <= kLongest) found_.sequences.emplace_back(first, first + size - 1);
+    }
+    compact(found_.sequences);
+  }
   void take(uint64_t address) {
     const bool is_code = lies_in(from_.code, address);
     if (is_code) add(address, found_.addresses);
@@ -72,10 +118,11 @@ class NameFinder {
     compact(to);
     found_.is_complete = to.size() < kMostNames / 2;
   }
-  static void compact(std::vector<uint64_t>& addresses) {
-    std::ranges::sort(addresses);
-    const auto same = std::ranges::unique(addresses);
-    addresses.erase(same.begin(), same.end());
+  template <class T>
+  static void compact(std::vector<T>& all) {
+    std::ranges::sort(all);
+    const auto same = std::ranges::unique(all);
+    all.erase(same.begin(), same.end());
   }
 
   DynamicTags read_tags() const {
@@ -99,12 +146,12 @@ class NameFinder {
     for (uint64_t offset = 0; load(bytes, offset, one); offset += sizeof one) {
       const auto addend = static_cast<uint64_t>(one.r_addend);
       const uint32_t type = ELF64_R_TYPE(one.r_info);
-      if (type == R_X86_64_RELATIVE || type == R_X86_64_IRELATIVE) name(addend);
-      if (type != R_X86_64_64 || symbols == tags.end()) continue;
+      if (type == R_X86_64_RELATIVE || type == R_X86_64_IRELATIVE) name_pointer(addend, one.r_offset);
+      if ((type != R_X86_64_64 && type != R_X86_64_GLOB_DAT) || symbols == tags.end()) continue;
       Elf64_Sym symbol;
       const uint64_t number = ELF64_R_SYM(one.r_info);
       if (load(at(symbols->second + number * sizeof symbol, sizeof symbol), 0, symbol) && symbol.st_shndx != SHN_UNDEF)
-        name(symbol.st_value + addend);
+        name_pointer(symbol.st_value + addend, one.r_offset);
     }
   }
 
@@ -126,14 +173,14 @@ class NameFinder {
   }
   void name_at(uint64_t place) {
     uint64_t address = 0;
-    if (load(at(place, sizeof address), 0, address)) name(address);
+    if (load(at(place, sizeof address), 0, address)) name_pointer(address, place);
   }
 
   void read_words(const FileSegment& segment) {
     const CodeBytes bytes = from_.file.subspan(segment.offset, segment.size);
     uint64_t address = 0;
     for (uint64_t offset = 0; load(bytes, offset, address); offset++)
-      if (address != 0) name(address);
+      if (address != 0) name(address, segment.address + offset);
   }
 
   void read_code(const FileSegment& segment) {
@@ -174,6 +221,7 @@ class NameFinder {
   }
 
   const NamingFile& from_;
+  std::vector<uint64_t> aborts_;  // words with the address where a restartable sequence continues
   NamedCode found_;
 };
 
@@ -181,7 +229,14 @@ class NameFinder {
 
 bool NamedCode::has_inside(uint64_t begin, uint64_t last) const {
   const auto next = std::ranges::upper_bound(addresses, begin);
-  return !is_complete || (next != addresses.end() && *next <= last);
+  const bool is_restarted =
+      std::ranges::any_of(sequences, [&](const auto& one) { return one.first <= last && one.second >= begin; });
+  return !is_complete || is_restarted || (next != addresses.end() && *next <= last);
+}
+
+std::optional<uint64_t> NamedCode::pointer_at(uint64_t address) const {
+  const auto found = std::ranges::lower_bound(pointers, std::pair<uint64_t, uint64_t>(address, 0));
+  return found != pointers.end() && found->first == address ? std::optional(found->second) : std::nullopt;
 }
 
 NamedCode find_named_code(const NamingFile& file) { return NameFinder(file).find(); }

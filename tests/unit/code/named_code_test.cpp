@@ -22,7 +22,7 @@ class NamedCodeTest : public testing::Test {
   }
   NamedCode find() const {
     const FileSegment code{0, kBytes, kCode}, data{kBytes, kBytes, kData};
-    return find_named_code({file_, {&code, 1}, {&data, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, is_fixed_});
+    return find_named_code({file_, {&code, 1}, {&data, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, 0, is_fixed_});
   }
 
   std::vector<unsigned char> file_ = std::vector<unsigned char>(2 * kBytes);
@@ -72,6 +72,25 @@ TEST_F(NamedCodeTest, IsAnyWordWhereAddressesAreFixed) {
   EXPECT_EQ(named.addresses, Addresses{kCode + 0x77});
   EXPECT_TRUE(named.has_inside(kCode + 0x76, kCode + 0x77));
   EXPECT_FALSE(named.has_inside(kCode + 0x77, kCode + 0x78));
+}
+
+// struct rseq_cs: where the sequence begins, its size, and where it is aborted.
+TEST_F(NamedCodeTest, IsARestartableSequence) {
+  put(kCode + 0x7c, uint32_t{0x53053053});
+  put(kData, std::array<Elf64_Dyn, 2>{{{DT_RELA, {kData + 0x80}}, {DT_RELASZ, {2 * sizeof(Elf64_Rela)}}}});
+  put(kData + 0x80, std::array<Elf64_Rela, 2>{
+                        {{kData + 0x108, R_X86_64_RELATIVE, kCode + 0x20}, {kData + 0x118, R_X86_64_RELATIVE, kCode + 0x80}}});
+  put(kData + 0x110, uint64_t{0x10});
+  for (is_fixed_ = false;; is_fixed_ = true, has_dynamic_ = false) {
+    const NamedCode named = find();
+    EXPECT_TRUE(named.has_inside(kCode + 0x2f, kCode + 0x34));
+    EXPECT_TRUE(named.has_inside(kCode + 0x1c, kCode + 0x20));
+    EXPECT_FALSE(named.has_inside(kCode + 0x30, kCode + 0x34));
+    EXPECT_FALSE(named.has_inside(kCode + 0x1b, kCode + 0x1f));
+    EXPECT_TRUE(named.has_inside(kCode + 0x7f, kCode + 0x80));
+    if (is_fixed_) break;
+    put(kData + 0x108, uint64_t{kCode + 0x20}), put(kData + 0x118, uint64_t{kCode + 0x80});
+  }
 }
 
 TEST_F(NamedCodeTest, HasTablesThatMayBeCutShort) {
