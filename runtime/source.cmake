@@ -25,6 +25,7 @@ dvm_library(code COLD
   code/named_code.cpp
   code/operated.cpp
   code/raised_signals.cpp
+  code/register_values.cpp
   code/stack_check.cpp
   code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "runtime/code/operated.h"
+#include "runtime/code/register_values.h"
 
 namespace dvm::runtime {
 namespace {
@@ -17,24 +17,6 @@ namespace {
 constexpr size_t kBefore = 192;                               // bytes before a jump that are read
 constexpr uint64_t kBehindBase = 65535, kBeforeBase = 32768;  // the reach of entries of two bytes
 constexpr size_t kMostReaches = size_t{1} << 20, kMostBases = 4096;
-
-bool is_any_register(const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_REGISTER; }
-
-bool computes(ZydisMnemonic mnemonic) {
-  switch (mnemonic) {
-    case ZYDIS_MNEMONIC_ADD:
-    case ZYDIS_MNEMONIC_SUB:
-    case ZYDIS_MNEMONIC_LEA:
-    case ZYDIS_MNEMONIC_NEG:
-    case ZYDIS_MNEMONIC_XOR:
-    case ZYDIS_MNEMONIC_OR:
-    case ZYDIS_MNEMONIC_IMUL:
-    case ZYDIS_MNEMONIC_SHL:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // Of notrack, bnd and other prefixes that indirect jumps may have.
 bool is_prefix(unsigned char byte) {
@@ -63,140 +45,23 @@ bool is_indirect(CodeBytes code) {
   return mode == 0xc0 || ((code[1] & 7) == 4 && code.size() > 2 && code[2] == 0x24);
 }
 
-// True if the last instruction pushes a register or stores one where %rsp points.
-bool ends_with_push(CodeBytes code) {
-  if (code.empty()) return false;
-  const size_t last = code.size() - 1;
-  if ((code[last] & 0xf8) == 0x50) return true;
-  return last >= 2 && code[last] == 0x24 && (code[last - 1] & 0xc7) == 0x04 && (code[last - 2] == 0x89 || code[last - 2] == 0x87);
+// True if one of the last instructions may push a register, or change the word that %rsp points to.
+bool may_set_return(CodeBytes code) {
+  constexpr size_t kBack = 8;
+  const CodeBytes last = code.last(std::min(code.size(), kBack));
+  for (size_t i = 0; i < last.size(); i++)
+    if ((last[i] & 0xf8) == 0x50 || (i > 0 && last[i] == 0x24 && (last[i - 1] & 0xc7) == 0x04)) return true;
+  return false;
 }
-
-// What registers and the stack hold, by the instructions that lead to a jump.
-class Registers {
- public:
-  struct Value {
-    std::set<uint64_t> bases{};   // addresses that it is made of
-    std::set<uint64_t> tables{};  // those of entries of four bytes that it is made of
-    bool is_computed = false;
-
-    void add(const Value& other) {
-      bases.insert(other.bases.begin(), other.bases.end());
-      tables.insert(other.tables.begin(), other.tables.end());
-    }
-  };
-
-  Registers(bool is_fixed, size_t& work) : is_fixed_(is_fixed), work_(work) {}
-
-  void run(const Operated& one, uint64_t behind) {
-    const ZydisDecodedOperand& to = one.operands[0];
-    const auto mnemonic = one.instruction.mnemonic;
-    if (one.instruction.meta.category == ZYDIS_CATEGORY_CALL) return forget();
-    if (exchanges(one)) return std::swap(values_[whole(to.reg.value)], values_[whole(one.operands[1].reg.value)]);
-    const bool is_lea = mnemonic == ZYDIS_MNEMONIC_LEA, loads = !is_lea && reads_memory(one);
-    Value made;
-    if (one.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY && is_lea && one.operands[1].mem.base == ZYDIS_REGISTER_RIP)
-      made.bases.insert(behind + static_cast<uint64_t>(one.operands[1].mem.disp.value));
-    else if (is_fixed_ && mnemonic == ZYDIS_MNEMONIC_MOV && one.operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-      made.bases.insert(one.operands[1].imm.value.u);
-    else if (computes(mnemonic) || mnemonic == ZYDIS_MNEMONIC_MOV || one.instruction.meta.category == ZYDIS_CATEGORY_CMOV)
-      made = sum(one);
-    if (loads && !computes(mnemonic)) made = mnemonic == ZYDIS_MNEMONIC_MOV ? stacked(one.operands[1]) : Value{};
-    if (mnemonic == ZYDIS_MNEMONIC_POP) made = stacked(-depth_);
-    if (loads && mnemonic == ZYDIS_MNEMONIC_MOVSXD) made.tables = sum(one).bases;
-    work_ -= std::min(work_, made.bases.size());
-    run_on_stack(one);
-    for (const ZydisDecodedOperand& operand : one.all())
-      if (is_any_register(operand) && is_write(operand)) values_[whole(operand.reg.value)] = &operand == &to ? made : Value{};
-  }
-  // Where the jump leads.
-  Value target(const Operated& jump) const {
-    const ZydisDecodedOperand& to = jump.operands[0];
-    if (jump.instruction.meta.category == ZYDIS_CATEGORY_RET) return stacked(-depth_);
-    return is_any_register(to) ? at(whole(to.reg.value)) : stacked(to);
-  }
-
- private:
-  Value at(ZydisRegister reg) const {
-    const auto known = values_.find(reg);
-    return known == values_.end() ? Value{} : known->second;
-  }
-  void forget() {
-    values_.clear();
-    stack_.clear();
-  }
-
-  static bool exchanges(const Operated& one) {
-    return one.instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && is_any_register(one.operands[0]) &&
-           is_any_register(one.operands[1]);
-  }
-  static bool reads_memory(const Operated& one) {
-    return std::any_of(one.all().begin(), one.all().end(),
-                       [](const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_MEMORY; });
-  }
-
-  // Of what the instruction reads.
-  Value sum(const Operated& one) const {
-    const bool is_copy = !computes(one.instruction.mnemonic);  // mov, or cmov
-    Value made;
-    made.is_computed = computes(one.instruction.mnemonic);
-    for (const ZydisDecodedOperand& operand : one.all()) {
-      if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
-        made.add(at(whole(operand.mem.base))), made.add(at(whole(operand.mem.index)));
-        if (one.instruction.mnemonic != ZYDIS_MNEMONIC_LEA) made.add(stacked(operand));
-      } else if (is_any_register(operand) && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) {
-        const Value known = at(whole(operand.reg.value));
-        made.add(known);
-        made.is_computed |= !is_copy || known.is_computed;
-      }
-    }
-    return made;
-  }
-
-  // From where %rsp pointed first.
-  std::optional<int64_t> place_of(const ZydisDecodedOperand& operand) const {
-    const bool is_place = operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.base == ZYDIS_REGISTER_RSP &&
-                          operand.mem.index == ZYDIS_REGISTER_NONE;
-    return is_place ? std::optional<int64_t>(operand.mem.disp.value - depth_) : std::nullopt;
-  }
-  Value stacked(int64_t place) const {
-    const auto known = stack_.find(place);
-    return known == stack_.end() ? Value{} : known->second;
-  }
-  Value stacked(const ZydisDecodedOperand& operand) const {
-    const auto place = place_of(operand);
-    return place ? stacked(*place) : Value{};
-  }
-
-  void run_on_stack(const Operated& one) {
-    const ZydisMnemonic mnemonic = one.instruction.mnemonic;
-    const bool is_push = mnemonic == ZYDIS_MNEMONIC_PUSH;
-    const auto grown = mnemonic == ZYDIS_MNEMONIC_POP ? -8 : growth(one);
-    const ZydisDecodedOperand& from = one.operands[is_push ? 0 : 1];
-    if (!grown) return stack_.clear();
-    depth_ += *grown;
-    const auto place = is_push ? std::optional<int64_t>(-depth_) : place_of(one.operands[0]);
-    if (!place || (!is_push && !is_write(one.operands[0]))) return;
-    Value made = is_any_register(from) ? at(whole(from.reg.value)) : Value{};
-    if (computes(mnemonic)) {
-      made.add(stacked(*place));
-      made.is_computed = true;
-    }
-    stack_[*place] = made;
-  }
-
-  std::map<ZydisRegister, Value> values_;
-  std::map<int64_t, Value> stack_;  // by place_of()
-  int64_t depth_ = 0;               // of the stack since the first instruction
-  bool is_fixed_;
-  size_t& work_;
-};
 
 class ComputedFinder {
  public:
-  ComputedFinder(const ComputedSource& source, size_t& work) : source_(source), work_(work) {}
+  ComputedFinder(const ComputedSource& source, size_t& work)
+      : source_(source), work_(work), addresses_{source.is_fixed, source.pointer} {}
 
   std::vector<JumpReach> find() {
     const CodeBytes code = source_.code;
+    find_popped();
     for (size_t at = 0; at < code.size() && is_bounded(); at++) {
       if (has_base(at)) base_at_ = at;
       const bool is_return = code[at] == 0xc3 || code[at] == 0xc2;
@@ -209,14 +74,45 @@ class ComputedFinder {
 
  private:
   static constexpr size_t kMostPrefixes = 13;
+  static constexpr unsigned char kCall = 0xe8;
 
   bool is_bounded() const { return bases_.size() < kMostBases && reaches_.size() < kMostReaches && work_ > 0; }
   void spend() { work_ -= work_ > 0 ? 1 : 0; }
 
+  // Calls that lead to a `pop`, which takes the address behind the call.
+  void find_popped() {
+    constexpr size_t kLength = 5;
+    const CodeBytes code = source_.code;
+    for (size_t at = 0; at + kLength <= code.size() && is_bounded(); at++) {
+      if (code[at] != kCall) continue;
+      const size_t behind = at + kLength, to = behind + static_cast<size_t>(int64_t{distance_at(at + 1)});
+      if (to >= code.size() || !is_pop(code.subspan(to))) continue;
+      spend();
+      addresses_.popped.emplace_back(source_.address + to, source_.address + behind);
+    }
+    std::ranges::sort(addresses_.popped);
+  }
+  static bool is_pop(CodeBytes code) {
+    const bool has_prefix = code.size() > 1 && (code[0] & 0xf0) == 0x40;
+    return (code[has_prefix ? 1 : 0] & 0xf8) == 0x58;
+  }
+  int32_t distance_at(size_t at) const {
+    int32_t distance = 0;
+    if (at + sizeof distance <= source_.code.size()) std::memcpy(&distance, source_.code.data() + at, sizeof distance);
+    return distance;
+  }
+
   // True if here may stand the opcode of an instruction that takes an address.
-  bool has_base(size_t at) const {
+  bool has_base(size_t at) {
     const CodeBytes rest = source_.code.subspan(at);
+    const PoppedCalls& popped = addresses_.popped;
+    while (next_popped_ < popped.size() && popped[next_popped_].first < source_.address + at) next_popped_++;
+    if (next_popped_ < popped.size() && popped[next_popped_].first == source_.address + at) return true;
+    constexpr size_t kLoad = 6, kNextCall = 5;
     if (rest.size() > 1 && rest[0] == 0x8d && (rest[1] & 0xc7) == 0x05) return true;
+    if (rest.size() >= kNextCall && rest[0] == kCall && distance_at(at + 1) == 0) return true;
+    if (rest.size() >= kLoad && rest[0] == 0x8b && (rest[1] & 0xc7) == 0x05)
+      if (source_.pointer(source_.address + at + kLoad + static_cast<uint64_t>(int64_t{distance_at(at + 2)}))) return true;
     const bool is_long = rest[0] == 0xc7;
     if (!source_.is_fixed || (!is_long && (rest[0] & 0xf8) != 0xb8)) return false;
     uint64_t value = 0;
@@ -232,7 +128,7 @@ class ComputedFinder {
   void look_at(size_t opcode, bool is_return) {
     const CodeBytes code = source_.code;
     for (size_t at = opcode;; at--) {
-      if (!is_return || ends_with_push(code.first(at))) look_from(at);
+      if (!is_return || may_set_return(code.first(at))) look_from(at);
       if (at == 0 || opcode - at == kMostPrefixes || !is_prefix(code[at - 1])) return;
     }
   }
@@ -242,19 +138,43 @@ class ComputedFinder {
     spend();
     if (!jump.decode(source_.code.subspan(at))) return;
     const size_t begin = at - std::min(at, kBefore);
-    Registers registers(source_.is_fixed, work_);
+    look_along(jump, at, begin);
+    // Data may lie between a call and its `pop`, and decoding it does not end there.
+    if (const auto popped = last_popped(begin, at)) look_along(jump, at, *popped);
+  }
+
+  std::optional<size_t> last_popped(size_t begin, size_t end) const {
+    const auto after = std::ranges::lower_bound(addresses_.popped, source_.address + end, {}, &PoppedCalls::value_type::first);
+    if (after == addresses_.popped.begin() || after[-1].first < source_.address + begin) return std::nullopt;
+    return after[-1].first - source_.address;
+  }
+
+  // By the instructions from about `begin` on to the jump.
+  void look_along(const Operated& jump, size_t at, size_t begin) {
+    RegisterValues registers(addresses_, work_);
     uint64_t behind = source_.address + at;
     const std::vector<Operated>& before = instructions_before(source_.code.subspan(begin, at - begin));
     for (const Operated& one : before) behind -= one.instruction.length;
     for (const Operated& one : before) registers.run(one, behind += one.instruction.length);
-    const Registers::Value value = registers.target(jump);
+    const AddressValue value = registers.target(jump);
     if (!value.is_computed) return;
-    const bool is_jump = jump.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && is_any_register(jump.operands[0]);
+    const bool is_jump = jump.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && jump.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
     for (const uint64_t base : value.bases) {
       const bool is_own = is_jump && source_.lie_in_one_function(source_.address + at, base);
-      const bool is_usual = value.tables.contains(base) || (!value.tables.empty() && !source_.is_code(base));
-      if (!is_own && !is_usual && bases_.insert(base).second) add(base);
+      const bool is_usual = value.has_table(base) || (!value.tables.empty() && !source_.is_code(base));
+      const bool is_seen = !is_returned_to(base) && (is_own || is_usual);
+      if (!is_seen && bases_.insert(base).second) add(base);
     }
+    for (const auto& [base, behind_base] : value.tables)
+      if (behind_base > 0 && tables_.insert({base, behind_base}).second)
+        add_entries(base, base + static_cast<uint64_t>(behind_base));
+  }
+
+  // The address behind a call, which no instruction has as an operand.
+  bool is_returned_to(uint64_t address) const {
+    constexpr uint64_t kLength = 5;
+    const uint64_t offset = address - source_.address;
+    return offset >= kLength && offset <= source_.code.size() && source_.code[offset - kLength] == kCall;
   }
 
   // The instructions that end where the jump begins. It is not known where the first one begins, but decoders soon agree on that.
@@ -295,6 +215,19 @@ class ComputedFinder {
         add_target(base + static_cast<uint64_t>(int64_t{static_cast<int8_t>(entries[i])}) * scale);
       }
   }
+  // Entries of four bytes, until several in a row lead nowhere.
+  void add_entries(uint64_t base, uint64_t table) {
+    constexpr size_t kMostUnused = 4;
+    const CodeBytes entries = source_.data(table);
+    size_t unused = 0;
+    for (size_t i = 0; i < entries.size() / 4 && unused < kMostUnused && is_bounded(); i++) {
+      int32_t distance;
+      std::memcpy(&distance, entries.data() + 4 * i, sizeof distance);
+      const uint64_t target = base + static_cast<uint64_t>(int64_t{distance});
+      add_target(target);
+      unused = source_.is_code(target) ? 0 : unused + 1;
+    }
+  }
   void add_target(uint64_t target) {
     spend();
     if (source_.is_code(target) && reaches_.size() < kMostReaches) reaches_.push_back({target, target});
@@ -315,9 +248,12 @@ class ComputedFinder {
 
   const ComputedSource& source_;
   size_t& work_;
+  AddressSource addresses_;
+  size_t next_popped_ = 0;
   std::optional<size_t> base_at_;  // the last place that has_base()
   std::vector<Operated> before_;   // kept for its memory
   std::set<uint64_t> bases_;
+  std::set<std::pair<uint64_t, int64_t>> tables_;  // as AddressValue has them
   std::vector<JumpReach> reaches_;
 };
 

@@ -9,12 +9,15 @@
 //
 // Only hand-written code has them. Where they lead is not computed: all within reach of an address in code counts that is taken
 // shortly before, and all entries that such a table in data may have. Jumps may have prefixes, such as notrack, or lead by the
-// stack: by `push` and `ret`, or by a place that %rsp points to. Addresses that pass through other memory, a call or a branch are
-// not followed. Files are untrusted: the work is bounded. Consumer context.
+// stack: by `push` and `ret`, or by a place that %rsp points to. An address may also be the one behind a call, taken by `pop`, or
+// that of a symbol of this file in its global offset table. It may pass through memory that has the same name all along, such
+// as -16(%rbp), but not through a call, a branch, or a function of another file. Files are untrusted: the work is bounded.
+// Consumer context.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +33,8 @@ struct ComputedSource {
   std::function<CodeBytes(uint64_t address)> data;  // from there on, in one segment
   // A function that jumps to computed addresses of its own has no windows (FunctionCode::may_jump_anywhere).
   std::function<bool(uint64_t, uint64_t)> lie_in_one_function;
+  // The address that the dynamic linker stores there, if it is one of this file.
+  std::function<std::optional<uint64_t>(uint64_t)> pointer;
 };
 
 // Addresses, first to last.

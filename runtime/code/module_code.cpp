@@ -216,11 +216,13 @@ const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
     const auto function = framed_function(file_, jump);
     return function && base >= function->address && base - function->address < function->size;
   };
+  const auto pointer = [&](uint64_t address) { return names().pointer_at(address); };
   size_t work = kMostComputedWork;
   for (size_t i = computed_.size(); i < segments_.size(); i++)
-    computed_.push_back(find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address,
-                                             is_fixed_, is_code, [&](uint64_t address) { return loaded(address); }, are_together},
-                                            work));
+    computed_.push_back(
+        find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address, is_fixed_, is_code,
+                             [&](uint64_t address) { return loaded(address); }, are_together, pointer},
+                            work));
   return computed_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "tests/unit/code/assembled.h"
@@ -12,7 +13,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kCode = 0x10000, kData = 0x11000;
+constexpr uint64_t kCode = 0x10000, kData = 0x11000, kLinked = 0x12000;
 
 #define TO_DATA ".byte 0x48, 0x8d, 0x15\n .long 0x1000 - 7\n"  // lea 0x11000(%rip), %rdx, as the first instruction
 #define TO_CODE ".byte 0x48, 0x8d, 0x15\n .long 0x40 - 7\n"
@@ -48,6 +49,23 @@ ASSEMBLED(by_loaded_place, SUM "push %rcx\n mov (%rsp), %rax\n jmp *%rax\n")
 ASSEMBLED(by_pop, SUM "push %rcx\n pop %rax\n jmp *%rax\n")
 ASSEMBLED(by_sum_in_place, TO_CODE "push %rdx\n add %rdi, (%rsp)\n jmp *(%rsp)\n")
 
+// Ways to pass it on.
+ASSEMBLED(by_changed_return, TO_CODE "push %rdx\n addq $8, (%rsp)\n nop\n ret\n")
+ASSEMBLED(by_frame, TO_CODE "mov %rdx, -16(%rbp)\n add %rdi, -16(%rbp)\n mov -16(%rbp), %rax\n leave\n jmp *%rax\n")
+ASSEMBLED(by_word, TO_CODE "mov %rdx, 0x400(%rip)\n mov %edi, %edi\n mov 0x400 - 2(%rip), %rax\n jmp *%rax\n")
+ASSEMBLED(by_summed_word, SUM "mov %rcx, 0x400(%rip)\n mov %edi, %edi\n mov 0x400 - 9(%rip), %rax\n jmp *%rax\n")
+ASSEMBLED(by_other_frame, SUM "mov %rcx, -16(%rbp)\n mov %rsp, %rbp\n mov -16(%rbp), %rax\n jmp *%rax\n")
+ASSEMBLED(by_linked, ".byte 0x48, 0x8b, 0x15\n .long 0x2000 - 7\n lea (%rdx,%rdi,8), %rcx\n jmp *%rcx\n")
+ASSEMBLED(by_later_entries, TO_DATA "movslq 4(%rdx,%rdi,4), %rcx\n add %rdx, %rcx\n jmp *%rcx\n")
+
+// The addresses behind calls.
+ASSEMBLED(of_call, "call 1f\n 1: pop %rdx\n add %rdi, %rdx\n jmp *%rdx\n")
+ASSEMBLED(of_call_high, "call 1f\n 1: pop %r9\n add %rdi, %r9\n jmp *%r9\n")
+ASSEMBLED(of_call_over_data,
+          "call 1f\n .long 0x20, 0x40\n 1: pop %rdx\n movslq (%rdx,%rdi,4), %rcx\n add %rdx, %rcx\n jmp *%rcx\n")
+ASSEMBLED(of_call_and_return, "call 1f\n 1: add %rdi, (%rsp)\n ret\n")
+ASSEMBLED(of_call_elsewhere, "call 1f\n 1: push %rdx\n pop %rdx\n add %rdi, %rdx\n jmp *%rdx\n")
+
 ASSEMBLED(by_other_place, SUM "mov %rcx, -8(%rsp)\n jmp *-16(%rsp)\n")
 ASSEMBLED(by_replaced_place, SUM "mov %rcx, -8(%rsp)\n mov %rax, -8(%rsp)\n jmp *-8(%rsp)\n")
 ASSEMBLED(by_other_push, SUM "push %rcx\n push %rax\n ret\n")
@@ -58,10 +76,14 @@ class ComputedJumpsTest : public testing::Test {
  protected:
   std::vector<JumpReach> find(CodeBytes code) {
     const auto is_code = [](uint64_t address) { return address >= kCode && address < kData; };
-    return find_computed_jumps(
-        {code, kCode, is_fixed_, is_code, [&](uint64_t address) { return address == kData ? CodeBytes(table_) : CodeBytes(); },
-         [&](uint64_t, uint64_t) { return is_one_; }},
-        work_);
+    return find_computed_jumps({code, kCode, is_fixed_, is_code, [&](uint64_t address) { return data(address); },
+                                [&](uint64_t, uint64_t) { return is_one_; },
+                                [](uint64_t address) { return address == kLinked ? std::optional(kCode + 0x40) : std::nullopt; }},
+                               work_);
+  }
+  CodeBytes data(uint64_t address) const {
+    if (address == kData + 4) return later_;
+    return address == kData ? CodeBytes(table_) : CodeBytes();
   }
   bool leads_to(CodeBytes code, uint64_t address) {
     for (const JumpReach& one : find(code))
@@ -70,6 +92,7 @@ class ComputedJumpsTest : public testing::Test {
   }
 
   std::vector<unsigned char> table_ = {0x10, 0xff, 0x20, 0xfe};  // -0xf0, -0x1e0
+  std::vector<unsigned char> later_{};                           // behind it
   bool is_one_ = false, is_fixed_ = false;
   size_t work_ = kMostComputedWork;
 };
@@ -120,6 +143,28 @@ TEST_F(ComputedJumpsTest, MayLeadByTheStack) {
       by_exchange(),         by_push(),     by_high_push(), by_push_and_bnd(), by_push_and_take(), by_stored_return(),
       by_exchanged_return(), by_red_zone(), by_far_place(), by_loaded_place(), by_pop(),           by_sum_in_place()};
   for (size_t i = 0; i < std::size(codes); i++) EXPECT_TRUE(leads_to(codes[i], kCode + 0x48)) << i;
+}
+
+TEST_F(ComputedJumpsTest, MayLeadByMemoryOfOneName) {
+  const CodeBytes codes[] = {by_changed_return(), by_frame(), by_summed_word(), by_linked()};
+  for (size_t i = 0; i < std::size(codes); i++) EXPECT_TRUE(leads_to(codes[i], kCode + 0x48)) << i;
+  EXPECT_TRUE(find(by_word()).empty());  // no sum
+  EXPECT_TRUE(find(by_other_frame()).empty());
+}
+
+TEST_F(ComputedJumpsTest, LeadToEntriesFarBehindAnAddress) {
+  const std::vector<unsigned char> distance = {0x40, 0xf0, 0xff, 0xff};
+  table_ = {1, 0, 0, 0};
+  later_.assign(distance.begin(), distance.end());
+  EXPECT_TRUE(leads_to(by_later_entries(), kData - 0xfc0));
+  EXPECT_FALSE(leads_to(by_later_entries(), kData - 0xf00));
+}
+
+TEST_F(ComputedJumpsTest, StartFromAddressesBehindCalls) {
+  is_one_ = true;
+  for (const CodeBytes code : {of_call(), of_call_high(), of_call_over_data(), of_call_and_return()})
+    EXPECT_TRUE(leads_to(code, kCode + 0x400)) << instruction_text(code.last(2), 0) << code.size();
+  EXPECT_FALSE(leads_to(of_call_elsewhere(), kCode + 0x20000));
 }
 
 TEST_F(ComputedJumpsTest, LeadNowhereByOtherPlaces) {
