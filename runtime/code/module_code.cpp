@@ -15,10 +15,11 @@ namespace {
 
 constexpr uint64_t kNearReach = 128;  // of a jump with an offset of one byte
 
-// The length of a jump, branch or call with an offset of four bytes; 0: none begins here.
+// The length of a jump, branch, call or xbegin with an offset of four bytes; 0: none begins here.
 unsigned far_jump(const unsigned char* at) {
   if (at[0] == 0xe8 || at[0] == 0xe9) return 5;
-  return at[0] == 0x0f && (at[1] & 0xf0) == 0x80 ? 6 : 0;
+  const bool is_branch = at[0] == 0x0f && (at[1] & 0xf0) == 0x80, is_transaction = at[0] == 0xc7 && at[1] == 0xf8;
+  return is_branch || is_transaction ? 6 : 0;
 }
 
 // Its last four bytes say how far from its end.

@@ -43,6 +43,13 @@ asm(".pushsection .text\n.skip 256, 0xcc\n"
     "lea mct_beside_table(%rip), %r10\n movslq (%r10,%rdi,4), %rax\n add %r10, %rax\n jmp *%rax\n6: ret\n.balign 4\n"
     "mct_beside_table: .long 6b - mct_beside_table, 4b - mct_beside_table\n.skip 256, 0xcc\n.popsection");
 
+// Where a transaction goes on when it is aborted.
+asm(".pushsection .text\n.skip 256, 0xcc\n"
+    ".type mct_retried, @function\nmct_retried: mov %rdi, %rax\n7: cmp $1, %rdx\n je 8f\n 8: ret\n.size mct_retried, . - "
+    "mct_retried\n.skip 256, 0xcc\n"
+    ".type mct_transaction, @function\nmct_transaction: .byte 0xc7, 0xf8\n .long 7b - . - 4\n ret\n.size mct_transaction, . - "
+    "mct_transaction\n.popsection");
+
 extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
 
 namespace dvm::runtime {
@@ -81,6 +88,8 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
   EXPECT_EQ(chosen("mct_near_shared").moved, 0U);
   EXPECT_EQ(chosen("mct_alone").moved, 7U);
 }
+
+TEST_F(ModuleCodeTest, SeesAbortedTransactions) { EXPECT_EQ(chosen("mct_retried").moved, 0U); }
 
 TEST_F(ModuleCodeTest, SeesJumpsByTablesFromOutside) {
   EXPECT_EQ(chosen("mct_tabled").moved, 0U);
