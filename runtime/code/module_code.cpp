@@ -267,13 +267,20 @@ void ModuleCode::look_by_tables(std::vector<Window>& windows) const {
   for (Window& window : windows) window.is_entered = true;
 }
 
-// By the instructions from the beginning of the function around it, if that is known and all of it is code.
+// By the instructions from the beginning of the function around it, if that is known and all of it is code. The table of
+// unwinders may give every function any size, so the work is bounded.
 bool ModuleCode::is_inside_instruction(const FileSegment& segment, uint64_t offset) const {
+  constexpr uint64_t kMostDecoded = 8;  // times the bytes of the file
   const auto function = framed_function(file_, offset - segment.offset + segment.address);
   if (!function || function->address < segment.address) return false;
-  const uint64_t begin = function->address - segment.address + segment.offset;
-  const FunctionCode code = decode_function(bytes(begin, function->size));
-  return code.is_complete && code.at(offset - begin) == nullptr;
+  const FunctionExtent extent{function->address - segment.address + segment.offset, function->size, function->size};
+  if (extent.offset != around_.offset || extent.size != around_.size) {
+    const CodeBytes code = bytes(extent.offset, extent.size);
+    if (code.size() > kMostDecoded * file_.size() - around_bytes_) return false;
+    around_bytes_ += code.size();
+    around_ = extent, around_code_ = decode_function(code);
+  }
+  return around_code_.is_complete && around_code_.at(offset - extent.offset) == nullptr;
 }
 
 const ModuleCode* ModuleCodes::open(const std::string& path) {

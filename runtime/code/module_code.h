@@ -85,6 +85,10 @@ class ModuleCode {
   // Found once they are needed.
   mutable std::optional<NamedCode> names_;
   mutable std::vector<std::vector<JumpReach>> computed_;
+  // For is_inside_instruction(): the last function, and how many bytes were decoded in all.
+  mutable FunctionExtent around_;
+  mutable FunctionCode around_code_;
+  mutable uint64_t around_bytes_ = 0;
 };
 
 // Opens each file once; it stays open. A path may lead to another file later.
