@@ -44,8 +44,23 @@ bool leads_inside(CodeBytes code, const MachineInstruction& one) {
   return one.target && *one.target >= 0 && static_cast<uint64_t>(*one.target) < code.size();
 }
 
+// A `ret` behind `push %reg` or `mov %reg, (%rsp)` is an indirect jump.
+bool sets_return_address(CodeBytes code, const MachineInstruction& one) {
+  const CodeBytes bytes = code.subspan(one.offset, one.length);
+  const bool is_push = bytes.size() <= 2 && (bytes.back() & 0xf8) == 0x50 && (bytes.size() == 1 || (bytes[0] & 0xf0) == 0x40);
+  const bool is_store = bytes.size() == 4 && (bytes[0] & 0xf8) == 0x48 && bytes[1] == 0x89 && (bytes[2] & 0xc7) == 0x04;
+  return is_push || (is_store && bytes[3] == 0x24);
+}
+
+// A `ret` of the function may then return into the function. Compilers call so in place of an indirect jump (retpolines).
+bool calls_itself_inside(CodeBytes code, const MachineInstruction& one) {
+  return one.flow == Flow::call && one.target && *one.target > 0 && static_cast<uint64_t>(*one.target) < code.size();
+}
+
 Way way_of(CodeBytes code, const MachineInstruction* before, const MachineInstruction& one,
            const std::function<Beyond(int64_t)>& beyond) {
+  const bool is_indirect = one.flow == Flow::return_ && before != nullptr && sets_return_address(code, *before);
+  if (is_indirect || calls_itself_inside(code, one)) return Way::unknown;
   if (one.flow == Flow::return_) return Way::out;
   if (one.flow == Flow::jump && !one.target) return way_of_indirect(code, before, one);
   if (one.flow != Flow::jump && one.flow != Flow::branch) return Way::inside;
@@ -144,6 +159,13 @@ Beginning read_beginning(CodeBytes code) {
   for (const auto& [at, depth] : find_depths(code))
     if (depth) look_at(code, at, *depth, beginning);
   return beginning;
+}
+
+bool jumps_by_register(CodeBytes code) {
+  Operated one;
+  const bool is_jump = one.decode(code) && one.instruction.mnemonic == ZYDIS_MNEMONIC_JMP;
+  const ZydisDecodedOperand& to = one.operands[0];
+  return is_jump && to.type == ZYDIS_OPERAND_TYPE_MEMORY && to.mem.base != ZYDIS_REGISTER_RIP;
 }
 
 bool is_jump_by_pointer(CodeBytes code) {

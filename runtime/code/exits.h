@@ -34,6 +34,10 @@ struct Beginning {
 };
 Beginning read_beginning(CodeBytes code);
 
+// True if the first instruction jumps by a pointer that a register points to. Interpreters go on so with one of their own
+// instructions; other functions call another one last.
+bool jumps_by_register(CodeBytes code);
+
 // True if the bytes are a stub that jumps through a single pointer, like the stubs of a procedure linkage table.
 bool is_jump_by_pointer(CodeBytes code);
 

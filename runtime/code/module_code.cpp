@@ -283,6 +283,15 @@ bool ModuleCode::is_inside_instruction(const FileSegment& segment, uint64_t offs
   return around_code_.is_complete && around_code_.at(offset - extent.offset) == nullptr;
 }
 
+bool ModuleCode::is_named_inside(const FunctionExtent& function) const {
+  for (const FileSegment& one : segments_)
+    if (function.offset >= one.offset && function.offset - one.offset < one.size && function.size > 0) {
+      const uint64_t begin = function.offset - one.offset + one.address;
+      return names().has_inside(begin, begin + function.size - 1);
+    }
+  return false;
+}
+
 const ModuleCode* ModuleCodes::open(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;

@@ -42,6 +42,10 @@ class ModuleCode {
   // Its instructions, and where its jump tables lead to.
   FunctionCode decode(const FunctionExtent& function) const;
 
+  // True if the file names an address behind the first of the function, and no later than its last. Indirect jumps of the
+  // function may lead there.
+  bool is_named_inside(const FunctionExtent& function) const;
+
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 

@@ -126,7 +126,12 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
 }
 
 Exits ReturnPlanner::exits_of(const UprobeSite& site, const ModuleCode& file) {
-  return find_exits(file.bytes(site.offset, site.size), [&](int64_t target) { return beyond(site, file, target); });
+  const CodeBytes code = file.bytes(site.offset, site.size);
+  Exits exits = find_exits(code, [&](int64_t target) { return beyond(site, file, target); });
+  const bool may_stay = std::any_of(exits.offsets.begin(), exits.offsets.end(),
+                                    [&](uint32_t offset) { return jumps_by_register(code.subspan(offset)); });
+  if (may_stay && file.is_named_inside({site.offset, site.size, site.size})) exits.is_complete = false;
+  return exits;
 }
 
 ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, ReturnWants wants, ReturnBy by) {

@@ -24,6 +24,17 @@ ASSEMBLED(with_plain_table, "jmp *1024(,%rax,8)\n 1: ret\n")
 ASSEMBLED(by_register, "mov 8(%rdi), %rax\n jmp *%rax\n")
 ASSEMBLED(by_other_register, "add %rdx, %rax\n jmp *%rcx\n")
 ASSEMBLED(endless, "1: jmp 1b\n")
+// As compilers call and jump by %rax without an indirect branch that the processor could predict.
+#define BY_RETURN "call 3f\n 2: pause\n lfence\n jmp 2b\n 3: mov %rax, (%rsp)\n ret\n"
+ASSEMBLED(by_return, "sub $8, %rsp\n jmp 4f\n 1: " BY_RETURN " 4: call 1b\n add $8, %rsp\n ret\n")
+ASSEMBLED(by_last_return, BY_RETURN)
+ASSEMBLED(by_return_of_memory,
+          "jmp 4f\n 1: call 3f\n 2: pause\n jmp 2b\n 3: lea 8(%rsp), %rsp\n ret\n 4: push (%rdi)\n call 1b\n ret\n")
+ASSEMBLED(by_push, "push %r10\n ret\n")
+ASSEMBLED(restores, "push %rbx\n mov %edi, %ebx\n pop %rbx\n ret\n")
+ASSEMBLED(recursive, "test %edi, %edi\n je 1f\n dec %edi\n call . - 6\n 1: ret\n")
+ASSEMBLED(by_pointed, "mov 8(%rdi), %rax\n jmp *(%rax)\n")
+
 ASSEMBLED(stub, "jmp *64(%rip)\n")
 ASSEMBLED(marked_stub, "endbr64\n jmp *64(%rip)\n")
 ASSEMBLED(numbered_stub, "endbr64\n mov $3, %r11d\n jmp *100(%rip)\n")
@@ -76,6 +87,18 @@ TEST(Exits, APartThatWasMovedAwayIsNoWayOut) {
   EXPECT_EQ(found.offsets.size(), 1U);
   EXPECT_FALSE(found.is_leaf);  // who knows what it runs
   EXPECT_FALSE(exits(with_far_part(), Beyond::function).is_complete);
+}
+
+TEST(Exits, AReturnMayBeAnIndirectJump) {
+  for (const auto& code : {by_return(), by_last_return(), by_return_of_memory(), by_push()})
+    EXPECT_FALSE(exits(code).is_complete);
+  EXPECT_TRUE(exits(restores()).is_complete);
+  EXPECT_TRUE(exits(recursive()).is_complete);
+}
+
+TEST(Exits, AJumpByAPointerMayStayInside) {
+  EXPECT_TRUE(jumps_by_register(by_pointed().last(2)));
+  for (const auto& code : {stub(), leaf(), by_register().last(2)}) EXPECT_FALSE(jumps_by_register(code));
 }
 
 TEST(Exits, ATableStaysInside) {
