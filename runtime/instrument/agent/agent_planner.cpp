@@ -88,7 +88,7 @@ using FunctionKey = std::pair<pid_t, std::pair<const ModuleCode*, uint64_t>>;
 const AgentPlanner::File& AgentPlanner::file_at(const std::string& path) {
   const auto [file, is_new] = read_.try_emplace(path);
   if (!is_new) return file->second;
-  file->second.code = files_.open(path);
+  file->second.code = files_->open(path);
   if (auto elf = elfs_.read(path)) file->second.elf = *std::move(elf);
   return file->second;
 }

@@ -162,7 +162,7 @@ class AgentPlanner {
   Delivery& delivery_;
   bool by_breakpoints_;
   bool follows_ = false;
-  ModuleCodes files_;
+  std::shared_ptr<ModuleCodes> files_ = std::make_shared<ModuleCodes>();  // of previews, too: a large file is read long
   ElfCache elfs_;
   std::map<pid_t, std::vector<MappedObject>> objects_;  // of the current plan
   std::map<std::string, File> read_;                    // likewise, by path: thousands of probes lie in one

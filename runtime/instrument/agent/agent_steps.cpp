@@ -70,6 +70,7 @@ std::vector<ClauseSteps> AgentPlanner::all_steps() {
 void AgentPlanner::preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ClausePlaces& places) const {
   AgentPlanner planner(delivery_, by_breakpoints_);
   planner.follows_ = follows_;
+  planner.files_ = files_;
   const auto planned = planner.plan(probes, refused);
   if (!planned) return;
   for (const auto& [pid, sites] : *planned)
