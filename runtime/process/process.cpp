@@ -140,9 +140,12 @@ bool is_gone(pid_t pid) {
     const auto state = state_of(folder);
     return !state || state->exits;
   };
-  if (!exits(fmt::format("/proc/{}", pid))) return false;
+  const std::string first = fmt::format("/proc/{}", pid);
+  if (!exits(first)) return false;
   const std::vector<pid_t> threads = threads_of(pid);
-  return std::all_of(threads.begin(), threads.end(), [&](pid_t tid) { return exits(fmt::format("/proc/{}/task/{}", pid, tid)); });
+  const auto has_ended = [&](pid_t tid) { return exits(fmt::format("{}/task/{}", first, tid)); };
+  // Another thread that executes a program takes over the number of the first one, perhaps just now.
+  return std::all_of(threads.begin(), threads.end(), has_ended) && exits(first);
 }
 
 Result<Process> Process::grab(pid_t pid) {

@@ -426,6 +426,33 @@ TEST(Grab, AnotherUsersProcessIsRefused) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+// Its first thread has ended; the other one then takes over its number.
+[[noreturn]] void execute_in_another_thread() {
+  const pid_t first = getpid();
+  std::thread([first] {
+    while (!status_field(first, first, "State:").starts_with('Z')) usleep(100);
+    execlp("sleep", "sleep", "100", nullptr);
+    _exit(1);
+  }).detach();
+  syscall(SYS_exit, 0);
+  _exit(1);
+}
+
+TEST(Grab, AProcessIsNotGoneWhileAnotherThreadExecutesAProgram) {
+  for (int i = 0; i < 40; i++) {
+    const pid_t child = fork();
+    if (child == 0) execute_in_another_thread();
+    bool has_executed = false, seems_gone = false;
+    while (!has_executed && !seems_gone) {
+      has_executed = status_field(child, "Name:") == "sleep";
+      seems_gone = is_gone(child);
+    }
+    EXPECT_FALSE(seems_gone) << i;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
 TEST(ThreadStatus, FieldsAreFoundByTheirName) {
   EXPECT_EQ(status_field(getpid(), "Tgid:"), std::to_string(getpid()));
   EXPECT_EQ(status_field(getpid(), getpid(), "Tgid:"), std::to_string(getpid()));
