@@ -96,8 +96,8 @@ typedef struct lwpsinfo {
 	uintptr_t pr_addr;	/* only a token: the thread */
 	uintptr_t pr_wchan;
 	char pr_stype;
-	char pr_state;		/* SONPROC: a thread that fires is running */
-	char pr_sname;		/* 'O' */
+	char pr_state;		/* SONPROC: a thread that fires is running; at sched:::off-cpu what it is next */
+	char pr_sname;		/* the letter of that: 'O' */
 	char pr_nice;
 	int pr_pri;
 	string pr_clname;	/* scheduling class, as ps -o cls has it */
@@ -142,6 +142,14 @@ translator psinfo_t < struct dvm_current P > {
 	pr_zoneid = 0;
 };
 
+struct dvm_thread_state { char number; };
+
+/* Of the bits of a state, 4 and 8 are those of stopped threads, 0x80 is that of one that has ended. 0: not known. */
+translator struct dvm_thread_state < struct dvm_current T > {
+	number = probename != "off-cpu" || probeprov != "sched" || tid == 0 ? SONPROC : dvm_process[24] < 0 ? 0 :
+	    dvm_process[24] == 0 ? SRUN : dvm_process[24] & 0x80 ? SZOMB : dvm_process[24] & 0xc ? SSTOP : SSLEEP;
+};
+
 translator lwpsinfo_t < struct dvm_current T > {
 	pr_flag = 0;	/* it runs */
 	pr_addr = tid;
@@ -155,8 +163,8 @@ translator lwpsinfo_t < struct dvm_current T > {
 	pr_name = execname;
 	pr_bindpset = 0;
 	pr_lwpid = tid;
-	pr_state = SONPROC;
-	pr_sname = 'O';
+	pr_state = xlate <struct dvm_thread_state> (T).number;
+	pr_sname = "?SRZTIO"[xlate <struct dvm_thread_state> (T).number];
 	pr_onpro = cpu;
 };
 

@@ -216,6 +216,17 @@ class SystemCalls(dvmtest.PrivilegedTest):
             proc:::signal-handle /pid == $target && args[0] == SIGSEGV/ { printf("fault %x\\n", (uintptr_t)args[1]->si_addr); }"""
         self.assertEqual(self.run_script(script, f"{folder}/signalled").split("\n")[:3], ["status 7", "value 42 1", "fault 1234"])
 
+    def test_the_state_of_a_thread_that_leaves_a_cpu(self):
+        """One that sleeps, two that want the same CPU, and one that ends."""
+        work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+        command = f"taskset -c {min(os.sched_getaffinity(0))} sh -c 'sleep 0.1; ({work}) & {work}; wait'"
+        text = ("sched:::off-cpu /pid == $target || progenyof($target)/ { @left[execname, curlwpsinfo->pr_state, curlwpsinfo->pr_sname] = count(); } "
+                "syscall:::entry /pid == $target/ { @runs = sum(curlwpsinfo->pr_state != SONPROC || curlwpsinfo->pr_sname != 'O'); } "
+                'END { printa("%s %d %c|", @left); printa("%@d", @runs); }')
+        states, _, wrong = dvm("run", "-q", "-n", text, "-c", command).stdout.strip().rpartition("|")
+        self.assertLessEqual({"sh 1 S", "sh 2 R", "sleep 1 S", "sleep 3 Z"}, set(states.split("|")))
+        self.assertEqual(wrong, "0")
+
     def test_events_are_recorded_and_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "calls.dvm")
