@@ -11,6 +11,7 @@
 //   quits N      exits after N microseconds, while three threads start others all the time
 //   serves N      serves N page faults of its own by userfaultfd(2), with the page in a call of take(); a further argument:
 //                 once it has read a line
+//   deep N       calls itself N deep, three times, in a thread with room for that
 //   leaderless N calls take() and tiny() N times in a thread, while the first one ends
 //   blocks N     calls take() N times, twice in threads whose thread pointer leads to the last bytes of a page
 //   blockless N  calls take() N times while its thread pointer is 0, twice
@@ -223,6 +224,30 @@ static void serves(long count, int waits) {
   printf("%ld served\n", count);
 }
 
+__attribute__((noinline)) uint64_t descend(uint64_t depth, uint64_t sum) {
+  volatile char room[32];
+  room[depth % sizeof room] = (char)depth;
+  if (depth > 0) sum = descend(depth - 1, sum * 31 + depth);
+  return sum + (uint64_t)room[depth % sizeof room];
+}
+
+static void* descend_often(void* depth) {
+  uint64_t sum = 0;
+  for (int i = 0; i < 3; i++) sum = descend((uintptr_t)depth, sum);
+  printf("%llx\n", (unsigned long long)sum);
+  return NULL;
+}
+
+static void deep(long count) {
+  enum { kFrameBytes = 256 };
+  pthread_attr_t large;
+  pthread_attr_init(&large);
+  pthread_attr_setstacksize(&large, (size_t)count * kFrameBytes + kStackBytes);
+  pthread_t thread;
+  pthread_create(&thread, &large, descend_often, (void*)count);
+  pthread_join(thread, NULL);
+}
+
 static void* end_at_once(void* unused) { return unused; }
 
 static void* start_threads(void* unused) {
@@ -287,6 +312,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "forks") == 0) forks(count);
   if (strcmp(argv[1], "quits") == 0) quits(count);
   if (strcmp(argv[1], "serves") == 0) serves(count, argc > 3);
+  if (strcmp(argv[1], "deep") == 0) deep(count);
   if (strcmp(argv[1], "leaderless") == 0) leaderless(count);
   if (strcmp(argv[1], "blocks") == 0) blocks(count);
   if (strcmp(argv[1], "blockless") == 0) blockless(count);

@@ -225,6 +225,12 @@ class Hostile(AsUser):
         count = long_or("200", "5000")
         self.assertRegex(self.check("threads", count), rf"work +entry +{count}\n")
 
+    def test_deep_recursion(self):
+        depth = 100000
+        counts = self.check("deep", str(depth))
+        for name in ("entry", "return"):
+            self.assertRegex(counts, rf"descend +{name} +{3 * (depth + 1)}\n")
+
     def test_a_child_that_shares_memory(self):
         self.check("shares", "100")
 
