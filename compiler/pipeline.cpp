@@ -51,16 +51,23 @@ void parse_program(CompileJob& job, TypeNames& type_names, bool may_be_empty, Di
     diagnostics.error(Tag::D_EMPTY, {}, "empty D program translation unit");
 }
 
+// As in DTrace, declarations also hold for the clauses before them.
+void check_items(CompileJob& job, bool clauses, Session& session) {
+  for (Item& item : job.unit.items) {
+    if (std::holds_alternative<Clause>(item) != clauses) continue;
+    session.begin_item();
+    std::visit(CheckItem{session, job}, item);
+    apply_pending(session);
+  }
+}
+
 void check_source(CompileJob& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
   session.descriptions = session.statements = {};
   for (const auto& [scope, name] : job.unit.doubtful) (void)session.is_new_unknown(scope, name);
-  for (Item& item : job.unit.items) {
-    session.begin_item();
-    std::visit(CheckItem{session, job}, item);
-    apply_pending(session);
-  }
+  check_items(job, false, session);
+  check_items(job, true, session);
   finish_pragmas(session);
   job.result.descriptions = session.descriptions, job.result.statements = session.statements;
 }

@@ -37,6 +37,13 @@ TEST(Run, CharactersOfStringVariablesAreAssigned) {
             (Values{"he", "Wqrld", "aXc", "ley", "Abc"}));
 }
 
+TEST(Run, DeclarationsHoldForEarlierClauses) {
+  EXPECT_EQ(run("BEGIN { x = 300; trace(x); self->y = 5000000000; trace(self->y); trace(N + R); trace(xlate <struct o> (4).a); } "
+                "char x; self int y; inline int N = 5; enum { R = 9 }; struct o { int a; }; "
+                "translator struct o < int v > { a = v + 1; };"),
+            (Values{"44", "705032704", "14", "5"}));
+}
+
 TEST(Run, CharactersOfMembersAreAssigned) {
   const std::string structure = "struct t { int i; string s; }; struct t g, e[int], c[2]; self struct t t; ";
   EXPECT_EQ(run(structure + "BEGIN { g.s = \"abc\"; g.s[1] = 'X'; g.s[2]--; trace(g.s); e[1].s = \"def\"; e[1].s[0] = 'Y'; "
