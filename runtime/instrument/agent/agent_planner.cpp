@@ -190,10 +190,11 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{.enabled = &enabled, .site = &site};
+  const std::string_view unlocated = locate(candidate);  // in any case: a uprobe then lies in the function, where no jump may
   candidate.refusal = uncaptured(enabled.needs, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = uncaptured_users(enabled.needs, site.pid, !by_breakpoints_);
   if (candidate.refusal.empty()) candidate.refusal = uncaptured_relatives(enabled.needs, site.pid, !by_breakpoints_);
-  if (candidate.refusal.empty()) candidate.refusal = locate(candidate);
+  if (candidate.refusal.empty()) candidate.refusal = unlocated;
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
   candidates_.push_back(candidate);

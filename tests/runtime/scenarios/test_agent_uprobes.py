@@ -55,6 +55,12 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         self.assertEqual(self.end(agent), (["1000"], ""))
         self.assertEqual(self.follow(other).returncode, 0)
 
+    def test_a_function_is_left_to_uprobes_as_a_whole(self):
+        """Because an agent cannot capture `cwd`. A jump under a uprobe is lost, and what remained of it ended the program."""
+        script = 'pid$target:looper:func:entry /cwd == ""/ { n++; } pid$target:looper:func:0 { @ = count(); }'
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("looper") + " 2000")
+        self.assertEqual((result.returncode, result.stdout.split()[-1], result.stderr), (0, "2000", ""))
+
     def test_libraries_are_noticed_beside_an_agent_that_watches_its_linker(self):
         """An agent without BPF has a jump where uprobes notice them. In a file that all processes have, these follow no forks then."""
         user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
