@@ -467,6 +467,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     if (Status added = add(one, steps[i], sites[place->second]); !added) return added.error();
   }
   for (auto& [pid, sites] : planned) add_watches(pid, sites);
+  refuse_unwatched(planned, refused);
   return planned;
 }
 

@@ -138,6 +138,7 @@ class AgentPlanner {
   bool may_mix(const Candidate& refused) const;
   bool is_watched(const Candidate& function) const;
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
+  void refuse_unwatched(PlannedProcesses& planned, std::vector<Refused>& refused);
   void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
   void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
@@ -174,6 +175,7 @@ class AgentPlanner {
   KnownClauses clauses_;
   ClauseRecords records_;
   std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
+  std::set<pid_t> unwatched_;                       // processes with uprobes where a watch would have to lie
   std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
   bool has_all_ = false;                            // likewise of all processes
   bool ends_run_ = false;

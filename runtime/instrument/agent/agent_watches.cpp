@@ -7,6 +7,7 @@
 
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_planner.h"
+#include "runtime/instrument/agent/refused_once.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -36,6 +37,13 @@ inside::Watch watch_of(std::string_view function) {
   };
   const auto found = kWatched.find(function);
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
+}
+
+// A call may take memory of dvm's away, and the next jump into that ends the process.
+bool takes_memory(inside::Watch watch) {
+  using inside::Watch;
+  constexpr Watch kAll[] = {Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::madvise, Watch::syscall};
+  return std::find(std::begin(kAll), std::end(kAll), watch) != std::end(kAll);
 }
 
 // Where there are uprobes, these wait in the kernel.
@@ -74,6 +82,15 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
         add_watch(site, watch, sites);
     }
   }
+}
+
+// Uprobes take all probes of a process in which they take one where the agent would have to watch.
+void AgentPlanner::refuse_unwatched(PlannedProcesses& planned, std::vector<Refused>& refused) {
+  RefusedOnce once(refused);
+  for (const pid_t pid : std::exchange(unwatched_, {}))
+    if (const auto found = planned.extract(pid); found)
+      for (const AgentPlannedSite& site : found.mapped())
+        once.add(site, "a uprobe lies in a function that the agent would have to watch");
 }
 
 std::vector<AgentPlannedSite> AgentPlanner::late_unwinders(pid_t pid) {
@@ -191,7 +208,11 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
     refused.site.refusal = "it cannot be watched";
     sites.insert(sites.begin(), std::move(refused));
   };
-  if (!locate(candidate).empty() || !fill_watched(candidate).empty() || has_refused(candidate)) return refuse();
+  if (!locate(candidate).empty() || !fill_watched(candidate).empty()) return refuse();
+  if (has_refused(candidate)) {
+    if (takes_memory(watch) && !by_breakpoints_) unwatched_.insert(site.pid);
+    return refuse();
+  }
   const auto known = std::find_if(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
     return one.site.window_address == candidate.window_address();
   });

@@ -25,8 +25,8 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         self.folder = dvmtest.own_folder(self)
         self.copy = shutil.copy(program("unmapper"), self.folder)
 
-    def start(self):
-        target = subprocess.Popen([self.copy, "lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    def start(self, way="lines"):
+        target = subprocess.Popen([self.copy, way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "ready\n")
@@ -60,6 +60,14 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         script = 'pid$target:looper:func:entry /cwd == ""/ { n++; } pid$target:looper:func:0 { @ = count(); }'
         result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("looper") + " 2000")
         self.assertEqual((result.returncode, result.stdout.split()[-1], result.stderr), (0, "2000", ""))
+
+    def test_a_process_is_left_to_uprobes_as_a_whole(self):
+        """If one takes a probe of munmap(), which an agent would have to watch: the program unmaps what an agent has mapped."""
+        target = self.start("unmap")
+        tracer = dvmtest.start_tracer(self, FUNC + ' pid$target:libc:munmap:entry /cwd == ""/ { n++; }', "-x", "backend=agent", "-p", str(target.pid))
+        self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], "calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+        self.assertEqual(tracer.communicate(timeout=PATIENCE)[0].split(), ["2000"])
 
     def test_libraries_are_noticed_beside_an_agent_that_watches_its_linker(self):
         """An agent without BPF has a jump where uprobes notice them. In a file that all processes have, these follow no forks then."""
