@@ -290,7 +290,8 @@ class AgentInstrument final : public Instrument,
     std::vector<AgentSite> watches = planner_.bare_watches(planned), sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
-    if (keep_refused(sites, watches)) (void)(*process)->agent.enable(watches, begin_data(**process, watches));
+    if (keep_refused(sites, watches) && !(*process)->place_watches(watches, begin_data(**process, watches)))
+      notes_.push_back(unwatched_text(pid));
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
