@@ -99,8 +99,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    int status = app.exit(error);
-    return status == 0 ? 0 : 2;
+    return conclude(app.exit(error) == 0 ? 0 : 2);  // 0: it printed the help or the version
   }
   return conclude(chosen());
 }

@@ -122,7 +122,7 @@ class Refused(unittest.TestCase):
             self.refused("run", "-n", "BEGIN { }", option, "", says=f"{option}: the value is empty", status=2)
 
     def test_a_full_disk(self):
-        for arguments in (["run", "-q", "-n", 'BEGIN { trace("x"); exit(0); }'], ["list", "dtrace:::"], ["compile", "-n", "BEGIN { trace(1); }"]):
+        for arguments in (["run", "-q", "-n", 'BEGIN { trace("x"); exit(0); }'], ["list", "dtrace:::"], ["compile", "-n", "BEGIN { trace(1); }"], ["--help"], ["run", "--help"], ["-V"]):
             with open("/dev/full", "w") as full:
                 result = subprocess.run([dvmtest.DVM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, env=dvmtest.ENV, timeout=60)
             self.assertEqual(result.returncode, 1, arguments)
