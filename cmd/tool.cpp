@@ -83,7 +83,9 @@ std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std:
 }
 
 // A program that was started may load its probes later, as java does with its virtual machine.
-bool may_come_late(const Tool& tool, const TracingOptions& tracing) { return tool.needs_one && !tracing.script.commands.empty(); }
+bool may_come_late(const Tool& tool, const ScriptOptions& given) {
+  return given.zero_matches || (tool.needs_one && !given.commands.empty());
+}
 
 bool has_probe(runtime::Handle& handle, const Tool& tool, const std::vector<std::string>& arguments, pid_t target) {
   return std::any_of(tool.needs.begin(), tool.needs.end(), [&](const std::string& text) {
@@ -116,6 +118,8 @@ Status take_run_options(TracingOptions& tracing, const std::vector<std::string>&
       tracing.as_json = true;
     else if (word == "-v")
       tracing.script.verbose = true;
+    else if (word == "-Z")
+      tracing.script.zero_matches = true;
     else if (word == "-o")
       tracing.output = words[++i];
     else if (word == "-x")
@@ -140,7 +144,8 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
   ScriptOptions& script = tracing.script;
   if (tool.needs_process && script.pids.empty() && script.commands.empty())
     return fail("tool {}: name a process by -p PID, or start one by -c 'CMD ARGS'", tool.name), kUsage;
-  script.zero_matches = tool.needs_one;
+  const bool waits = may_come_late(tool, script);
+  script.zero_matches |= tool.needs_one;
   script.programs.push_back({GivenProgram::Form::file, tool.name + ".d"});  // $0
   script.operands = *arguments;
   if (const pid_t pid = named_process(tool, *arguments); pid != 0) script.pids.push_back(pid);  // the run ends with it
@@ -151,7 +156,7 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
   const auto open = [&](const dif::Options& with, int terminal) { return open_live_source(script, with, terminal); };
   const auto make = [&](runtime::Handle& handle, pid_t target) -> std::vector<ReadyProgram> {
     const std::string missing = missing_probes(handle, tool, *arguments, target);
-    if (!missing.empty() && may_come_late(tool, tracing))
+    if (!missing.empty() && waits)
       tracing.complaint = [&, missing, target](runtime::Handle& ended) {
         return has_probe(ended, tool, *arguments, target) ? "" : fmt::format("tool {}: {}", tool.name, missing);
       };

@@ -248,7 +248,7 @@ class ToolArguments {
     if (std::find(all.begin(), all.end(), word) == all.end())
       return wrong(fmt::format("there is no option '{}'\n    for more, see dvm tool {} --help", word, tool_.name));
     rest_.push_back(word);
-    if (word == "--json" || word == "-v") return {};
+    if (word == "--json" || word == "-v" || word == "-Z") return {};
     if (next_ == words_.size()) return wrong(fmt::format("{} needs a value", word));
     rest_.push_back(words_[next_++]);
     return {};
@@ -281,7 +281,7 @@ Tool parse_tool(std::string name, std::string script) {
 
 std::vector<std::string_view> run_options_of(const Tool& tool) {
   std::vector<std::string_view> all = {"-o", "-x", "--json", "-v"};
-  if (tool.needs_process) all.insert(all.begin(), {"-p", "-c"});
+  if (tool.needs_process) all.insert(all.begin(), {"-p", "-c", "-Z"});
   const auto is_own = [&tool](std::string_view name) {
     return std::any_of(tool.options.begin(), tool.options.end(), [&](const ToolOption& option) { return option.flag == name; });
   };
