@@ -86,7 +86,7 @@ class PidProvider : public Provider {
       if (!outcome.wrong.tag.empty() && !is_glob(description.module)) return refuse(outcome.wrong.tag, outcome.wrong.reason);
       if (outcome.found) return {};
     }
-    return outcome.indirect.empty() ? no_function(modules, objects, description) : refuse("D_PROC_FUNC", outcome.indirect);
+    return outcome.indirect.empty() ? no_function(pid, modules, objects, description) : refuse("D_PROC_FUNC", outcome.indirect);
   }
 
   // An address of the process or, which is the same for a program at a fixed place, of the file.
@@ -173,11 +173,11 @@ class PidProvider : public Provider {
 
   Discovery no_module(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description) {
     Discovery result = refuse("D_PROC_LIB", fmt::format("failed to find module '{}' in process {}", description.module, pid));
-    result.advise = [this, objects, description] { return module_advice(description, load_all(objects)); };
+    result.advise = [this, pid, objects, description] { return module_advice(description, pid, load_all(objects)); };
     return result;
   }
 
-  Discovery no_function(const std::vector<PidModule>& modules, const std::vector<MappedObject>& objects,
+  Discovery no_function(int32_t pid, const std::vector<PidModule>& modules, const std::vector<MappedObject>& objects,
                         const dif::ProbeDesc& description) {
     const PidModule& first = modules.front();
     Discovery result;
@@ -187,7 +187,9 @@ class PidProvider : public Provider {
       result =
           refuse("D_PROC_FUNC", fmt::format("failed to lookup '{}' in module '{}'", description.function, first.object.name));
     }  // a glob that matches nothing needs no further reason
-    result.advise = [this, modules, objects, description] { return function_advice(description, modules, load_all(objects)); };
+    result.advise = [this, pid, modules, objects, description] {
+      return function_advice(description, pid, modules, load_all(objects));
+    };
     return result;
   }
 

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <set>
 
+#include "common/printable.h"
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/symbol/demangle.h"
 #include "runtime/symbol/dwarf_file.h"
+#include "runtime/symbol/started_as.h"
 
 namespace dvm::runtime {
 namespace {
@@ -100,11 +102,29 @@ Hints similar_functions(const std::string& name, const std::vector<PidModule>& m
   return near_hints(name, names);
 }
 
+// If the process runs a script, another program has the functions, as under the wrappers of version managers.
+Hints program_to_come(int32_t pid) {
+  const std::string script = script_of(pid);
+  if (script.empty()) return {};
+  return {fmt::format(
+      "process {} runs the script '{}'; -Z also matches programs that it executes, with -x followfork also in its children", pid,
+      printable(script))};
+}
+
+// A stripped file names only the functions that it exports.
+Hints without_names(const std::vector<PidModule>& modules) {
+  for (const PidModule& module : modules)
+    if (module.elf != nullptr && !module.elf->names_all() && (module.object.is_program || modules.size() == 1))
+      return {fmt::format("'{}' is stripped: only functions that it exports have names; install its debug symbols to name all",
+                          printable(module.object.name))};
+  return {};
+}
+
 bool names_one(const std::string& field) { return !field.empty() && field != "-" && !is_glob(field); }
 
 }  // namespace
 
-Hints module_advice(const dif::ProbeDesc& description, const std::vector<PidModule>& all) {
+Hints module_advice(const dif::ProbeDesc& description, int32_t pid, const std::vector<PidModule>& all) {
   Hints hints;
   if (names_one(description.function)) hints = other_modules(description.function, all);
   if (!hints.empty()) return hints;
@@ -114,20 +134,26 @@ Hints module_advice(const dif::ProbeDesc& description, const std::vector<PidModu
     names.push_back(std::string_view(module.object.name).substr(0, module.object.name.find('.')));
   }
   hints = near_hints(description.module, names);
-  hints.push_back("-Z waits for a file that the process maps later; with -x followfork, also for those of its children");
+  if (const Hints later = program_to_come(pid); !later.empty())
+    hints.push_back(later.front());
+  else
+    hints.push_back("-Z waits for a file that the process maps later; with -x followfork, also for those of its children");
   return hints;
 }
 
-Hints function_advice(const dif::ProbeDesc& description, const std::vector<PidModule>& meant, const std::vector<PidModule>& all) {
+Hints function_advice(const dif::ProbeDesc& description, int32_t pid, const std::vector<PidModule>& meant,
+                      const std::vector<PidModule>& all) {
   const std::string& name = description.function;
   if (names_one(name)) {
     for (const auto& find : {full_names, inlined})
       if (Hints hints = find(name, meant); !hints.empty()) return hints;
     if (Hints hints = other_modules(name, all); !hints.empty()) return hints;
   }
+  if (Hints hints = program_to_come(pid); !hints.empty()) return hints;
   if (meant.size() == 1 && !meant.front().problem.empty())
     return {"a function without a symbol is named by its address, in hexadecimal: pid$target::-:ADDRESS"};
-  return similar_functions(name, meant);
+  Hints hints = similar_functions(name, meant);
+  return hints.empty() ? without_names(meant) : hints;
 }
 
 }  // namespace dvm::runtime

@@ -19,9 +19,9 @@ struct PidModule {
 };
 
 // The process has no file that the module field means. `all`: the files that it has.
-std::vector<std::string> module_advice(const dif::ProbeDesc& description, const std::vector<PidModule>& all);
+std::vector<std::string> module_advice(const dif::ProbeDesc& description, int32_t pid, const std::vector<PidModule>& all);
 // The files that the module field means have no function that the function field means.
-std::vector<std::string> function_advice(const dif::ProbeDesc& description, const std::vector<PidModule>& meant,
+std::vector<std::string> function_advice(const dif::ProbeDesc& description, int32_t pid, const std::vector<PidModule>& meant,
                                          const std::vector<PidModule>& all);
 
 }  // namespace dvm::runtime

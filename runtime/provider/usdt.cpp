@@ -110,7 +110,7 @@ class UsdtProvider : public Provider {
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     const auto field = parse_provider(description.provider);
-    if (!field && means_processes(description.provider)) discover_everywhere(description, catalog);
+    if (!field && means_processes(description.provider)) return discover_everywhere(description, catalog);
     if (!field || field->pattern == "pid") return {};
     const auto objects = family_.objects(field->pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", field->pid, objects.error().message));
@@ -132,13 +132,16 @@ class UsdtProvider : public Provider {
   using Probes = std::map<std::pair<std::string, std::string>, Probe>;
 
   // In every process that dvm may look into.
-  void discover_everywhere(const dif::ProbeDesc& description, Catalog& catalog) {
+  Discovery discover_everywhere(const dif::ProbeDesc& description, Catalog& catalog) {
+    const size_t before = found_;
     Names names;
     for (const int32_t pid : running_processes())
       if (const auto objects = family_.objects(pid))
         for (const MappedObject& object : *objects)
           if (module_match(description.module, object.name, object.path, object.is_program))
             discover_in(object, {description.provider, pid, false}, description, catalog, names);
+    const bool is_misspelt = found_ == before && names.has_provider;
+    return is_misspelt ? nothing({description.provider, 0, false}, description, names) : Discovery{};
   }
 
   void discover_in(const MappedObject& object, const ProviderField& field, const dif::ProbeDesc& description, Catalog& catalog,

@@ -68,6 +68,7 @@ class ElfLoader {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr) continue;
       if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) continue;
+      object_->names_all_ |= header.sh_type == SHT_SYMTAB;
       read_table(elf, section, header);
     }
   }

@@ -45,6 +45,8 @@ class ElfObject {
   // leading underscores, then the shortest. A function whose symbol has no size extends to the next one, at most to the end of
   // its section.
   const std::vector<ElfFunction>& functions() const { return functions_; }
+  // False: only the functions that the file exports have names, because it is stripped.
+  bool names_all() const { return names_all_; }
   // The function that contains an address of the file, under its best name; of several, the one that begins last. Null: none
   // does.
   const ElfFunction* function_at(uint64_t address) const;
@@ -68,6 +70,7 @@ class ElfObject {
     uint64_t address = 0, offset = 0, size = 0;
   };
   std::vector<ElfFunction> functions_;
+  bool names_all_ = false;
   std::vector<uint64_t> reach_;  // of each function: the farthest end of it and all before
   std::vector<ElfData> data_;
   std::vector<uint32_t> data_by_address_;       // indices of data_, none of them thread-local

@@ -11,6 +11,9 @@
 #include <array>
 #include <climits>
 #include <fstream>
+#include <utility>
+
+#include "common/regular_file.h"
 
 namespace dvm::runtime {
 namespace {
@@ -43,14 +46,34 @@ bool is_same_file(const std::string& a, const std::string& b) {
          left.st_ino == right.st_ino;
 }
 
+bool is_script(const std::string& path) {
+  const Result<RegularFile> file = RegularFile::open(path);
+  std::array<char, 2> begin;
+  return file && pread(file->fd(), begin.data(), begin.size(), 0) == 2 && begin == std::array{'#', '!'};
+}
+
+struct StartPath {
+  std::string name;       // the base name; empty: the path is unknown
+  std::string from_here;  // the path under /proc
+};
+
+StartPath start_path(int32_t pid) {
+  const uint64_t address = address_of_path(pid);
+  const std::string path = address == 0 ? "" : read_text(pid, address);
+  if (path.empty() || path.ends_with('/')) return {};
+  return {path.substr(path.rfind('/') + 1), fmt::format("/proc/{}/{}{}", pid, path[0] == '/' ? "root" : "cwd/", path)};
+}
+
 }  // namespace
 
 std::string started_as(int32_t pid) {
-  const uint64_t address = address_of_path(pid);
-  const std::string path = address == 0 ? "" : read_text(pid, address);
-  if (path.empty() || path.ends_with('/')) return "";
-  const std::string from_here = fmt::format("/proc/{}/{}{}", pid, path[0] == '/' ? "root" : "cwd/", path);
-  return is_same_file(from_here, fmt::format("/proc/{}/exe", pid)) ? path.substr(path.rfind('/') + 1) : "";
+  StartPath path = start_path(pid);
+  return !path.name.empty() && is_same_file(path.from_here, fmt::format("/proc/{}/exe", pid)) ? std::move(path.name) : "";
+}
+
+std::string script_of(int32_t pid) {
+  StartPath path = start_path(pid);
+  return !path.name.empty() && is_script(path.from_here) ? std::move(path.name) : "";
 }
 
 }  // namespace dvm::runtime

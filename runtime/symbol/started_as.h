@@ -8,5 +8,7 @@ namespace dvm::runtime {
 
 // The base name of the path passed to execve(2), if it still leads to the program; otherwise empty.
 std::string started_as(int32_t pid);
+// The base name of the script (a file that begins with "#!") that the program was started to run; otherwise empty.
+std::string script_of(int32_t pid);
 
 }  // namespace dvm::runtime

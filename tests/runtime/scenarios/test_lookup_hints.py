@@ -1,11 +1,12 @@
 """Hints of descriptions that match no function: full names, inlined functions, functions of other modules, libraries to come."""
 
+import os
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
-from dvmtest import DVM, ENV, dvm
+from dvmtest import DVM, ENV, dvm, program, skip_or_fail
 
 SOURCE = """
 #include <pthread.h>
@@ -31,8 +32,8 @@ class LookupHints(unittest.TestCase):
         cls.program = str(cls.folder / "named")
         subprocess.run(["g++", "-O1", "-g", "-finline-functions", "-x", "c++", "-", "-o", cls.program], input=SOURCE, text=True, check=True)
 
-    def hints(self, description, program=None):
-        result = dvm("run", "-n", f"{description} {{ @ = count(); }}", "-c", program or self.program)
+    def hints(self, description, command=None):
+        result = dvm("run", "-n", f"{description} {{ @ = count(); }}", "-c", command or self.program)
         self.assertEqual(result.returncode, 1, result.stderr)
         return [line.removeprefix("    hint: ") for line in result.stderr.splitlines() if line.startswith("    hint: ")]
 
@@ -89,6 +90,37 @@ class LookupHints(unittest.TestCase):
         text = "a function without a symbol is named by its address, in hexadecimal: pid$target::-:ADDRESS"
         self.assertEqual(self.hints("pid$target:a.out:main:entry", stripped), [text])
         self.assertEqual(self.hints("pid$target::-:0x1000", stripped), ["offsets and addresses are hexadecimal, without 0x"])
+
+    def test_a_program_that_exports_some_functions(self):
+        stripped = str(self.folder / "exports")
+        subprocess.run(["g++", "-x", "c++", "-", "-rdynamic", "-s", "-o", stripped], input='static void hid() {} extern "C" void seen() { hid(); } int main() { seen(); }', text=True, check=True)
+        text = "'exports' is stripped: only functions that it exports have names; install its debug symbols to name all"
+        for module in ("a.out", "exports", ""):
+            self.assertEqual(self.hints(f"pid$target:{module}:internal_calculation:entry", stripped), [text], module)
+        self.assertEqual(self.hints("pid$target:a.out:sen:entry", stripped), ["did you mean 'seen'?"])
+        self.assertNotIn(text, self.hints("pid$target:a.out:internal_calculation:entry"))
+
+    def test_a_script_that_executes_the_program(self):
+        script = self.folder / "wrap"
+        script.write_text(f'#!/usr/bin/env sh\nexec {self.program} "$@"\n')
+        script.chmod(0o755)
+        for description in ("pid$target::worker.isra.0:entry", "pid$target:a.out:worker*:entry", "pid$target:named:worker*:entry"):
+            hints = self.hints(description, str(script))
+            self.assertEqual(len(hints), 1, hints)
+            self.assertRegex(hints[0], r"^process \d+ runs the script 'wrap'; -Z also matches programs that it executes, with -x followfork also in its children$")
+        result = dvm("run", "-Z", "-q", "-n", "pid$target::worker.isra.0:entry { @ = count(); }", "-c", script)
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["1"]), result.stderr)
+        for words, expected in ((["worker*"], (1, "")), (["worker*", "-Z"], (0, "worker.isra.0")), (["nothing", "-Z"], (1, ""))):
+            result = dvm("tool", "funccount", "-c", script, *words)
+            self.assertEqual(result.returncode, expected[0], result.stderr)
+            self.assertIn(expected[1], result.stdout)
+
+    def test_a_misspelt_marker(self):
+        if not os.path.exists(program("markers_O0")):
+            skip_or_fail(self, "<sys/sdt.h> is not installed (systemtap-sdt-dev)")
+        for provider in ("dvmtest$target", "dvmtest*"):
+            self.assertEqual(self.hints(f"{provider}:::round-begn", program("markers_O0") + " 1"), ["did you mean 'round-begin'?", "did you mean 'round-end'?"], provider)
+        self.assertEqual(self.hints("dvmnothing*:::round-begn", program("markers_O0") + " 1"), [])
 
 
 if __name__ == "__main__":
