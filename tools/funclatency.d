@@ -8,7 +8,7 @@
  *   -m           $4 = 0      In milliseconds
  *   -d SECONDS   $5 = 0      Stop after this time; 0: at Ctrl-C
  *
- * Time includes what the function calls. A function that calls itself is timed at each level.
+ * Time includes what the function calls. A function that calls itself is timed at each level, to a depth of 100.
  *
  * Rows: unit
  * Rows of @: function distribution
@@ -16,17 +16,30 @@
  */
 #pragma D option quiet
 
+/* Levels are counted for each function, because some functions may have no return probe. The limit bounds what these leave. */
 pid$target:$2:$1:entry
 {
-	self->begin[self->depth++] = timestamp;
+	self->depth[probefunc]++;
+}
+
+pid$target:$2:$1:entry
+/self->depth[probefunc] <= 100/
+{
+	self->begin[probefunc, self->depth[probefunc]] = timestamp;
 }
 
 pid$target:$2:$1:return
-/self->depth > 0/
+/self->begin[probefunc, self->depth[probefunc]] != 0/
 {
-	this->took = timestamp - self->begin[--self->depth];
-	self->begin[self->depth] = 0;
+	this->took = timestamp - self->begin[probefunc, self->depth[probefunc]];
+	self->begin[probefunc, self->depth[probefunc]] = 0;
 	@[probefunc] = quantize(this->took / ($4 != 0 ? 1000000 : $3 != 0 ? 1000 : 1));
+}
+
+pid$target:$2:$1:return
+/self->depth[probefunc] > 0/
+{
+	self->depth[probefunc]--;
 }
 
 tick-1s

@@ -12,6 +12,17 @@ import dvmtest
 import tool_runs
 from dvmtest import dvm, program
 
+# Where step_leaf ends is not known.
+STEPS = """
+#include <unistd.h>
+__attribute__((noinline)) void step_leaf(void) { __asm__ volatile("lea 1f(%rip), %rax; jmp *%rax; 1:"); }
+__attribute__((noinline)) void step_outer(void) { usleep(20000); step_leaf(); __asm__ volatile(""); }
+int main(void) {
+  for (int i = 0; i < 2000; i++) step_leaf();
+  for (int i = 0; i < 3; i++) step_outer();
+}
+"""
+
 LOCKS = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -194,6 +205,14 @@ class OnWorkloads(tool_runs.ToolTest):
         counts = re.findall(r"\|@* +(\d+)", output)
         self.assertEqual(sum(map(int, counts)), 1000)
         self.assertIn("\nmicroseconds\n", self.tool("funclatency", "-u", "func", "-c", program("looper") + " 10"))
+
+    def test_funclatency_where_a_return_has_no_probe(self):
+        """Calls that are seen to begin, and not to end, do not disturb the times of others, nor fill the memory of variables."""
+        options = ["-m", "-x", "return=exits", "-x", "dynvarsize=256k", "step_*"]
+        rows = {row["function"]: row["distribution"]["buckets"] for row in self.rows("funclatency", *options, "-c", self.build(STEPS))[1:]}
+        self.assertEqual(list(rows), ["step_outer"])
+        self.assertGreaterEqual(min(bucket["min"] for bucket in rows["step_outer"]), 16)
+        self.assertEqual(sum(bucket["count"] for bucket in rows["step_outer"]), 3)
 
     def test_argdist(self):
         locks = self.build(LOCKS)
