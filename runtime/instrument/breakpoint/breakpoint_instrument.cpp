@@ -112,7 +112,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   void disable() override {
-    uint64_t in_flight = 0;
+    uint64_t in_flight = release_kept();
     std::set<pid_t> with_agents;  // which stop them next
     for (const auto& [pid, process] : processes_)
       if (has_lanes_of(pid, getpid())) with_agents.insert(pid);
@@ -227,10 +227,18 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     return tids;
   }
 
+  // Firings that an agent has written come before this one. If the sink has no room for them, the thread stays stopped.
   bool see_next(EventSink& sink) {
-    const auto stop = next_stop([this] { return held(); });
-    if (stop) see(*stop, sink);
-    return stop.has_value();
+    const auto stop = kept_ ? std::exchange(kept_, std::nullopt) : next_stop([this] { return held(); });
+    if (!stop) return false;
+    if (may_fire(*stop) && !sink.admits(read_clock(CLOCK_MONOTONIC))) return kept_ = stop, false;
+    see(*stop, sink);
+    return true;
+  }
+
+  bool may_fire(const ThreadStop& stop) const {
+    const auto thread = threads_.find(stop.tid);
+    return thread != threads_.end() && !stop.is_end && !thread->second.kept_back && (stop.is_call || is_hit(stop));
   }
 
   void see(const ThreadStop& stop, EventSink& sink) {
@@ -298,6 +306,15 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     for (const DebugRegister& one : thread.calls.registers()) hits_ += one.hits();
     thread.at_sites.clear();
     thread.calls.registers().clear();
+  }
+
+  // Returns the hits among what is released.
+  uint64_t release_kept() {
+    if (!kept_) return 0;
+    const ThreadStop stop = *std::exchange(kept_, std::nullopt);
+    const bool hit = is_hit(stop);
+    go_on(stop, hit ? 0 : signal_of(stop), pace_of(stop.tid));
+    return hit ? 1 : 0;
   }
 
   static bool is_hit(const ThreadStop& stop) { return is_of_breakpoint(stop.tid, signal_of(stop)); }
@@ -418,9 +435,10 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   std::optional<StopSignal> signal_;
   TracedProcesses processes_;
   std::map<pid_t, TracedThread> threads_;
-  std::set<pid_t> started_;     // new threads, until their first stop
-  std::vector<pid_t> waiting_;  // programs that dvm has started, until they are let run
-  std::vector<uint64_t> room_;  // for a record
+  std::optional<ThreadStop> kept_;  // a firing for which there was no room
+  std::set<pid_t> started_;         // new threads, until their first stop
+  std::vector<pid_t> waiting_;      // programs that dvm has started, until they are let run
+  std::vector<uint64_t> room_;      // for a record
   std::vector<std::string> notes_;
   std::set<std::string_view> told_;  // of these, those that are told once
   bool must_follow_ = false;         // forks

@@ -236,6 +236,33 @@ class SystemCalls(Unprivileged):
             self.assertIn(word, result.stderr)
 
 
+class BesideAnAgent(Unprivileged):
+    SOURCE = """
+    #include <unistd.h>
+    volatile int turns;
+    __attribute__((noinline)) void begin(int n) { turns += n; }
+    __attribute__((noinline)) void end(int n) { turns -= n; }
+    int main(void) {
+      for (int i = 0; i < 200; i++) begin(i), getppid(), end(i), getppid(), getppid();
+    }
+    """
+
+    def test_firings_of_a_thread_are_in_order(self):
+        """An agent takes the functions, and ptrace the system calls. A variable that both use shows the order of their firings."""
+        if not self.users_may:
+            dvmtest.skip_or_fail(self, "users have no breakpoints here")
+        path = str(self.folder / "turns")
+        subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", path], input=self.SOURCE, text=True, check=True)
+        script = """pid$target:a.out:begin:entry { n = arg0 + 1; } pid$target:a.out:end:entry { n = -1; }
+                    syscall::getppid:entry /pid == $target/ { @[n == -1 ? "outside" : "inside"] = count(); }"""
+        result = self.run_as(as_user(), "run", "-q", "-v", "-n", script, "-c", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"begin:entry: backend local \(agent")
+        self.assertNotIn("drop", result.stderr)
+        rows = dict(re.findall(r"^ +(inside|outside) +(\d+)$", result.stdout, re.M))
+        self.assertEqual(rows, {"inside": "200", "outside": "400"})
+
+
 class Endings(Unprivileged):
     def test_a_process_that_exits_while_it_starts_threads(self):
         for turn in range(20):
