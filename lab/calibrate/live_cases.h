@@ -27,6 +27,7 @@ constexpr CallSize of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }
 constexpr CallSize of_stack(uint32_t depth, uint32_t stack_bytes = 0) {
   return {0, depth, stack_bytes, static_cast<double>(frames_of({.depth = depth}))};
 }
+constexpr CallSize of_calls(uint32_t depth) { return {0, depth, 0, static_cast<double>(depth)}; }
 constexpr CallSize of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
 
 using CallSizes = std::array<std::optional<CallSize>, 2>;
@@ -38,6 +39,7 @@ struct PairTerms {
   bool is_in_dvm = false;        // prices dvm's part
   bool is_on_heap = false;       // string of `with`
   bool follows = false;          // `with` runs under -x followfork
+  bool enters = false;           // each call enters all functions
   bool acts = false;             // dvm acts on the process, its string on the heap
   std::string_view larger = {};  // `with` of the second size, if different
   std::string_view probe = "calibrated:::entry";

@@ -35,6 +35,7 @@ constexpr const char* kCountOfChild = "/pid == CHILD/ { @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
 constexpr const char* kVariable = "{ self->x = 1; }";
+constexpr const char* kGlobal = "{ n++; }";
 constexpr const char *kVariables = "{ self->x = 1; } RETURNS { self->y = 1; }",
                      *kTimes = "{ self->x = timestamp; } RETURNS { self->y = timestamp; }",
                      *kSumOfTime = "{ self->x = timestamp; } RETURNS { @ = sum(timestamp); }",
@@ -110,9 +111,15 @@ const PairCase kAgentCases[] = {
     {"agent/site/long_string"_row, kByString, kCount, {of_text(2 * kShortText), of_text(kLong)}},
     {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
     {"action/ustack"_row, kByStack, kCount, {of_stack(kShallow), of_stack(kUsual)}},
+    {"agent/site/called_stack"_row,
+     "{ @[ustack(), arg0] = count(); }",
+     "{ @[arg0, ustack()] = count(); }",
+     {of_stack(kShallow), of_stack(kUsual)}},
+    {"agent/site/entered_frame"_row, kByStack, kCount, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, kVariable},
-    {"agent/site/global"_row, "{ n++; }"},
+    {"agent/site/global"_row, kGlobal},
+    {"agent/site/further_global"_row, "{ n++; m++; o++; }", kGlobal, kOneSize, {.uses = 2}},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
     {"agent/site/time"_row, kTimes, kVariables, kOneSize, {.uses = 2}},
     {"agent/site/bucket"_row, kBucketOfTime, kSumOfTime},
@@ -242,6 +249,7 @@ class PairMeter {
     how.sizes.expected = std::max<double>(size.letters + 1, by_agent_ ? 1 : sizeof "dvm");
     how.sizes.frames = frames_of({.depth = size.depth});
     how.stack_bytes = size.stack_bytes;
+    how.returns = terms.enters ? size.depth : 0;
     how.sources["calibrated:::entry"] = {{"pid_emulated", 1}};
     dif::Options options;
     set_options(options, settings);
@@ -266,7 +274,7 @@ class PairMeter {
       made.times = std::min(made.times, size.stack_bytes > 0 ? kMostCopies : how.acts ? kActing : made.times);
       return made;
     }
-    made.times *= kMoreCalls, made.burst = kBurst, made.stays = size.depth > 0;
+    made.times *= kMoreCalls, made.burst = kBurst, made.stays = size.depth > 0 && !how.enters;
     if (record_bytes > 0) made.times = std::min(made.times, static_cast<uint64_t>(kShareOfRing * kRing / record_bytes));
     return made;
   }
@@ -288,9 +296,9 @@ class PairMeter {
       live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
       live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
     }
-    side.taken = measure_live(fmt::format("{} {} {} {} depth {} letters {} {} bytes {} {} {}", by_agent_ ? "agent" : "uprobe",
-                                          static_cast<int>(stub_of(how)), how.probe, clauses, size.depth, size.letters,
-                                          how.is_on_heap, size.stack_bytes, how.follows, size.things),
+    side.taken = measure_live(fmt::format("{} {} {} {} depth {} {} letters {} {} bytes {} {} {}", by_agent_ ? "agent" : "uprobe",
+                                          static_cast<int>(stub_of(how)), how.probe, clauses, size.depth, how.enters,
+                                          size.letters, how.is_on_heap, size.stack_bytes, how.follows, size.things),
                               live, *child_, bench_);
     return side;
   }

@@ -88,7 +88,9 @@ bool is_histogram(dif::Action function) {
 // The rows of a clause in the traced thread.
 class ClauseUses {
  public:
-  ClauseUses(const Probe& probe, const vm::Sizes& sizes) : probe_(probe), sizes_(sizes) {}
+  // has_global: a clause of the firing has changed a global variable.
+  ClauseUses(const Probe& probe, const PredictOptions& how, bool& has_global)
+      : probe_(probe), how_(how), has_global_(has_global) {}
 
   // has_record: dvm runs the actions. The thread only changes the variables that the record has.
   SiteUses of(const SiteClause& clause, bool has_record) {
@@ -113,19 +115,29 @@ class ClauseUses {
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
     const bool is_time = reads_time(*value.difo), has_locals = uses(*value.difo, dif::Scope::clause);
     if (is_time && !std::exchange(has_time_, true)) to.push_back({"agent/site/time"_row});
-    if (changes_global(*value.difo)) to.push_back({"agent/site/global"_row});
+    if (changes_global(*value.difo))
+      to.push_back({std::exchange(has_global_, true) ? "agent/site/further_global"_row : "agent/site/global"_row});
     has_variables_ |= uses(*value.difo, dif::Scope::thread);
     is_of_time_ = is_time || (has_time_in_locals_ && has_locals);
     has_time_in_locals_ |= is_time && has_locals;
   }
   void add(const SiteAggregation& aggregation) {
+    const auto own = static_cast<ptrdiff_t>(made_.actions.size());
     made_.actions.push_back({row_of(aggregation.function)});
     if (aggregation.value) add(*aggregation.value, made_.actions);
-    if (aggregation.value && is_of_time_ && is_histogram(aggregation.function))
-      made_.actions.push_back({"agent/site/bucket"_row});
+    if (aggregation.value && is_of_time_) {
+      if (is_histogram(aggregation.function))
+        made_.actions.push_back({"agent/site/bucket"_row});
+      else
+        made_.actions.erase(made_.actions.begin() + own);  // nothing waits for the result, while the next time is read
+    }
     bool has_keys = false;
     is_called_ = has_text_ = false, text_bytes_ = 0;
-    for (const SiteValue& key : aggregation.keys) has_keys |= add_key(key, aggregation.strsize);
+    for (const SiteValue& key : aggregation.keys) {
+      has_keys |= add_key(key, aggregation.strsize);
+      if (key.frames != 0 && &key != &aggregation.keys.back())  // a call makes it (has_stack_code())
+        made_.actions.push_back({"agent/site/called_stack"_row, frames_of(key)});
+    }
     if (is_called_) made_.actions.push_back({"agent/site/long_string"_row, text_bytes_});
     if (has_keys) made_.actions.push_back({"key/any"_row});
   }
@@ -133,8 +145,7 @@ class ClauseUses {
   bool add_key(const SiteValue& key, uint32_t strsize) {
     if (key.frames != 0) {
       is_called_ |= has_text_;
-      made_.actions.push_back({"action/ustack"_row, std::min<double>(sizes_.frames, key.frames)});
-      return true;
+      return add_stack(frames_of(key)), true;
     }
     if (key.type.kind == dif::TypeKind::string) return add_text(key, strsize);
     is_called_ |= has_text_;
@@ -144,12 +155,19 @@ class ClauseUses {
     add(key, made_.actions);
     return true;
   }
+  double frames_of(const SiteValue& key) const { return std::min<double>(how_.sizes.frames, key.frames); }
+  // The processor walks frames that it has just entered while they return. Those that stay do so for nothing.
+  void add_stack(double frames) {
+    const double entered = std::min(how_.returns, frames);
+    made_.actions.push_back({"action/ustack"_row, frames - entered});
+    if (entered > 0) made_.actions.push_back({"agent/site/entered_frame"_row, entered});
+  }
   bool add_text(const SiteValue& key, uint32_t strsize) {
     const auto text = text_key_of(*key.difo, &probe_, strsize);
     if (!text || text->kind == TextKey::Kind::constant) return false;
     is_called_ |= std::exchange(has_text_, true);
     if (text->kind == TextKey::Kind::name_of_thread) return made_.actions.push_back({"agent/site/name"_row}), true;
-    const double bytes = std::min<double>(sizes_.expected, text->most + 1.0);
+    const double bytes = std::min<double>(how_.sizes.expected, text->most + 1.0);
     made_.actions.push_back({"key/string"_row, bytes});
     is_called_ |= bytes > kShortText;
     text_bytes_ += bytes;
@@ -158,7 +176,8 @@ class ClauseUses {
   }
 
   const Probe& probe_;
-  const vm::Sizes& sizes_;
+  const PredictOptions& how_;
+  bool& has_global_;
   SiteUses made_;
   bool has_variables_ = false;
   bool has_time_ = false;            // a clause reads the time once
@@ -249,15 +268,16 @@ class WayFinder {
     }
     way.is_common = foreseen.is_common, way.is_gated = foreseen.is_gated;
     way.takes_lane = foreseen.takes_lane;
-    for (size_t i = 0; i < one.clauses.clauses.size(); i++) way.clauses.push_back(uses_of(one, foreseen, i));
+    bool has_global = false;
+    for (size_t i = 0; i < one.clauses.clauses.size(); i++) way.clauses.push_back(uses_of(one, foreseen, i, has_global));
     look_for_windows(text_of(one.description), way);
     return way;
   }
 
-  SiteUses uses_of(const Planned& one, const Foreseen& foreseen, size_t number) const {
+  SiteUses uses_of(const Planned& one, const Foreseen& foreseen, size_t number, bool& has_global) const {
     const SiteClause& clause = one.clauses.clauses[number];
     const bool has_record = std::ranges::find(foreseen.records, number) != foreseen.records.end();
-    SiteUses uses = ClauseUses(*one.probe.probe, how_.sizes).of(clause, has_record);
+    SiteUses uses = ClauseUses(*one.probe.probe, how_, has_global).of(clause, has_record);
     if (!has_record) return uses;
     uses.record = left_record(one.probe, clause.record->needs);
     uses.record->bytes +=

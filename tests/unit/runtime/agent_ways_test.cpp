@@ -70,6 +70,8 @@ TEST(AgentWays, ConstantStringsCostNothing) {
 TEST(AgentWays, ChangesOfGlobalVariablesHaveAPrice) {
   EXPECT_THAT(text_of(way_of("{ n++; @ = sum(n); }").clauses.at(0).actions),
               testing::HasSubstr("agent/site/global aggregation/sum"));
+  EXPECT_THAT(text_of(way_of("{ n++; m++; }").clauses.at(0).actions),
+              testing::AllOf(testing::HasSubstr("agent/site/global "), testing::EndsWith("agent/site/further_global")));
   EXPECT_THAT(text_of(way_of("{ n = arg0; }").clauses.at(0).actions), testing::EndsWith("agent/site/global"));
   EXPECT_THAT(text_of(way_of("{ self->n++; }").clauses.at(0).actions), testing::Not(testing::HasSubstr("global")));
 }
@@ -99,6 +101,8 @@ TEST(AgentWays, TheTimeIsReadOnceAndABucketWaitsForIt) {
   EXPECT_EQ(count_of(latency, "agent/site/bucket"), 1);
   EXPECT_EQ(count_of("{ this->d = timestamp - arg0; @ = lquantize(this->d, 0, 100); }", "agent/site/bucket"), 1);
   EXPECT_EQ(count_of("{ @ = sum(timestamp); @b = quantize(arg0); }", "agent/site/bucket"), 0);
+  EXPECT_EQ(count_of("{ @ = avg(timestamp - arg0); @b = max(arg0); }", "aggregation/avg"), 0);
+  EXPECT_EQ(count_of("{ @ = avg(timestamp - arg0); @b = max(arg0); }", "aggregation/max"), 1);
   EXPECT_EQ(count_of("{ @[tid, arg1] = sum(timestamp); }", "key/integer"), 0);
   EXPECT_EQ(count_of("{ @[tid, arg1] = sum(timestamp); }", "key/any"), 0);
   EXPECT_EQ(count_of("{ @[arg1] = count(); @b = sum(timestamp); }", "key/integer"), 1);
@@ -109,6 +113,12 @@ TEST(AgentWays, StacksByFramePointersAreKeys) {
   EXPECT_EQ(text_of(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "0"}}).clauses.at(0).actions),
             "aggregation/count action/ustack:10 key/any");
   EXPECT_FALSE(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "4096"}}).is_at_site);
+  EXPECT_THAT(text_of(way_of("{ @[ustack(3), arg0] = count(); }", {{"ustackunwind", "0"}}).clauses.at(0).actions),
+              testing::HasSubstr("action/ustack:3 agent/site/called_stack:3 key/integer"));
+  PredictOptions how;
+  how.returns = 4;
+  EXPECT_EQ(text_of(way_of("{ @[ustack()] = count(); }", {{"ustackunwind", "0"}}, how).clauses.at(0).actions),
+            "aggregation/count action/ustack:6 agent/site/entered_frame:4 key/any");
 }
 
 TEST(AgentWays, RecordsCopyTheStackUnlessFramePointersLead) {
