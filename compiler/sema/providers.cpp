@@ -19,10 +19,18 @@ const DeclaredProbe* DeclaredProvider::find(std::string_view probe) const {
   return it == probes.end() ? nullptr : &*it;
 }
 
+namespace {
+
+// The stability of a part of a provider that no pragma has described.
+dif::Attributes undescribed() { return *dif::parse_attributes("Private/Private/Unknown"); }
+
+}  // namespace
+
 DeclaredProvider& Providers::declare(const std::string& name) {
-  DeclaredProvider& provider = all_[name];
-  provider.name = name;
-  return provider;
+  const auto [it, is_new] = all_.try_emplace(name);
+  it->second.name = name;
+  if (is_new) it->second.attributes.fill(undescribed());
+  return it->second;
 }
 
 void Providers::set_attributes(const std::string& name, ProviderPart part, const dif::Attributes& attributes) {
@@ -58,6 +66,9 @@ constexpr KnownProvider kKnownProviders[] = {
       "Private/Private/Unknown"}},
     {"fbt",
      {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/ISA", "Evolving/Evolving/ISA", "Private/Private/ISA"}},
+    {"io",
+     {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/Unknown", "Evolving/Evolving/ISA",
+      "Evolving/Evolving/ISA"}},
     {"lx-syscall",
      {"Evolving/Evolving/Common", "Private/Private/Unknown", "Unstable/Unstable/ISA", "Evolving/Evolving/Common",
       "Unstable/Unstable/ISA"}},
@@ -75,6 +86,12 @@ constexpr KnownProvider kKnownProviders[] = {
       "Evolving/Evolving/ISA"}},
     {"sdt",
      {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/Unknown", "Private/Private/ISA",
+      "Private/Private/ISA"}},
+    {"sysinfo",
+     {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/Unknown", "Evolving/Evolving/ISA",
+      "Private/Private/ISA"}},
+    {"vminfo",
+     {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/Unknown", "Evolving/Evolving/ISA",
       "Private/Private/ISA"}},
     {"syscall",
      {"Evolving/Evolving/Common", "Private/Private/Unknown", "Unstable/Unstable/ISA", "Evolving/Evolving/Common",
@@ -110,7 +127,7 @@ dif::Attributes Providers::part_of(std::string_view provider, ProviderPart part)
   const auto i = static_cast<size_t>(part);
   if (const ProviderAttributes* known = known_attributes(provider)) return (*known)[i];
   const auto declared = all_.find(provider);
-  return declared == all_.end() ? dif::Attributes{} : declared->second.attributes[i];
+  return declared == all_.end() ? undescribed() : declared->second.attributes[i];
 }
 
 dif::Attributes Providers::argument_attributes(const dif::ProbeDesc& d) const {

@@ -261,6 +261,18 @@ TEST(Compile, ADescriptionWithoutItsProviderIsUnstable) {
   EXPECT_EQ(attributes("syscall::w*:entry { }"), "Evolving/Evolving/Common");
 }
 
+TEST(Compile, AProviderIsPrivateUntilAPragmaSaysMore) {
+  const auto attributes = [](const std::string& text) {
+    const Source source{"", "provider p { probe a(); }; " + text, true};
+    return dif::print(compile({&source, 1}, {}).programs.at(0).descriptions);
+  };
+  EXPECT_EQ(attributes("p1:::a { }"), "Private/Private/Unknown");
+  EXPECT_EQ(attributes("other1:::a { }"), "Private/Private/Unknown");
+  EXPECT_EQ(attributes("\n#pragma D attributes Evolving/Stable/Common provider p provider\np1::: { }"), "Evolving/Stable/Common");
+  EXPECT_EQ(attributes("\n#pragma D attributes Evolving/Stable/Common provider p provider\np1:::a { }"),
+            "Private/Private/Unknown");
+}
+
 TEST(Compile, ThePragmaDoesNotChangeWhatTheCommandLineSays) {
   const Source source{"x.d", "#pragma D option strsize=20\nBEGIN /sizeof (string) == 40/ { }", false};
   CompileOptions options;
