@@ -292,6 +292,26 @@ bool ModuleCode::is_named_inside(const FunctionExtent& function) const {
   return false;
 }
 
+// Most files have none, and then their names need not be found.
+bool ModuleCode::has_restart_signature() const {
+  if (has_restart_signature_) return *has_restart_signature_;
+  const auto* sought = reinterpret_cast<const unsigned char*>(&kRestartSignature);
+  const auto has = [&](const FileSegment& one) {
+    const CodeBytes code = file_.subspan(one.offset, one.size);
+    return !std::ranges::search(code, CodeBytes(sought, sizeof kRestartSignature)).empty();
+  };
+  has_restart_signature_ = std::ranges::any_of(segments_, has);
+  return *has_restart_signature_;
+}
+
+bool ModuleCode::is_restartable(uint64_t offset) const {
+  if (!has_restart_signature()) return false;
+  return std::ranges::any_of(segments_, [&](const FileSegment& one) {
+    const uint64_t address = offset - one.offset + one.address;
+    return offset >= one.offset && offset - one.offset < one.size && names().is_restarted(address, address);
+  });
+}
+
 const ModuleCode* ModuleCodes::open(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;

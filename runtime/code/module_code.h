@@ -46,6 +46,10 @@ class ModuleCode {
   // function may lead there.
   bool is_named_inside(const FunctionExtent& function) const;
 
+  // True if the instruction lies in a restartable sequence, or is the signature of one. The kernel aborts a sequence if its
+  // thread is interrupted, and a probe interrupts it.
+  bool is_restartable(uint64_t offset) const;
+
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 
@@ -68,6 +72,7 @@ class ModuleCode {
   CodeBytes loaded(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
   const NamedCode& names() const;
+  bool has_restart_signature() const;
   const std::vector<std::vector<JumpReach>>& computed() const;
   void look_by_names(std::vector<Window>& windows) const;
   void look_by_tables(std::vector<Window>& windows) const;
@@ -88,6 +93,7 @@ class ModuleCode {
   bool is_go_ = false;
   // Found once they are needed.
   mutable std::optional<NamedCode> names_;
+  mutable std::optional<bool> has_restart_signature_;
   mutable std::vector<std::vector<JumpReach>> computed_;
   // For is_inside_instruction(): the last function, and how many bytes were decoded in all.
   mutable FunctionExtent around_;

@@ -15,6 +15,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostNames = size_t{1} << 22;
+constexpr uint64_t kSignatureBytes = sizeof kRestartSignature;
 
 // What the dynamic section says, by tag. Only the last of each counts.
 using DynamicTags = std::map<int64_t, uint64_t>;
@@ -86,9 +87,8 @@ class NameFinder {
 
   // The kernel continues a restartable sequence only behind these bytes.
   bool follows_signature(uint64_t address) const {
-    constexpr uint32_t kSignature = 0x53053053;
     uint32_t before = 0;
-    return load(at(address - sizeof before, sizeof before), 0, before) && before == kSignature;
+    return load(at(address - kSignatureBytes, kSignatureBytes), 0, before) && before == kRestartSignature;
   }
   // struct rseq_cs: two numbers, the first address, the size, and where to continue.
   void read_sequences() {
@@ -97,10 +97,13 @@ class NameFinder {
     compact(aborts_);
     found_.is_complete = found_.is_complete && aborts_.size() <= kMostSequences;
     for (const uint64_t place : std::span(aborts_).first(std::min(aborts_.size(), kMostSequences))) {
-      uint64_t first = 0, size = 0;
+      uint64_t first = 0, size = 0, aborted = 0;
       load(at(place - kFirst, sizeof first), 0, first);
       load(at(place - kSize, sizeof size), 0, size);
+      load(at(place, sizeof aborted), 0, aborted);
       first = found_.pointer_at(place - kFirst).value_or(first);
+      aborted = found_.pointer_at(place).value_or(aborted);
+      found_.sequences.emplace_back(aborted - kSignatureBytes, aborted - 1);
       if (size > 0 && size <= kLongest) found_.sequences.emplace_back(first, first + size - 1);
     }
     compact(found_.sequences);
@@ -226,6 +229,10 @@ class NameFinder {
 };
 
 }  // namespace
+
+bool NamedCode::is_restarted(uint64_t begin, uint64_t last) const {
+  return std::ranges::any_of(sequences, [&](const auto& one) { return one.first <= last && one.second >= begin; });
+}
 
 bool NamedCode::has_inside(uint64_t begin, uint64_t last) const {
   const auto next = std::ranges::upper_bound(addresses, begin);

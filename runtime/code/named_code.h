@@ -22,6 +22,9 @@
 
 namespace dvm::runtime {
 
+// Stands before each address where a restartable sequence is aborted.
+constexpr uint32_t kRestartSignature = 0x53053053;
+
 // A loaded segment of a file.
 struct FileSegment {
   uint64_t offset = 0, size = 0, address = 0;
@@ -43,10 +46,12 @@ struct NamedCode {
   bool is_complete = true;      // false: there are too many
   // Words that the dynamic linker stores, and the address in each.
   std::vector<std::pair<uint64_t, uint64_t>> pointers;
-  std::vector<std::pair<uint64_t, uint64_t>> sequences;  // first and last address of each restartable one
+  // First and last address of each restartable sequence, and of the signature before the address where it is aborted.
+  std::vector<std::pair<uint64_t, uint64_t>> sequences;
 
   // True if one of them is greater than `begin` and at most `last`, or if a restartable sequence lies there.
   bool has_inside(uint64_t begin, uint64_t last) const;
+  bool is_restarted(uint64_t begin, uint64_t last) const;
   // What the dynamic linker stores there.
   std::optional<uint64_t> pointer_at(uint64_t address) const;
 };

@@ -88,6 +88,8 @@ TEST_F(NamedCodeTest, IsARestartableSequence) {
     EXPECT_FALSE(named.has_inside(kCode + 0x30, kCode + 0x34));
     EXPECT_FALSE(named.has_inside(kCode + 0x1b, kCode + 0x1f));
     EXPECT_TRUE(named.has_inside(kCode + 0x7f, kCode + 0x80));
+    EXPECT_TRUE(named.is_restarted(kCode + 0x7c, kCode + 0x7c));
+    EXPECT_FALSE(named.is_restarted(kCode + 0x80, kCode + 0x84));
     if (is_fixed_) break;
     put(kData + 0x108, uint64_t{kCode + 0x20}), put(kData + 0x118, uint64_t{kCode + 0x80});
   }
