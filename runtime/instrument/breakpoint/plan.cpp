@@ -27,6 +27,11 @@ FiredProbe::Kind kind_of(const UprobeSite& site) {
   return site.inside ? FiredProbe::Kind::inside : FiredProbe::Kind::entry;
 }
 
+bool is_restartable(const UprobeSite& site) {
+  const auto file = ModuleCode::open(site.path);
+  return file && (*file)->is_restartable(site.offset + site.behind);
+}
+
 // A thread that stands still has all its registers and its stack, also in a
 // system call.
 SiteShape shape_of_call(const KernelEvent& event) {
@@ -60,6 +65,8 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
     return refuse("its semaphore would stay raised if dvm were killed; with CAP_BPF and CAP_PERFMON the kernel lowers it");
   const auto address = address_of(objects(site.pid), site);
   if (!address) return refuse("its file is not mapped as code");
+  if (is_restartable(site))
+    return refuse("it lies in a restartable sequence (rseq), which a breakpoint would interrupt each time it starts again");
   FiredAt fired{enabled.probe->id, site.behind, {}};
   if (site.is_return) fired.exit = only_exit(site);
   const auto cookie = make_cookie_of(enabled, fired, shape_of(site), site.pid);

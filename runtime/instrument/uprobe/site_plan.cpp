@@ -128,6 +128,7 @@ class SitePlanner {
     const ModuleCode* file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
+    if (file->is_restartable(place.offset)) return kRestarts;
     if (instruction->is_misread) return kMisread;
     if (instruction->saves_flags) return instruction->flow == Flow::elsewhere ? kLeaksFlags : kSavesFlags;
     if (instruction->is_repeated) return kRepeats;
@@ -157,6 +158,8 @@ class SitePlanner {
       "-x backend=breakpoint";
   static constexpr const char* kLeaksFlags =
       "the kernel steps this system call with the trap flag set, which the process would find in %r11; use -x backend=breakpoint";
+  static constexpr const char* kRestarts =
+      "it lies in a restartable sequence (rseq), and the kernel would not see that the sequence is interrupted";
   static constexpr const char* kRepeats =
       "the probe would fire at each repetition of this string instruction; with -x backend=breakpoint it fires once";
   static constexpr const char* kOverwrites =

@@ -77,6 +77,12 @@ class Restarted(AgentTest):
         result = self.run_dvm("pid$target:a.out:add_one:return { @ = count(); }", "-v", "-c", " ".join(command))
         self.assertIn(expected, result.stdout, result.stderr)
         self.assertNotIn("backend local (agent", result.stderr)
+        # At the instruction that adds.
+        for backend in ["agent", "breakpoint"] + ([] if dvmtest.missing_privilege() else ["uprobe"]):
+            with self.subTest(backend):
+                script = "pid$target:a.out:add_one:16 { @ = count(); }"
+                result = dvmtest.dvm("run", "-q", "-x", f"backend={backend}", "-n", script, "-c", " ".join(command))
+                self.assertIn("it lies in a restartable sequence (rseq)", result.stderr)
 
 
 if __name__ == "__main__":
