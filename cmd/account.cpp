@@ -128,7 +128,7 @@ void print_json(std::FILE* out, const runtime::Account& account, const ThreadAcc
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-constexpr double kWhollyQuiet = 95;  // per cent of the looks
+constexpr double kWhollyQuiet = 95;  // per cent of the polls
 
 void print_difference(std::FILE* out, std::string_view name, double accounted, double measured, std::string_view remark) {
   fmt::print(out, "  {:<14}{:>+18.0f}{:>+8.1f}  {}\n", name, accounted - measured, percent(accounted - measured, measured),
@@ -148,7 +148,7 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   const vm::Profile& profile = context.profile;
   const runtime::Ledger ledger = runtime::price_account(account, context.replayed, profile);
   const vm::Cost total = ledger.total();
-  const auto clocks = [&](double ns) { return ns * profile.clock_hz / 1e9 * context.looks.speed(); };
+  const auto clocks = [&](double ns) { return ns * profile.clock_hz / 1e9 * context.polls.speed(); };
   const double reading = clocks(static_cast<double>(account.reading_ns)),
                writing = clocks(static_cast<double>(account.writing_ns));
   const double measured = clocks(context.measured_ns) - reading - writing;
@@ -164,11 +164,11 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
              "measured", measured, "", reading, writing);
   if (profile.core_speed > 0)
     fmt::print(out, "  {:<14}{:>18.3f}{:>8}  relative to the profile; the measured time is scaled by it\n", "core speed",
-               context.looks.speed(), "");
+               context.polls.speed(), "");
   print_difference(out, "difference", total.clocks, measured, "of the measured clocks");
-  const double quiet = 100 * context.looks.quiet_share(), taken = context.looks.taken_ns();
+  const double quiet = 100 * context.polls.quiet_share(), taken = context.polls.taken_ns();
   if (quiet < kWhollyQuiet && taken > 0)
-    print_difference(out, "quiet core", total.clocks, measured * context.looks.ns() / taken,
+    print_difference(out, "quiet core", total.clocks, measured * context.polls.ns() / taken,
                      fmt::format("the core was undisturbed for {:.0f} % of the time; with the disturbance subtracted", quiet));
   if (!ledger.missing.empty())
     fmt::print(out, "\n  not priced by this profile, counted as 0:\n    {}\n", fmt::join(ledger.missing, ", "));

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dvm/runtime/handle.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "runtime/cost/runs/ledger.h"
 
 namespace dvm::cmd {
@@ -22,7 +22,7 @@ struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;
   double measured_ns;  // CPU time, from probes on to the last line
-  const lab::QuietLooks& looks;
+  const lab::QuietPolls& polls;
 };
 // Accounted beside measured clocks, and the difference.
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context);

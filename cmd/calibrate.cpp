@@ -20,7 +20,7 @@
 #include "common/run_program.h"
 #include "dvm/compiler/compile.h"
 #include "lab/calibrate/meter.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/series_book.h"
 #include "runtime/cost/profile_file.h"

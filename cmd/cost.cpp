@@ -19,7 +19,7 @@
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {

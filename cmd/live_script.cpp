@@ -13,7 +13,7 @@
 #include "cmd/firing_source.h"
 #include "cmd/libraries.h"
 #include "cmd/profiles.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 
 namespace dvm::cmd {
 namespace {

@@ -26,7 +26,7 @@
 #include "cmd/write_whole.h"
 #include "common/clock.h"
 #include "common/short_slice.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "runtime/cost/runs/agent_ways.h"
 #include "runtime/process/process.h"
 #include "runtime/session/late_memory.h"
@@ -176,9 +176,9 @@ void tell_of_refused(runtime::Handle& handle, std::vector<runtime::Refused> refu
 }
 
 // From probes on to probes off; the error ends tracing.
-// looks: those of a run that is accounted for by a profile, or null.
+// polls: those of a run that is accounted for by a profile, or null.
 Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyPrograms& programs, Targets& targets,
-              std::FILE* out, lab::QuietLooks* looks) {
+              std::FILE* out, lab::QuietPolls* polls) {
   std::vector<runtime::Refused> refused;
   const Status went = [&] {
     const WaitMessage waiting("enabling probes");
@@ -200,7 +200,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyP
   targets.watch([&handle] { handle.targets_gone(); });
   Status resumed = targets.resume([&](pid_t pid) { return handle.holds(pid); });
   if (resumed)
-    while (looks != nullptr ? looks->look() : handle.work()) {
+    while (polls != nullptr ? polls->poll() : handle.work()) {
     }
   if (g_was_signalled && !given.as_json) fmt::print(out, "\n");  // the terminal has just echoed ^C
   Status stopped = handle.stop();
@@ -308,12 +308,12 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   };
   if (given.ledger.empty()) return outcome(follow(given, handle, programs, source.targets, out, nullptr), nullptr);
   lab::measure_as(profile);
-  lab::QuietLooks looks(handle, true);
+  lab::QuietPolls polls(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  Status followed = follow(given, handle, programs, source.targets, out, &looks);
+  Status followed = follow(given, handle, programs, source.targets, out, &polls);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
-  const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
-  const LedgerContext ledger{profile, source.replayed, taken, looks};
+  const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - polls.own_ns();
+  const LedgerContext ledger{profile, source.replayed, taken, polls};
   return outcome(followed, &ledger);
 }
 

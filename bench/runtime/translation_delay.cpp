@@ -232,7 +232,7 @@ bool run(const char* engine, uint64_t seconds, unsigned instructions) {
   uint64_t changed_at = 0, ended_at = 0;
   uint64_t looked_at = 0;
   for (const uint64_t end = read_clock(CLOCK_MONOTONIC) + seconds * 1'000'000'000; read_clock(CLOCK_MONOTONIC) < end;) {
-    handle.look();
+    handle.poll();
     if (const uint64_t now = read_clock(CLOCK_MONOTONIC); changed_at != 0 || now < looked_at + kLookForThread)
       continue;
     else

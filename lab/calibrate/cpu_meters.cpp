@@ -34,12 +34,12 @@ class Polls {
     run_.start(or_throw(bench.compile(script)));
   }
   // Ns of a poll without its firings, as far as they are priced.
-  LiveLooks sample(bool is_apart = true) {
+  LivePolls sample(bool is_apart = true) {
     const noise::CpuPlacement placed =
         is_apart ? noise::CpuPlacement::apart(child_.pid()) : noise::CpuPlacement::together(child_.pid());
-    LiveLooks looks = run_.look();
-    looks.ns.value = std::max(looks.ns.value - looks.firings * firing_, 0.0);
-    return looks;
+    LivePolls polls = run_.poll();
+    polls.ns.value = std::max(polls.ns.value - polls.firings * firing_, 0.0);
+    return polls;
   }
 
  private:
@@ -78,44 +78,44 @@ void set_poll(vm::Profile& profile, Row row, const noise::Middle& whole, const n
 
 // The first firing of each clause in a poll finds it cache-cold. So a poll for many clauses is compared with the one just before
 // it for one clause; polls of another moment take half as long, or twice.
-void sample_looks(Bench& bench, vm::Profile& profile) {
+void sample_polls(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kRuns = 6, kClauses = 10;
   Polls one = polls_of_clauses(1, bench, profile), many = polls_of_clauses(kClauses, bench, profile);
   const unsigned wanted = kRuns * bench.samples;
-  noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
-  while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
-    const LiveLooks of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
-    look.add(of_one.ns), shared.add(together.ns);
+  noise::QuietSamples usual(wanted), shared(wanted), clause(wanted), late(wanted);
+  while (usual.wants_more() || shared.wants_more() || clause.wants_more()) {
+    const LivePolls of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
+    usual.add(of_one.ns), shared.add(together.ns);
     late.add({of_one.late, of_one.ns.is_quiet});  // who shares the core wakes dvm up later
     clause.add({(of_many.ns.value - of_one.ns.value) / (kClauses - 1), of_one.ns.is_quiet && of_many.ns.is_quiet});
   }
-  const noise::Middle each = settled(bench, "clause of a look", clause, profile);
-  set_poll(profile, "consumer/look"_row, settled(bench, "look", look, profile), each);
-  set_poll(profile, "consumer/look_shared"_row, settled(bench, "shared look", shared, profile), each);
+  const noise::Middle each = settled(bench, "clause of a poll", clause, profile);
+  set_poll(profile, "consumer/poll"_row, settled(bench, "poll", usual, profile), each);
+  set_poll(profile, "consumer/poll_shared"_row, settled(bench, "shared poll", shared, profile), each);
   profile.set("consumer/late"_row, difference(settled(bench, "late", late, profile)));
 }
 
-std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
+std::vector<Row> poll_rows() { return {"consumer/poll"_row, "consumer/poll_shared"_row, "consumer/late"_row}; }
 
 // If nothing can be traced, a poll costs two context switches.
-void measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const Status sampled = caught([&] { sample_looks(bench, profile); });
+void measure_polls(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const Status sampled = caught([&] { sample_polls(bench, profile); });
   const vm::Price* context_switch = profile.find("consumer/context_switch"_row);
   if (sampled || only || !context_switch) return or_throw(sampled);
-  for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row}) profile.set(row, times(*context_switch, 2));
+  for (const Row row : {"consumer/poll"_row, "consumer/poll_shared"_row}) profile.set(row, times(*context_switch, 2));
 }
 
 // Polls for records that an agent leaves. A poll for uprobes says what each clause costs.
-void measure_lane_looks(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+void measure_lane_polls(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   constexpr unsigned kRuns = 6;
   constexpr double kRecordBytes = 32;
   const std::string script = "calibrated:::entry { n[0] = 1; }";
   const double firing = known_firings(script, bench, profile).m + ns_of(profile, "agent/lane/read"_row, kRecordBytes);
   Polls lanes(script, StubKind::framed, LiveCase::By::agent, firing, bench);
-  noise::QuietSamples looks(kRuns * bench.samples);
-  while (looks.wants_more()) looks.add(lanes.sample().ns);
-  const vm::Price* usual = profile.find("consumer/look"_row);
-  set_poll(profile, "consumer/look_lanes"_row, settled(bench, "lane look", looks, profile), {usual ? usual->n : 0, 0});
+  noise::QuietSamples polls(kRuns * bench.samples);
+  while (polls.wants_more()) polls.add(lanes.sample().ns);
+  const vm::Price* usual = profile.find("consumer/poll"_row);
+  set_poll(profile, "consumer/poll_lanes"_row, settled(bench, "lane poll", polls, profile), {usual ? usual->n : 0, 0});
 }
 
 struct WokenCase {
@@ -186,9 +186,9 @@ void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 
 }  // namespace
 
-extern const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
-extern const Meter kLaneLookMeter = {"polls of lanes", "polls of an agent's lanes were",
-                                     [] { return std::vector{"consumer/look_lanes"_row}; }, measure_lane_looks};
+extern const Meter kPollMeter = {"polls", "", poll_rows, measure_polls};
+extern const Meter kLanePollMeter = {"polls of lanes", "polls of an agent's lanes were",
+                                     [] { return std::vector{"consumer/poll_lanes"_row}; }, measure_lane_polls};
 extern const Meter kWakeMeter = {"wake-ups", "firings after idle time were", [] { return rows_of(kCases); }, measure_wakes};
 extern const Meter kRingMeter = {"ring", "the ring was", [] { return std::vector{"ring/shared"_row}; }, measure_ring};
 

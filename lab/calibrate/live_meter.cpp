@@ -66,10 +66,10 @@ constexpr LiveSource kTimers[] = {
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
 
 // Ns of polling for each firing of a timer.
-double looking(const LiveFigures& traced, const vm::Profile& profile) {
+double polling(const LiveFigures& traced, const vm::Profile& profile) {
   Prices prices(profile);
   const double rate = traced.rate * cpus();
-  return rate > 0 ? looking_cost(prices, std::array{LookedFor{rate, 1}}, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
+  return rate > 0 ? polling_cost(prices, std::array{PolledClauses{rate, 1}}, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
 }
 
 constexpr double kStep = 10;  // ns
@@ -129,7 +129,7 @@ class SourceMeter {
     const LiveFigures traced = live("counting", {calls_, script()});
     if (traced.thread.median == 0) throw Error{"it never fired"};
     vm::Price known = known_firings(script(), bench_, profile_);
-    known.m += is_loop ? looking(traced, profile_) : 0;
+    known.m += is_loop ? polling(traced, profile_) : 0;
     set_handler(traced.handled, known);
     set_stages(plain, traced);
   }

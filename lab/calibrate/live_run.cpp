@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "common/clock.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/agent/agent.h"
@@ -70,23 +70,23 @@ void LiveRun::start(const dif::Program& program) {
 
 LiveSample LiveRun::sample(size_t callers) {
   const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
-  noise::QuietTime looked;
-  looked.begin();
+  noise::QuietTime in_dvm;
+  in_dvm.begin();
   call(callers);
-  while (!children_.front()->is_done() && work(looked)) {
+  while (!children_.front()->is_done() && work(in_dvm)) {
   }
   const noise::QuietSample thread = finish(callers);
-  work(looked);  // what is left in the ring
+  work(in_dvm);  // what is left in the ring
   if (case_.warmed > 0) empty_lanes(events + callers * case_.calls.times);
   const auto firings = static_cast<double>(handle_->account().events - events);
   return {thread,
-          {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
+          {in_dvm.each(), in_dvm.quiet_share() >= noise::kQuietEnough},
           firings / cpus() / static_cast<double>(read_clock(CLOCK_MONOTONIC) - wall) * 1e9};
 }
 
 noise::QuietSample LiveRun::thread(const StubCalls& calls) {
   or_throw(children_.front()->tell(calls));
-  while (!children_.front()->is_done() && handle_->look() && handle_->wait()) {
+  while (!children_.front()->is_done() && handle_->poll() && handle_->wait()) {
   }
   return or_throw(children_.front()->finish());
 }
@@ -98,24 +98,24 @@ noise::QuietSample LiveRun::drain(uint64_t calls) {
   or_throw(children_.front()->ask(some));
   noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  handle_->look();
+  handle_->poll();
   if (case_.warmed > 0) empty_lanes(events + calls);
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
 }
 
-LiveLooks LiveRun::look() {
-  constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
-  constexpr unsigned kFirst = 2;  // looks, which find what others have left: in a long run there are hardly any such
+LivePolls LiveRun::poll() {
+  constexpr double kQuiet = 0.2;  // of the polls, as of the samples of a live row
+  constexpr unsigned kFirst = 2;  // polls, which find what others have left: in a long run there are hardly any such
   call(1);
-  for (unsigned i = 0; i < kFirst && handle_->look(); i++) handle_->wait();
-  QuietLooks looks(*handle_);
+  for (unsigned i = 0; i < kFirst && handle_->poll(); i++) handle_->wait();
+  QuietPolls polls(*handle_);
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
-  while (!children_.front()->is_done() && looks.look()) {
+  while (!children_.front()->is_done() && polls.poll()) {
   }
   finish(1);
-  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - looks.own_ns();
-  const double count = std::max(looks.count(), 1.0);
-  return {{looks.ns() / count, looks.quiet_share() >= kQuiet},
+  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - polls.own_ns();
+  const double count = std::max(polls.count(), 1.0);
+  return {{polls.ns() / count, polls.quiet_share() >= kQuiet},
           static_cast<double>(handle_->account().events - events) / count,
           std::max(passed / count - kLongestWait, 0.0)};
 }
@@ -127,17 +127,17 @@ void LiveRun::empty_lanes(uint64_t events) {
   constexpr useconds_t kSoon = 200;
   for (unsigned i = 0; i < kMostPolls && handle_->account().events < events; i++) {
     const uint64_t before = handle_->account().events;
-    if (!handle_->look()) return;
+    if (!handle_->poll()) return;
     if (handle_->account().events == before) usleep(kSoon);
   }
 }
 
 // A piece of what dvm's thread does for firings.
-bool LiveRun::work(noise::QuietTime& looked) {
+bool LiveRun::work(noise::QuietTime& in_dvm) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
-  const bool goes_on = handle_->look() && handle_->wait();
+  const bool goes_on = handle_->poll() && handle_->wait();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-  looked.end(taken, static_cast<double>(handle_->account().events - events));
+  in_dvm.end(taken, static_cast<double>(handle_->account().events - events));
   return goes_on;
 }
 
@@ -232,10 +232,10 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
   const bool is_loop = one.calls.stub == StubKind::loop;
   const bool is_drained = !is_loop && one.by != LiveCase::By::counter && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
-  noise::QuietSamples looked(bench.samples), thread = is_loop ? looked : bench.book.samples_of(of_thread, bench.samples);
+  noise::QuietSamples in_dvm(bench.samples), thread = is_loop ? in_dvm : bench.book.samples_of(of_thread, bench.samples);
   Drains drains(series, bench);
   const auto wants_more = [&] {
-    return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
+    return thread.wants_more() || (is_loop && in_dvm.wants_more()) || (is_drained && drains.want_more());
   };
   LiveFigures figures;
   LiveRun run(one, std::array{&child});
@@ -244,7 +244,7 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
   std::vector<double> rate;
   while (wants_more()) {
     const LiveSample sample = run.sample();
-    thread.add(sample.thread), looked.add(sample.looked), rate.push_back(sample.rate);
+    thread.add(sample.thread), in_dvm.add(sample.in_dvm), rate.push_back(sample.rate);
     if (is_drained) drains.add(run);
   }
   if (!is_sure) {
@@ -257,7 +257,7 @@ LiveFigures measure_live(const std::string& series, const LiveCase& one, Looping
   figures.thread.distance = std::max(figures.thread.distance, kAttachment * figures.thread.median);
   figures.rate = noise::middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
-  if (is_loop) figures.handled = bench.book.settle_middle(series + " looked", looked.middle(), looked.is_quiet());
+  if (is_loop) figures.handled = bench.book.settle_middle(series + " in dvm", in_dvm.middle(), in_dvm.is_quiet());
   return figures;
 }
 

@@ -32,12 +32,12 @@ struct LiveCase {
 
 struct LiveSample {
   noise::QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: of an interrupt
-  noise::QuietSample looked;  // ns of a firing in dvm's, with its polls
+  noise::QuietSample in_dvm;  // ns of a firing in dvm's, with its polls
   double rate = 0;            // firings a second on each CPU
 };
 
 // Polls for firings.
-struct LiveLooks {
+struct LivePolls {
   noise::QuietSample ns;  // each, in dvm's CPU time
   double firings = 0;     // each
   double late = 0;        // ns from one to the next beyond the sleep that dvm wanted
@@ -57,7 +57,7 @@ class LiveRun {
   // Ns of one poll that finds the events of this number of calls in the ring.
   noise::QuietSample drain(uint64_t calls);
   // The first child makes the case's calls, and dvm polls as in any run.
-  LiveLooks look();
+  LivePolls poll();
   // After the last sample: throws if firings were lost, or dvm reported an error.
   void stop();
   runtime::Handle& handle() { return *handle_; }
@@ -66,7 +66,7 @@ class LiveRun {
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   void empty_lanes(uint64_t events);
   void call(size_t callers);
-  bool work(noise::QuietTime& looked);
+  bool work(noise::QuietTime& in_dvm);
   noise::QuietSample finish(size_t callers);
   void find_probes(const dif::Program& program);
   void add_stubs();

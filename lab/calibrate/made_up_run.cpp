@@ -129,7 +129,7 @@ void MadeUpRun::fire_all(const std::function<void(const RunClock&, double)>& rep
   RunClock last = read_run_clock(*handle_);
   for (bool goes_on = true; goes_on;) {
     const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    goes_on = handle_->look() && handle_->wait();
+    goes_on = handle_->poll() && handle_->wait();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_), done = now - last;
     if (report) report(done, taken - done.consumer - done.files);

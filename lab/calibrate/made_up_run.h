@@ -13,7 +13,7 @@
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/rows.h"
 

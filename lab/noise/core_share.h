@@ -101,7 +101,7 @@ struct CoreGauge {
     const bool is_near = of[0].is_least(reading.cycles[0]), is_far = of[1].is_least(reading.cycles[1]);
     return is_near && is_far;
   }
-  CoreState look() {
+  CoreState state() {
     const CoreReading reading = read_core();
     return {is_quiet(reading), reading.speed};
   }

@@ -52,10 +52,10 @@ CoreState wait_until(uint64_t until, bool may_move) {
   for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
     const uint64_t stays_until = std::min(until, now + kStay);
     while (read_clock(CLOCK_MONOTONIC) < stays_until)
-      if (const CoreState core = look_at_core(); core.is_quiet) return core;
+      if (const CoreState core = core_state(); core.is_quiet) return core;
     if (may_move) change_core();
   }
-  return look_at_core();
+  return core_state();
 }
 
 // The median of the quickest fifth, with its error. At most half as many as were quiet count: a core that is quiet before and
@@ -80,7 +80,7 @@ CoreGauge first_gauge() {
   if (expected.near > 0 && expected.far > 0) return gauge;
   gauge = {};
   const uint64_t begin = ordered_ticks();
-  do gauge.look();
+  do gauge.state();
   while (ordered_ticks() - begin < kLearning);
   return gauge;
 }
@@ -102,12 +102,12 @@ QuietReadings quiet_core() {
   return {gauge.of[0].least, gauge.of[1].least};
 }
 
-CoreState look_at_core() { return own_gauge().look(); }
+CoreState core_state() { return own_gauge().state(); }
 
 CoreState wait_for_quiet_core(bool may_move) {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);
   static std::atomic<uint64_t>& waited = *shared_counter();
-  if (const CoreState core = look_at_core(); core.is_quiet) return core;
+  if (const CoreState core = core_state(); core.is_quiet) return core;
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
   const CoreState core = wait_until(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
   waited += read_clock(CLOCK_MONOTONIC) - begin;
@@ -115,7 +115,7 @@ CoreState wait_for_quiet_core(bool may_move) {
 }
 
 QuietSample QuietPiece::end_of_sleep(double taken) {
-  const CoreState after = look_at_core(), before = std::exchange(before_, after);
+  const CoreState after = core_state(), before = std::exchange(before_, after);
   if (const double speed = speed_of_times(); speed > 0) taken *= (before.speed + after.speed) / 2 / speed;
   return {taken, after.is_quiet};
 }

@@ -31,7 +31,7 @@ void expect_readings(const QuietReadings& known);
 // The lowest readings of the calling thread; at first the expected ones.
 QuietReadings quiet_core();
 // Reads the core.
-CoreState look_at_core();
+CoreState core_state();
 // Waits until the core, or another one if the thread may move, is quiet: for 20 ms at most, and with its children no more than a
 // second and half of the process's time. Threads that work for each other should not move: they could meet on one core.
 CoreState wait_for_quiet_core(bool may_move = true);
@@ -44,7 +44,7 @@ struct QuietSample {
 // A piece of work, which begins when the object is made.
 class QuietPiece {
  public:
-  QuietPiece() : before_(look_at_core()) {}
+  QuietPiece() : before_(core_state()) {}
   explicit QuietPiece(CoreState before) : before_(before) {}
   bool starts_quietly() const { return before_.is_quiet; }
   // Ends it: the time it took, scaled. Begins the next one, if that follows at once.

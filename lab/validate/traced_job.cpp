@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "common/clock.h"
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 #include "lab/noise/apart.h"
 #include "lab/noise/quiet_time.h"
 
@@ -65,7 +65,7 @@ TracedJob trace_job(TracedProgram& program, const Job& job, WorkloadChild& child
   runtime::Handle& handle = program.handle();
   const noise::CpuPlacement apart = noise::CpuPlacement::apart(child.pid(), job.threads);
   const double before = static_cast<double>(handle.account().events);
-  QuietLooks looks(handle);
+  QuietPolls polls(handle);
   const double busy = busy_time();
   const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
   child.order(job);
@@ -73,13 +73,13 @@ TracedJob trace_job(TracedProgram& program, const Job& job, WorkloadChild& child
     child.wait();
     handle.targets_gone();
   });
-  while (looks.look()) {
+  while (polls.poll()) {
   }
-  looks.look();  // for what came during the last one
+  polls.poll();  // for what came during the last one
   TracedJob traced;
   traced.worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
   watcher.join();
-  traced.times = child.finish(), traced.dvm = looks.ns(), traced.quiet = looks.quiet_share();
+  traced.times = child.finish(), traced.dvm = polls.ns(), traced.quiet = polls.quiet_share();
   traced.busy = busy_time() - busy;
   or_throw(handle.stop());
   traced.handled = static_cast<double>(handle.account().events) - before;

@@ -99,7 +99,7 @@ inline constexpr double kTimerSlack = 50e-6;
 
 // Polls per second. wanted: bytes per second, divided by the most bytes that one poll should find. late: seconds from the planned
 // wake-up to the next sleep.
-inline double looks_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
+inline double polls_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
@@ -108,10 +108,10 @@ enum class Poll : uint8_t { usual, shared, lanes };
 
 // The cost of a poll that finds firings of so many clauses. Where it has no price, it costs what a usual one does; if that has
 // none either, two context switches.
-inline vm::Cost look_cost(Prices& prices, double clauses, Poll poll = Poll::usual) {
-  if (poll == Poll::shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
-  if (poll == Poll::lanes && prices.find("consumer/look_lanes"_row)) return prices.of("consumer/look_lanes"_row, clauses);
-  return prices.find("consumer/look"_row) ? prices.of("consumer/look"_row, clauses)
+inline vm::Cost poll_cost(Prices& prices, double clauses, Poll poll = Poll::usual) {
+  if (poll == Poll::shared && prices.find("consumer/poll_shared"_row)) return prices.of("consumer/poll_shared"_row, clauses);
+  if (poll == Poll::lanes && prices.find("consumer/poll_lanes"_row)) return prices.of("consumer/poll_lanes"_row, clauses);
+  return prices.find("consumer/poll"_row) ? prices.of("consumer/poll"_row, clauses)
                                           : prices.of("consumer/context_switch"_row).times(2);
 }
 
@@ -121,17 +121,17 @@ inline double lateness(const vm::Profile& profile) {
 }
 
 // Clauses whose firings are evenly spaced. rate: per second.
-struct LookedFor {
+struct PolledClauses {
   double rate = 0, clauses = 0;
 };
 
 // The cost of all polls, in clocks per second.
-inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait,
+inline vm::Cost polling_cost(Prices& prices, std::span<const PolledClauses> all, double wanted, double longest = kLongestWait,
                              Poll poll = Poll::usual) {
-  const double looks = looks_a_second(wanted, lateness(prices.profile()), longest);
+  const double polls = polls_a_second(wanted, lateness(prices.profile()), longest);
   double clauses = 0;  // whose firings a poll finds
-  for (const LookedFor& one : all) clauses += one.clauses * std::min(one.rate / looks, 1.0);
-  return look_cost(prices, clauses, poll).times(looks);
+  for (const PolledClauses& one : all) clauses += one.clauses * std::min(one.rate / polls, 1.0);
+  return poll_cost(prices, clauses, poll).times(polls);
 }
 
 // Equations (7) and (8). Chew-and-print is user time, the rest of the consumer system time. A firing takes system time in the

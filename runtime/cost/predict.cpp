@@ -392,8 +392,8 @@ class Predicting {
     return std::ranges::any_of(clauses_, is_destructive) ? kShortestWait : kLongestWait;
   }
 
-  vm::Cost looking() {
-    std::vector<LookedFor> all;
+  vm::Cost polling() {
+    std::vector<PolledClauses> all;
     for (const ProbePrediction& probe : prediction_.probes) {
       if (probe.source == "tick") continue;
       if (!is_at_site(probe)) all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
@@ -401,7 +401,7 @@ class Predicting {
         if (probe.agent->way.clauses[i].record) all.push_back({probe.rate * probe.clauses[i].cost.probability, 1});
     }
     const bool has_lanes = std::ranges::any_of(prediction_.probes, [](const auto& probe) { return probe.agent.has_value(); });
-    return looking_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? Poll::lanes : Poll::usual);
+    return polling_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? Poll::lanes : Poll::usual);
   }
 
   void count_waiting() {
@@ -430,8 +430,8 @@ class Predicting {
     Total& total = prediction_.total;
     vm::Cost switches = prices_.of("consumer/context_switch"_row).times(2 * options_.wake_ups);
     if (!is_in_thread_) {
-      const vm::Cost looks = looking();
-      switches += looks, prediction_.consumer += looks;
+      const vm::Cost polls = polling();
+      switches += polls, prediction_.consumer += polls;
     }
     const vm::Cost others = remainder(prediction_.consumer, switches);
     total.consumer_user = is_in_thread_ ? printing_ : others;

@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr size_t kDeepest = 6;  // objects around a figure of a price
+constexpr std::string_view kOld = "consumer/look", kNew = "consumer/poll";  // with what follows: rows that had another name
 
 // "FILE:LINE:COLUMN: REASON", the line, and a caret below the column.
 Error error_at(std::string_view text, const std::string& file, size_t byte, const std::string& reason) {
@@ -152,7 +153,8 @@ class Parsing {
   }
   void read_price(const Json& object, const std::string& path) {
     vm::Price price;
-    const std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
+    std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
+    if (row.starts_with(kOld)) row.replace(0, kOld.size(), kNew);
     const auto read_part = [&](const char* name, double& part, double least) {
       if (object.contains(name)) part = number(object[name], path + "/" + name, least);
     };

@@ -2,7 +2,7 @@
 // The rows that a profile may price: an enumeration of all rows of all tables. A row's name is its path in a profile, such as
 // opcode/add or source/pid/trigger; docs/cost-model.md lists the tables.
 //
-// In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made from a row of its table. The
+// In code a row is "consumer/poll"_row, which does not compile if there is no such row, or is made from a row of its table. The
 // engine and backend that do the work are not part of a row; Execution has them.
 
 #include <array>

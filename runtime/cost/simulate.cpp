@@ -42,7 +42,7 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
 
 FiringModel slowed(FiringModel model, double times) {
   for (double* time : {&model.thread_ns, &model.woken_ns, &model.shared_ns, &model.dvm_ns, &model.print_ns,
-                       &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns, &model.shared_look_ns})
+                       &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.poll_ns, &model.shared_poll_ns})
     *time *= times;
   model.tables.scale(times);
   return model;
@@ -53,7 +53,7 @@ class Simulation {
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
       : model_(slowed(model, machine.slowdown)), machine_(machine), buffers_(buffers) {
     model_.dvm_ns += model_.tables.keys.among(machine.keys);
-    if (machine.threads >= machine.cpus) model_.look_ns = model_.shared_look_ns;
+    if (machine.threads >= machine.cpus) model_.poll_ns = model_.shared_poll_ns;
     if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
     if (model.record_bytes > 0) plan_records();
@@ -137,7 +137,7 @@ class Simulation {
     fill_ring(fired, now);
     if (records_ + waiting_ >= room_ && result_.full_after < 0) result_.full_after = now + kStep;  // by what has fired
     left_ = std::min(left_, 0.0) + shares_.dvm * kStep * 1e9;  // what it has overdrawn it has not now
-    if (!is_awake_ && now >= next_look_) wake_up();
+    if (!is_awake_ && now >= next_poll_) wake_up();
     if (is_awake_) handle();
     if (is_awake_ && waiting_ < 1 && !(is_over_ = is_filled())) sleep(now);
     if (!keeps_records() && now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
@@ -154,32 +154,32 @@ class Simulation {
   }
 
   void wake_up() {
-    is_awake_ = true, found_ = 0, looked_at_ = waiting_;
-    if (wait_ > 0) spend(model_.look_ns, result_.consumer_share);
+    is_awake_ = true, found_ = 0, polled_ = waiting_;
+    if (wait_ > 0) spend(model_.poll_ns, result_.consumer_share);
   }
 
   void sleep(double now) {
     is_awake_ = false;
     const double filled = found_ * model_.ring_bytes / wanted_bytes(buffers_.ring);
     wait_ = wait_after(filled, 1e9 * (now - slept_at_), wait_);
-    next_look_ = wait_ > 0 ? now + (wait_ + model_.late_ns) / 1e9 : now;  // where it does not sleep it is not late either
+    next_poll_ = wait_ > 0 ? now + (wait_ + model_.late_ns) / 1e9 : now;  // where it does not sleep it is not late either
     slept_at_ = now;
   }
 
   void handle() {
     const double each = model_.dvm_ns;
-    if (looked_at_ < 1e-9) looked_at_ = waiting_;
+    if (polled_ < 1e-9) polled_ = waiting_;
     while (waiting_ > 1e-9 && left_ > 0 && !is_over_) {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
-      const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
-      waiting_ -= handled, looked_at_ -= handled, result_.handled += handled;
+      const double handled = std::min({waiting_, polled_, in_time, std::max(until_half_full(), 1.0)});
+      waiting_ -= handled, polled_ -= handled, result_.handled += handled;
       found_ += handled;
       records_ += handled, since_read_ += handled;
       if (live_ > result_.most_live) store(handled);
       spend(handled * each, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
-      if (looked_at_ < 1e-9 && !(is_over_ = is_filled())) looked_at_ = waiting_;
+      if (polled_ < 1e-9 && !(is_over_ = is_filled())) polled_ = waiting_;
     }
   }
 
@@ -228,9 +228,9 @@ class Simulation {
   double most_records_ = kNever, most_keys_ = kNever;  // in half a buffer
   double report_ns_ = 0;                               // of a firing's records that are printed at the end
   double room_ = kNever;                               // for the records of so many firings, in buffers that are read at the end
-  double looked_at_ = 0;                               // firings that waited when dvm looked, and still do
+  double polled_ = 0;                                  // firings that waited at the last poll, and still do
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
-  double next_look_ = 0, slept_at_ = 0, found_ = 0, wait_ = kShortestWait;
+  double next_poll_ = 0, slept_at_ = 0, found_ = 0, wait_ = kShortestWait;
   double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
   double live_ = 0, stores_ = 0, most_stores_ = 0;  // keys of dynamic variables; stores by a firing, to all and to one of them
   double now_ = 0;

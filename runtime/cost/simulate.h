@@ -37,7 +37,7 @@ struct FiringModel {
   // key.
   double print_ns = 0, read_records_ns = 0, read_keys_ns = 0, key_ns = 0;
   // The cost of a poll, and of one while threads use all CPUs.
-  double look_ns = 0, shared_look_ns = 0;
+  double poll_ns = 0, shared_poll_ns = 0;
   double late_ns = 50e3;  // from the planned poll to the next sleep
   std::vector<DynamicUse> dynamic;
   double translated_after = 0;  // firings on the interpreter until engine=auto has translated each clause

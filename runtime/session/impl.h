@@ -69,10 +69,10 @@ struct Handle::Impl {
   bool is_done() const { return wake.is_interrupted() || has_ended(); }
   bool are_finished() const;
   void fail(const Status& status);
-  uint64_t poll();
-  Polled poll(Backend& backend);
+  uint64_t poll_backends();
+  Polled poll_one(Backend& backend);
   void fire_overdue();
-  bool look();
+  bool poll();
   void wait(MonotonicTime until);
   void work_at_rates(MonotonicTime now);
   void drain();

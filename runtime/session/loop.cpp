@@ -24,7 +24,7 @@ void Handle::Impl::fail(const Status& status) {
 }
 
 // Buffers are emptied before a poll and wherever one ends early, so nothing is dropped that consumer context has room for.
-Polled Handle::Impl::poll(Backend& backend) {
+Polled Handle::Impl::poll_one(Backend& backend) {
   Polled all;
   for (bool goes_on = true; goes_on;) {
     fail(collector.make_room(backend));
@@ -45,11 +45,11 @@ void Handle::Impl::fire_overdue() {
   release_stragglers();
 }
 
-uint64_t Handle::Impl::poll() {
+uint64_t Handle::Impl::poll_backends() {
   Polled all;
   pacer.begin_poll();
   for (const auto& backend : backends) {
-    const Polled polled = poll(*backend);
+    const Polled polled = poll_one(*backend);
     all.firings += polled.firings, all.backlog += polled.backlog, all.is_urgent |= polled.is_urgent;
   }
   pacer.end_poll(all.backlog, all.is_urgent);
@@ -57,10 +57,10 @@ uint64_t Handle::Impl::poll() {
 }
 
 // Handles what has fired. False: it was the last. What the targets have done before they ended is handled after that is known.
-bool Handle::Impl::look() {
+bool Handle::Impl::poll() {
   if (is_done()) return false;
   const bool are_targets_gone = wake.are_targets_gone();
-  poll();
+  poll_backends();
   late.take_up_changes();
   late.match_loads();
   if (are_targets_gone && !late.has_descendants()) return false;
@@ -83,22 +83,22 @@ void Handle::Impl::wait(MonotonicTime until) {
   ppoll(wakers.data(), wakers.size(), &time, nullptr);
 }
 
-// The last look comes after the deadline: a tick with the period of a rate, whose time came just before, is printed at once.
+// The last poll comes after the deadline: a tick with the period of a rate, whose time came just before, is printed at once.
 bool Handle::work() {
   Impl& impl = *impl_;
   if (!impl.is_running || impl.is_stopped) return false;
   const MonotonicTime deadline = impl.next_rate();
   do {
     if (!impl.is_done()) impl.wait(deadline);
-    if (!impl.look()) return false;
+    if (!impl.poll()) return false;
   } while (read_clock(CLOCK_MONOTONIC) < deadline);
   impl.work_at_rates(read_clock(CLOCK_MONOTONIC));
   return !impl.is_done();
 }
 
-bool Handle::look() {
+bool Handle::poll() {
   Impl& impl = *impl_;
-  return impl.is_running && !impl.is_stopped && impl.look();
+  return impl.is_running && !impl.is_stopped && impl.poll();
 }
 
 bool Handle::wait() {
@@ -128,7 +128,7 @@ void Handle::Impl::work_at_rates(MonotonicTime now) {
 
 // What has arrived before the probes were taken off.
 void Handle::Impl::drain() {
-  while (!has_ended() && poll() > 0) continue;
+  while (!has_ended() && poll_backends() > 0) continue;
 }
 
 }  // namespace dvm::runtime

@@ -89,7 +89,7 @@ class TwoRounds {
   bool fire_round() {
     for (const uint32_t probe : {f_, g_})
       for (const int32_t tid : {101, 102}) session_.instrument().firings.push_back(firing(probe, ++number_, tid));
-    const bool goes_on = session_.handle().look();
+    const bool goes_on = session_.handle().poll();
     EXPECT_TRUE(session_.instrument().firings.empty() || !goes_on);
     return goes_on;
   }
@@ -98,7 +98,7 @@ class TwoRounds {
   void wait_for_change() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!has_changed() && std::chrono::steady_clock::now() < end) {
-      session_.handle().look();
+      session_.handle().poll();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(has_changed());

@@ -128,8 +128,8 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (aggregates) model.read_keys_ns = prices.of("consumer/aggregation_snapshot"_row).clocks * ns;
   if (const vm::Price* build = prices.find("consumer/aggregation_build"_row)) model.key_ns = build->n * ns;
   if (is_in_thread) return model;
-  model.look_ns = look_cost(prices, sums.clauses, sums.poll).clocks * ns;  // of a poll that finds firings of all probes
-  model.shared_look_ns = look_cost(prices, sums.clauses, sums.shared_poll).clocks * ns;
+  model.poll_ns = poll_cost(prices, sums.clauses, sums.poll).clocks * ns;  // of a poll that finds firings of all probes
+  model.shared_poll_ns = poll_cost(prices, sums.clauses, sums.shared_poll).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.woken_ns = prediction.woken.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;

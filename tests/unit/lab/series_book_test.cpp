@@ -52,9 +52,9 @@ TEST(SeriesBook, WhatThreePassesFoundAlikeNeedsNoMoreSamples) {
 
 TEST(SeriesBook, OfWhatIsAnotherTimeEachTimeTheMiddleCounts) {
   SeriesBook book;
-  book.settle_middle("look", {30, 2});
-  book.settle_middle("look", {16, 5});
-  const Middle found = book.settle_middle("look", {19, 4});
+  book.settle_middle("poll", {30, 2});
+  book.settle_middle("poll", {16, 5});
+  const Middle found = book.settle_middle("poll", {19, 4});
   EXPECT_EQ(found.median, 19);
   EXPECT_EQ(found.distance, 4);
   book.settle_middle("late", {500, 90}, false);

@@ -43,12 +43,12 @@ TEST(PollCost, OfLanesIsThatOfUprobesOnlyWhereItHasNoPrice) {
   profile.set("consumer/context_switch"_row, {10, 0, 0});
   const auto cost = [&](Poll poll) {
     Prices prices(profile, {});
-    return look_cost(prices, 2, poll).clocks;
+    return poll_cost(prices, 2, poll).clocks;
   };
   EXPECT_DOUBLE_EQ(cost(Poll::lanes), 2 * 10);
-  profile.set("consumer/look"_row, {100, 5, 0});
+  profile.set("consumer/poll"_row, {100, 5, 0});
   EXPECT_DOUBLE_EQ(cost(Poll::lanes), 100 + 2 * 5);
-  profile.set("consumer/look_lanes"_row, {300, 5, 0});
+  profile.set("consumer/poll_lanes"_row, {300, 5, 0});
   EXPECT_DOUBLE_EQ(cost(Poll::lanes), 300 + 2 * 5);
   EXPECT_DOUBLE_EQ(cost(Poll::usual), 100 + 2 * 5);
 }

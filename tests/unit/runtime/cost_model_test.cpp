@@ -172,11 +172,11 @@ TEST(CostModel, AFiringIsItsFlowAndItsEcbs) {
 }
 
 TEST(CostModel, DvmLooksForFiringsAtItsPace) {
-  EXPECT_NEAR(looks_a_second(0), 1 / 4.05e-3, 1e-6);
-  EXPECT_NEAR(looks_a_second(200), 1 / 4.05e-3, 1e-6);  // 4 ms bring less than a look wants
-  EXPECT_NEAR(looks_a_second(500), 1 / 2.05e-3, 1e-6);  // 2 ms bring it
-  EXPECT_NEAR(looks_a_second(1e5), 1 / 1.05e-3, 1e-6);
-  EXPECT_NEAR(looks_a_second(0, kTimerSlack, kShortestWait), 1 / 1.05e-3, 1e-6);
+  EXPECT_NEAR(polls_a_second(0), 1 / 4.05e-3, 1e-6);
+  EXPECT_NEAR(polls_a_second(200), 1 / 4.05e-3, 1e-6);  // 4 ms bring less than a poll wants
+  EXPECT_NEAR(polls_a_second(500), 1 / 2.05e-3, 1e-6);  // 2 ms bring it
+  EXPECT_NEAR(polls_a_second(1e5), 1 / 1.05e-3, 1e-6);
+  EXPECT_NEAR(polls_a_second(0, kTimerSlack, kShortestWait), 1 / 1.05e-3, 1e-6);
   EXPECT_EQ(wait_after(1, 2e6, 2e6), 2e6);
   EXPECT_EQ(wait_after(0, 1e3, 0), kShortestWait);  // that nothing came in a microsecond says little
   EXPECT_EQ(wait_after(0, 1e6, 1e6), 2e6);
@@ -342,7 +342,7 @@ TEST(Prediction, WhoseTimeItIs) {
   Total total = predicted(clauses, profile, options).total;
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 100 * 1000);
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 25);
-  EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + looks_a_second(0)), 1e-6);
+  EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + polls_a_second(0)), 1e-6);
   EXPECT_NEAR(total.consumer_user.clocks, 7, 1e-6);
   EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
   total = predicted(clauses, in_kernel(profile), options).total;

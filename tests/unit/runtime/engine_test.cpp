@@ -79,7 +79,7 @@ void fire_until(Session& session, uint32_t probe, std::string_view engine) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (session.handle().placements().at(0).engine != engine && std::chrono::steady_clock::now() < end) {
     for (uint64_t i = 0; i < 10'000; i++) session.fire(probe, {1});
-    session.handle().look();
+    session.handle().poll();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -90,7 +90,7 @@ uint64_t fired_before_the_last(Session& session, uint32_t probe, uint64_t arg0) 
   EXPECT_GT(session.handle().placements().at(0).interpreted, 0u);
   const uint64_t before = session.handle().account().events;
   session.fire(probe, {arg0});
-  session.handle().look();
+  session.handle().poll();
   session.instrument().has_more = false;
   EXPECT_TRUE(session.handle().stop());
   return before;

@@ -86,13 +86,13 @@ TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   ASSERT_EQ(session.start({clause("entry", {print("%d,", {built_in(dif::BuiltIn::arg0)})})}), "");
   session.instrument().has_more = true;
   session.fire(probe, {7});
-  EXPECT_TRUE(session.handle().look());
+  EXPECT_TRUE(session.handle().poll());
   EXPECT_TRUE(session.instrument().firings.empty());
   EXPECT_EQ(session.out(), "");
   for (int rests = 0; rests < 100 && session.out().empty(); rests++) EXPECT_TRUE(session.handle().wait());
   EXPECT_EQ(session.out(), "7,");
   session.instrument().has_more = false;
-  EXPECT_FALSE(session.handle().look());
+  EXPECT_FALSE(session.handle().poll());
 }
 
 // Its time comes just before that of the rate. The output after a call of work().
@@ -283,7 +283,7 @@ TEST(Handle, WhatTargetsDoJustBeforeTheirEndIsHandled) {
     session.handle().targets_gone();
   };
   for (int i = 0; i < 3; i++)
-    if (!session.handle().look()) break;
+    if (!session.handle().poll()) break;
   EXPECT_EQ(session.instrument().settled, 1);
   EXPECT_TRUE(session.handle().stop());
 }

@@ -128,6 +128,17 @@ TEST(ProfileFile, ANameIsThereOnce) {
   EXPECT_EQ(error_of(with_prices("{}, \"more\": [{\"a\": 1}, {\"a\": \"a\"}]")), "");
 }
 
+TEST(ProfileFile, PollsHadAnotherName) {
+  std::vector<std::string> warnings;
+  const auto profile = parse_profile(
+      with_prices(R"({"consumer": {"look": {"m": 1}, "look_shared": {"m": 2}, "look_lanes": {"m": 3}}})"), "p.json", warnings);
+  ASSERT_TRUE(profile);
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_EQ(profile->find("consumer/poll"_row)->m, 1);
+  EXPECT_EQ(profile->find("consumer/poll_shared"_row)->m, 2);
+  EXPECT_EQ(profile->find("consumer/poll_lanes"_row)->m, 3);
+}
+
 TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
   std::vector<std::string> warnings;
   const auto profile = parse_profile(with_prices("{\"opcode\": {\"add\": {\"m\": 1}, \"fma\": {\"m\": 2}}}"), "p.json", warnings);

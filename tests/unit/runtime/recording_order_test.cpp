@@ -101,7 +101,7 @@ TEST(Merging, MakesRoomForFiringsBetweenTheParts) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   for (uint64_t i = 0; i < kParts * kFiringsOfAPart; i++) merged.times.push_back(begin);
   merged.collections = 0;
-  EXPECT_TRUE(session.handle().look() || merged.times.empty());
+  EXPECT_TRUE(session.handle().poll() || merged.times.empty());
   EXPECT_TRUE(merged.times.empty());
   EXPECT_GE(merged.collections, kParts);
 }

@@ -7,13 +7,13 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kLook = 0.0042;  // seconds from one look to the next, and a step
+constexpr double kPoll = 0.0042;  // seconds from one poll to the next, and a step
 
 // Roughly the figures of this machine: 600 ns in the thread, 60 ns in dvm.
 FiringModel counting() {
   FiringModel model;
   model.thread_ns = 600, model.dvm_ns = 60, model.ring_bytes = 24;
-  model.read_records_ns = 2000, model.read_keys_ns = 3000, model.look_ns = 5000;
+  model.read_records_ns = 2000, model.read_keys_ns = 3000, model.poll_ns = 5000;
   return model;
 }
 
@@ -37,7 +37,7 @@ TEST(Simulate, ThreadsFireOnTheCpusThatTheyHave) {
   const SimulatedBuffers buffers;
   for (const unsigned threads : {1u, 2u, 4u, 8u}) {
     const SimulationResult result = simulate(counting(), {1e9, threads, 4, 1}, buffers, 1);
-    EXPECT_LE(result.share(), 4.01) << threads;  // looking and reading come on top
+    EXPECT_LE(result.share(), 4.01) << threads;  // polling and reading come on top
     EXPECT_GT(result.thread_share, std::min(threads, 3u) * 0.9) << threads;
   }
 }
@@ -82,7 +82,7 @@ TEST(Simulate, DvmThatDoesNotSleepIsNeitherLateNorWokenUp) {
   awake.late_ns = 1e6;
   SimulatedBuffers buffers;
   buffers.ring = 1 << 14;
-  // So much comes that it sleeps after every second look only.
+  // So much comes that it sleeps after every second poll only.
   const SimulatedMachine machine{.rate = 1.5e6, .threads = 1, .cpus = 4};
   const SimulationResult found = simulate(awake, machine, buffers, 1);
   EXPECT_NEAR(found.consumer_share, 490 * 5e-6, 0.1 * 490 * 5e-6);  // it wakes up each 2.05 ms
@@ -130,7 +130,7 @@ TEST(Simulate, ALargerRingDropsLater) {
 
 TEST(Simulate, DropsBeginWhereDvmIsFull) {
   FiringModel slow = counting();
-  slow.dvm_ns = 3000, slow.look_ns = slow.read_records_ns = slow.read_keys_ns = 0, slow.thread_ns = 10;
+  slow.dvm_ns = 3000, slow.poll_ns = slow.read_records_ns = slow.read_keys_ns = 0, slow.thread_ns = 10;
   SimulatedBuffers buffers;
   buffers.ring = 64e3;
   const double rate = rate_of_first_drop(slow, {0, 1, 4, 1}, buffers, 10, 1e8);
@@ -179,7 +179,7 @@ SimulatedBuffers of_policy(BufferPolicy policy, double bytes) {
   return buffers;
 }
 
-// It is noticed when dvm has looked; what fired meanwhile is handled, and its records are not kept.
+// It is noticed at a poll; what fired meanwhile is handled, and its records are not kept.
 TEST(Simulate, AFullBufferOfPolicyFillEndsTracing) {
   const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24'100);
   const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
@@ -215,8 +215,8 @@ TEST(Simulate, WhenABufferWillBeFullIsKnownBefore) {
   const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
   EXPECT_FALSE(result.is_filled);
   EXPECT_DOUBLE_EQ(result.seconds, 2);
-  EXPECT_NEAR(result.full_after, 100, 100 * kLook / 2);
-  EXPECT_NEAR(result.kept, 2e4, 1e4 * kLook);
+  EXPECT_NEAR(result.full_after, 100, 100 * kPoll / 2);
+  EXPECT_NEAR(result.kept, 2e4, 1e4 * kPoll);
   EXPECT_LT(simulate(counting(), {1e4, 1, 2, 1}, buffers, 2).full_after, 0);
 }
 
@@ -228,7 +228,7 @@ TEST(Simulate, ARingKeepsTheNewestRecords) {
   EXPECT_NEAR(result.full_after, 0.1, 0.0002);
   EXPECT_EQ(result.kept, 2000);
   EXPECT_EQ(result.ring_drops, 0);
-  EXPECT_NEAR(result.handled, 2e4, 2e4 * kLook);
+  EXPECT_NEAR(result.handled, 2e4, 2e4 * kPoll);
   EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, of_policy(BufferPolicy::switch_, 24'000), 2).kept, 0, 0);
 }
 
@@ -251,7 +251,7 @@ TEST(Simulate, MoreLiveKeysThanHaveRoomAreDropped) {
   EXPECT_LT(few.first_dynamic_drop, 0);
   const SimulationResult many = simulate(model, {1e5, 1, 2, 40'000}, buffers, 10);
   // A quarter of the keys has been seen after -ln(3 / 4) of their number.
-  EXPECT_NEAR(many.first_dynamic_drop, 0.2877 * 40'000 / 1e5, kLook);
+  EXPECT_NEAR(many.first_dynamic_drop, 0.2877 * 40'000 / 1e5, kPoll);
   EXPECT_NEAR(many.dynamic_drops, 0.75 * 1e5 * (10 - many.first_dynamic_drop) / 10, 100);
   EXPECT_LT(simulate(counting(), {1e5, 1, 2, 40'000}, buffers, 1).most_live, 0);
 }

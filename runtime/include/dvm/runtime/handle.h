@@ -184,8 +184,8 @@ class Handle {
   // Waits for firings, at most until output is due, handles them, and prints. False: exit() ran, every instrument is finished, or
   // an error (see status()) ended tracing.
   bool work();
-  // The parts of work(). look() handles firings; wait() waits for more, and prints what is due.
-  bool look();
+  // The parts of work(). poll() handles firings; wait() waits for more, and prints what is due.
+  bool poll();
   bool wait();
   // True if an instrument is the tracer of the process. work() then lets the process run, and dvm must stay its tracer.
   bool holds(int32_t pid) const;

@@ -1,6 +1,6 @@
 #pragma once
 // CPU time of dvm's polls, as with an idle SMT sibling. Polls with an idle sibling before and after give the cost of a poll and
-// of a firing; all polls give the counts (look_times.h). Polls in which the consumer read buffers are counted separately. Sleeps
+// of a firing; all polls give the counts (poll_times.h). Polls in which the consumer read buffers are counted separately. Sleeps
 // count only if the sibling was idle afterwards.
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "dvm/runtime/handle.h"
 #include "dvm/vm/profile.h"
-#include "lab/noise/look_times.h"
+#include "lab/noise/poll_times.h"
 #include "lab/noise/quiet_time.h"
 
 namespace dvm::lab {
@@ -28,12 +28,12 @@ struct RunClock {
 RunClock read_run_clock(runtime::Handle& handle);
 RunClock operator-(const RunClock& now, const RunClock& before);
 
-class QuietLooks {
+class QuietPolls {
  public:
   // is_replay: the handle does not sleep between polls, which are alike but for the consumer's work.
-  explicit QuietLooks(runtime::Handle& handle, bool is_replay = false);
+  explicit QuietPolls(runtime::Handle& handle, bool is_replay = false);
   // One poll and the sleep after it; false: it was the last one.
-  bool look();
+  bool poll();
 
   double ns() const;           // of all polls and sleeps
   double quiet_share() const;  // share of polls with an idle sibling
@@ -41,7 +41,7 @@ class QuietLooks {
   double taken_ns() const { return taken_ns_; }
   double own_ns() const { return own_ns_; }
   double speed() const { return as_it_was_ > 0 ? taken_ns_ / as_it_was_ : 1; }
-  double count() const { return static_cast<double>(looks_.size()); }
+  double count() const { return static_cast<double>(polls_.size()); }
 
  private:
   void begin_part();
@@ -56,7 +56,7 @@ class QuietLooks {
   double taken_ns_ = 0, as_it_was_ = 0;   // time of all polls, and the same not scaled
   uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
   double own_ns_ = 0;
-  std::vector<noise::Look> looks_;
+  std::vector<noise::TimedPoll> polls_;
   noise::QuietTime sleeps_, short_sleeps_, reading_sleeps_;  // short: without sleep; reading: buffers were read then
 };
 

@@ -1,6 +1,6 @@
 // Covered by tests/runtime/scenarios/test_calibrate.py.
 
-#include "lab/calibrate/quiet_looks.h"
+#include "lab/calibrate/quiet_polls.h"
 
 #include "common/clock.h"
 #include "runtime/cost/profile_file.h"
@@ -36,32 +36,32 @@ RunClock operator-(const RunClock& now, const RunClock& before) {
           now.prints - before.prints,   now.consumer - before.consumer, now.files - before.files};
 }
 
-QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
+QuietPolls::QuietPolls(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
 
-void QuietLooks::begin_part() {
+void QuietPolls::begin_part() {
   begun_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (ended_at_ != 0) own_ns_ += static_cast<double>(begun_at_ - ended_at_);
 }
 
-std::pair<double, RunClock> QuietLooks::end_part() {
+std::pair<double, RunClock> QuietPolls::end_part() {
   ended_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
   return {static_cast<double>(ended_at_ - begun_at_) - (is_replay_ ? done.files : 0), done};
 }
 
-bool QuietLooks::look() {
+bool QuietPolls::poll() {
   begin_part();
-  bool goes_on = handle_.look();
+  bool goes_on = handle_.poll();
   if (goes_on && is_replay_) goes_on = handle_.wait();
   const auto [ns, done] = end_part();
   const noise::QuietSample taken = piece_.end(ns);
   const double speed = ns > 0 ? taken.value / ns : 1;
   as_it_was_ += ns, taken_ns_ += taken.value;
-  looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
+  polls_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
   return goes_on && (is_replay_ || wait());
 }
 
-bool QuietLooks::wait() {
+bool QuietPolls::wait() {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   begin_part();
   const bool goes_on = handle_.wait();
@@ -71,13 +71,13 @@ bool QuietLooks::wait() {
   return goes_on;
 }
 
-double QuietLooks::ns() const {
-  if (is_replay_) return noise::time_of_replay(looks_);
-  double ns = noise::time_of(looks_);
+double QuietPolls::ns() const {
+  if (is_replay_) return noise::time_of_replay(polls_);
+  double ns = noise::time_of(polls_);
   for (const noise::QuietTime* sleeps : {&sleeps_, &short_sleeps_, &reading_sleeps_}) ns += sleeps->each() * sleeps->things();
   return ns;
 }
 
-double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : noise::count_quiet(looks_) / count(); }
+double QuietPolls::quiet_share() const { return polls_.empty() ? 0 : noise::count_quiet(polls_) / count(); }
 
 }  // namespace dvm::lab

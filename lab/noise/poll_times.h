@@ -6,7 +6,7 @@
 
 namespace dvm::lab::noise {
 
-struct Look {
+struct TimedPoll {
   double ns = 0, firings = 0;
   bool is_quiet = false;
   double reads = 0, steps = 0;  // of buffers; steps of the consumer
@@ -14,14 +14,14 @@ struct Look {
 };
 
 // Those with an idle sibling.
-double count_quiet(const std::vector<Look>& looks);
+double count_quiet(const std::vector<TimedPoll>& polls);
 
 // Time of all polls; those in which buffers were read are a kind of their own. Polls that took three times as long as others of
 // their kind were interrupted and are left out.
-double time_of(std::vector<Look> looks);
+double time_of(std::vector<TimedPoll> polls);
 
 // Time of the polls of a replay, which never sleeps. The quickest firings count for all, and the quickest consumer steps (reads,
 // if nothing was printed).
-double time_of_replay(const std::vector<Look>& looks);
+double time_of_replay(const std::vector<TimedPoll>& polls);
 
 }  // namespace dvm::lab::noise
