@@ -38,22 +38,19 @@ const dif::OpcodeInfo& store_of(const dif::OpcodeInfo& opcode) {
   });
 }
 
-bool is_dynamic(const dif::OpcodeInfo& store) { return store.scope == dif::Scope::thread || vm::takes_key(store.opcode); }
-
 constexpr std::string_view kOneKey = "setx 7, %r1\npushtv %r1\n";
 
-// The variable is there before it is measured, or of one that is looked up it also is not; its one key, if it has any, stays on
-// the tuple stack.
+// The variable is there before it is measured; its one key, if it has any, stays on the tuple stack.
 DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool is_load = opcode.format == dif::Format::ldv;
   const std::string_view store = store_of(opcode).mnemonic;
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
-  const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", store, value); };
-  DifCase made{row_of(opcode.opcode), stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n")};
+  DifCase made{row_of(opcode.opcode), setup + fmt::format("{} %r1, v\n", store),
+               std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n")};
   if (keyed) made.only_body = {"tuple/integer"_row};
-  if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
-  if (!is_load && is_dynamic(opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
+  if (!is_load && (keyed || opcode.scope == dif::Scope::thread))
+    made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
   return made;
 }
 
@@ -79,7 +76,6 @@ constexpr FormatCase kFormats[] = {
     {Format::tst, TWO_NUMBERS, "{} %r1\n"},
     {Format::branch, TWO_NUMBERS "cmp %r1, %r2\n", "{} l{{i}}\nl{{i}}: nop\n", "nop\n"},
     {Format::load, SCRATCH, "{} [%r4], %r2\n"},
-    {Format::store, SCRATCH "setx 7, %r1\n", "{} %r1, [%r4]\n"},
     {Format::setx, "", "{} 9, %r1\n"},
     {Format::sets, "", "{} \"x\", %r1\n"},
 };
@@ -108,20 +104,13 @@ const DifCase kOthers[] = {
      .only_body = {"variable/arg0"_row},
      .copies = 0,
      .end = "ret %r1\n"},
-    // Keys of variables: one of two numbers beside one of one, one of a string beside one of a number.
+    // Keys of variables: one of two numbers beside one of one.
     {.row = "tuple/integer"_row,
      .setup = "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
               "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n",
      .body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n",
      .base = "flushts\npushtv %r1\nldgaa w, %r2\n",
      .only_body = {"opcode/pushtv"_row}},
-    {.row = "tuple/string"_row,
-     .setup = "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
-              "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n",
-     .body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n",
-     .base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n",
-     .only_base = {"opcode/flushts"_row, "opcode/pushtv"_row, "tuple/integer"_row},
-     .by_size = true},
 };
 
 DifCase opcode_case(const dif::OpcodeInfo& opcode) {
@@ -132,7 +121,7 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   for (const FormatCase& one : kFormats)
     if (one.format == opcode.format) how = one;
   DifCase made{row_of(opcode.opcode), std::string(how.setup), fmt::format(fmt::runtime(how.body), opcode.mnemonic), how.base};
-  if (opcode.format != Format::load && opcode.format != Format::store) made.alike = opcode.format;
+  if (opcode.format != Format::load) made.alike = opcode.format;
   if (opcode.mnemonic.starts_with("uld")) made.setup = fmt::format("setx {}, %r4\n", kCaptured);  // of the process
   return made;
 }
@@ -146,16 +135,12 @@ struct PlaceCase {
 const PlaceCase kPlaceCases[] = {
     {vm::StringPlace::scratch, "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n"},
     {vm::StringPlace::variable, "stgs %r1, v\nldgs v, %r3\n", Opcode::stgs},
-    {vm::StringPlace::local, "stls %r1, v\nldls v, %r3\n", Opcode::stls},
     {vm::StringPlace::dynamic, "stts %r1, v\nldts v, %r3\n", Opcode::stts},
     {vm::StringPlace::captured, "setx 4096, %r2\npushtv %r2\ncall copyinstr, %r3\n"},
 };
 
-DifCase place_case(vm::StringPlace place) {
-  const PlaceCase built_in{place, "ldgs execname, %r3\n"};
-  const auto listed = std::ranges::find(kPlaceCases, place, &PlaceCase::place);
-  const PlaceCase& how = listed == std::end(kPlaceCases) ? built_in : *listed;
-  return {.row = row_of(place),
+DifCase place_case(const PlaceCase& how) {
+  return {.row = row_of(how.place),
           .setup = (how.store ? declare(*how.store, "string") : "") + "sets \"{s}\", %r1\n" + how.made,
           .body = "flushts\npushtr string, %r0, %r3\n",
           .base = "flushts\npushtr string, %r0, %r1\n"};
@@ -244,11 +229,16 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
 
 }  // namespace
 
-// A fault; what needs a live process; a subroutine that takes a speculation each time; an instruction that scripts measure.
 const std::vector<Row>& rows_without_text() {
   static const std::vector<Row> rows = {
-      "variable/dvm_out_of_bounds"_row, "variable/dvm_proc_number"_row, "variable/dvm_proc_text"_row, "subroutine/progenyof"_row,
-      "subroutine/copyout"_row,         "subroutine/copyoutstr"_row,    "subroutine/speculation"_row, "opcode/ret"_row};
+      "variable/dvm_out_of_bounds"_row,                                                          // a fault
+      "variable/dvm_proc_number"_row, "variable/dvm_proc_text"_row, "subroutine/progenyof"_row,  // need a live process
+      "subroutine/copyout"_row, "subroutine/copyoutstr"_row,
+      "subroutine/speculation"_row,  // takes a speculation each time
+      // Measured by scripts.
+      "opcode/ret"_row, "opcode/ldts"_row, "opcode/ldgaa"_row, "opcode/ldtaa"_row, "opcode/stb"_row, "opcode/sth"_row,
+      "opcode/stw"_row, "opcode/stx"_row, "tuple/string"_row, "variable/ppid"_row, "variable/uid"_row, "variable/gid"_row,
+      "string/name"_row, "string/local"_row};
   return rows;
 }
 
@@ -267,7 +257,7 @@ std::vector<DifCase> dif_cases() {
     if (is_row(row_of(variable))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
-  for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::StringPlace>(i)));
+  for (const PlaceCase& one : kPlaceCases) add(place_case(one));
   for (const DifCase& one : kOthers) add(one);
   return cases;
 }

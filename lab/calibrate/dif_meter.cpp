@@ -141,23 +141,13 @@ vm::Price measure(const DifCase& one, unsigned letters, Bench& bench, const char
   return times(time_difference(series, *text, base.get(), bench), 1.0 / one.copies);
 }
 
-// m without something, n with it; the body of the latter does it so many times.
-vm::Price price_with(const vm::Price& m, const vm::Price& more, unsigned uses) {
-  return by_size(m, 0, times(more, 1.0 / uses), 1);
-}
-
 vm::Price price(const DifCase& one, Bench& bench) {
-  DifCase other = one;
-  if (!one.setup_without.empty()) {
-    other.setup = one.setup_without;
-    return price_with(measure(other, kShort, bench, " not there"), measure(one, kShort, bench), 1);
-  }
-  if (!one.body_of_change.empty()) {
-    other.body = one.body_of_change;
-    return price_with(measure(one, kShort, bench), measure(other, kShort, bench, " changing"), 2);
-  }
   const vm::Price few = measure(one, kShort, bench);
-  return one.by_size ? by_size(few, kShort + 1, measure(one, kLong, bench), kLong - kShort) : few;
+  if (one.by_size) return by_size(few, kShort + 1, measure(one, kLong, bench), kLong - kShort);
+  if (one.body_of_change.empty()) return few;
+  DifCase changing = one;
+  changing.body = one.body_of_change;  // of two stores
+  return by_size(few, 0, times(measure(changing, kShort, bench, " changing"), 0.5), 1);
 }
 
 // The price of a case without its other rows, whose own prices may need others in turn.

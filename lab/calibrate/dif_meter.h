@@ -25,9 +25,8 @@ struct DifCase {
   std::string body = {};
   std::string base = {};
   std::vector<runtime::Row> only_base = {}, only_body = {};
-  bool by_size = false;  // measured with two sizes, for m and n
-  // For n of a row on a variable that may not exist: a setup without the variable, or a body that creates and deletes it.
-  std::string setup_without = {}, body_of_change = {};
+  bool by_size = false;                   // measured with two sizes, for m and n
+  std::string body_of_change = {};        // for n of a store to a variable that may not exist: creates and deletes it
   std::optional<dif::Format> alike = {};  // if the work is that of others of this format, but for a number
   // Few, as in a script: some processors mispredict the returns of 48 equal calls in a row. Together they must fit in the scratch
   // space. 0: the setup alone is measured, against a firing without DIF.
