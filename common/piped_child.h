@@ -61,9 +61,13 @@ class AnsweringChild {
     return AnsweringChild(*std::move(child));
   }
 
+  // One that serves otherwise.
+  explicit AnsweringChild(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
+
   pid_t pid() const { return child_->pid(); }
   Status tell(const Order& order) { return child_->tell(&order, sizeof order); }
   bool is_done() const { return child_->wait(0); }
+  void wait() const { child_->wait(-1); }  // until it is done, or gone
   // Waits for the answer.
   Result<Answer> finish() {
     Answer answer;
@@ -76,8 +80,6 @@ class AnsweringChild {
   }
 
  private:
-  explicit AnsweringChild(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
-
   std::unique_ptr<PipedChild> child_;
 };
 

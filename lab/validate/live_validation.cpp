@@ -45,7 +45,6 @@ constexpr LiveRow kRows[] = {
 // Jobs of some milliseconds: more firings would fill the ring, or take long.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
 
-// CPU time of one round, in ns.
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
 double mean(const std::vector<double>& of) {
   return of.empty() ? 0 : std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
@@ -83,8 +82,8 @@ class RowMeasurement {
       : how_(how), row_(row), result_(result), job_(make_job()) {}
 
   void measure() {
-    const auto child = WorkloadChild::start(how_.workload);
-    child_ = child.get();
+    WorkloadChild child = start_workload(how_.workload);
+    child_ = &child;
     const bool is_short_job = row_.measure == Measure::share || is_short(row_);
     const unsigned pairs = how_.settings.pairs;
     const unsigned wanted = row_.measure == Measure::peer ? std::min(pairs, 3u) : pairs * (is_short_job ? kShorterShares : 1);
@@ -105,7 +104,7 @@ class RowMeasurement {
 
   // At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.
   Job make_job() const {
-    Job job{std::string(row_.job), static_cast<long>(static_cast<double>(row_.rounds) * how_.settings.rounds_share)};
+    Job job{row_.job, static_cast<long>(static_cast<double>(row_.rounds) * how_.settings.rounds_share)};
     job.rounds = std::max(job.rounds, 100L);
     if (row_.measure == Measure::share)
       job = {job.name, static_cast<long>(kRoundsASecond * how_.settings.seconds / kShorterShares), kBurst, kPeriod};
@@ -114,17 +113,18 @@ class RowMeasurement {
     return job;
   }
 
+  JobTimes run(const Job& job) const { return or_throw(child_->ask(job)); }
+
   Pair measure_plain_pair() const {
-    const JobTimes with = child_->run(job_),
-                   without = row_.baseline.empty() ? JobTimes{} : child_->run({std::string(row_.baseline), job_.rounds});
+    const JobTimes with = run(job_), without = row_.baseline.empty() ? JobTimes{} : run({row_.baseline, job_.rounds});
     return {.untraced = without, .traced = with, .quiet = std::min(with.quiet, without.quiet)};
   }
 
   Pair measure_peer_pair() const {
-    const JobTimes untraced = child_->run(job_);
+    const JobTimes untraced = run(job_);
     const std::string script = fmt::format("uprobe:{}:{} {{ @ = count(); }}", how_.workload, row_.program);
     const auto peer = or_throw(start_bpftrace(child_->pid(), script));
-    const JobTimes traced = child_->run(job_);
+    const JobTimes traced = run(job_);
     return {.untraced = untraced, .traced = traced, .quiet = std::min(untraced.quiet, traced.quiet)};
   }
 
@@ -143,7 +143,7 @@ class RowMeasurement {
   Pair measure_pair() {
     Pair pair;
     const double busy = busy_time();
-    pair.untraced = child_->run(job_);
+    pair.untraced = run(job_);
     pair.busy = busy - busy_time();
     const auto program = or_throw(how_.open(row_.program, row_.setting, child_->pid()));
     const bool is_first = !std::exchange(has_begun_, true);
@@ -206,10 +206,10 @@ class RowMeasurement {
       return program.handle().catalog().match(*description).size() > 1;
     });
     if (!has_several) return find_sources(program.handle(), programs);
-    child_->order({job_.name, kSampledRounds, kSampledBurst, kPeriod});
+    or_throw(child_->tell({job_.name, kSampledRounds, kSampledBurst, kPeriod}));
     std::vector<Refused> refused;
     const auto rates = sample_rates(program.handle(), programs, kSampledSeconds, refused);
-    child_->finish();
+    or_throw(child_->finish());
     return find_sources(program.handle(), programs, or_throw(rates).of_probes);
   }
 
@@ -268,7 +268,7 @@ LiveResult LiveValidation::measure(const LiveRow& row) const {
 }
 
 Result<std::vector<long>> LiveValidation::sizes() const try {
-  const JobTimes sizes = WorkloadChild::start(workload)->run({"sizes"});
+  const JobTimes sizes = or_throw(start_workload(workload).ask({"sizes"}));
   return std::vector{static_cast<long>(sizes.cpu), static_cast<long>(sizes.wall), static_cast<long>(sizes.calls)};
 } catch (const Error& error) {
   return error;

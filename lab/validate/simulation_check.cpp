@@ -26,7 +26,6 @@ constexpr SimulationPoint kPoints[] = {
 
 double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
 
-// A sample of a point at its rate.
 struct Sample {
   JobTimes untraced;
   TracedJob traced;
@@ -100,7 +99,7 @@ class PointCheck {
   TracedJob trace(double rate, double seconds) const { return trace_job(*start(), job_of(point_, rate, seconds), child_); }
 
   Sample sample() const {
-    Sample one{child_.run(job_of(point_, point_.rate, settings_.seconds)), trace(point_.rate, settings_.seconds)};
+    Sample one{or_throw(child_.ask(job_of(point_, point_.rate, settings_.seconds))), trace(point_.rate, settings_.seconds)};
     one.quiet = std::min(one.traced.quiet, one.traced.times.quiet);
     return one;
   }
@@ -182,7 +181,10 @@ CheckedPoint check_point(const SimulationPoint& point, const vm::Profile& profil
                          const std::string& workload, const CheckSettings& settings) {
   CheckedPoint checked;
   checked.point = &point;
-  const Status done = caught([&] { PointCheck(profile, open, settings, checked, *WorkloadChild::start(workload)).check(); });
+  const Status done = caught([&] {
+    WorkloadChild child = start_workload(workload);
+    PointCheck(profile, open, settings, checked, child).check();
+  });
   if (!done) checked.problem = done.error().message;
   return checked;
 }

@@ -1,16 +1,10 @@
-// The program that dvm cost validate traces. It does small jobs on order, each of them a loop. A line on standard input names the
-// job and its rounds. If it has a burst, the job sleeps after that many rounds until the period, in ns from their beginning, is
-// over. The answer is a line:
-//
-//   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  CPU ns, wall ns, calls, quiet share, slowdown
-//   interrupted NS 0 0 1 1                ->  the same, with the time of an interrupt as CPU time
-//   paced RATE 0 MS THREADS KEYS          ->  the same, for the calls alone
-//   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
+// The program that dvm cost validate traces. It does small jobs on order (job.h), each of them a loop. If a job has a burst, it
+// sleeps after that many rounds until the period is over. The job "interrupted" waits for interrupts, "paced" makes calls at a
+// rate, and "sizes" answers with the bytes of a nop marker, of a load-test-branch and of the semaphore.
 //
 // A job is done in pieces. Its CPU time is that of the rounds with an idle SMT sibling, at one speed of the core (quiet_time.h).
 // The first argument is that speed in core cycles a tick (0: not scaled). Two more are the readings of a quiet core, if they are
-// known. The quiet share is the share of the rounds with an idle sibling. The slowdown is the time of all rounds relative to the
-// CPU time. The wall time is that of everything.
+// known.
 //
 // Started and ended by lab/validate/traced_job.cpp. Traced functions begin with a push, which the kernel emulates, and keep a
 // frame pointer.
@@ -21,7 +15,6 @@
 
 #include <algorithm>
 #include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -34,6 +27,7 @@
 #include "lab/noise/interrupt_time.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/called_function.h"
+#include "lab/validate/job.h"
 #include "lab/validate/workload_naps.h"
 #include "workload_probes.h"
 
@@ -118,17 +112,11 @@ class Pieces {
   double as_it_was_ = 0;  // ns, at the speed that the core had
 };
 
-struct JobOrder {
-  char name[32];
-  long rounds, burst, period;  // of paced: calls a second of each thread, nothing, ms
-  long threads, keys;
-};
-
 using Rounds = void (*)(long rounds);
 
 // At full speed, pieces become longer until they are long enough. In bursts, going to sleep and waking up are no part of a piece,
 // because their cost depends on the machine.
-void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
+void run_rounds(Rounds job, const Job& order, Pieces& pieces) {
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   noise::QuietPiece piece;
   for (long size = order.burst > 0 ? order.burst : 1, left = order.rounds; left > 0;) {
@@ -148,7 +136,7 @@ void run_rounds(Rounds job, const JobOrder& order, Pieces& pieces) {
 // the thread had no CPU, it makes the late calls between its next naps.
 class PacedThread {
  public:
-  explicit PacedThread(const JobOrder& order) : order_(order), rate_(static_cast<double>(order.rounds)) {}
+  explicit PacedThread(const Job& order) : order_(order), rate_(static_cast<double>(order.rounds)) {}
 
   void run(Pieces& pieces) {
     const uint64_t begin = read_clock(CLOCK_MONOTONIC), end = begin + static_cast<uint64_t>(order_.period) * 1'000'000;
@@ -180,7 +168,7 @@ class PacedThread {
   }
   // Each key as likely as another.
   void call(long count, Pieces& pieces) {
-    const auto keys = static_cast<unsigned long>(std::max(order_.keys, 1l));
+    const auto keys = static_cast<unsigned long>(std::max(order_.keys, 1u));
     noise::QuietPiece piece;
     pieces.add(piece, count, [&] {
       for (long i = 0; i < count; i++) workload_paced(random() % keys);
@@ -188,13 +176,13 @@ class PacedThread {
     done_ += count;
   }
 
-  const JobOrder& order_;
+  const Job& order_;
   const double rate_;
   long done_ = 0;
   unsigned long state_ = 88172645463325252ul;
 };
 
-long run_paced(const JobOrder& order, Pieces& pieces) {
+long run_paced(const Job& order, Pieces& pieces) {
   std::vector<PacedThread> paced(static_cast<size_t>(order.threads), PacedThread(order));
   {
     std::vector<std::jthread> threads;
@@ -309,28 +297,24 @@ constexpr struct {
     {"on_decoded", [](long rounds) { call_any(rounds, any_decoded); }},
 };
 
-void answer(double taken, uint64_t wall, long calls, double quiet, double slowdown) {
-  std::printf("%.0f %llu %ld %.4f %.4f\n", taken, static_cast<unsigned long long>(wall), calls, quiet, slowdown);
-}
-
-void carry_out(const JobOrder& order) {
-  const std::string_view name = order.name;
-  if (name == "sizes")
-    return answer(kNopBytes, static_cast<uint64_t>(workload_branch_end - workload_branch), sizeof(short), 1, 1);
+JobTimes carry_out(const Job& order) {
+  const std::string_view name = order.name.text;
+  if (name == "sizes") return {kNopBytes, static_cast<double>(workload_branch_end - workload_branch), sizeof(short)};
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  const auto wall = [&] { return static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin); };
   Pieces pieces;
-  long calls = order.rounds;
+  auto calls = static_cast<double>(order.rounds);
   if (name == "interrupted") {
     const noise::InterruptTime taken = noise::interrupt_time(static_cast<uint64_t>(order.rounds));
-    return answer(taken.ns, read_clock(CLOCK_MONOTONIC) - begin, calls, taken.quiet_share, 1);
+    return {taken.ns, wall(), calls, taken.quiet_share};
   }
-  if (name == "paced") calls = run_paced(order, pieces);
+  if (name == "paced") calls = static_cast<double>(run_paced(order, pieces));
   for (const auto& job : kJobs)
     if (job.name == name) run_rounds(job.run, order, pieces);
-  const uint64_t wall = read_clock(CLOCK_MONOTONIC) - begin;
+  const double taken = wall();
   // Pieces of a paced job differ: those after a sleep take longer.
   const double each = name == "paced" ? pieces.time().each() : pieces.time().usual();
-  answer(each * static_cast<double>(calls), wall, calls, pieces.time().quiet_share(), pieces.slowdown(each));
+  return {each * calls, taken, calls, pieces.time().quiet_share(), pieces.slowdown(each)};
 }
 
 }  // namespace
@@ -350,10 +334,9 @@ int main(int count, char** arguments) {
   noise::quiet_core();
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   std::memset(source, 1, sizeof source);
-  for (JobOrder order; std::scanf("%31s %ld %ld %ld %ld %ld", order.name, &order.rounds, &order.burst, &order.period,
-                                  &order.threads, &order.keys) == 6;) {
-    carry_out(order);
-    std::fflush(stdout);
+  for (Job order; read(STDIN_FILENO, &order, sizeof order) == sizeof order;) {
+    const JobTimes times = carry_out(order);
+    if (write(STDOUT_FILENO, &times, sizeof times) != sizeof times) break;
   }
   return 0;
 }
