@@ -131,7 +131,7 @@ void add_compile(CLI::App& app, CommandAction& chosen) {
   CLI::App* command =
       add_command(app, "compile", "Check a script; print its DIF or write it to a file",
                   {"dvm compile script.d", "dvm compile -n 'BEGIN { trace(1 + 2); }'", "dvm compile --dif script.dif script.d"});
-  add_process_options(*command, given->tracing.script);
+  add_process_options(*command, given->tracing.script, false);
   add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_tracing_options(*command, given->tracing, true);
   command->add_flag("-S", given->listing, "List the DIF, as dtrace -S does (default without --dif)");

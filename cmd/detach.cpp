@@ -51,7 +51,7 @@ void add_detach(CLI::App& app, CommandAction& chosen) {
   CLI::App* command =
       add_command(app, "detach", "Remove the probes that a killed dvm has left in a process", {"dvm detach -p 1234"},
                   "Needed only if dvm and its guard were both killed while an agent traced (-x backend=agent).");
-  command->add_option("-p", *pid, "The process")->required()->type_name("PID")->check(CLI::PositiveNumber);
+  command->add_option("-p", *pid, "Process to clean up")->required()->type_name("PID")->check(CLI::PositiveNumber);
   command->callback([pid, &chosen] { chosen = [pid] { return detach(*pid); }; });
 }
 

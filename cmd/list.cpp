@@ -66,7 +66,7 @@ void add_list(CLI::App& app, CommandAction& chosen) {
       "-v", *is_verbose,
       "Show stability, argument types, backend and engine of each probe; in processes also its place and the cost of a firing");
   add_setting_options(*command, *given);
-  add_process_options(*command, *given);
+  add_process_options(*command, *given, false);
   command->callback([=, &chosen] { chosen = [=] { return list(as_programs(*given), *is_verbose); }; });
 }
 

@@ -46,11 +46,12 @@ void add_page(CLI::App& app, CommandAction& chosen) {
   CLI::App* command = add_command(app, "page", "Write saved results as a page for a browser",
                                   {"dvm run --json --lines -o a.json script.d", "dvm page a.json -o a.html",
                                    "dvm merge a.json b.json | dvm page - -o both.html"});
-  command->add_option("FILE", given->files, "Output of dvm run --json or dvm merge, several are merged; - for standard input")
+  command
+      ->add_option("FILE", given->files, "Output of dvm run --json or dvm merge; several files are merged; - for standard input")
       ->type_name("FILE")
       ->required();
   command->add_option("-o", given->output, "Write to this file (default: standard output)")->type_name("FILE");
-  command->add_option("--rows", given->rows, "The most rows of a table; the largest are kept (default: 10000)")
+  command->add_option("--rows", given->rows, "Maximum number of rows of a table; the largest are kept (default: 10000)")
       ->type_name("N")
       ->check(CLI::Range(size_t{1}, size_t{100000}));
   command->add_option("--unit", given->style.unit, "Unit of the values, for tooltips of flame graphs (default: samples)")

@@ -297,7 +297,7 @@ void add_predict(CLI::App& cost, CommandAction& chosen) {
   CLI::App* command = add_command(
       cost, "predict", "Predict the cost of a script, without tracing",
       {"dvm cost predict script.d --rate 'pid$target:libc:malloc:entry=20000'", "dvm cost predict script.d --sample 2s -p 1234"});
-  add_process_options(*command, given->script);
+  add_process_options(*command, given->script, false);
   add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_prediction_options(*command, given->how);
   command->add_option("--svg", given->drawing, "Draw the stages of each probe to this file")->type_name("FILE");

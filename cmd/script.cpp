@@ -297,14 +297,16 @@ void add_setting_options(CLI::App& command, ScriptOptions& options) {
   command.add_flag("-Z", options.zero_matches, "Allow probe descriptions that match no probes");
 }
 
-void add_process_options(CLI::App& command, ScriptOptions& options) {
+void add_process_options(CLI::App& command, ScriptOptions& options, bool traces) {
   const HelpGroup group(command, "Processes");
   // No error of usage in dtrace, so not one of CLI11's.
   auto is_pid = [](const std::string& text) {
     if (const auto pid = parse_pid(text); !pid) throw std::runtime_error(pid.error().message);
     return std::string();
   };
-  command.add_option("-p", options.pids, "Trace this process; $target is its id")
+  command
+      .add_option("-p", options.pids,
+                  traces ? "Trace this process; $target is its id" : "Take probes and types from this process; $target is its id")
       ->type_name("PID")
       ->allow_extra_args(false)
       ->take_all()
@@ -312,7 +314,10 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
   auto not_empty = [](const std::string& text) {
     return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
   };
-  command.add_option("-c", options.commands, "Start this command and trace it; $target is its id")
+  command
+      .add_option("-c", options.commands,
+                  traces ? "Start this command and trace it; $target is its id"
+                         : "Start this command, for its probes and types; $target is its id")
       ->type_name("'CMD ARGS'")
       ->allow_extra_args(false)
       ->take_all()

@@ -64,7 +64,7 @@ void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, co
                  const char* help);
 // Those of add_script_options that a compiled program takes too: -x and -Z.
 void add_setting_options(CLI::App& command, ScriptOptions& options);
-void add_process_options(CLI::App& command, ScriptOptions& options);
+void add_process_options(CLI::App& command, ScriptOptions& options, bool traces = true);
 
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);

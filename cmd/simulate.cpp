@@ -355,7 +355,7 @@ void add_simulate(CLI::App& app, CommandAction& chosen) {
   auto given = std::make_shared<SimulateCommand>();
   CLI::App* command = add_command(app, "simulate", "Simulate how the cost of a script grows with rate, threads, CPUs and keys",
                                   {"dvm simulate --rate 50000 --threads 4 --cpus 8 script.d", "dvm simulate --check"});
-  add_process_options(*command, given->script);
+  add_process_options(*command, given->script, false);
   add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   command
       ->add_option(
