@@ -104,13 +104,14 @@ vm::Profile empty_profile(const CalibrateOptions& options) {
   return profile;
 }
 
-// The profile whose other rows are kept. Prices of two machines, or in two clocks, are never mixed.
+// The profile whose other rows are kept, with the machine and the build that measured them. Prices of two machines, or in two
+// clocks, are never mixed.
 Result<vm::Profile> base_profile(const CalibrateOptions& options) {
   if (options.only.empty()) return empty_profile(options);
   const auto meters = lab::meters();
   if (std::none_of(meters.begin(), meters.end(), [&](const lab::Meter* meter) { return measures(*meter, options); }))
     return Error{fmt::format("--only {}: no row that is measured has this name, or begins with it", options.only)};
-  Result<vm::Profile> base = read_profile(options.base);
+  Result<vm::Profile> base = read_profile(options.base, options.pass == 0);
   if (base && base->made_on.cpu != runtime::this_machine("").cpu)
     return Error{
         fmt::format("--only {}: the other rows of profile {} were measured on another machine", options.only, base->name)};

@@ -76,15 +76,16 @@ void warn_of(const std::string& file, const vm::Profile& profile) {
     fmt::print(stderr, "dvm: warning: {} was measured by another build of dvm; 'dvm cost calibrate' measures it again\n", file);
 }
 
-Result<vm::Profile> parse(std::string text, const std::string& path) {
+Result<vm::Profile> parse(std::string text, const std::string& path, bool warns) {
   std::vector<std::string> warnings;
   Result<vm::Profile> profile = runtime::parse_profile(std::move(text), path, warnings);
+  if (!warns) return profile;
   for (const std::string& warning : warnings) fmt::print(stderr, "dvm: warning: {}\n", warning);
   if (profile) warn_of(path, *profile);
   return profile;
 }
 
-Result<vm::Profile> read_file_of_profile(const std::string& path, const std::function<Error(int reason)>& not_there) {
+Result<vm::Profile> read_file_of_profile(const std::string& path, bool warns, const std::function<Error(int reason)>& not_there) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return not_there(EISDIR);
   errno = 0;
@@ -92,7 +93,7 @@ Result<vm::Profile> read_file_of_profile(const std::string& path, const std::fun
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) return not_there(errno ? errno : EIO);
-  return parse(std::move(text).str(), path);
+  return parse(std::move(text).str(), path, warns);
 }
 
 }  // namespace
@@ -106,20 +107,21 @@ std::string default_profile_path() {
   return home == nullptr || *home == '\0' ? "" : fmt::format("{}/.config/dvm/profile.json", home);
 }
 
-Result<vm::Profile> read_profile(const std::string& name) {
+Result<vm::Profile> read_profile(const std::string& name, bool warns) {
   if (name.empty()) {
     const std::string path = default_profile_path();
     if (path.empty()) return not_calibrated(path);
-    return read_file_of_profile(
-        path, [&](int reason) { return reason == ENOENT || reason == ENOTDIR ? not_calibrated(path) : not_found(path, reason); });
+    return read_file_of_profile(path, warns, [&](int reason) {
+      return reason == ENOENT || reason == ENOTDIR ? not_calibrated(path) : not_found(path, reason);
+    });
   }
   const std::string beside = (own_profiles() / (name + ".json")).string();
   std::error_code error;
   const bool is_beside = name.find('/') == std::string::npos && fs::exists(beside, error);
   const EmbeddedFile* embedded = embedded_profile(name);
-  if (embedded != nullptr && !is_beside) return parse(std::string(embedded->text), std::string(embedded->name));
+  if (embedded != nullptr && !is_beside) return parse(std::string(embedded->text), std::string(embedded->name), warns);
   const std::string path = is_beside ? beside : name;
-  return read_file_of_profile(path, [&](int reason) { return not_found(name, reason); });
+  return read_file_of_profile(path, warns, [&](int reason) { return not_found(name, reason); });
 }
 
 std::string disturbance(const vm::Profile& profile) {

@@ -17,8 +17,9 @@ namespace dvm::cmd {
 std::string default_profile_path();
 
 // name: a profile that comes with dvm, such as "pentium4-1700", or a path; empty: the profile of this machine, and if there is
-// none the error says how to get one. Warnings about unknown rows, and about a profile of another machine, go to standard error.
-Result<vm::Profile> read_profile(const std::string& name);
+// none the error says how to get one. If it warns: of unknown rows and of a profile of another machine or build, on standard
+// error.
+Result<vm::Profile> read_profile(const std::string& name, bool warns = true);
 
 // A warning if much of the calibration was disturbed, so that prices may be too high; empty if little was.
 std::string disturbance(const vm::Profile& profile);

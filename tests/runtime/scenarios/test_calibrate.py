@@ -62,6 +62,7 @@ class Calibrate(unittest.TestCase):
                 self.older_prices_are_kept(profile, folder)
             self.agent_has_prices(profile["prices"], result.stderr)
             self.prices_are_plausible(profile["prices"])
+            self.a_base_of_another_build_is_named_once(profile, folder)
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
             self.assertGreaterEqual(len(scripts), 30)
             result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts, timeout=600)
@@ -95,6 +96,20 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(made) as file:
             self.assertEqual(json.load(file)["prices"]["capture"], profile["prices"]["capture"])
+
+    # A calibration says so, and not each of its passes. What it makes does not claim that this build measured the kept rows.
+    def a_base_of_another_build_is_named_once(self, profile, folder):
+        base = os.path.join(folder, "older.json")
+        profile["made_on"]["build"] = "f00d"
+        with open(base, "w") as file:
+            json.dump(profile, file)
+        calibrate = [dvmtest.DVM, "cost", "calibrate", "--only", "account", "--base", base, "-o", "-"]
+        one_pass = ["sh", "-c", f'exec "$@" 3<>{folder}/book', "sh", *calibrate, "--pass", "1"]
+        for command, count in (([*calibrate, "--quick"], 1), (one_pass, 0)):
+            result = subprocess.run(command, capture_output=True, text=True, env=dvmtest.ENV, timeout=60)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("was measured by another build"), count, result.stderr)
+            self.assertEqual(json.loads(result.stdout)["made_on"]["build"], "f00d")
 
     def engine_llvm_has_prices(self, prices, path):
         scripts = [str(dvmtest.ROOT / "tests/cost" / name) for name in ("predicate_true.d", "count_by_two.d")]
