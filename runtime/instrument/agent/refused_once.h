@@ -26,7 +26,7 @@ class RefusedOnce {
   std::unordered_set<const Probe*> known_;
 };
 
-// Of the second sites, keeps those at windows of refused ones. False: there are none, or the agent has placed nothing.
+// Keeps those of the second sites that lie at windows of refused ones. False: there are none, or the agent has placed nothing.
 inline bool keep_refused(std::span<const AgentSite> sites, std::vector<AgentSite>& of) {
   std::erase_if(of, [&](const AgentSite& one) {
     return std::none_of(sites.begin(), sites.end(), [&](const AgentSite& site) {
