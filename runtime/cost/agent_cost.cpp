@@ -16,7 +16,6 @@ vm::CostRange behind_gates(const AgentWay& way, double reached, const vm::CostRa
   return {way.is_gated ? vm::Cost{} : cost.cheapest, cost.expected.times(reached), cost.dearest};
 }
 
-// Behind the gates.
 vm::Cost lane_cost(Prices& prices, const AgentWay& way) {
   const vm::Cost found = prices.of("agent/lane/find"_row);
   return way.takes_lane ? found + prices.of("agent/lane/take"_row) : found;

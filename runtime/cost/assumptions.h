@@ -50,15 +50,13 @@ struct SiteUses {
 // How an agent (runtime/instrument/agent) runs the clauses of a probe, as far as prices depend on it.
 struct AgentWay {
   Row stub = "agent/stub/entry"_row;
-  // True: clauses run in the thread, except those with a record of their own. False: dvm runs all clauses from one record.
-  bool is_at_site = false;
+  bool is_at_site = false;  // clauses without a record of their own run in the thread; false: dvm runs all from one record
   std::string_view reason;  // why dvm runs a clause; a literal
   // Bytes of a record in the lane, and of the stack in it. 0: the stack is walked by frame pointers.
   double record_bytes = 0;
   uint32_t stack_bytes = 0;
   bool is_gated = false;   // the firing ends at once if all predicates are false
   bool is_common = false;  // the work is done by the code that all sites share
-
   bool takes_lane = true;  // false: a single count or assignment, which does not lock the lane
   // The clauses at the site. With one record for all clauses: their predicates, if is_gated.
   std::vector<SiteUses> clauses;
@@ -72,11 +70,9 @@ inline bool has_records(const AgentWay& way) {
   return std::any_of(way.clauses.begin(), way.clauses.end(), [](const SiteUses& one) { return one.record.has_value(); });
 }
 
-// By probe description, as text.
-using AgentWays = std::map<std::string, AgentWay>;
+using AgentWays = std::map<std::string, AgentWay>;  // by the description as text
 
-// The assumed number of digits of a printed number, that of a process id.
-inline constexpr unsigned kUsualDigits = 5;
+inline constexpr unsigned kUsualDigits = 5;  // of a printed number, such as a process id
 
 // Counts of a clause in a run, as EcbAccount has them, over all of its probes.
 struct MeasuredClause {
@@ -97,21 +93,17 @@ struct PredictOptions {
   MeasuredClauses measured;
   std::map<std::string, double> rates;  // firings a second, by the description as text
   std::set<std::string> named_rates;    // rates that follow from the name of a probe
-  // Sources of probes in processes whose instructions are known. Otherwise single steps are assumed, the dearest.
-  SourcesOfProbes sources;
-  // Probes in processes that an agent takes.
-  AgentWays agent;
+  SourcesOfProbes sources;              // if the probed instructions are known; otherwise single steps are assumed, the dearest
+  AgentWays agent;                      // of the probes in processes that an agent takes
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: its default
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
-  // The number of functions that return between a firing and the next call.
-  double returns = 0;
-  // Wake-ups from idle before a firing, per second, of all threads together.
-  double wakes = 0;
-  double digits = kUsualDigits;  // digits of a printed number
-  double keys = 10;              // keys of an aggregation or an associative array
-  bool is_quiet = true;          // -q: records print no heading
+  double returns = 0;                   // functions that return between a firing and the next call
+  double wakes = 0;                     // wake-ups from idle before a firing, per second, of all threads together
+  double digits = kUsualDigits;         // of a printed number
+  double keys = 10;                     // keys of an aggregation or an associative array
+  bool is_quiet = true;                 // -q: records print no heading
 
   const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
 };
@@ -126,8 +118,7 @@ std::vector<const dif::ProbeDesc*> descriptions_of(std::span<const dif::Program*
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);
 
-// Known firings a second of the clause's probes.
-double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);
+double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);  // known firings a second of its probes
 
 // The probability that the actions of a firing run.
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);

@@ -14,7 +14,6 @@
 namespace dvm::runtime {
 namespace {
 
-// The rows of a kept value.
 struct KeptRows {
   Row integer, string;
 };
@@ -114,16 +113,9 @@ void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeed
 }
 
 Row row_of_process(const MemoryNeed& need) {
-  switch (need.offset) {
-    case vm::CapturedMemory::kCommandLine:
-      return "capture/command_line"_row;
-    case vm::CapturedMemory::kAncestors:
-      return "capture/ancestors"_row;
-    case vm::CapturedMemory::kWorkingDirectory:
-      return "capture/directory"_row;
-    default:
-      return "capture/number"_row;
-  }
+  if (need.offset == vm::CapturedMemory::kCommandLine) return "capture/command_line"_row;
+  if (need.offset == vm::CapturedMemory::kAncestors) return "capture/ancestors"_row;
+  return need.offset == vm::CapturedMemory::kWorkingDirectory ? "capture/directory"_row : "capture/number"_row;
 }
 
 // Of the process: only what a record of such a site has.

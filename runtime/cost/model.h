@@ -20,9 +20,7 @@ namespace dvm::runtime {
 
 struct SourceCost {
   std::array<vm::Cost, kFlowStages.size()> stages{};  // Stage(K, x)
-  vm::Cost all;                                       // their sum
-  // Those in the traced thread; the others are in dvm. Firings of a recording have none in a thread.
-  vm::Cost thread;
+  vm::Cost all, thread;                               // their sum; of those in the traced thread, of which a recording has none
 };
 // If no stage of the source has a price, the source is reported as missing; for a site in a process, the prices of `pid` are then
 // used. event_bytes: of a replayed event.
@@ -50,12 +48,10 @@ double record_bytes(const RecordLayouts& layouts, double string);
 // Bytes of a firing in the ring; strings have `string` bytes. at: only a timer matters, which has fewer captures of the process.
 double ring_bytes(const CaptureNeeds& needs, double string, SiteKind at = SiteKind::entry);
 
-// Equations (2) and (3). The sums over a DIFO are those of vm::price_difo.
-
 // Counts of the instructions of a clause's DIFOs in a run, as in EcbAccount; empty: not known.
 using ClauseCounts = std::span<const vm::InstructionCounts>;
 
-// (2). Nothing for a clause without a predicate.
+// (2), with the sums of vm::price_difo. Nothing for a clause without a predicate.
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions = {});
 // (3). committed: bytes that a commit() finds in its speculation.
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions = {});
@@ -150,8 +146,7 @@ struct Total {
 // Freq * Cost(Probe), in clocks a second.
 inline vm::Cost probe_cost(const vm::Cost& firing, double rate) { return firing.times(rate); }
 
-// The share of one CPU, 0 to 1.
-inline double share_of_cpu(double clocks_a_second, double clock_hz) { return clocks_a_second / clock_hz; }
+inline double share_of_cpu(double clocks_a_second, double clock_hz) { return clocks_a_second / clock_hz; }  // 0 to 1
 
 // Firings a second at which a firing of so many clocks takes this share of one CPU.
 inline double rate_of_share(double clocks, double clock_hz, double share) { return clocks > 0 ? share * clock_hz / clocks : 0; }

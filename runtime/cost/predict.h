@@ -32,8 +32,7 @@ struct ClausePrediction {
   const dif::EcbDesc* desc = nullptr;  // in its program
   bool is_measured = false;            // the probability of its predicate and its instruction counts were measured
   RecordShape record;                  // of one run of its actions
-  // The fraction of the records of a speculating clause that is printed (committed_share).
-  std::optional<double> committed;
+  std::optional<double> committed;     // the fraction of a speculating clause's records that is printed (committed_share)
 };
 
 // The prediction for a probe that an agent takes.
@@ -47,10 +46,8 @@ struct ProbePrediction {
   SourceShares shares;
   std::string source;          // "pid", or several: "67 % pid_emulated, 33 % pid"
   bool is_of_process = false;  // in a function or at a marker of a process
-  // The probed instruction is unknown.
-  bool is_assumed = false;
-  // The stages of the source: their sum, and each of them in the order of flow_stages.def.
-  vm::Cost trigger;
+  bool is_assumed = false;     // the probed instruction is unknown
+  vm::Cost trigger;            // the sum of the source's stages
   std::vector<vm::Cost> stages;
   CaptureNeeds needs;     // of the clauses
   vm::Cost capture;       // of them, in the traced thread and in dvm
@@ -67,15 +64,12 @@ struct ProbePrediction {
 
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
-  // The consumer in clocks a second, and its part that processes and prints records.
-  vm::Cost consumer, printing;
-  // Extra clocks per second to find one of several keys.
-  vm::Cost waiting;
-  // Extra cost of a firing after idle time, for one firing and in clocks per second.
-  vm::Cost woken, waking;
-  Total total;                    // (8), of the probes whose rate is known
-  double record_rate = 0;         // bytes a second
-  std::set<std::string> missing;  // rows without a price, which cost nothing here
+  vm::Cost consumer, printing;          // in clocks a second; printing: its part that processes and prints records
+  vm::Cost waiting;                     // extra clocks per second to find one of several keys
+  vm::Cost woken, waking;               // extra cost after idle time, of a firing and in clocks per second
+  Total total;                          // (8), of the probes whose rate is known
+  double record_rate = 0;               // bytes a second
+  std::set<std::string> missing;        // rows without a price, which cost nothing here
 };
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);

@@ -21,13 +21,12 @@
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
-constexpr size_t kDeepest = 6;  // objects around a figure of a price
+constexpr size_t kDeepest = 6;                                              // objects around a figure of a price
 constexpr std::string_view kOld = "consumer/look", kNew = "consumer/poll";  // with what follows: rows that had another name
 
 // "FILE:LINE:COLUMN: REASON", the line, and a caret below the column.

@@ -23,22 +23,18 @@
 
 namespace dvm::runtime {
 
-// Costs of a firing, its bytes, and costs of the consumer.
+// Of a firing, unless said otherwise.
 struct FiringModel {
-  // The cost of a firing in its thread; the extra cost after idle time; the extra cost while another CPU fires.
-  double thread_ns = 0, woken_ns = 0, shared_ns = 0;
-  double dvm_ns = 0;  // cost in dvm, until the records are in a buffer
-  // Extra cost of lookups among several keys.
-  TableUses tables;
-  // Bytes of a firing in the ring (0: no ring) and in the principal buffer, and the bytes that policy fill reserves for END.
-  double ring_bytes = 0, record_bytes = 0, end_bytes = 0;
-  double key_bytes = 0;  // a key in the aggregation buffer; 0: none
-  // Costs of the consumer: to print the records of a firing, read the principal buffers, read the aggregation buffer, and merge a
-  // key.
-  double print_ns = 0, read_records_ns = 0, read_keys_ns = 0, key_ns = 0;
-  // The cost of a poll, and of one while threads use all CPUs.
-  double poll_ns = 0, shared_poll_ns = 0;
-  double late_ns = 50e3;  // from the planned poll to the next sleep
+  double thread_ns = 0, woken_ns = 0, shared_ns = 0;  // in its thread; extra after idle time; extra while another CPU fires
+  double dvm_ns = 0;                                  // in dvm, until the records are in a buffer
+  TableUses tables;                                   // extra cost of lookups among several keys
+  double ring_bytes = 0;                              // 0: no ring
+  double record_bytes = 0, end_bytes = 0;             // in the principal buffer; reserved there for END by policy fill
+  double key_bytes = 0;                               // of a key in the aggregation buffer; 0: none
+  double print_ns = 0, read_records_ns = 0;           // to print its records; to read the principal buffers
+  double read_keys_ns = 0, key_ns = 0;                // to read the aggregation buffer; to merge a key
+  double poll_ns = 0, shared_poll_ns = 0;             // of a poll; of one while threads use all CPUs
+  double late_ns = 50e3;                              // from the planned poll to the next sleep
   std::vector<DynamicUse> dynamic;
   double translated_after = 0;  // firings on the interpreter until engine=auto has translated each clause
 };
@@ -46,9 +42,8 @@ struct FiringModel {
 struct SimulatedMachine {
   double rate = 0;  // firings a second of each thread, if tracing did not slow it down
   unsigned threads = 1, cpus = 1;
-  double keys = 1;  // of aggregations, and live ones of associative arrays
-  // CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy.
-  double slowdown = 1;
+  double keys = 1;             // of aggregations, and live ones of associative arrays
+  double slowdown = 1;         // of the CPU, relative to the profile; 1.3 to 1.8 when SMT siblings are busy
   double wakes = kUsualWakes;  // wake-ups from idle per second of each thread, if it is ever idle
 };
 
@@ -62,24 +57,17 @@ struct SimulatedBuffers {
 struct SimulationResult {
   SimulatedMachine machine;
   bool is_native = false;  // with the prices of machine code, which runs later under engine=auto
-  // Events per second; reads are those of buffers by the consumer.
-  double fired = 0, handled = 0, ring_drops = 0, reads = 0;
-  double first_drop = -1;  // seconds from the start; below 0: none
-  // Shares of one CPU; 1 is all of it. The share of dvm does not include the consumer's.
-  double thread_share = 0, dvm_share = 0, consumer_share = 0;
-
-  // The number of live keys, or of threads if no variable has keys, whose dynamic variables fit; negative: there are none.
-  double most_live = -1;
+  double fired = 0, handled = 0, ring_drops = 0, reads = 0;    // a second; reads: of buffers by the consumer
+  double first_drop = -1;                                      // seconds from the start; below 0: none
+  double thread_share = 0, dvm_share = 0, consumer_share = 0;  // of one CPU; dvm's is without the consumer's
+  double most_live = -1;           // live keys (threads, if no variable has keys) whose variables fit; below 0: there are none
   double dynamic_drops = 0;        // a second
   double first_dynamic_drop = -1;  // seconds from the start; below 0: none
-
-  double seconds = 0;      // simulated time; less than requested if a buffer of policy fill ended tracing
-  bool is_filled = false;  // a buffer of policy fill ended tracing
-
-  // Policies fill and ring: seconds until a principal buffer is full, possibly after the end; negative: never.
-  double full_after = -1;
-  double kept = 0;            // firings whose records are in the buffers at the end
-  double report_seconds = 0;  // CPU time of dvm at the end, to print them
+  double seconds = 0;              // simulated time; less than requested if a buffer of policy fill ended tracing
+  bool is_filled = false;          // it did
+  double full_after = -1;          // under policies fill and ring: seconds, possibly after the end; below 0: never
+  double kept = 0;                 // firings whose records are in the buffers at the end
+  double report_seconds = 0;       // CPU time of dvm at the end, to print them
 
   double share() const { return thread_share + dvm_share + consumer_share; }
 };

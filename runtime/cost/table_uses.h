@@ -53,8 +53,7 @@ struct TableUses {
   }
 };
 
-// Aggregating actions of the clause with keys.
-double keyed_actions(const dif::EcbDesc& clause);
+double keyed_actions(const dif::EcbDesc& clause);  // aggregating ones
 
 // So many lookups, with the profile's times of such a table in clocks.
 TableUse table_use(Prices& prices, const TableRows& rows, double found);

@@ -80,11 +80,6 @@ bool changes_global(const dif::Difo& difo) {
   });
 }
 
-bool is_histogram(dif::Action function) {
-  const auto found = std::ranges::find(dif::kAggregations, function, &dif::AggregationInfo::id);
-  return found != dif::kAggregations.end() && found->histogram;
-}
-
 // The rows of a clause in the traced thread.
 class ClauseUses {
  public:
@@ -126,7 +121,7 @@ class ClauseUses {
     made_.actions.push_back({row_of(aggregation.function)});
     if (aggregation.value) add(*aggregation.value, made_.actions);
     if (aggregation.value && is_of_time_) {
-      if (is_histogram(aggregation.function))
+      if (dif::find_aggregation(aggregation.function)->histogram)
         made_.actions.push_back({"agent/site/bucket"_row});
       else
         made_.actions.erase(made_.actions.begin() + own);  // nothing waits for the result, while the next time is read

@@ -17,7 +17,6 @@
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
-
 namespace {
 
 constexpr double kEntryHead = 16;  // bytes of an entry of the aggregation buffer

@@ -97,7 +97,6 @@ std::string action_name(const std::string& name) {
   return find_row(aggregating) ? aggregating : "action/" + name;
 }
 
-// The tally of a stage, or of a step of the consumer.
 vm::Tally tally_of(const std::vector<std::pair<std::string, vm::Tally>>& tallies, std::string_view name) {
   for (const auto& [one, tally] : tallies)
     if (one == name) return tally;
@@ -190,7 +189,6 @@ vm::Cost price_counting(LedgerPricing& pricing, const Account& account) {
   return cost;
 }
 
-// Adds the consumer's work on the records of a clause.
 void add_records(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
   const uint64_t head = ecb.records * sizeof(RecordHeader), numbers = ecb.recorded.integers * sizeof(uint64_t);
   pricing.add(cost, "consumer/copy"_row, ecb.records, head + numbers + ecb.recorded.bytes);
@@ -198,7 +196,6 @@ void add_records(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb, 
   if (!is_quiet) pricing.add(cost, "consumer/heading"_row, ecb.records);
 }
 
-// Adds the values that a clause kept, and the records and keyed aggregations that they went to.
 void add_values(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
   pricing.add(cost, "record/any"_row, ecb.records);
   pricing.add(cost, "record/integer"_row, ecb.recorded.integers);

@@ -17,7 +17,6 @@
 #include "runtime/symbol/unwinder.h"
 
 namespace dvm::runtime {
-
 namespace {
 
 double now() { return static_cast<double>(read_clock(CLOCK_MONOTONIC)) / 1e9; }

@@ -37,22 +37,17 @@ struct SampledRates {
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
                                   std::vector<Refused>& refused);
 
-// Probes by the text of the description that matches them.
-using MatchedProbes = std::map<std::string, std::vector<const Probe*>>;
-
-// How often each probe fires, if known; otherwise all are equally likely.
-using ProbeRates = std::map<const Probe*, double>;
+using MatchedProbes = std::map<std::string, std::vector<const Probe*>>;  // by the text of the description
+using ProbeRates = std::map<const Probe*, double>;                       // if none is known, all are equally likely
 
 // The sources of probes that are enabled together; probes on the same instruction share a trap. The sites of a probe are assumed
 // to be equally frequent. Descriptions without a site are left out. with_stacks: also find out if code has frame pointers.
 SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates = {});
 
-// True if a clause walks the stack.
-bool take_stacks(std::span<const dif::Program* const> programs);
+bool take_stacks(std::span<const dif::Program* const> programs);  // a clause walks the stack
 
-// The programs' probes in processes, as the handle has found them.
+// The programs' probes in processes, as the handle has found them, and the sources of these.
 MatchedProbes matched_in_processes(Handle& handle, std::span<const dif::Program* const> programs);
-// Sources of the programs' probes in processes, as the handle has found them.
 SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates = {});
 
 }  // namespace dvm::runtime
