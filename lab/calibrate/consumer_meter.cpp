@@ -15,7 +15,6 @@
 namespace dvm::lab {
 
 using namespace runtime;
-
 namespace {
 
 uint64_t most_firings(const Bench& bench) { return std::min(bench.firings, kMostRecords); }  // each may leave a key

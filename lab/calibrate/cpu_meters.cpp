@@ -15,7 +15,6 @@
 namespace dvm::lab {
 
 using namespace runtime;
-
 namespace {
 
 // Polls for the calls that a child makes in each millisecond before it sleeps. Waking up and handling the first firing is most of
@@ -51,7 +50,6 @@ class Polls {
   LiveRun run_;
 };
 
-// Ns; 0: the row has no price.
 double ns_of(const vm::Profile& profile, Row row, double things = 0) {
   const vm::Price* price = profile.find(row);
   return price ? (price->m + things * price->n) / clocks_of_ns(profile) : 0;

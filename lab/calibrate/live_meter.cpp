@@ -110,7 +110,6 @@ class SourceMeter {
   void set(FlowStage stage, const vm::Price& ns) {
     profile_.set(row_of(source_.source, stage), times(ns, clocks_of_ns(profile_)));
   }
-  // What is not known yet.
   void set_handler(const noise::Middle& all, const vm::Price& known) {
     set(FlowStage::handler, {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)});
   }

@@ -34,12 +34,8 @@ constexpr const char* kCount = "{ @ = count(); }";
 constexpr const char* kCountOfChild = "/pid == CHILD/ { @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
 constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
-constexpr const char* kVariable = "{ self->x = 1; }";
 constexpr const char* kGlobal = "{ n++; }";
-constexpr const char *kVariables = "{ self->x = 1; } RETURNS { self->y = 1; }",
-                     *kTimes = "{ self->x = timestamp; } RETURNS { self->y = timestamp; }",
-                     *kSumOfTime = "{ self->x = timestamp; } RETURNS { @ = sum(timestamp); }",
-                     *kBucketOfTime = "{ self->x = timestamp; } RETURNS { @ = quantize(timestamp); }";
+#define AT_RETURN(value) "{ self->x = timestamp; } RETURNS { " value "; }"
 constexpr const char* kRecord = "{ n[0] = 1; }";  // an associative array: dvm runs it
 constexpr const char* kByString = "{ @[copyinstr(arg0)] = count(); }";
 constexpr const char* kByStack = "{ @[ustack()] = count(); }";
@@ -117,12 +113,12 @@ const PairCase kAgentCases[] = {
      {of_stack(kShallow), of_stack(kUsual)}},
     {"agent/site/entered_frame"_row, kByStack, kCount, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
-    {"agent/site/variables"_row, kVariable},
+    {"agent/site/variables"_row, "{ self->x = 1; }"},
     {"agent/site/global"_row, kGlobal},
     {"agent/site/further_global"_row, "{ n++; m++; o++; }", kGlobal, kOneSize, {.uses = 2}},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
-    {"agent/site/time"_row, kTimes, kVariables, kOneSize, {.uses = 2}},
-    {"agent/site/bucket"_row, kBucketOfTime, kSumOfTime},
+    {"agent/site/time"_row, AT_RETURN("self->y = timestamp"), "{ self->x = 1; } RETURNS { self->y = 1; }", kOneSize, {.uses = 2}},
+    {"agent/site/bucket"_row, AT_RETURN("@ = quantize(timestamp)"), AT_RETURN("@ = sum(timestamp)")},
     {"agent/stub/common"_row, kCount, kCount, kOneSize, {.follows = true}},
     // Records.
     {"agent/lane/record"_row, kRecord},

@@ -132,7 +132,6 @@ void LiveRun::empty_lanes(uint64_t events) {
   }
 }
 
-// A piece of what dvm's thread does for firings.
 bool LiveRun::work(noise::QuietTime& in_dvm) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
   const bool goes_on = handle_->poll() && handle_->wait();

@@ -14,8 +14,7 @@
 
 namespace dvm::lab {
 
-// CPUs of this machine: a timer on each fires on all of them.
-double cpus();
+double cpus();  // of this machine
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again (the same once more) and calibrated:::return, in each
 // child; others are those of the providers.

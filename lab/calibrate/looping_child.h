@@ -21,7 +21,7 @@ struct StubCalls {
   bool is_on_heap = false;  // whether the string is on the heap or in the program's data
   bool is_stamped = false;
   uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
-  bool stays = false;    // a burst is called by the deepest function, as by a loop there, and not each call by way of all
+  bool stays = false;    // the deepest function loops over a burst; otherwise each call goes through all functions
   bool sleeps = false;   // sleeps after each burst to the end of the millisecond
   bool hurries = false;  // does not wait for a quiet core, because another child calls meanwhile
 };
@@ -34,9 +34,7 @@ constexpr uint32_t frames_of(const StubCalls& calls) { return calls.depth + 2; }
 using LoopingChild = AnsweringChild<StubCalls, noise::QuietSample>;
 Result<LoopingChild> start_looping_child();
 
-// File offset of the instruction of a function stub that is probed.
-Result<uint64_t> offset_of(StubKind stub);
-// Bytes of Stub::framed.
+Result<uint64_t> offset_of(StubKind stub);  // in the file, of the probed instruction
 uint64_t size_of_framed();
 
 }  // namespace dvm::lab

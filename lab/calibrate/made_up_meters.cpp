@@ -13,7 +13,6 @@
 namespace dvm::lab {
 
 using namespace runtime;
-
 namespace {
 
 // Unwanted events give the price of reading, by their bytes. A counted event costs more, because it has to reach its ECB. The

@@ -19,7 +19,6 @@
 namespace dvm::lab {
 
 using namespace runtime;
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -19,7 +19,6 @@
 
 namespace dvm::lab {
 
-// The probe of the firings.
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 // Bytes of execname in the firings, with the NUL. No multiple of a word, as few names are: the bytes behind the last word cost
 // most.
@@ -43,8 +42,7 @@ struct RunSettings {
   bool may_act = false;  // destructively
 };
 
-// Bytes of a firing in its recording. Throws an Error, as a run does.
-double event_bytes(const RunSettings& settings);
+double event_bytes(const RunSettings& settings);  // of a firing in its recording
 
 // A session that has begun to replay to the program: BEGIN has fired.
 class MadeUpRun {

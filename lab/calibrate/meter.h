@@ -63,11 +63,8 @@ inline std::string series_of(const Bench& bench) {
   return folder.empty() ? "" : std::string(folder) + " ";
 }
 
-// All meters, in the order of calibration.
-std::span<const Meter* const> meters();
-
-// Every row that has a meter, once.
-std::vector<runtime::Row> measured_rows();
+std::span<const Meter* const> meters();     // in the order of calibration
+std::vector<runtime::Row> measured_rows();  // each once
 
 // The rows of a table of cases, each once.
 template <class Cases>

@@ -14,11 +14,10 @@
 
 namespace dvm::lab {
 
-// From here on times are given as at the profile's speed of the core; on the profile's CPU its readings of a quiet core are
-// expected. To be called before anything is measured.
+// Before anything is measured: gives times as at the profile's speed of the core, and on its CPU expects its quiet readings.
 void measure_as(const vm::Profile& profile);
 
-// What a run has done so far, by its account, and what its consumer took: two readings say what lies between them.
+// What a run has done so far, and what its consumer took.
 struct RunClock {
   double firings = 0, reads = 0, steps = 0;  // reads: of principal and aggregation buffers; steps: of the consumer, where counted
   double prints = 0;                         // reads of principal buffers, whose records were printed
@@ -45,8 +44,7 @@ class QuietPolls {
 
  private:
   void begin_part();
-  // Ns of the thread's CPU time, less that of files, and what was done.
-  std::pair<double, RunClock> end_part();
+  std::pair<double, RunClock> end_part();  // ns of the thread's CPU time, less that of files, and what was done
   bool wait();
 
   runtime::Handle& handle_;

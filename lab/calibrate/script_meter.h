@@ -39,8 +39,7 @@ std::vector<ScriptCase> script_cases(runtime::EngineId engine = {});
 // The script that a text stands for: <3|a{};|> is a0;a1;a2; and FEW and MANY are strings of few and of many letters.
 std::string expanded(std::string text);
 
-// Keys of an aggregation that is printed, unless a case says otherwise.
-inline constexpr unsigned kPrintedKeys = 1;
+inline constexpr unsigned kPrintedKeys = 1;  // of an aggregation that is printed, unless a case says otherwise
 
 // A script whose probe side or consumer is timed.
 struct TimedScript {

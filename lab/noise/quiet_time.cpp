@@ -15,7 +15,6 @@
 #include "common/clock.h"
 
 namespace dvm::lab::noise {
-
 namespace {
 
 constexpr double kInterrupted = 3;                       // times as long as the middle one
@@ -184,15 +183,11 @@ void QuietSamples::keep(const QuietSample& value) {
   if (value.is_quiet) quiet_.push_back(value.value);
 }
 
-void QuietSamples::add(const QuietSample& sample) {
-  keep(sample);
-  samples_++;
-}
+void QuietSamples::add(const QuietSample& sample) { keep(sample), samples_++; }
 
 void QuietSamples::add(const QuietTime& sample) {
   for (const QuietSample& piece : sample.pieces()) keep(piece);
-  samples_++;
-  has_pieces_ = true;
+  samples_++, has_pieces_ = true;
 }
 
 Middle QuietSamples::middle() const {

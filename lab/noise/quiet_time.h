@@ -1,7 +1,7 @@
 #pragma once
 // Measures times as on a core with an idle SMT sibling, at one speed. Work is done in pieces, with a reading of the core before
-// and after each (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count,
-// unless they are too few.
+// and after each (core_share.h). The speed scales the time of the piece, because a processor changes its clock with load and heat
+// while the cycle counter runs evenly. Only pieces with an idle sibling at both ends count, unless they are too few.
 
 #include <algorithm>
 #include <vector>
@@ -10,9 +10,6 @@
 #include "lab/noise/middle.h"
 
 namespace dvm::lab::noise {
-
-// The speed of the core. A processor changes its clock with load and heat while the cycle counter runs evenly, so the same work
-// takes a varying number of ticks. Times that are compared are scaled to one speed, which the profile notes.
 
 // Core cycles in a tick of the counter, by chains of multiplications of three cycles each: the median over so many ns.
 double core_speed_over(unsigned long ns);
@@ -25,12 +22,10 @@ double speed_of_times();
 struct QuietReadings {
   double near = 0, far = 0;
 };
-// Sets readings that are known, which then need not be found on a core whose neighbour may be busy. To be called before the first
-// reading.
+// Sets known readings, before the first one: they need not be found on a core whose neighbour may be busy.
 void expect_readings(const QuietReadings& known);
 // The lowest readings of the calling thread; at first the expected ones.
 QuietReadings quiet_core();
-// Reads the core.
 CoreState core_state();
 // Waits until the core, or another one if the thread may move, is quiet: for 20 ms at most, and with its children no more than a
 // second and half of the process's time. Threads that work for each other should not move: they could meet on one core.
@@ -60,9 +55,7 @@ class QuietTime {
  public:
   // Waits for a quiet core and begins a piece.
   void begin(bool may_move = false);
-  // Begins one without waiting.
-  void begin_at_once() { piece_ = QuietPiece(); }
-  // True if the piece that end() began starts on a quiet core.
+  void begin_at_once() { piece_ = QuietPiece(); }  // without waiting
   bool starts_quietly() const { return piece_.starts_quietly(); }
   // Ends it, with the ns it took for so many things; a piece without things does not count. Begins the next one.
   QuietSample end(double ns, double things);
@@ -74,8 +67,7 @@ class QuietTime {
   // The same, if pieces are alike: the median of the quiet ones, because a neighbour may come and go within a piece; if too few
   // were quiet, the median of the quickest fifth.
   double usual() const;
-  // Share of the things that were done in quiet pieces: 0 to 1.
-  double quiet_share() const;
+  double quiet_share() const;   // of the things, 0 to 1
   double things() const;        // of all pieces
   struct Piece : QuietSample {  // ns of one thing
     double things;
@@ -89,13 +81,9 @@ class QuietTime {
   QuietPiece piece_{CoreState{}};
 };
 
-// Quiet share that makes a sample quiet.
-inline constexpr double kQuietEnough = 0.05;
-// A piece that takes so many times as long as others: a neighbour came and went, which makes it 1.5 to 1.9 times as long.
-inline constexpr double kDisturbed = 1.4;
-// Share by which a time may be too long if the core was not quiet.
-inline constexpr double kTooLong = 0.1;
-
+inline constexpr double kQuietEnough = 0.05;  // quiet share that makes a sample quiet
+inline constexpr double kDisturbed = 1.4;     // times as long as others; a neighbour that comes and goes makes a piece 1.5 to 1.9
+inline constexpr double kTooLong = 0.1;       // share by which a time may be too long if the core was not quiet
 inline constexpr unsigned kUsualTries = 2;
 
 // Samples, of which so many quiet ones are wanted: at most `tries` times as many are taken. The pieces of a sample count one by

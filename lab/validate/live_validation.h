@@ -72,9 +72,8 @@ struct LiveResult {
   double quiet = 0;  // share of the rounds with an idle SMT sibling
 
   bool is_measured() const { return problem.empty() && row->measure != Measure::absent; }
-  // Error of the prediction, in per cent of the measured cost.
-  std::optional<double> error() const;
-  bool is_within() const;  // the error bars
+  std::optional<double> error() const;  // of the prediction, in per cent of the measured cost
+  bool is_within() const;               // the error bars
 };
 
 // What rows are measured with, and compared with.

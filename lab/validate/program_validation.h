@@ -17,14 +17,12 @@ struct Validated {
   bool is_quiet = true;           // the core was, where it was measured
   std::set<std::string> missing;  // rows that the profile does not price
 
-  // Error of the prediction, in per cent of the measured cost.
-  double error() const { return measured > 0 ? 100 * (predicted - measured) / measured : 0; }
+  double error() const { return measured > 0 ? 100 * (predicted - measured) / measured : 0; }  // %, of the measured cost
 };
 
 // One program's validation. Samples of several programs are taken in turn, so that a disturbance meets all of them.
 class ProgramValidation {
  public:
-  // Counts how often its predicates hold and its branches are taken.
   static Result<ProgramValidation> make(dif::Program program, unsigned samples, const runtime::Execution& execution = {});
   // Until there are enough on a quiet core, or it has been tried for long.
   bool wants_more() const { return samples_.wants_more(); }
