@@ -22,8 +22,8 @@ namespace {
 class Polls {
  public:
   // firing: ns of a firing in dvm.
-  Polls(const std::string& script, StubKind stub, LiveCase::By by, double firing, const Bench& bench)
-      : one_{.calls = {.stub = stub, .times = kBursts * kCalls, .sleeps = true},
+  Polls(const std::string& script, CalleeKind callee, LiveCase::By by, double firing, const Bench& bench)
+      : one_{.calls = {.callee = callee, .times = kBursts * kCalls, .sleeps = true},
              .script = script,
              .settings = {{"switchrate", "1h"}},
              .by = by},
@@ -59,7 +59,7 @@ Polls polls_of_clauses(unsigned clauses, const Bench& bench, const vm::Profile& 
   std::string script = "calibrated:::entry { @ = count(); }";
   for (unsigned i = 1; i < clauses; i++) script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
   const double firing = known_firings(script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
-  return Polls(script, StubKind::emulated, LiveCase::By::uprobe, firing + ns_of(profile, "source/pid_emulated/handler"_row),
+  return Polls(script, CalleeKind::emulated, LiveCase::By::uprobe, firing + ns_of(profile, "source/pid_emulated/handler"_row),
                bench);
 }
 
@@ -109,7 +109,7 @@ void measure_lane_polls(Bench& bench, std::optional<Row>, vm::Profile& profile) 
   constexpr double kRecordBytes = 32;
   const std::string script = "calibrated:::entry { n[0] = 1; }";
   const double firing = known_firings(script, bench, profile).m + ns_of(profile, "agent/lane/read"_row, kRecordBytes);
-  Polls lanes(script, StubKind::framed, LiveCase::By::agent, firing, bench);
+  Polls lanes(script, CalleeKind::framed, LiveCase::By::agent, firing, bench);
   noise::QuietSamples polls(kRuns * bench.samples);
   while (polls.wants_more()) polls.add(lanes.sample().ns);
   const vm::Price* usual = profile.find("consumer/poll"_row);
@@ -118,12 +118,12 @@ void measure_lane_polls(Bench& bench, std::optional<Row>, vm::Profile& profile) 
 
 struct WokenCase {
   Row row;
-  StubKind stub;
+  CalleeKind callee;
   const char* script;  // CHILD: its process
 };
 constexpr WokenCase kCases[] = {
-    {"rested/process"_row, StubKind::emulated, "calibrated:::entry { @ = count(); }"},
-    {"rested/kernel"_row, StubKind::system_call, "syscall::getppid:entry /pid == CHILD/ { @ = count(); }"}};
+    {"rested/process"_row, CalleeKind::emulated, "calibrated:::entry { @ = count(); }"},
+    {"rested/kernel"_row, CalleeKind::system_call, "syscall::getppid:entry /pid == CHILD/ { @ = count(); }"}};
 
 // Few, or the extra cost of the first one would be lost among them. That of the following ones is included.
 constexpr uint32_t kBurst = 8;
@@ -131,8 +131,8 @@ constexpr uint64_t kBursts = 40;  // a sample
 
 // Extra ns of a burst after idle time, compared with one after another burst.
 template <class Call>
-noise::QuietSample after_sleep(StubKind stub, const Call& call) {
-  StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
+noise::QuietSample after_sleep(CalleeKind callee, const Call& call) {
+  CalleeCalls calls{.callee = callee, .times = kBurst * kBursts, .burst = kBurst};
   const noise::QuietSample busy = call(calls);
   calls.sleeps = true;
   const noise::QuietSample woken = call(calls);
@@ -142,11 +142,11 @@ noise::QuietSample after_sleep(StubKind stub, const Call& call) {
 // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
 // varies from second to second.
 noise::QuietSample sample_wake(const WokenCase& one, LoopingChild& child, const dif::Program& program) {
-  const auto untraced = after_sleep(one.stub, [&](const StubCalls& calls) { return or_throw(child.ask(calls)); });
-  const LiveCase live{.calls = {.stub = one.stub}, .script = {}};
+  const auto untraced = after_sleep(one.callee, [&](const CalleeCalls& calls) { return or_throw(child.ask(calls)); });
+  const LiveCase live{.calls = {.callee = one.callee}, .script = {}};
   LiveRun run(live, std::array{&child});
   run.start(program);
-  const noise::QuietSample traced = after_sleep(one.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+  const noise::QuietSample traced = after_sleep(one.callee, [&](const CalleeCalls& calls) { return run.thread(calls); });
   return {traced.value - untraced.value, traced.is_quiet && untraced.is_quiet};
 }
 
@@ -166,7 +166,7 @@ void measure_wakes(Bench& bench, std::optional<Row> only, vm::Profile& profile) 
 }
 
 void measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  LiveCase one{{StubKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
+  LiveCase one{{CalleeKind::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
   const dif::Program program = or_throw(bench.compile(one.script));
   LoopingChild first = or_throw(start_looping_child()), second = or_throw(start_looping_child());

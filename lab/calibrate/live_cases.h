@@ -43,7 +43,7 @@ struct PairTerms {
   bool acts = false;             // dvm acts on the process, its string on the heap
   std::string_view larger = {};  // `with` of the second size, if different
   std::string_view probe = "calibrated:::entry";
-  std::optional<StubKind> stub = {};  // nothing: the usual one
+  std::optional<CalleeKind> callee = {};  // nothing: the usual one
 };
 
 // In clauses, CHILD stands for the process and PARENT for dvm. PROBE is the probe of a further clause, RETURNS the return of the

@@ -34,11 +34,11 @@ namespace {
 constexpr const char* kEntry = "calibrated:::entry";
 constexpr const char* kReturn = "calibrated:::return";
 constexpr uint64_t kSlower = 8;         // a stepped call than another
-constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
+constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another callee
 
 struct LiveSource {
   PricedSource source;
-  StubKind stub;
+  CalleeKind callee;
   const char* probe = kEntry;
   const char* stamp = nullptr;  // the argument that the probe has of the call
   bool is_only_child = false;   // others fire it too, and are left out by a predicate
@@ -46,21 +46,21 @@ struct LiveSource {
 };
 
 constexpr LiveSource kLive[] = {
-    {PricedSource::pid, StubKind::stepped, kEntry, "arg0"},
-    {PricedSource::pid_emulated, StubKind::emulated, kEntry, "arg0"},
-    {PricedSource::pid_moved, StubKind::moved, kEntry, "arg0"},
-    {PricedSource::pid_nop5, StubKind::nop5, kEntry, "arg0"},
-    {PricedSource::pid_return, StubKind::emulated, kReturn, "arg1"},
-    {PricedSource::usdt, StubKind::nop, kEntry, "arg0"},
-    {PricedSource::syscall, StubKind::system_call, "syscall::getppid:entry", "arg0", true},
-    {PricedSource::sched, StubKind::signal, "proc:::signal-send", nullptr, true},
-    {PricedSource::sdt, StubKind::signal, "sdt:::signal_generate", nullptr, true},
-    {PricedSource::pid_shared, StubKind::emulated, "calibrated:::again", nullptr, false, true},
-    {PricedSource::pid_return_shared, StubKind::emulated, kReturn, nullptr, false, true},
+    {PricedSource::pid, CalleeKind::stepped, kEntry, "arg0"},
+    {PricedSource::pid_emulated, CalleeKind::emulated, kEntry, "arg0"},
+    {PricedSource::pid_moved, CalleeKind::moved, kEntry, "arg0"},
+    {PricedSource::pid_nop5, CalleeKind::nop5, kEntry, "arg0"},
+    {PricedSource::pid_return, CalleeKind::emulated, kReturn, "arg1"},
+    {PricedSource::usdt, CalleeKind::nop, kEntry, "arg0"},
+    {PricedSource::syscall, CalleeKind::system_call, "syscall::getppid:entry", "arg0", true},
+    {PricedSource::sched, CalleeKind::signal, "proc:::signal-send", nullptr, true},
+    {PricedSource::sdt, CalleeKind::signal, "sdt:::signal_generate", nullptr, true},
+    {PricedSource::pid_shared, CalleeKind::emulated, "calibrated:::again", nullptr, false, true},
+    {PricedSource::pid_return_shared, CalleeKind::emulated, kReturn, nullptr, false, true},
 };
 constexpr LiveSource kTimers[] = {
-    {PricedSource::profile, StubKind::loop, "profile-4999hz", nullptr, true},
-    {PricedSource::tick, StubKind::loop, "tick-5000hz"},
+    {PricedSource::profile, CalleeKind::loop, "profile-4999hz", nullptr, true},
+    {PricedSource::tick, CalleeKind::loop, "tick-5000hz"},
 };
 
 std::string_view name_of(PricedSource source) { return kSources[static_cast<size_t>(source)]; }
@@ -95,9 +95,9 @@ double sample_tick(const dif::Program& program, uint64_t firings) {
 class SourceMeter {
  public:
   SourceMeter(const LiveSource& source, Bench& bench, vm::Profile& profile)
-      : source_(source), name_(name_of(source.source)), bench_(bench), profile_(profile), calls_{source.stub, bench.calls} {
-    if (source.stub == StubKind::loop) calls_.times *= kLoopTime;
-    if (source.stub == StubKind::stepped) calls_.times /= kSlower;
+      : source_(source), name_(name_of(source.source)), bench_(bench), profile_(profile), calls_{source.callee, bench.calls} {
+    if (source.callee == CalleeKind::loop) calls_.times *= kLoopTime;
+    if (source.callee == CalleeKind::stepped) calls_.times /= kSlower;
   }
 
   void measure() {
@@ -122,7 +122,7 @@ class SourceMeter {
   }
 
   void measure_alone() {
-    const bool is_loop = source_.stub == StubKind::loop;
+    const bool is_loop = source_.callee == CalleeKind::loop;
     // The loop times an interrupt by itself: there is nothing to subtract.
     const noise::Middle plain = is_loop ? noise::Middle{} : measure_untraced(name_, calls_, *child_, bench_);
     const LiveFigures traced = live("counting", {calls_, script()});
@@ -149,7 +149,7 @@ class SourceMeter {
 
   // Ns from the call to the firing's time, without the reading of the clock.
   double until_handler(const noise::Middle& plain) {
-    StubCalls stamped = calls_;
+    CalleeCalls stamped = calls_;
     stamped.is_stamped = true;
     const noise::Middle reading = measure_untraced(fmt::format("{} stamped", name_), stamped, *child_, bench_);
     const std::string lquantize = fmt::format("lquantize(timestamp - {}, 0, 20000, {})", source_.stamp, kStep);
@@ -184,7 +184,7 @@ class SourceMeter {
   const std::string name_;
   Bench& bench_;
   vm::Profile& profile_;
-  StubCalls calls_;
+  CalleeCalls calls_;
   std::optional<LoopingChild> child_;
 };
 

@@ -45,8 +45,8 @@ constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)};
 constexpr PairTerms kInDvm = {.is_in_dvm = true};
-constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .stub = StubKind::system_call},
-                    kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .stub = StubKind::system_call};
+constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .callee = CalleeKind::system_call},
+                    kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .callee = CalleeKind::system_call};
 constexpr PairTerms acting(double uses) { return {.uses = uses, .is_in_dvm = true, .acts = true}; }
 
 const PairCase kCaptureCases[] = {
@@ -88,7 +88,7 @@ const PairCase kAgentCases[] = {
      {.larger = "/arg0 == 1/ { @a = count(); } PROBE /(arg0 ^ arg1) * 5 + (arg2 ^ 7) * 3 - arg3 * 9 == 2/ { @b = count(); }"}},
     {"agent/stub/entry"_row, kFalse},
     {"agent/stub/return"_row, "/arg1 == 1/ { @ = count(); }", "", kOneSize, {.probe = kReturns}},
-    {"agent/stub/usdt"_row, kFalse, "", kOneSize, {.stub = StubKind::nop}},
+    {"agent/stub/usdt"_row, kFalse, "", kOneSize, {.callee = CalleeKind::nop}},
     // One count does not take the lane; two do.
     {"aggregation/count"_row, "{ @a = count(); @b = count(); @c = count(); }", kTwoCounts},
     {"agent/lane/find"_row, kCount},
@@ -232,7 +232,7 @@ class PairMeter {
   // The probe of a prediction. That of an agent is in some process.
   std::string_view modelled_probe(const PairTerms& how) const {
     if (!by_agent_) return how.probe;
-    if (stub_of(how) == StubKind::nop) return "modelled1:a:f:marker";
+    if (callee_of(how) == CalleeKind::nop) return "modelled1:a:f:marker";
     return how.probe == kReturns ? kModelledReturns : kModelled;
   }
 
@@ -262,10 +262,12 @@ class PairMeter {
     return all;
   }
 
-  StubKind stub_of(const PairTerms& how) const { return how.stub.value_or(by_agent_ ? StubKind::framed : StubKind::emulated); }
+  CalleeKind callee_of(const PairTerms& how) const {
+    return how.callee.value_or(by_agent_ ? CalleeKind::framed : CalleeKind::emulated);
+  }
 
-  StubCalls calls(const PairTerms& how, const CallSize& size, double record_bytes) const {
-    StubCalls made{stub_of(how), bench_.calls, size.depth, size.letters, how.is_on_heap || how.acts};
+  CalleeCalls calls(const PairTerms& how, const CallSize& size, double record_bytes) const {
+    CalleeCalls made{callee_of(how), bench_.calls, size.depth, size.letters, how.is_on_heap || how.acts};
     if (!by_agent_) {
       made.times = std::min(made.times, size.stack_bytes > 0 ? kMostCopies : how.acts ? kActing : made.times);
       return made;
@@ -276,7 +278,7 @@ class PairMeter {
   }
 
   noise::Middle untraced(const PairTerms& how, const CallSize& size) {
-    const std::string series = by_agent_ ? fmt::format("agent {} ", static_cast<int>(stub_of(how))) : "";
+    const std::string series = by_agent_ ? fmt::format("agent {} ", static_cast<int>(callee_of(how))) : "";
     return measure_untraced(fmt::format("{}depth {}", series, size.depth), calls(how, size, 0), *child_, bench_);
   }
 
@@ -293,7 +295,7 @@ class PairMeter {
       live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
     }
     side.taken = measure_live(fmt::format("{} {} {} {} depth {} {} letters {} {} bytes {} {} {}", by_agent_ ? "agent" : "uprobe",
-                                          static_cast<int>(stub_of(how)), how.probe, clauses, size.depth, how.enters,
+                                          static_cast<int>(callee_of(how)), how.probe, clauses, size.depth, how.enters,
                                           size.letters, how.is_on_heap, size.stack_bytes, how.follows, size.things),
                               live, *child_, bench_);
     return side;
@@ -316,7 +318,7 @@ std::vector<Row> capture_rows() {
 void measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   PairMeter meter(BackendId::local, bench, profile);
   // Where the kernel hides its symbols it has no stack.
-  meter.measure(kCaptureCases, only, [](const PairCase& one) { return one.how.stub == StubKind::system_call; });
+  meter.measure(kCaptureCases, only, [](const PairCase& one) { return one.how.callee == CalleeKind::system_call; });
   if (!only || *only == "resume/return"_row) meter.measure_returns();
 }
 

@@ -84,7 +84,7 @@ LiveSample LiveRun::sample(size_t callers) {
           firings / cpus() / static_cast<double>(read_clock(CLOCK_MONOTONIC) - wall) * 1e9};
 }
 
-noise::QuietSample LiveRun::thread(const StubCalls& calls) {
+noise::QuietSample LiveRun::thread(const CalleeCalls& calls) {
   or_throw(children_.front()->tell(calls));
   while (!children_.front()->is_done() && handle_->poll() && handle_->wait()) {
   }
@@ -92,7 +92,7 @@ noise::QuietSample LiveRun::thread(const StubCalls& calls) {
 }
 
 noise::QuietSample LiveRun::drain(uint64_t calls) {
-  StubCalls some = case_.calls;
+  CalleeCalls some = case_.calls;
   some.times = calls;
   const uint64_t events = handle_->account().events;
   or_throw(children_.front()->ask(some));
@@ -164,7 +164,7 @@ void LiveRun::find_probes(const dif::Program& program) {
   bool has_providers = false;
   for (const dif::EcbDesc& clause : program.clauses)
     for (const dif::ProbeDesc& description : clause.probes) {
-      if (description.provider == kProvider) return add_stubs();
+      if (description.provider == kProvider) return add_callees();
       if (!has_providers)
         for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
       has_providers = true;
@@ -172,13 +172,13 @@ void LiveRun::find_probes(const dif::Program& program) {
     }
 }
 
-void LiveRun::add_stubs() {
-  const uint64_t offset = or_throw(offset_of(case_.calls.stub));
+void LiveRun::add_callees() {
+  const uint64_t offset = or_throw(offset_of(case_.calls.callee));
   for (const LoopingChild* child : children_) {
     const std::string path = path_of(child->pid(), case_.by);
     for (const char* name : {"entry", "again", "return"}) {
       UprobeSite site{path, offset, name == std::string_view("return"), child->pid()};
-      if (case_.calls.stub == StubKind::framed) site.size = site.alone = size_of_framed();
+      if (case_.calls.callee == CalleeKind::framed) site.size = site.alone = size_of_framed();
       handle_->catalog().add(
           {.provider = kProvider, .function = fmt::format("f{}", child->pid()), .name = name, .site = std::move(site)});
     }
@@ -218,9 +218,9 @@ class Drains {
 constexpr double kAttachment = 0.01;
 
 // The time of an interrupt varies, as that of waking up does.
-noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const StubCalls& calls,
+noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const CalleeCalls& calls,
                            const noise::QuietSamples& samples) {
-  if (calls.stub == StubKind::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
+  if (calls.callee == CalleeKind::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
   return book.settle(series, samples);
 }
 
@@ -228,7 +228,7 @@ noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, c
 
 LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
   const dif::Program program = or_throw(bench.compile(one.script));
-  const bool is_loop = one.calls.stub == StubKind::loop;
+  const bool is_loop = one.calls.callee == CalleeKind::loop;
   const bool is_drained = !is_loop && one.by != LiveCase::By::counter && one.by != LiveCase::By::agent_in_thread;
   const std::string of_thread = series + " thread";
   noise::QuietSamples in_dvm(bench.samples), thread = is_loop ? in_dvm : bench.book.samples_of(of_thread, bench.samples);
@@ -273,7 +273,7 @@ vm::Price known_firings(const std::string& script, const Bench& bench, const vm:
   return times(clocks, 1e9 / profile.clock_hz);
 }
 
-noise::Middle measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench) {
+noise::Middle measure_untraced(const std::string& series, const CalleeCalls& calls, LoopingChild& child, Bench& bench) {
   const std::string untraced = series + " untraced";
   noise::QuietSamples samples = bench.book.samples_of(untraced, bench.samples);
   while (samples.wants_more()) samples.add(or_throw(child.ask(calls)));

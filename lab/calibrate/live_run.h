@@ -16,10 +16,10 @@ namespace dvm::lab {
 
 double cpus();  // of this machine
 
-// The probes of a function stub are calibrated:::entry, calibrated:::again (the same once more) and calibrated:::return, in each
-// child; others are those of the providers.
+// The probes of a function callee are calibrated:::entry, calibrated:::again (the same once more) and calibrated:::return, in
+// each child; others are those of the providers.
 struct LiveCase {
-  StubCalls calls;
+  CalleeCalls calls;
   std::string script;
   Settings settings = {};  // options
   // What makes the probes fire. counter: the kernel counts the firings; no clause ever runs. in_thread: dvm's part does not
@@ -52,7 +52,7 @@ class LiveRun {
   // `callers` of the children make the calls of the case at a time, each of them all calls.
   LiveSample sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time while dvm polls.
-  noise::QuietSample thread(const StubCalls& calls);
+  noise::QuietSample thread(const CalleeCalls& calls);
   // Ns of one poll that finds the events of this number of calls in the ring.
   noise::QuietSample drain(uint64_t calls);
   // The first child makes the case's calls, and dvm polls as in any run.
@@ -68,7 +68,7 @@ class LiveRun {
   bool work(noise::QuietTime& in_dvm);
   noise::QuietSample finish(size_t callers);
   void find_probes(const dif::Program& program);
-  void add_stubs();
+  void add_callees();
 
   const LiveCase& case_;
   std::vector<LoopingChild*> children_;
@@ -97,6 +97,6 @@ vm::Price known_firings(const std::string& script, const Bench& bench, const vm:
 LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench);
 
 // Ns of a call of the child that is not traced.
-noise::Middle measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench);
+noise::Middle measure_untraced(const std::string& series, const CalleeCalls& calls, LoopingChild& child, Bench& bench);
 
 }  // namespace dvm::lab

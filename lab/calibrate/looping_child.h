@@ -1,5 +1,5 @@
 #pragma once
-// A forked child that calls one of the stubs on request. It ends with its parent.
+// A forked child that calls one of the callees on request. It ends with its parent.
 
 #include <cstdint>
 
@@ -10,11 +10,11 @@ namespace dvm::lab {
 
 // Functions by their first instruction, one with a frame, a system call, an ignored signal to itself, and a loop that watches the
 // clock for interrupts.
-enum class StubKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
+enum class CalleeKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
 // The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of `letters` letters.
-struct StubCalls {
-  StubKind stub = StubKind::emulated;
+struct CalleeCalls {
+  CalleeKind callee = CalleeKind::emulated;
   uint64_t times = 0;       // calls; of the loop: ns
   uint32_t depth = 0;       // functions with frame pointers between; the stack ends before the first
   uint32_t letters = 0;     // at most kMostLetters
@@ -27,14 +27,14 @@ struct StubCalls {
 };
 
 inline constexpr uint32_t kMostLetters = 255;
-// Frames of a call through others: those, the stub, and the caller of the first.
-constexpr uint32_t frames_of(const StubCalls& calls) { return calls.depth + 2; }
+// Frames of a call through others: those, the callee, and the caller of the first.
+constexpr uint32_t frames_of(const CalleeCalls& calls) { return calls.depth + 2; }
 
 // Its answer is the CPU time of a call in ns; of the loop, the time that an interrupt takes.
-using LoopingChild = AnsweringChild<StubCalls, noise::QuietSample>;
+using LoopingChild = AnsweringChild<CalleeCalls, noise::QuietSample>;
 Result<LoopingChild> start_looping_child();
 
-Result<uint64_t> offset_of(StubKind stub);  // in the file, of the probed instruction
+Result<uint64_t> offset_of(CalleeKind callee);  // in the file, of the probed instruction
 uint64_t size_of_framed();
 
 }  // namespace dvm::lab

@@ -71,16 +71,17 @@ TEST(Calibrate, ACaseThatFaultsIsNamed) {
 TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   auto child = start_looping_child();
   ASSERT_TRUE(child) << child.error().message;
-  for (const StubKind stub : {StubKind::emulated, StubKind::stepped, StubKind::nop, StubKind::nop5, StubKind::moved}) {
-    EXPECT_TRUE(offset_of(stub));
-    ASSERT_TRUE(child->tell({stub, 1000}));
+  for (const CalleeKind callee :
+       {CalleeKind::emulated, CalleeKind::stepped, CalleeKind::nop, CalleeKind::nop5, CalleeKind::moved}) {
+    EXPECT_TRUE(offset_of(callee));
+    ASSERT_TRUE(child->tell({callee, 1000}));
     const auto taken = child->finish();
     ASSERT_TRUE(taken) << taken.error().message;
     EXPECT_GT(taken->value, 0);
   }
-  ASSERT_TRUE(child->tell({StubKind::emulated, 1000, 12, kMostLetters}));
+  ASSERT_TRUE(child->tell({CalleeKind::emulated, 1000, 12, kMostLetters}));
   EXPECT_TRUE(child->finish());
-  ASSERT_TRUE(child->tell({StubKind::loop, 2'000'000}));
+  ASSERT_TRUE(child->tell({CalleeKind::loop, 2'000'000}));
   const auto interrupt = child->finish();
   ASSERT_TRUE(interrupt);
   EXPECT_GE(interrupt->value, 0);
@@ -93,7 +94,7 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
 TEST(Calibrate, CallsOfADeepFunctionThatStaysEnterTheOthersOnce) {
   auto child = start_looping_child();
   ASSERT_TRUE(child) << child.error().message;
-  StubCalls calls{.stub = StubKind::framed, .times = 20'000, .depth = 200, .burst = 1000};
+  CalleeCalls calls{.callee = CalleeKind::framed, .times = 20'000, .depth = 200, .burst = 1000};
   const auto anew = child->ask(calls);
   calls.stays = true;
   const auto once = child->ask(calls);
