@@ -23,7 +23,7 @@
 
 namespace dvm::runtime {
 
-// Of a firing, unless said otherwise.
+// Costs and bytes of a firing, if nothing else is said.
 struct FiringModel {
   double thread_ns = 0, woken_ns = 0, shared_ns = 0;  // in its thread; extra after idle time; extra while another CPU fires
   double dvm_ns = 0;                                  // in dvm, until the records are in a buffer
