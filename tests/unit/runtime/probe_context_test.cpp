@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <set>
 
 #include "dvm/compiler/compile.h"
@@ -111,14 +113,13 @@ struct Script {
   std::string text;
   bool fails = false;
 };
-const std::vector<Script>& scripts() {
+const std::vector<Script>& written_scripts() {
   static const std::vector<Script> all = {
       {"values", R"(entry { trace(arg0); printf("%d %s %c\n", arg0, copyinstr(arg1), 'x'); print(arg0); }
                     entry { tracemem(copyin(arg1, 8), 8); tracemem(copyin(arg1, 8), 8, arg0 % 8); })"},
       {"variables", R"(entry { self->t = timestamp; a[arg0] = arg0; this->x = arg0; s = copyinstr(arg1); b[s] = s; }
                        entry { self->t = 0; a[arg0] = 0; })"},
-      {"stacks", "entry { stack(); ustack(); ustack(2); jstack(); }"},
-      {"symbols", R"(entry { sym(arg0); func(arg0); mod(arg0); usym(arg0); ufunc(arg0); umod(arg0); uaddr(arg0); })"},
+      {"stacks", "entry { stack(); ustack(); ustack(2); jstack(); usym(arg1); }"},
       {"aggregations", R"(entry { @a = count(); @b = min(arg0); @c = max(arg0); @d = avg(arg0); @e = sum(arg0); @f = stddev(arg0);
                                   @g = quantize(arg0); @h = lquantize(arg0, 0, 100, 10); @i = llquantize(arg0, 10, 0, 3, 10); })"},
       {"keys",
@@ -131,19 +132,56 @@ const std::vector<Script>& scripts() {
       {"discard", "entry { self->s = speculation(); } entry { speculate(self->s); trace(arg0); } entry { discard(self->s); }"},
       {"exit", "entry /arg2/ { exit(0); }"},
       {"fault", "entry { trace(1 / (arg0 - arg0)); } ERROR { @ = count(); }", true},
-      {"strings", R"(entry { this->s = copyinstr(arg1); trace(strlen(this->s)); trace(strjoin(this->s, lltostr(arg0)));
-                             trace(basename(this->s)); trace(dirname(this->s)); trace(cleanpath(this->s)); trace(strchr(this->s, 's'));
-                             trace(strrchr(this->s, 's')); trace(strstr(this->s, "s")); trace(strtok(this->s, " ")); trace(substr(this->s, 1, 2));
-                             trace(index(this->s, "s")); trace(rindex(this->s, "s")); trace(toupper(this->s)); trace(tolower(this->s));
-                             trace(strtoll(this->s)); trace(json("{ \"a\": 1 }", "a")); })"},
-      {"numbers",
-       R"(entry { trace(rand()); trace(progenyof(1)); trace(getmajor(arg0)); trace(getminor(arg0)); trace(htons(1)); trace(htonl(1));
-                             trace(htonll(1)); trace(ntohs(1)); trace(ntohl(1)); trace(ntohll(1)); this->a = alloca(16);
-                             bcopy(copyin(arg1, 8), this->a, 8); copyinto(arg1, 8, this->a); trace(inet_ntop(2, this->a));
-                             trace(inet_ntoa(this->a)); trace(inet_ntoa6(this->a)); trace(link_ntop(1, this->a));
-                             self->u = ustack(2); trace(self->u); })"},
+      {"strings", R"(entry { this->s = copyinstr(arg1); trace(strjoin(this->s, lltostr(arg0))); trace(strchr(this->s, 's'));
+                             trace(strrchr(this->s, 's')); trace(strstr(this->s, "s")); trace(strtok(this->s, " "));
+                             trace(substr(this->s, 1, 2)); trace(index(this->s, "s")); trace(rindex(this->s, "s"));
+                             trace(json("{ \"a\": 1 }", "a")); })"},
+      {"memory", R"(entry { this->a = alloca(16); bcopy(copyin(arg1, 8), this->a, 8); copyinto(arg1, 8, this->a);
+                            trace(inet_ntop(2, this->a)); trace(inet_ntoa(this->a)); trace(inet_ntoa6(this->a));
+                            trace(link_ntop(1, this->a)); self->u = ustack(2); trace(self->u); })"},
       {"built_in_variables", built_in_variables()},
   };
+  return all;
+}
+
+bool is_written(std::string_view name) {
+  const std::regex call(fmt::format("\\b{}\\(", name));
+  return std::ranges::any_of(written_scripts(), [&](const Script& one) { return std::regex_search(one.text, call); });
+}
+
+std::string argument_of(dif::ArgumentType type) {
+  if (type == dif::ArgumentType::string) return "copyinstr(arg1)";
+  if (type == dif::ArgumentType::bytes) return "alloca(16)";
+  if (type == dif::ArgumentType::constant) return "16";
+  return type == dif::ArgumentType::ptr ? "arg1" : "arg0";
+}
+
+template <class Row>
+std::string call_of(const Row& row) {
+  std::vector<std::string> arguments;
+  for (const dif::Argument& one : row.arguments)
+    if (!one.is_optional) arguments.push_back(argument_of(one.type));
+  return fmt::format("{}({})", row.name, fmt::join(arguments, ", "));
+}
+
+// Calls what no script calls, with some arguments of its types.
+std::string other_calls() {
+  std::string text;
+  for (const dif::SubroutineInfo& row : dif::kSubroutines)  // ustack() calls dvm_ustack
+    if (row.unsupported.empty() && !row.destructive && row.id != dif::Subroutine::dvm_ustack && !is_written(row.name))
+      text += fmt::format("entry {{ {}; }}\n", row.result == "void" ? call_of(row) : "trace(" + call_of(row) + ")");
+  for (const dif::ActionInfo& row : dif::kActions)
+    if (row.unsupported.empty() && !row.destructive && row.id != dif::Action::expression && !is_written(row.name))
+      text += fmt::format("entry {{ {}; }}\n", call_of(row));
+  return text;
+}
+
+const std::vector<Script>& scripts() {
+  static const std::vector<Script> all = [] {
+    std::vector<Script> made = written_scripts();
+    made.push_back({"other_calls", other_calls()});
+    return made;
+  }();
   return all;
 }
 
