@@ -140,7 +140,7 @@ class AgentPlanner {
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
   void refuse_unwatched(PlannedProcesses& planned, std::vector<Refused>& refused);
   void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
-  void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
+  bool add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();
   void refuse_raising();

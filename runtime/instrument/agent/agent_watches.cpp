@@ -39,11 +39,11 @@ inside::Watch watch_of(std::string_view function) {
   return found == kWatched.end() ? inside::Watch::nothing : found->second;
 }
 
-// A call may take memory of dvm's away, and the next jump into that ends the process.
-bool takes_memory(inside::Watch watch) {
-  using inside::Watch;
-  constexpr Watch kAll[] = {Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::madvise, Watch::syscall};
-  return std::find(std::begin(kAll), std::end(kAll), watch) != std::end(kAll);
+// By these, programs take memory of dvm away; the next jump into that ends the process. pkey_mprotect() is rare, and an agent
+// can often not take its return.
+bool takes_memory(std::string_view function) {
+  constexpr std::string_view kAll[] = {"mmap", "mprotect", "munmap", "mremap", "madvise", "syscall"};
+  return std::find(std::begin(kAll), std::end(kAll), function) != std::end(kAll);
 }
 
 // Where there are uprobes, these wait in the kernel.
@@ -78,8 +78,8 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
       site.alone = function.alone;
       if (is_fork)
         add_fork_watch(site, sites);
-      else
-        add_watch(site, watch, sites);
+      else if (!add_watch(site, watch, sites) && takes_memory(function.name))
+        unwatched_.insert(pid);
     }
   }
 }
@@ -125,7 +125,8 @@ void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>
     if (one.flow != Flow::elsewhere) continue;
     site.offset += one.offset + one.length;
     site.inside.emplace();
-    return add_watch(site, inside::Watch::fork, sites);
+    add_watch(site, inside::Watch::fork, sites);
+    return;
   }
 }
 
@@ -200,25 +201,24 @@ std::string_view AgentPlanner::fill_watched(Candidate& candidate) {
   return candidate.relays.empty() ? of_exit : refusal;
 }
 
-void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
+// False: a uprobe will lie in the function.
+bool AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
   Candidate candidate{.site = &site};
   const auto refuse = [&] {
     AgentPlannedSite refused;
     refused.site.watch = watch;
     refused.site.refusal = "it cannot be watched";
     sites.insert(sites.begin(), std::move(refused));
+    return true;
   };
   if (!locate(candidate).empty() || !fill_watched(candidate).empty()) return refuse();
-  if (has_refused(candidate)) {
-    if (takes_memory(watch) && !by_breakpoints_) unwatched_.insert(site.pid);
-    return refuse();
-  }
+  if (has_refused(candidate)) return refuse() && by_breakpoints_;
   const auto known = std::find_if(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
     return one.site.window_address == candidate.window_address();
   });
   if (known != sites.end() && !known->site.is_conditional) {
     known->site.watch = watch;
-    return;
+    return true;
   }
   const AddressRange range{candidate.window_address(), candidate.window_address() + candidate.window.length};
   const auto overlaps = [&](const AgentPlannedSite& one) {
@@ -228,6 +228,7 @@ void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
   sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
   sites.front().site.watch = watch;
   if (watch == inside::Watch::unwind) unwinders_.emplace(site.pid, candidate.window_address());
+  return true;
 }
 
 }  // namespace dvm::runtime
