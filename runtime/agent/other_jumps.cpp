@@ -22,6 +22,14 @@ constexpr uint64_t kMostDisplaced = 5 + 15;
 // In a process that is not traced, a tracer must not spend seconds on what another one has left.
 constexpr int kOfOthers = 3;
 
+bool is_own(const FoundAgent& agent) { return agent.header.tracer == tracer_pid() && is_traced(agent); }
+
+uint64_t bytes_of(const AgentMemory& memory, uint64_t jump) {
+  constexpr uint8_t kShortJump = 0xeb;
+  uint8_t opcode = 0;
+  return memory.read_object(jump, opcode) && opcode == kShortJump ? kShortJumpBytes : kJumpBytes;
+}
+
 }  // namespace
 
 Status clear_away(pid_t pid, const AgentMemory& memory, int clearings) {
@@ -36,11 +44,7 @@ Status clear_away(pid_t pid, const AgentMemory& memory, int clearings) {
 
 OtherJumps::OtherJumps(pid_t pid)
     : bytes_(kMostDisplaced), clearings_(kClearings), reason_("an agent of another dvm has replaced its code") {
-  const auto memory = AgentMemory::open(pid);
-  if (!memory) return;
-  std::vector<FoundAgent> agents = find_agents(pid, *memory);
-  std::erase_if(agents, [](const FoundAgent& one) { return one.header.tracer == tracer_pid() && is_traced(one); });
-  add(pid, *memory, agents);
+  if (const auto memory = AgentMemory::open(pid)) add(pid, *memory, find_agents(pid, *memory));
 }
 
 // Behind the jump itself a breakpoint does no harm, and there a process that is not traced need not fire.
@@ -69,10 +73,13 @@ void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<Fou
   (void)clear_away(pid, memory, clearings_);  // what stays is refused
   const auto objects = mapped_objects(pid);
   if (!objects) return;
-  for (const FoundAgent& agent : agents)
+  for (const FoundAgent& agent : agents) {
+    const bool is_its = is_own(agent);
     for (const uint64_t jump : agent.header.patches == 0 ? std::vector<uint64_t>() : jumps_of(memory, agent))
       if (const MappedObject* object = object_at(*objects, jump))
-        jumps_[file_of(object->open_path)].push_back(jump - object->address + object->offset);
+        jumps_[file_of(object->open_path)].push_back(
+            {jump - object->address + object->offset, is_its ? bytes_of(memory, jump) : bytes_, is_its});
+  }
   for (auto& [file, jumps] : jumps_) std::sort(jumps.begin(), jumps.end());
 }
 
@@ -80,8 +87,9 @@ std::string_view OtherJumps::refusal(const std::string& open_path, uint64_t offs
   if (jumps_.empty()) return {};
   const auto found = jumps_.find(file_of(open_path));
   if (found == jumps_.end()) return {};
-  const auto after = std::upper_bound(found->second.begin(), found->second.end(), offset);
-  return after != found->second.begin() && offset - after[-1] < bytes_ ? reason_ : std::string_view();
+  const auto after = std::upper_bound(found->second.begin(), found->second.end(), Taken{offset, UINT64_MAX, true});
+  if (after == found->second.begin() || offset - after[-1].offset >= after[-1].bytes) return {};
+  return after[-1].is_own ? "an agent has replaced its code" : reason_;
 }
 
 }  // namespace dvm::runtime

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,8 +28,8 @@ class OtherJumps {
  public:
   // None.
   OtherJumps() = default;
-  // In a process that is about to be traced by uprobes. Clears away first. Those of this process's own agents do not count: where
-  // they lie, it places no uprobes.
+  // In a process that is about to be traced by uprobes. Clears away first. Of this process's own agents, only the jumps count:
+  // what they have displaced is code that they leave to uprobes as a whole.
   explicit OtherJumps(pid_t pid);
   // In all processes that this one may read. Clears away first.
   static OtherJumps of_all();
@@ -41,8 +42,13 @@ class OtherJumps {
   static FileId file_of(const std::string& open_path);
   void add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents);
 
-  std::map<FileId, std::vector<uint64_t>> jumps_;  // offsets in the file
-  uint64_t bytes_ = 0;                             // that each of them takes
+  struct Taken {
+    uint64_t offset, bytes;  // in the file
+    bool is_own;             // of an agent of this process
+    friend auto operator<=>(const Taken&, const Taken&) = default;
+  };
+  std::map<FileId, std::vector<Taken>> jumps_;
+  uint64_t bytes_ = 0;  // that a jump of another agent takes
   int clearings_ = kClearings;
   std::string_view reason_;
 };

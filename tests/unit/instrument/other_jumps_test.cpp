@@ -82,9 +82,13 @@ TEST_F(OtherJumpsTest, OfATracedProcessRefuseWhatTheyHaveDisplaced) {
   EXPECT_FALSE(is_refused(its, kOffset + 20));
 }
 
-TEST_F(OtherJumpsTest, OfThisTracerDoNotCountInItsOwnProcess) {
+// Whatever has left code to both: execution would go on in the middle of the jump.
+TEST_F(OtherJumpsTest, OfThisTracerRefuseTheirBytesAlone) {
   start();
-  EXPECT_FALSE(is_refused(OtherJumps(child_->pid()), kOffset));
+  const OtherJumps its(child_->pid());
+  EXPECT_TRUE(is_refused(its, kOffset));
+  EXPECT_TRUE(is_refused(its, kOffset + 4));
+  EXPECT_FALSE(is_refused(its, kOffset + 5));
 }
 
 TEST_F(OtherJumpsTest, OfDeadTracersAreTakenOff) {
