@@ -103,7 +103,8 @@ Code copy(const Code& code) {
 }
 
 void optimize(Code& code) {
-  number_values(code);
+  constexpr int kMostPasses = 4;  // of a chain of pointers, each may be decided by the one before
+  for (int passes = 0; passes < kMostPasses && number_values(code);) passes++;
   remove_dead(code);
   join_moves(code);
   remove_dead(code);

@@ -131,6 +131,7 @@ bool fold_comparison(Numbering& n, CodeStep& s) {
   if (!asks_for_order_with_sign(n)) compare_masked(n, s);
   const auto left = constant(n, s.reads[0]), right = s.op == Opcode::tst ? 0 : constant(n, s.reads[1]);
   if (left && right) n.codes = {*left, *right};
+  if (s.op == Opcode::cmp && s.reads[0] == s.reads[1]) n.codes = {0, 0};
   // For the smallest number, `*right - 1` wraps to the largest. Any value from 0 up then compares as 0 does, signed or not.
   if (!left && right && n.ranges[s.reads[0]].is_within({0, static_cast<int64_t>(*right - 1)})) n.codes = {0, *right};
   if (is_text(n, s.reads[0]) && right == 0) n.codes = {1, 0};

@@ -134,6 +134,7 @@ void enter(Numbering& n, const CodeStep& label) {
 
 void branch(Numbering& n, CodeStep& s) {
   if (s.is_conditional() && n.codes) {
+    n.has_decided = true;
     if (!holds(*comparison_of(s.op), n.codes->first, n.codes->second)) return;
     s = CodeStep::jump(static_cast<CodeLabel>(s.value));
   }
@@ -195,11 +196,12 @@ void visit(Numbering& n, CodeStep s) {
 
 }  // namespace
 
-void number_values(Code& code) {
+bool number_values(Code& code) {
   Numbering n(code);
   n.steps = std::move(code.steps);
   code.steps.reserve(n.steps.size());
   for (n.at = 0; n.at < n.steps.size(); n.at++) visit(n, n.steps[n.at]);
+  return n.has_decided;
 }
 
 }  // namespace dvm::compiler

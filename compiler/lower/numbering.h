@@ -43,6 +43,7 @@ struct Numbering {
   std::pmr::map<const Symbol*, Definition> stored;  // the last store, and where
   uint32_t memory = 0;
   std::optional<std::pair<uint64_t, uint64_t>> codes;  // values of the last comparison that give its result, if it is known
+  bool has_decided = false;                            // a branch
 };
 
 inline bool computes(const CodeStep& s, Op op, bool with_sign = false) { return !s.is_label && s.op == opcode_of(op, with_sign); }

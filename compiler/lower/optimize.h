@@ -1,7 +1,7 @@
 #pragma once
 // Passes over Code. Each leaves code that computes the same values and faults, in the same order, with the same effects.
 //
-// - number_values   computes common subexpressions once, folds constants, decides branches on constants
+// - number_values   computes common subexpressions once, folds constants, decides branches on constants and on equal values
 // - remove_dead     removes values that are not read
 // - join_moves      computes a value directly in the register to which it would be moved
 // - sink_loads      loads constants and variables right before their use, so that they occupy a register for a shorter time
@@ -15,7 +15,7 @@
 
 namespace dvm::compiler {
 
-void number_values(Code& code);
+bool number_values(Code& code);  // true: a branch was decided, so another pass may know more
 void remove_dead(Code& code);
 void join_moves(Code& code);
 void sink_loads(Code& code);

@@ -146,6 +146,13 @@ class Placements(AgentTest):
             self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function, and the stack is not known there; ")
         self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and two ways do not mix; ", run.stderr)
 
+    def test_the_name_of_the_process_needs_no_uprobe(self):
+        """Only that of its parent does."""
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @[curthread->t_procp->p_user.u_comm] = count(); }",
+                             "-c", program("looper") + " 3")
+        self.assertIn("backend local (agent", result.stderr)
+        self.assertRegex(result.stdout, r"looper +3\n")
+
     def test_a_listing_of_a_script_says_where_each_clause_runs(self):
         entry, work = "pid$target:looper:func:entry ", ("-x", "backend=agent", "-c", program("looper") + " 3")
         script = entry + "{ @ = count(); }" + entry + '{ printf("%d\\n", arg0); }'

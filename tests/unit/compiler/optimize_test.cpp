@@ -190,6 +190,8 @@ constexpr Listing kListings[] = {
     {"uint32_t u;", "trace(pid == u);", 8, 7},
     {"int x;", "trace(x ^^ arg0);", 10, 10},
     {"", "trace((short)arg0);", 5, 2},
+    {"", "trace(tid == tid ? pid : ppid);", 14, 2},
+    {"", "trace((tid == tid ? pid : ppid) == pid ? 1 : arg0);", 26, 2},
     {"int i;", "x = (i = 4, i + 1);", 7, 5},
     {"int a[string, int];", "a[\"x\", 1]++;", 11, 8},
     {"int a[string, int]; self int m[int];", "self->m[tid] = a[\"x\", 1];", 12, 10},
