@@ -1,5 +1,5 @@
 // The instrument: threads, their breakpoints, and what becomes of their stops.
-// Tested by tests/runtime/scenarios/test_unprivileged.py.
+// Tested by tests/unit/instrument/breakpoint_test.cpp and tests/runtime/scenarios/test_unprivileged.py.
 #include <fmt/format.h>
 #include <linux/audit.h>
 #include <signal.h>
@@ -238,7 +238,8 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
 
   bool may_fire(const ThreadStop& stop) const {
     const auto thread = threads_.find(stop.tid);
-    return thread != threads_.end() && !stop.is_end && !thread->second.kept_back && (stop.is_call || is_hit(stop));
+    if (thread == threads_.end() || stop.is_end || thread->second.kept_back) return false;
+    return stop.is_call ? cookies_at_call(stop.tid) != nullptr : is_hit(stop);
   }
 
   void see(const ThreadStop& stop, EventSink& sink) {
@@ -412,16 +413,24 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     }
   }
 
-  void fire_call(pid_t tid, EventSink& sink) {
-    const TracedProcess& process = processes_[threads_[tid].pid];
+  // Of the probes of the system call at whose begin or end the thread stands; nullptr: it has none.
+  const std::vector<uint64_t>* cookies_at_call(pid_t tid) const {
+    const auto process = processes_.find(threads_.at(tid).pid);
     __ptrace_syscall_info info{};
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0 || info.arch != AUDIT_ARCH_X86_64) return;
+    if (process == processes_.end() || ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0) return nullptr;
+    if (info.arch != AUDIT_ARCH_X86_64) return nullptr;
+    const auto number = static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, tid, offsetof(user, regs.orig_rax), 0));
+    const auto& calls = info.op == PTRACE_SYSCALL_INFO_ENTRY ? process->second.begins : process->second.ends;
+    const auto found = calls.find(number);
+    return found == calls.end() ? nullptr : &found->second;
+  }
+
+  void fire_call(pid_t tid, EventSink& sink) {
+    const std::vector<uint64_t>* cookies = cookies_at_call(tid);
+    if (cookies == nullptr) return;
     const StoppedThread now = look_at(tid);
     if (now.tid == 0) return;
-    const auto& calls = info.op == PTRACE_SYSCALL_INFO_ENTRY ? process.begins : process.ends;
-    const auto found = calls.find(now.words[saved::orig_rax]);
-    if (found == calls.end()) return;
-    for (const uint64_t cookie : found->second) deliver(cookie, now, 0, sink);
+    for (const uint64_t cookie : *cookies) deliver(cookie, now, 0, sink);
   }
 
   void deliver(uint64_t cookie, const StoppedThread& now, uint64_t function, EventSink& sink) {
