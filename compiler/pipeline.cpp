@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "common/large_stack.h"
 #include "compiler/lower/lower.h"
@@ -25,6 +26,7 @@ struct CompileJob {
 
   SourceFile file;
   TranslationUnit unit;
+  std::set<size_t> used_arguments;  // as names of types
   std::vector<CheckedClause> clauses;
   CompiledSource result;
 };
@@ -44,7 +46,9 @@ struct CheckItem {
 void parse_program(CompileJob& job, TypeNames& type_names, bool may_be_empty, Diagnostics& diagnostics) {
   diagnostics.set_source(&job.file);
   const unsigned errors = diagnostics.errors();
+  (void)type_names.take_used_arguments();  // of another source
   job.unit = parse(job.file, type_names, diagnostics);
+  job.used_arguments = type_names.take_used_arguments();
   const auto is_pragma = [](const Item& item) { return std::holds_alternative<Pragma>(item); };
   const bool is_empty = std::all_of(job.unit.items.begin(), job.unit.items.end(), is_pragma);
   if (errors == diagnostics.errors() && is_empty && !may_be_empty)
@@ -65,6 +69,7 @@ void check_source(CompileJob& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
   session.descriptions = session.statements = {};
+  session.used_arguments.clear();
   for (const auto& [scope, name] : job.unit.doubtful) (void)session.is_new_unknown(scope, name);
   check_items(job, false, session);
   check_items(job, true, session);
@@ -124,16 +129,16 @@ void lower_source(CompileJob& job, Session& session) {
   }
 }
 
-// As in DTrace, only the last argument must be used. It tells first of macros that are not defined.
-void check_arguments(Session& session, const TypeNames& type_names) {
+// As in DTrace, each program must use the last argument, but no other. It tells first of macros that are not defined.
+void check_arguments(const CompileJob& job, Session& session) {
   const std::vector<std::string>& arguments = session.options.arguments;
   if (!session.options.refuse_unused_arguments || arguments.size() < 2) return;
   const size_t last = arguments.size() - 1;
   const std::vector<bool>& used = session.used_arguments;
   const bool is_undefined = used.size() > arguments.size() && !session.options.default_arguments;
-  if (is_undefined || type_names.used_arguments().contains(last) || (last < used.size() && used[last])) return;
+  if (is_undefined || job.used_arguments.contains(last) || (last < used.size() && used[last])) return;
   session.error(Tag::D_MACRO_UNUSED, {}, fmt::format("extraneous argument '{}' (${} is not referenced)", arguments[last], last),
-                {"-x argref allows arguments that no program names"});
+                {"-x argref allows arguments that a program does not name"});
 }
 
 void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source> sources) {
@@ -189,8 +194,10 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   type_names.prefer_probes = options.prefers_probes;  // libraries are not read so
   for (CompileJob& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
   const bool is_parsed = !diagnostics.failed();
-  for (CompileJob& job : jobs) check_source(job, session);
-  if (!jobs.empty() && is_parsed) check_arguments(session, type_names);
+  for (CompileJob& job : jobs) {
+    check_source(job, session);
+    if (is_parsed) check_arguments(job, session);
+  }
   if (!diagnostics.failed())
     for (CompileJob& job : jobs) lower_source(job, session);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dvm::compiler {
 
@@ -19,7 +20,8 @@ class TypeNames {
   bool contains(std::string_view word) const;
   // The argument that a macro ($1) stands for, if it is a name; that argument is used then. Otherwise empty.
   std::string_view use_argument_name(std::string_view macro);
-  const std::set<size_t>& used_arguments() const { return used_arguments_; }
+  // The arguments that were used since the last call.
+  std::set<size_t> take_used_arguments() { return std::exchange(used_arguments_, {}); }
   // Option pspec: a word that could begin a declaration or a probe description begins a probe description.
   bool prefer_probes = false;
 

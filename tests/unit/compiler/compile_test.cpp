@@ -235,6 +235,24 @@ TEST(Compile, OnlyTheLastArgumentMustBeUsed) {
   EXPECT_EQ(message("BEGIN { trace($1 +); }"), "syntax error near \")\"");
 }
 
+// Names of types are told from others by the parser.
+TEST(Compile, EachProgramMustUseTheLastArgument) {
+  CompileOptions options;
+  options.arguments = {"x.d", "int"};
+  options.refuse_unused_arguments = true;
+  const auto messages = [&](const char* first, const char* second) {
+    const Source sources[] = {{"first", first, true}, {"second", second, true}};
+    std::vector<std::string> all;
+    for (const Diagnostic& d : compile(sources, options).diagnostics) all.push_back(d.file + ": " + d.message);
+    return all;
+  };
+  const std::string unused = ": extraneous argument 'int' ($1 is not referenced)";
+  EXPECT_EQ(messages("BEGIN { trace($$1); }", "END { trace(sizeof ($1)); }"), std::vector<std::string>());
+  EXPECT_EQ(messages("BEGIN { trace($$1); }", "END { }"), std::vector{"second" + unused});
+  EXPECT_EQ(messages("BEGIN { }", "END { trace(sizeof ($1)); }"), std::vector{"first" + unused});
+  EXPECT_EQ(messages("BEGIN { trace(sizeof ($1)); }", "END { }"), std::vector{"second" + unused});
+}
+
 TEST(Compile, TellsHowStableAProgramIs) {
   const Source source{
       "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};
