@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -21,6 +20,7 @@
 #include "cmd/parse_pid.h"
 #include "cmd/preprocess.h"
 #include "cmd/read_file.h"
+#include "cmd/specifier.h"
 #include "cmd/usage.h"
 #include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
@@ -134,55 +134,13 @@ void add_program(CLI::App& command, ScriptOptions& options, GivenProgram::Form f
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-// The fields of a description, from the last one that its option allows to the front. As in dtrace, the description may begin
-// with one colon too many. Nothing: there are more.
-std::optional<std::string> complete_description(std::string_view text, GivenProgram::Form form) {
-  const auto allowed = static_cast<std::ptrdiff_t>(form) + 1;
-  const auto fields = static_cast<std::ptrdiff_t>(dif::split_fields(text).size());
-  if (fields == allowed + 1 && text.starts_with(':'))
-    text.remove_prefix(1);
-  else if (fields > allowed)
-    return {};
-  return std::string(text) + std::string(static_cast<size_t>(4 - allowed), ':');
-}
-
-// A description of -P, -m or -f with all of its colons.
-Result<std::string> complete(std::string_view description, const GivenProgram& given) {
-  const auto wrong = [&](const std::string& why) {
-    return Error{fmt::format("invalid probe specifier {}: {}", given.text, why)};
-  };
-  constexpr std::array<std::string_view, 3> kForms = {"providers", "modules", "functions"};
-  if (description.empty()) return std::string();
-  if (std::isdigit(static_cast<unsigned char>(description[0])))
-    return wrong(fmt::format("probe identifier {} not permitted when specifying {}",
-                             description.substr(0, description.find_first_not_of("0123456789")),
-                             kForms[static_cast<size_t>(given.form)]));
-  if (std::optional<std::string> all = complete_description(description, given.form)) return std::move(*all);
-  return wrong(fmt::format("invalid probe description \"{}\": Overspecified probe description", description));
-}
-
-// "libc,libm/arg0/ { ... }" of -m is "libc::,libm::/arg0/ { ... }"; messages quote it as it was given.
-Result<compiler::Source> read_text(const GivenProgram& given) {
-  compiler::Source source{given.text, given.text, true};
-  if (given.form == GivenProgram::Form::name) return source;
-  const std::string_view text = given.text;
-  const size_t end = std::min(dif::find_unquoted(text, "/{"), text.size());
-  source.text.clear();
-  for (size_t at = 0, next = 0; at < end; at = next) {  // blanks, a description, and what is between it and the next one
-    const size_t begin = std::min(text.find_first_not_of(" \t\n", at), end);
-    const size_t comma = std::min(dif::find_unquoted(text, ",", begin), end);
-    const size_t stop = std::min(dif::find_unquoted(text, " \t\n", begin), comma);
-    next = std::min(comma + 1, end);
-    const Result<std::string> completed = complete(text.substr(begin, stop - begin), given);
-    if (!completed) return completed.error();
-    source.text.append(text, at, begin - at).append(*completed).append(text, stop, next - stop);
-  }
-  source.text += text.substr(end);
-  return source;
-}
-
 Result<compiler::Source> read_program(const GivenProgram& given) {
-  return given.form == GivenProgram::Form::file ? read_file(given.text) : read_text(given);
+  using Form = GivenProgram::Form;
+  if (given.form == Form::file) return read_file(given.text);
+  if (given.form == Form::name) return compiler::Source{given.text, given.text, true};
+  Result<std::string> text = complete_descriptions(given.text, static_cast<size_t>(given.form));
+  if (!text) return text.error();
+  return compiler::Source{given.text, std::move(*text), true};  // messages quote it as it was given
 }
 
 }  // namespace
