@@ -20,6 +20,7 @@
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/provider/family.h"
+#include "runtime/provider/module_names.h"
 #include "runtime/provider/providers.h"
 #include "runtime/provider/refuse.h"
 #include "runtime/symbol/elf.h"
@@ -116,9 +117,7 @@ class UsdtProvider : public Provider {
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", field->pid, objects.error().message));
     const size_t before = found_;
     Names names;
-    for (const MappedObject& object : *objects)
-      if (module_match(description.module, object.name, object.path, object.is_program))
-        discover_in(object, *field, description, catalog, names);
+    discover_in_all(*objects, *field, description, catalog, names);
     return found_ > before ? Discovery{} : nothing(*field, description, names);
   }
 
@@ -137,11 +136,20 @@ class UsdtProvider : public Provider {
     Names names;
     for (const int32_t pid : running_processes())
       if (const auto objects = family_.objects(pid))
-        for (const MappedObject& object : *objects)
-          if (module_match(description.module, object.name, object.path, object.is_program))
-            discover_in(object, {description.provider, pid, false}, description, catalog, names);
+        discover_in_all(*objects, {description.provider, pid, false}, description, catalog, names);
     const bool is_misspelt = found_ == before && names.has_provider;
     return is_misspelt ? nothing({description.provider, 0, false}, description, names) : Discovery{};
+  }
+
+  // A module that is named is called so.
+  void discover_in_all(const std::vector<MappedObject>& objects, const ProviderField& field, const dif::ProbeDesc& description,
+                       Catalog& catalog, Names& names) {
+    const bool is_named = !is_glob(description.module) && description.module != "a.out";
+    for (MappedObject object : objects) {
+      if (!module_match(description.module, object.name, object.path, object.is_program)) continue;
+      if (!is_named) object.name = module_names_.name_of(field.pid, object);
+      discover_in(object, field, description, catalog, names);
+    }
   }
 
   void discover_in(const MappedObject& object, const ProviderField& field, const dif::ProbeDesc& description, Catalog& catalog,
@@ -228,6 +236,7 @@ class UsdtProvider : public Provider {
 
   Family family_;
   ElfCache symbols_;
+  ModuleNames module_names_;
   std::map<FileKey, std::vector<StapsdtNote>> notes_;
   size_t found_ = 0;
 };

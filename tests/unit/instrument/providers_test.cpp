@@ -196,5 +196,19 @@ TEST(UsdtProviders, AFileThatCouldNotBeOpenedIsReadLater) {
   EXPECT_EQ(catalog.size(), 2U);
 }
 
+TEST_F(UsdtProvider, AFileThatIsExecutedByAnotherNameHasItsProbesOnce) {
+  std::string name = "first";
+  const auto provider = make_usdt_provider([&](int32_t) -> Result<std::vector<MappedObject>> {
+    std::vector objects{unmapped_program(kMarkers)};
+    objects[0].name = name;
+    return objects;
+  });
+  for (const char* module : {"", "a.out", "*"}) {
+    Catalog catalog;
+    for (const char* its : {"first", "second"}) name = its, provider->discover({"dvmtest42", module, "", "round-begin"}, catalog);
+    EXPECT_EQ(catalog.size(), 2U) << module;
+  }
+}
+
 }  // namespace
 }  // namespace dvm::runtime
