@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "compiler/sema/macros.h"
@@ -18,6 +19,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// Strings of another size change the room for alloca(), unless scratchsize is set.
+void set_string_size(const dif::Options& set, CompileOptions& how) {
+  dif::Options former;
+  const bool is_default = former.set("strsize", std::to_string(how.string_size)) && !how.settled.contains("scratchsize") &&
+                          how.scratch_size == dif::scratch_size(former);
+  if (is_default) how.scratch_size = dif::scratch_size(set);
+  how.string_size = static_cast<uint64_t>(set[dif::Option::strsize]);
+}
+
 // Some options are the compiler's own, from their line on.
 void take_effect(std::string_view name, const dif::Options& set, Session& s) {
   CompileOptions& how = s.options;
@@ -28,7 +38,7 @@ void take_effect(std::string_view name, const dif::Options& set, Session& s) {
   if (name == "amin") how.minimum = dif::unpack_attributes(set[dif::Option::amin]);
   if (name == "version") how.version = static_cast<uint32_t>(set[dif::Option::version]);
   if (name == "scratchsize") how.scratch_size = dif::scratch_size(set);
-  if (name == "strsize") s.types.set_string_size(static_cast<uint64_t>(set[dif::Option::strsize]));
+  if (name == "strsize") set_string_size(set, how), s.types.set_string_size(how.string_size);
 }
 
 void malformed(const Pragma& pragma, std::string_view name, std::string_view expected, Session& s) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
 
 #include "common/similar.h"
 #include "dvm/dif/option.h"
@@ -183,9 +185,10 @@ Status Options::set(std::string_view name, std::string_view value, OptionTime fr
 }
 
 uint64_t scratch_size(const Options& options) {
-  const OptionInfo& row = info(Option::scratchsize);
+  constexpr int64_t kLeast = 64 << 10;
   const int64_t size = options[Option::scratchsize];
-  return static_cast<uint64_t>(((size < 0 ? row.most : size) + 7) & ~int64_t{7});
+  const int64_t bytes = size < 0 ? std::max(kLeast, 16 * options[Option::strsize]) : size;
+  return static_cast<uint64_t>((bytes + 7) & ~int64_t{7});
 }
 
 std::vector<std::string> option_words(const OptionInfo& option) {

@@ -253,6 +253,19 @@ TEST(Compile, EachProgramMustUseTheLastArgument) {
   EXPECT_EQ(messages("BEGIN { trace(sizeof ($1)); }", "END { }"), std::vector{"second" + unused});
 }
 
+TEST(Compile, StringsOfAnotherSizeChangeTheRoomForAlloca) {
+  const auto message = [](uint64_t scratch_size, const char* text) {
+    CompileOptions options;
+    options.scratch_size = scratch_size;
+    const CompileResult result = compile_one(text, options);
+    return result.diagnostics.empty() ? "" : result.diagnostics[0].message;
+  };
+  EXPECT_EQ(message(65536, "#pragma D option strsize=8k\nBEGIN { alloca(131072); }"), "");
+  EXPECT_EQ(message(65536, "#pragma D option strsize=8k\nBEGIN { alloca(131073); }"),
+            "alloca(131073) size larger than scratchsize 131072");
+  EXPECT_EQ(message(48, "#pragma D option strsize=8k\nBEGIN { alloca(49); }"), "alloca(49) size larger than scratchsize 48");
+}
+
 TEST(Compile, TellsHowStableAProgramIs) {
   const Source source{
       "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};

@@ -133,7 +133,9 @@ TEST(Options, SomeTakeNoValue) {
 
 TEST(Options, ScratchIsCountedInWords) {
   Options options;
-  EXPECT_EQ(scratch_size(options), 16u << 20);
+  EXPECT_EQ(scratch_size(options), 64u << 10);
+  EXPECT_EQ(set(options, "strsize", "8k"), "");
+  EXPECT_EQ(scratch_size(options), 128u << 10);
   EXPECT_EQ(set(options, "scratchsize", "41"), "");
   EXPECT_EQ(scratch_size(options), 48u);
 }

@@ -82,7 +82,7 @@ class Options {
   std::array<std::vector<std::string>, kOptionCount> texts_;
 };
 
-// The bytes of the largest alloca(): option scratchsize, or its upper limit if it is not set, rounded up to words.
+// The bytes of the largest alloca(): option scratchsize, or 64 KiB or 16 strings if it is not set, rounded up to words.
 uint64_t scratch_size(const Options& options);
 
 // The values that an option accepts, if they can be listed: words, on and off, versions of D. Empty: numbers, texts and the like.
