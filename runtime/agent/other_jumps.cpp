@@ -87,9 +87,10 @@ std::string_view OtherJumps::refusal(const std::string& open_path, uint64_t offs
   if (jumps_.empty()) return {};
   const auto found = jumps_.find(file_of(open_path));
   if (found == jumps_.end()) return {};
-  const auto after = std::upper_bound(found->second.begin(), found->second.end(), Taken{offset, UINT64_MAX, true});
-  if (after == found->second.begin() || offset - after[-1].offset >= after[-1].bytes) return {};
-  return after[-1].is_own ? "an agent has replaced its code" : reason_;
+  auto one = std::upper_bound(found->second.begin(), found->second.end(), Taken{offset, UINT64_MAX, true});
+  while (one != found->second.begin() && offset - (--one)->offset < kMostDisplaced)
+    if (offset - one->offset < one->bytes) return one->is_own ? "an agent has replaced its code" : reason_;
+  return {};
 }
 
 }  // namespace dvm::runtime

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/agent/detach.h"
 #include "runtime/agent/placing_lock.h"
@@ -31,36 +32,44 @@ class OtherJumpsTest : public testing::Test {
     path_ = name;
     ASSERT_EQ(ftruncate(file, 2 * kPage), 0);
     void* code = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, kFileOffset);
-    void* table = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     close(file);
-    code_ = static_cast<unsigned char*>(code), header_ = static_cast<inside::CodeHeader*>(table);
-    *header_ = {.armed = 0,
-                .tracer = getpid(),
-                .patches = 1,
-                .tracer_began = start_time(getpid()),
-                .table = reinterpret_cast<uint64_t>(header_ + 1)};
-    const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + kOffset), {}, 5, {0xe9, 1, 2, 3, 4}, inside::PatchKind::site};
-    std::memcpy(static_cast<unsigned char*>(table) + sizeof *header_, &jump, sizeof jump);
-    std::memcpy(code_ + kOffset, jump.after, jump.length);
+    code_ = static_cast<unsigned char*>(code), header_ = add_agent(kOffset);
   }
   void TearDown() override {
     munmap(code_, kPage);
-    munmap(header_, kPage);
+    for (inside::CodeHeader* one : headers_) munmap(reinterpret_cast<unsigned char*>(one) - kPage, 3 * kPage);
     unlink(path_.c_str());
+  }
+  // Of this process, with a jump there. The table is a mapping by itself.
+  inside::CodeHeader* add_agent(uint64_t at) {
+    void* around = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* header = reinterpret_cast<inside::CodeHeader*>(static_cast<unsigned char*>(around) + kPage);
+    mprotect(header, kPage, PROT_READ | PROT_WRITE);
+    *header = {.armed = 0,
+               .tracer = getpid(),
+               .patches = 1,
+               .tracer_began = start_time(getpid()),
+               .table = reinterpret_cast<uint64_t>(header + 1)};
+    const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + at), {}, 5, {0xe9, 1, 2, 3, 4}, inside::PatchKind::site};
+    std::memcpy(header + 1, &jump, sizeof jump);
+    std::memcpy(code_ + at, jump.after, jump.length);
+    headers_.push_back(header);
+    return header;
   }
   // The parent has no such code.
   void start() {
     mprotect(code_, kPage, PROT_READ | PROT_EXEC);
-    mprotect(header_, kPage, PROT_READ | PROT_EXEC);
+    for (inside::CodeHeader* one : headers_) mprotect(one, kPage, PROT_READ | PROT_EXEC);
     child_.emplace();
-    mprotect(header_, kPage, PROT_READ);
+    for (inside::CodeHeader* one : headers_) mprotect(one, kPage, PROT_READ);
     mprotect(code_, kPage, PROT_READ);
   }
   bool is_refused(const OtherJumps& jumps, uint64_t at) const { return !jumps.refusal(path_, kFileOffset + at).empty(); }
 
   std::string path_;
   unsigned char* code_ = nullptr;
-  inside::CodeHeader* header_ = nullptr;
+  inside::CodeHeader* header_ = nullptr;  // the first of them
+  std::vector<inside::CodeHeader*> headers_;
   std::optional<test::ThreadedChild> child_;
 };
 
@@ -89,6 +98,17 @@ TEST_F(OtherJumpsTest, OfThisTracerRefuseTheirBytesAlone) {
   EXPECT_TRUE(is_refused(its, kOffset));
   EXPECT_TRUE(is_refused(its, kOffset + 4));
   EXPECT_FALSE(is_refused(its, kOffset + 5));
+}
+
+TEST_F(OtherJumpsTest, RefuseWhatTheyHaveDisplacedAlsoBehindAnOwnJump) {
+  header_->tracer = getppid(), header_->tracer_began = start_time(getppid());
+  add_agent(kOffset + 8);
+  start();
+  const OtherJumps its(child_->pid());
+  EXPECT_TRUE(is_refused(its, kOffset + 12));
+  EXPECT_TRUE(is_refused(its, kOffset + 13));
+  EXPECT_TRUE(is_refused(its, kOffset + 19));
+  EXPECT_FALSE(is_refused(its, kOffset + 20));
 }
 
 TEST_F(OtherJumpsTest, OfDeadTracersAreTakenOff) {
