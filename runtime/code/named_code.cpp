@@ -15,6 +15,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostNames = size_t{1} << 22;
+constexpr size_t kMostSequences = 2048;
 constexpr uint64_t kSignatureBytes = sizeof kRestartSignature;
 
 // What the dynamic section says, by tag. Only the last of each counts.
@@ -69,7 +70,11 @@ class NameFinder {
   void name(uint64_t address, uint64_t place) {
     const bool is_code = lies_in(from_.code, address);
     if (is_code) add(address, found_.addresses);
-    if (is_code && follows_signature(address)) aborts_.push_back(place);
+    if (is_code && follows_signature(address)) add_abort(place);
+  }
+  void add_abort(uint64_t place) {
+    found_.has_all_sequences = aborts_.size() < kMostSequences;
+    if (found_.has_all_sequences) aborts_.push_back(place);
   }
   void name_pointer(uint64_t address, uint64_t place) {
     name(address, place);
@@ -90,13 +95,12 @@ class NameFinder {
     uint32_t before = 0;
     return load(at(address - kSignatureBytes, kSignatureBytes), 0, before) && before == kRestartSignature;
   }
-  // struct rseq_cs: two numbers, the first address, the size, and where to continue.
+  // struct rseq_cs: two numbers, the first address, the size, and where to continue. The kernel refuses one that continues in
+  // the sequence itself.
   void read_sequences() {
-    constexpr uint64_t kFirst = 16, kSize = 8, kLongest = 4096;
-    constexpr size_t kMostSequences = 1024;
+    constexpr uint64_t kFirst = 16, kSize = 8;
     compact(aborts_);
-    found_.is_complete = found_.is_complete && aborts_.size() <= kMostSequences;
-    for (const uint64_t place : std::span(aborts_).first(std::min(aborts_.size(), kMostSequences))) {
+    for (const uint64_t place : aborts_) {
       uint64_t first = 0, size = 0, aborted = 0;
       load(at(place - kFirst, sizeof first), 0, first);
       load(at(place - kSize, sizeof size), 0, size);
@@ -104,7 +108,8 @@ class NameFinder {
       first = found_.pointer_at(place - kFirst).value_or(first);
       aborted = found_.pointer_at(place).value_or(aborted);
       found_.sequences.emplace_back(aborted - kSignatureBytes, aborted - 1);
-      if (size > 0 && size <= kLongest) found_.sequences.emplace_back(first, first + size - 1);
+      const bool is_sequence = lies_in(from_.code, first) && size > 0 && size <= UINT64_MAX - first && aborted - first >= size;
+      if (is_sequence) found_.sequences.emplace_back(first, first + size - 1);
     }
     compact(found_.sequences);
   }
@@ -231,14 +236,13 @@ class NameFinder {
 }  // namespace
 
 bool NamedCode::is_restarted(uint64_t begin, uint64_t last) const {
-  return std::ranges::any_of(sequences, [&](const auto& one) { return one.first <= last && one.second >= begin; });
+  const auto overlaps = [&](const auto& one) { return one.first <= last && one.second >= begin; };
+  return !has_all_sequences || std::ranges::any_of(sequences, overlaps);
 }
 
 bool NamedCode::has_inside(uint64_t begin, uint64_t last) const {
   const auto next = std::ranges::upper_bound(addresses, begin);
-  const bool is_restarted =
-      std::ranges::any_of(sequences, [&](const auto& one) { return one.first <= last && one.second >= begin; });
-  return !is_complete || is_restarted || (next != addresses.end() && *next <= last);
+  return !is_complete || is_restarted(begin, last) || (next != addresses.end() && *next <= last);
 }
 
 std::optional<uint64_t> NamedCode::pointer_at(uint64_t address) const {

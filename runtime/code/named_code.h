@@ -7,6 +7,7 @@
 //
 // Others that the C library and the kernel lead to are landing pads (landing_pads.h), and where restartable sequences (rseq)
 // continue when they are aborted. Instructions of such a sequence may not be executed elsewhere: it would not be aborted there.
+// Sequences are known by their descriptors in the file; those that code builds, such as on the stack, are missed.
 //
 // Bytes are read at every offset, so some of these addresses are named by nothing. Addresses that code makes in another way, such
 // as from the return address of a call, are missed; computed_jumps.h finds sums. Files are untrusted: all reads and all memory
@@ -48,6 +49,7 @@ struct NamedCode {
   std::vector<std::pair<uint64_t, uint64_t>> pointers;
   // First and last address of each restartable sequence, and of the signature before the address where it is aborted.
   std::vector<std::pair<uint64_t, uint64_t>> sequences;
+  bool has_all_sequences = true;  // false: there are too many, and any instruction may lie in one
 
   // True if one of them is greater than `begin` and at most `last`, or if a restartable sequence lies there.
   bool has_inside(uint64_t begin, uint64_t last) const;

@@ -21,11 +21,12 @@ class NamedCodeTest : public testing::Test {
     std::memcpy(file_.data() + (address >= kData ? address - kData + kBytes : address - kCode), &value, sizeof value);
   }
   NamedCode find() const {
-    const FileSegment code{0, kBytes, kCode}, data{kBytes, kBytes, kData};
+    const FileSegment code{0, kBytes, kCode}, data{kBytes, data_bytes_, kData};
     return find_named_code({file_, {&code, 1}, {&data, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, 0, is_fixed_});
   }
 
   std::vector<unsigned char> file_ = std::vector<unsigned char>(2 * kBytes);
+  uint64_t data_bytes_ = kBytes;
   bool is_fixed_ = false, has_dynamic_ = true;
 };
 
@@ -93,6 +94,33 @@ TEST_F(NamedCodeTest, IsARestartableSequence) {
     if (is_fixed_) break;
     put(kData + 0x108, uint64_t{kCode + 0x20}), put(kData + 0x118, uint64_t{kCode + 0x80});
   }
+}
+
+TEST_F(NamedCodeTest, IsARestartableSequenceOfAnyLength) {
+  constexpr uint64_t kAborted = kCode + 0x20, kFirst = kCode + 0x40, kSize = 0x2000;
+  is_fixed_ = true, has_dynamic_ = false;
+  put(kAborted - 4, uint32_t{0x53053053});
+  put(kData + 0x108, std::array<uint64_t, 3>{kFirst, kSize, kAborted});
+  EXPECT_TRUE(find().is_restarted(kFirst + kSize - 1, kFirst + kSize - 1));
+  EXPECT_FALSE(find().is_restarted(kFirst + kSize, kFirst + kSize));
+  for (const uint64_t unusable : {UINT64_MAX, uint64_t{0}}) {
+    put(kData + 0x110, unusable);
+    EXPECT_FALSE(find().is_restarted(kFirst, kFirst)) << unusable;
+  }
+  put(kData + 0x108, std::array<uint64_t, 2>{kCode, kAborted - kCode + 1});  // it would continue in itself
+  EXPECT_FALSE(find().is_restarted(kCode, kCode));
+}
+
+TEST_F(NamedCodeTest, HasSequencesThatMayBeTooMany) {
+  is_fixed_ = true, has_dynamic_ = false;
+  put(kCode + 0x1c, uint32_t{0x53053053});
+  data_bytes_ = 0x8000;
+  file_.resize(kBytes + data_bytes_);
+  constexpr uint64_t kMost = 2048, kPlace = kCode + 0x100;
+  for (uint64_t i = 0; i < kMost; i++) put(kData + 8 * i, uint64_t{kCode + 0x20});
+  EXPECT_FALSE(find().is_restarted(kPlace, kPlace));
+  put(kData + 8 * kMost, uint64_t{kCode + 0x20});
+  EXPECT_TRUE(find().is_restarted(kPlace, kPlace));
 }
 
 TEST_F(NamedCodeTest, HasTablesThatMayBeCutShort) {
