@@ -76,7 +76,9 @@ class ComputedFinder {
   static constexpr size_t kMostPrefixes = 13;
   static constexpr unsigned char kCall = 0xe8;
 
-  bool is_bounded() const { return bases_.size() < kMostBases && reaches_.size() < kMostReaches && work_ > 0; }
+  bool is_bounded() const {
+    return !leads_anywhere_ && bases_.size() < kMostBases && reaches_.size() < kMostReaches && work_ > 0;
+  }
   void spend() { work_ -= work_ > 0 ? 1 : 0; }
 
   // Calls that lead to a `pop`, which takes the address behind the call.
@@ -155,9 +157,13 @@ class ComputedFinder {
     uint64_t behind = source_.address + at;
     const std::vector<Operated>& before = instructions_before(source_.code.subspan(begin, at - begin));
     for (const Operated& one : before) behind -= one.instruction.length;
-    for (const Operated& one : before) registers.run(one, behind += one.instruction.length);
+    for (const Operated& one : before) {
+      if (!is_bounded()) return;
+      registers.run(one, behind += one.instruction.length);
+    }
     const AddressValue value = registers.target(jump);
     if (!value.is_computed) return;
+    leads_anywhere_ |= value.is_anywhere;
     const bool is_jump = jump.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && jump.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
     for (const uint64_t base : value.bases) {
       const bool is_own = is_jump && source_.lie_in_one_function(source_.address + at, base);
@@ -255,6 +261,7 @@ class ComputedFinder {
   std::set<uint64_t> bases_;
   std::set<std::pair<uint64_t, int64_t>> tables_;  // as AddressValue has them
   std::vector<JumpReach> reaches_;
+  bool leads_anywhere_ = false;  // a jump to one of too many addresses
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ struct JumpReach {
 // a fifth.
 constexpr size_t kMostComputedWork = size_t{1} << 23;
 
-// Ascending, and none overlaps another. Takes its work off `work`. If that is not enough, the jumps may lead anywhere.
+// Ascending, and none overlaps another. Takes its work off `work`. If that is not enough, or if one jump may start from too many
+// addresses (AddressValue::kMost), the jumps may lead anywhere.
 std::vector<JumpReach> find_computed_jumps(const ComputedSource& source, size_t& work);
 
 // True if one of them has an address that is greater than `begin` and at most `last`.

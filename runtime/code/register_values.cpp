@@ -47,7 +47,7 @@ void RegisterValues::run(const Operated& one, uint64_t behind) {
   if (exchanges_registers(one))
     return std::swap(values_[whole(one.operands[0].reg.value)], values_[whole(one.operands[1].reg.value)]);
   const AddressValue made = made_by(one);
-  work_ -= std::min(work_, made.bases.size());
+  spend(made.size());
   run_on_memory(one);
   for (const ZydisDecodedOperand& operand : one.all())
     if (is_any_register(operand) && is_write(operand))
@@ -91,8 +91,9 @@ AddressValue RegisterValues::made_by(const Operated& one) const {
 AddressValue RegisterValues::popped(const Operated& pop) const {
   AddressValue value = at(Place{kStackPointerRegister, -depth_});
   const std::pair<uint64_t, uint64_t> here{behind_ - pop.instruction.length, 0};
-  for (auto one = std::ranges::lower_bound(source_.popped, here); one != source_.popped.end() && one->first == here.first; one++)
-    value.bases.insert(one->second);
+  for (auto one = std::ranges::lower_bound(source_.popped, here);
+       one != source_.popped.end() && one->first == here.first && !value.is_anywhere; one++)
+    value.add_base(one->second);
   return value;
 }
 
@@ -116,8 +117,11 @@ AddressValue RegisterValues::sum(const Operated& one) const {
 // An entry of a table.
 AddressValue RegisterValues::loaded(const ZydisDecodedOperand& operand) const {
   AddressValue made;
-  for (const ZydisRegister reg : {operand.mem.base, operand.mem.index})
-    for (const uint64_t base : at(whole(reg)).bases) made.tables.insert({base, operand.mem.disp.value});
+  for (const ZydisRegister reg : {operand.mem.base, operand.mem.index}) {
+    const AddressValue known = at(whole(reg));
+    for (const uint64_t base : known.bases) made.add_table(base, operand.mem.disp.value);
+    made.is_anywhere |= known.is_anywhere;
+  }
   return made;
 }
 
@@ -135,7 +139,7 @@ AddressValue RegisterValues::stored(const ZydisDecodedOperand& operand) const {
   if (!place) return {};
   AddressValue value = at(*place);
   const auto pointer = place->first == ZYDIS_REGISTER_RIP ? source_.pointer(static_cast<uint64_t>(place->second)) : std::nullopt;
-  if (pointer) value.bases.insert(*pointer);
+  if (pointer) value.add_base(*pointer);
   return value;
 }
 
@@ -158,11 +162,12 @@ void RegisterValues::run_on_memory(const Operated& one) {
   const auto place = is_push ? std::optional(Place{kStackPointerRegister, -depth_}) : place_of(one.operands[0]);
   if (!place || (!is_push && !is_write(one.operands[0]))) return;
   AddressValue made = is_any_register(from) ? at(whole(from.reg.value)) : AddressValue{};
-  if (source_.is_fixed && is_immediate(from) && !computes(mnemonic)) made.bases.insert(from.imm.value.u);
+  if (source_.is_fixed && is_immediate(from) && !computes(mnemonic)) made.add_base(from.imm.value.u);
   if (computes(mnemonic)) {
     made.add(at(*place));
     made.is_computed = true;
   }
+  spend(made.size());
   memory_[*place] = made;
 }
 
@@ -172,6 +177,8 @@ void RegisterValues::set(ZydisRegister reg, const AddressValue& value) {
 }
 
 void RegisterValues::forget_by(ZydisRegister base) {
+  constexpr size_t kFree = 16;  // usual code has fewer
+  spend(memory_.size() / kFree);
   std::erase_if(memory_, [base](const auto& one) { return one.first.first == base; });
 }
 

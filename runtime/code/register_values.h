@@ -3,6 +3,7 @@
 // constant, such as -16(%rbp), until that register changes; stores by other ways to the same place are not seen. Probes are
 // never placed by what this finds, they are only refused by it. Consumer context.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,16 +19,32 @@ namespace dvm::runtime {
 
 // What a register or a word of memory may hold.
 struct AddressValue {
+  static constexpr size_t kMost = 16;  // of each
+
   std::set<uint64_t> bases{};  // addresses that it is made of
   // Those of entries of four bytes that it is made of: the address, and how far behind it the entries begin.
   std::set<std::pair<uint64_t, int64_t>> tables{};
   bool is_computed = false;
+  bool is_anywhere = false;  // it is made of more than those
 
+  void add_base(uint64_t base) { add(bases, base); }
+  void add_table(uint64_t base, int64_t behind) { add(tables, {base, behind}); }
   void add(const AddressValue& other) {
-    bases.insert(other.bases.begin(), other.bases.end());
-    tables.insert(other.tables.begin(), other.tables.end());
+    for (const uint64_t base : other.bases) add_base(base);
+    for (const auto& table : other.tables) add(tables, table);
+    is_anywhere |= other.is_anywhere;
   }
+  size_t size() const { return bases.size() + tables.size(); }
   bool has_table(uint64_t base) const { return tables.contains({base, 0}); }
+
+ private:
+  template <class T>
+  void add(std::set<T>& to, const T& one) {
+    if (to.size() < kMost || to.contains(one))
+      to.insert(one);
+    else
+      is_anywhere = true;
+  }
 };
 
 // Instructions `pop` that calls lead to, and the address that each call pushes. Ascending.
@@ -62,6 +79,7 @@ class RegisterValues {
   AddressValue stored(const ZydisDecodedOperand& operand) const;
   std::optional<Place> place_of(const ZydisDecodedOperand& operand) const;
   void run_on_memory(const Operated& one);
+  void spend(size_t work) { work_ -= std::min(work_, work); }
   void set(ZydisRegister reg, const AddressValue& value);
   void forget_by(ZydisRegister base);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/code/register_values.h"
 #include "tests/unit/code/assembled.h"
 
 namespace dvm::runtime {
@@ -196,6 +197,26 @@ TEST_F(ComputedJumpsTest, CostLittlePerJumpInHostileCode) {
   work_ = kLines * kLine / 2;
   EXPECT_TRUE(leads_to(code, UINT64_MAX));
   EXPECT_EQ(work_, 0U);
+}
+
+// Each store copies the addresses behind all calls of the `pop`.
+TEST_F(ComputedJumpsTest, LeadAnywhereFromTheAddressesOfManyCalls) {
+  constexpr unsigned char kStore = 0x50, kStores = 40, kCall = 0xe8;  // push %rax
+  constexpr unsigned char kEnd[] = {0x48, 0x01, 0xf8, 0xff, 0xe0};    // add %rdi, %rax; jmp *%rax
+  for (const size_t calls : {AddressValue::kMost, AddressValue::kMost + 1, size_t{1000}}) {
+    std::vector<unsigned char> code;
+    for (size_t left = calls; left > 0; left--) {
+      const size_t over = (left - 1) * 5;
+      code.insert(code.end(), {kCall, static_cast<unsigned char>(over), static_cast<unsigned char>(over >> 8), 0, 0});
+    }
+    code.push_back(0x58);  // pop %rax
+    code.insert(code.end(), kStores, kStore);
+    code.insert(code.end(), std::begin(kEnd), std::end(kEnd));
+    work_ = kMostComputedWork;
+    EXPECT_EQ(leads_to(code, UINT64_MAX), calls > AddressValue::kMost);
+    EXPECT_GE(kMostComputedWork - work_, AddressValue::kMost * kStores);
+    EXPECT_LE(kMostComputedWork - work_, calls + 4 * AddressValue::kMost * kStores);
+  }
 }
 
 }  // namespace
