@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "runtime/code/module_code.h"
+#include "runtime/instrument/breakpoint/debug_register.h"
 
 namespace dvm::runtime {
 namespace {
@@ -27,9 +27,10 @@ FiredProbe::Kind kind_of(const UprobeSite& site) {
   return site.inside ? FiredProbe::Kind::inside : FiredProbe::Kind::entry;
 }
 
-bool is_restartable(const UprobeSite& site) {
-  const auto file = ModuleCode::open(site.path);
-  return file && (*file)->is_restartable(site.offset + site.behind);
+// If not, the caller refuses the process as a whole, and its code need not be read.
+bool has_room(const TracedProcesses& processes, pid_t pid) {
+  const auto process = processes.find(pid);
+  return process == processes.end() || process->second.registers() <= kDebugRegisters;
 }
 
 // A thread that stands still has all its registers and its stack, also in a
@@ -65,7 +66,7 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
     return refuse("its semaphore would stay raised if dvm were killed; with CAP_BPF and CAP_PERFMON the kernel lowers it");
   const auto address = address_of(objects(site.pid), site);
   if (!address) return refuse("its file is not mapped as code");
-  if (is_restartable(site))
+  if (has_room(processes, site.pid) && is_restartable(site))
     return refuse("it lies in a restartable sequence (rseq), which a breakpoint would interrupt each time it starts again");
   FiredAt fired{enabled.probe->id, site.behind, {}};
   if (site.is_return) fired.exit = only_exit(site);
@@ -120,10 +121,15 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
 
 // The place where the function is left, if there is only one; the return address of a call does not tell which exit was taken.
 uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
-  const auto file = ModuleCode::open(site.path);
-  if (!file) return 0;
-  const ReturnPlan plan = returns_.plan(site, file->get());
+  const ModuleCode* file = files_.open(site.path);
+  if (file == nullptr) return 0;
+  const ReturnPlan plan = returns_.plan(site, file);
   return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
+}
+
+bool BreakpointPlanner::is_restartable(const UprobeSite& site) {
+  const ModuleCode* file = files_.open(site.path);
+  return file != nullptr && file->is_restartable(site.offset + site.behind);
 }
 
 const std::vector<MappedObject>& BreakpointPlanner::objects(pid_t pid) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/code/module_code.h"
 #include "runtime/instrument/breakpoint/held_threads.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/return_plan.h"
@@ -43,8 +44,11 @@ class BreakpointPlanner {
   explicit BreakpointPlanner(Delivery& delivery) : delivery_(delivery) {}
 
   Status add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused);
-  // Makes the next add() read the mappings of processes again.
-  void forget_objects() { objects_.clear(); }
+  // Makes the next add() read the mappings of processes and their files again.
+  void forget_objects() {
+    objects_.clear();
+    files_ = {};
+  }
 
  private:
   Status add_site(const EnabledProbe& enabled, const UprobeSite& site, TracedProcesses& processes, std::vector<Refused>& refused);
@@ -52,11 +56,13 @@ class BreakpointPlanner {
                    std::vector<Refused>& refused);
   Result<uint64_t> make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape, pid_t pid);
   uint32_t only_exit(const UprobeSite& site);
+  bool is_restartable(const UprobeSite& site);
   const std::vector<MappedObject>& objects(pid_t pid);
 
   Delivery& delivery_;
   ReturnPlanner returns_;
   std::map<pid_t, std::vector<MappedObject>> objects_;
+  ModuleCodes files_;
 };
 
 }  // namespace dvm::runtime
