@@ -70,12 +70,16 @@ void LateProbes::watch_loads() {
   ElfCache files;
   for (const auto& [pid, may_match] : processes) {
     const auto objects = mapped_objects(pid);
-    const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
-    if (!linker) continue;  // what is linked statically opens no libraries
+    if (!objects || objects->empty()) continue;
+    LinkerSite none;  // what is linked statically opens no libraries, but may execute other programs
+    none.pid = pid;
+    const LinkerSite linker = find_linker(pid, *objects, files).value_or(none);
+    const std::string later = linker.path.empty() ? fmt::format("programs that process {} executes", pid)
+                                                  : fmt::format("libraries that process {} opens", pid);
     for (const auto& backend : backends_)
       if (WatchesLoads* watches = backend->abilities().watches)
-        if (Status status = watches->watch(*linker); !status && may_match)
-          consumer_.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
+        if (Status status = watches->watch(linker); !status && may_match)
+          consumer_.notice(fmt::format("{} later are not noticed: {}", later, status.error().message));
     watched_.push_back(pid);
   }
 }

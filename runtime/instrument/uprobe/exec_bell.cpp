@@ -65,6 +65,15 @@ Result<std::unique_ptr<ExecBell>> ExecBell::make(int32_t root, int followed, int
   return made;
 }
 
+Status UnreportedExecs::watch(const LinkerSite& linker, int followed, int bell) {
+  const bool has_linker = !linker.path.empty();
+  if (has_linker) know(linker.path);
+  auto made = ExecBell::make(linker.pid, followed, bell);
+  if (!made) return has_linker ? Status() : made.error();
+  bells_.push_back(std::move(*made));
+  return {};
+}
+
 void UnreportedExecs::know(const std::string& linker) {
   if (const auto key = FileKey::of(linker)) linkers_.push_back(*key);
 }

@@ -29,6 +29,9 @@ class ExecBell {
 
 class UnreportedExecs {
  public:
+  // Also processes without a linker, which has no path then. If there is one, only programs without it may go unnoticed.
+  Status watch(const LinkerSite& linker, int followed, int bell);
+  void end_watches() { bells_.clear(); }
   // Programs with this linker report their files.
   void know(const std::string& linker);
   // What a ring has rung with: by an ExecBell, or by another.
@@ -43,6 +46,7 @@ class UnreportedExecs {
   enum class Kind : uint8_t { reports, is_silent, has_ended };
   Kind kind_of(pid_t pid);
 
+  std::vector<std::unique_ptr<ExecBell>> bells_;
   std::vector<FileKey> linkers_;
   std::vector<LoadedIn> noted_;
   ElfCache files_;

@@ -84,20 +84,9 @@ class UprobeInstrument final : public CountingInstrument,
       if (!bell) return bell.error();
       bell_ = std::move(*bell);
     }
-    const PlacingLock lock;
-    const auto refused = [&](bool in_all) { return Jumps(in_all).refusal(linker.pid, linker.path, linker.offset); };
-    if (const std::string_view here = refused(false); !here.empty()) return Error{std::string(here)};
-    const std::string_view elsewhere = followed_ ? refused(true) : "";
-    auto watch = LoadWatch::make(linker, elsewhere.empty() ? maps(linker.pid).followed : -1, bell_->ring_fd());
-    if (!watch) return watch.error();
-    if (!elsewhere.empty())
-      notes_.push_back(fmt::format("only libraries that process {} itself opens are noticed: {}", linker.pid, elsewhere));
-    watches_.push_back(std::move(*watch));
+    if (Status watched = linker.path.empty() ? Status() : watch_linker(linker); !watched) return watched;
     is_on_ = true;
-    unreported_.know(linker.path);
-    if (auto exec_bell = ExecBell::make(linker.pid, maps(linker.pid).followed, bell_->ring_fd()))
-      exec_bells_.push_back(std::move(*exec_bell));
-    return {};
+    return unreported_.watch(linker, maps(linker.pid).followed, bell_->ring_fd());
   }
 
   std::vector<LoadedIn> take_loads() override {
@@ -158,7 +147,7 @@ class UprobeInstrument final : public CountingInstrument,
     tracepoints_.detach();
     if (followed_) followed_->detach();
     watches_.clear();
-    exec_bells_.clear();
+    unreported_.end_watches();
     clocks_.clear();
     thread_watch_.reset();
     is_on_ = false;
@@ -167,6 +156,19 @@ class UprobeInstrument final : public CountingInstrument,
   }
 
  private:
+  Status watch_linker(const LinkerSite& linker) {
+    const PlacingLock lock;
+    const auto refused = [&](bool in_all) { return Jumps(in_all).refusal(linker.pid, linker.path, linker.offset); };
+    if (const std::string_view here = refused(false); !here.empty()) return Error{std::string(here)};
+    const std::string_view elsewhere = followed_ ? refused(true) : "";
+    auto watch = LoadWatch::make(linker, elsewhere.empty() ? maps(linker.pid).followed : -1, bell_->ring_fd());
+    if (!watch) return watch.error();
+    if (!elsewhere.empty())
+      notes_.push_back(fmt::format("only libraries that process {} itself opens are noticed: {}", linker.pid, elsewhere));
+    watches_.push_back(std::move(*watch));
+    return {};
+  }
+
   struct ProgramEntry {
     CaptureNeeds needs;
     SiteShape shape;
@@ -477,7 +479,6 @@ class UprobeInstrument final : public CountingInstrument,
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
-  std::vector<std::unique_ptr<ExecBell>> exec_bells_;
   UnreportedExecs unreported_;
   std::map<int32_t, std::unique_ptr<ExecWatch>> execs_;  // by process
   std::unique_ptr<ThreadWatch> thread_watch_;            // once there are thread-local variables

@@ -112,6 +112,13 @@ class Late(dvmtest.PrivilegedTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(result.stderr, r"(?m)^dvm: process \d+ has executed a program (that its dynamic linker does not report|and ended before)")
 
+    def test_a_program_that_a_static_one_executes(self):
+        script = "pid$target:a.out:func:entry { exit(0); } tick-10s { exit(1); }"
+        for backend in ("uprobe", "agent"):
+            result = dvm("run", "-q", "-x", f"backend={backend}", "-Z", "-n", script, "-c", f"{program('becomes_static')} {program('looper')} 2000000000")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"(?m)^dvm: process \d+ has executed a program that its dynamic linker does not report")
+
     def test_a_program_that_another_thread_executes(self):
         """Uprobes of one process end with its first thread. On a busy machine dvm may enable those of the program in time."""
         command = f"{sys.executable} -S -c \"import os, threading; threading.Thread(target=lambda: os.execv('{program('looper')}', ['looper', '5'])).start()\""
