@@ -138,7 +138,7 @@ bool has_lost_first_thread(pid_t pid) {
 bool is_gone(pid_t pid) {
   const auto exits = [](const std::string& folder) {
     const auto state = state_of(folder);
-    return !state || state->exits;
+    return state ? state->exits : access(folder.c_str(), F_OK) != 0;  // dvm may be out of file descriptors
   };
   const std::string first = fmt::format("/proc/{}", pid);
   if (!exits(first)) return false;

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -359,6 +360,17 @@ TEST(Grab, AProcessIsGoneOnceItHasNoMemory) {
   for (char path[256]; readlink(program.c_str(), path, sizeof path) > 0;) continue;
   EXPECT_TRUE(is_gone(pid)) << state_of(pid);
   waitpid(pid, nullptr, 0);
+}
+
+TEST(Grab, AProcessIsNotGoneIfNoFileCanBeOpened) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool is_own_gone = is_gone(getpid()), is_other_gone = is_gone(INT32_MAX);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_FALSE(is_own_gone);
+  EXPECT_TRUE(is_other_gone);
 }
 
 TEST(Ending, IsSaidAsDtraceDoes) {
