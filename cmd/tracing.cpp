@@ -106,9 +106,8 @@ std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& r
 std::vector<std::string> describe_refused(runtime::Handle& handle, const std::vector<runtime::Refused>& refused,
                                           bool is_verbose) {
   std::vector<std::string> lines = describe_refused(refused, is_verbose);
-  if (!runtime::chooses_agent(handle.options()))
-    if (const size_t others = runtime::count_with_room(refused); others > 0)
-      lines.push_back(fmt::format("-x backend=agent may place up to {} of them", others));
+  if (const size_t others = runtime::count_for_agents(refused, handle.options()); others > 0)
+    lines.push_back(fmt::format("-x backend=agent may place up to {} of them", others));
   return lines;
 }
 

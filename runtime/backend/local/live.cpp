@@ -46,6 +46,11 @@ bool may_use_breakpoints(const dif::Options& options) {
 
 }  // namespace
 
+bool names_backend(const dif::Options& options) {
+  const int64_t chosen = options[dif::Option::backend];
+  return chosen == kAgent || is_chosen(chosen);
+}
+
 bool chooses_agent(const dif::Options& options) {
   const int64_t chosen = options[dif::Option::backend];
   return chosen == kAgent || (!is_chosen(chosen) && !may_use_bpf());

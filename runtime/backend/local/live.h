@@ -16,6 +16,8 @@ struct LiveInstrument {
   std::string aside;  // why the ones before it are asked first
 };
 
+// True if the options name the only instruments for processes, or the first one.
+bool names_backend(const dif::Options& options);
 // True if an agent is asked before all others.
 bool chooses_agent(const dif::Options& options);
 

@@ -11,7 +11,9 @@
 #include "dvm/dif/action.h"
 #include "dvm/dif/variable.h"
 #include "runtime/agent/inside/clause_steps.h"
+#include "runtime/agent/target_check.h"
 #include "runtime/agent/text_code.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/backend/local/site_clauses.h"
 #include "runtime/code/displaced.h"
 #include "runtime/code/module_code.h"
@@ -22,6 +24,7 @@
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/agent/text_key.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
@@ -327,10 +330,20 @@ Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs,
   return WayFinder(options, matched, how).find(programs);
 }
 
-size_t count_with_room(std::span<const Refused> probes) {
+size_t count_for_agents(std::span<const Refused> probes, const dif::Options& options) {
+  if (names_backend(options) || chooses_agent(options)) return 0;
+  const bool by_uretprobes = options[dif::Option::return_] == static_cast<int64_t>(ReturnBy::uretprobe);
   Windows windows;
-  return static_cast<size_t>(
-      std::ranges::count_if(probes, [&](const Refused& one) { return windows.refusal_of(*one.probe).empty(); }));
+  std::map<int32_t, bool> processes;
+  const auto allows = [&](int32_t pid) {
+    const auto [known, is_new] = processes.try_emplace(pid);
+    if (is_new) known->second = !is_gone(pid) && check_target(pid, options[dif::Option::followfork] > 0);
+    return known->second;
+  };
+  return static_cast<size_t>(std::ranges::count_if(probes, [&](const Refused& one) {
+    const auto* site = std::get_if<UprobeSite>(&one.probe->site);
+    return site != nullptr && !(site->is_return && by_uretprobes) && allows(site->pid) && windows.refusal_of(*one.probe).empty();
+  }));
 }
 
 Status add_agent_ways(Handle& handle, std::span<const dif::Program* const> programs, PredictOptions& how) {

@@ -112,8 +112,11 @@ class Tails(AgentTest):
         said = [dvmtest.dvm("run", "-q", "-n", more + script, "-c", program("tails") + " 40").stderr for more in ("", "pid$target:a.out:outer:entry, ")]
         self.assertRegex(said[0], r"^dvm: could not enable tracing: 1 probe left out, .*; -x backend=agent may place up to 1 of them\n$")
         self.assertRegex(said[1], r"dvm: 1 probe left out, .*\ndvm: -x backend=agent may place up to 1 of them\n$")
+        chosen = dvmtest.dvm("run", "-q", "-x", "backend=uprobe", "-n", script, "-c", program("tails") + " 40").stderr
         by_agent = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("tails") + " 40")
         self.assertEqual((by_agent.returncode, by_agent.stderr), (0, ""))
+        self.assertRegex(chosen, r"^dvm: could not enable tracing: 1 probe left out, ")
+        self.assertNotIn("backend=agent", chosen)
 
     def test_the_locks_of_the_library_are_seen(self):
         functions = ["pthread_mutex_lock", "pthread_mutex_unlock"]
