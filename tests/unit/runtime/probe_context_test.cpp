@@ -120,8 +120,8 @@ const std::vector<Script>& written_scripts() {
       {"variables", R"(entry { self->t = timestamp; a[arg0] = arg0; this->x = arg0; s = copyinstr(arg1); b[s] = s; }
                        entry { self->t = 0; a[arg0] = 0; })"},
       {"stacks", "entry { stack(); ustack(); ustack(2); jstack(); usym(arg1); }"},
-      {"aggregations", R"(entry { @a = count(); @b = min(arg0); @c = max(arg0); @d = avg(arg0); @e = sum(arg0); @f = stddev(arg0);
-                                  @g = quantize(arg0); @h = lquantize(arg0, 0, 100, 10); @i = llquantize(arg0, 10, 0, 3, 10); })"},
+      {"aggregations", R"(entry { @a = count(); @b = quantize(arg0); @c = lquantize(arg0, 0, 100, 10);
+                                  @d = llquantize(arg0, 10, 0, 3, 10); })"},
       {"keys",
        R"(entry { @a[arg0] = count(); @b[copyinstr(arg1), arg0] = sum(arg0); @c[ustack()] = quantize(arg0); @d[usym(arg0)] = avg(arg0);
                           @e[stack()] = lquantize(arg0, 0, 100, 10); @f[probefunc, execname] = quantize(arg0, 2); })"},
@@ -173,6 +173,8 @@ std::string other_calls() {
   for (const dif::ActionInfo& row : dif::kActions)
     if (row.unsupported.empty() && !row.destructive && row.id != dif::Action::expression && !is_written(row.name))
       text += fmt::format("entry {{ {}; }}\n", call_of(row));
+  for (const dif::AggregationInfo& row : dif::kAggregations)
+    if (!is_written(row.name)) text += fmt::format("entry {{ @other_{0} = {1}; }}\n", row.name, call_of(row));
   return text;
 }
 
