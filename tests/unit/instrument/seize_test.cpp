@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,17 +25,26 @@ class Executing : public testing::Test {
   void SetUp() override {
     ASSERT_EQ(pipe(tell_), 0);
     pid_ = fork();
+    ASSERT_GE(pid_, 0);
     if (pid_ == 0) run();
-    while (threads_of(pid_).size() < 2) usleep(1000);
+    ASSERT_TRUE(eventually([this] { return threads_of(pid_).size() == 2; }));
     for (const pid_t tid : threads_of(pid_))
       if (tid != pid_) second_ = tid;
   }
   void TearDown() override {
+    if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
+    waitpid(second_, nullptr, __WALL);  // if it is traced; the first one is not gone before
     waitpid(pid_, nullptr, 0);
     for (const int end : tell_) close(end);
   }
+  template <class Condition>
+  static bool eventually(Condition holds) {
+    for (int i = 0; i < 10'000 && !holds(); i++) usleep(1000);
+    return holds();
+  }
   [[noreturn]] void run() const {
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     std::thread([] { pause(); }).detach();
     char byte = 0;
     if (read(tell_[0], &byte, 1) == 1) execlp("sleep", "sleep", "100", nullptr);
@@ -43,7 +53,7 @@ class Executing : public testing::Test {
   // Until it waits for the end of the second thread, which is traced.
   void begin_exec() const {
     ASSERT_EQ(write(tell_[1], "x", 1), 1);
-    for (int i = 0; i < 10'000 && !status_field(pid_, second_, "State:").starts_with('Z'); i++) usleep(1000);
+    EXPECT_TRUE(eventually([this] { return status_field(pid_, second_, "State:").starts_with('Z'); }));
   }
   bool has_executed() const {
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid_) + "/exe").filename() != own_name();
@@ -68,7 +78,7 @@ TEST_F(Executing, EndsIfAnotherTracerDoesNotWait) {
     ptrace(PTRACE_SEIZE, second_, 0, 0);
     for (;;) pause();
   }
-  while (status_field(second_, "TracerPid:") == "0") usleep(1000);
+  EXPECT_TRUE(eventually([this, tracer] { return status_field(second_, "TracerPid:") == std::to_string(tracer); }));
   begin_exec();
   EXPECT_FALSE(seize_thread(pid_, 0));
   EXPECT_EQ(errno, EINTR);
@@ -80,7 +90,7 @@ TEST_F(Executing, EndsIfAnotherTracerDoesNotWait) {
 
 TEST_F(Executing, OfOneThatIsGoneFails) {
   kill(pid_, SIGKILL);
-  for (int i = 0; i < 10'000 && !status_field(pid_, "State:").starts_with('Z'); i++) usleep(1000);
+  ASSERT_TRUE(eventually([this] { return status_field(pid_, second_, "State:").empty(); }));
   EXPECT_FALSE(seize_thread(second_, 0));
   EXPECT_EQ(errno, ESRCH);
 }
