@@ -11,9 +11,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -23,13 +23,16 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr std::string_view kBlanks = " \t";
+constexpr size_t kReadByKernel = 256;  // of a script
 
-bool has_rights(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return true;
-  const bool sets_ids = (status.st_mode & (S_ISUID | S_ISGID)) != 0;
-  return sets_ids || access(path.c_str(), R_OK) != 0 || getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+// O_PATH blocks at no file, and the file stays the same one.
+FileDescriptor open_link(const std::string& path) { return FileDescriptor(open(path.c_str(), O_PATH | O_CLOEXEC)); }
+std::string link_to(const FileDescriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
+
+bool has_rights(const FileDescriptor& file, mode_t mode) {
+  const std::string here = link_to(file);
+  if ((mode & (S_ISUID | S_ISGID)) != 0 || access(here.c_str(), R_OK) != 0) return true;
+  return getxattr(here.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
 // A link of /proc, which leads to a path as dvm sees it. Empty: unknown.
@@ -45,45 +48,67 @@ std::string below(const std::string& root, const std::string& folder) {
   return !root.empty() && folder.starts_with(root + "/") ? folder.substr(root.size()) : "";
 }
 
-// A path of the thread from its root. Empty: unknown.
-std::string from_root(const ExecCall& call, const std::string& path) {
-  if (path.starts_with('/')) return path;
-  const std::string folder =
-      call.folder == AT_FDCWD ? fmt::format("/proc/{}/cwd", call.tid) : fmt::format("/proc/{}/fd/{}", call.tid, call.folder);
-  const std::string its = below(target_of(fmt::format("/proc/{}/root", call.tid)), target_of(folder));
-  return its.starts_with('/') ? fmt::format("{}/{}", its, path) : "";
-}
-
 // Links such as /proc/self/cwd mean something else for dvm, so they are not followed (ELOOP).
-FileDescriptor open_file(const ExecCall& call, const std::string& path) {
-  const FileDescriptor root(open(fmt::format("/proc/{}/root", call.tid).c_str(), O_PATH | O_CLOEXEC));
+FileDescriptor open_from_root(const FileDescriptor& root, const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   return FileDescriptor(static_cast<int>(syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
 }
 
-// The program that runs a script; empty: it is none.
-std::string interpreter_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (file.get() != '#' || file.get() != '!' || !std::getline(file, line)) return "";
-  const size_t begin = line.find_first_not_of(kBlanks);
-  return begin == std::string::npos ? "" : line.substr(begin, line.find_first_of(kBlanks, begin) - begin);
+// Also by the same mount.
+bool is_same(const FileDescriptor& one, const FileDescriptor& other) {
+  constexpr unsigned kWanted = STATX_INO | STATX_MNT_ID;
+  struct statx first {
+  }, second{};
+  const bool are_known = statx(one.get(), "", AT_EMPTY_PATH, kWanted, &first) == 0 &&
+                         statx(other.get(), "", AT_EMPTY_PATH, kWanted, &second) == 0 &&
+                         (first.stx_mask & second.stx_mask & kWanted) == kWanted;
+  return are_known && first.stx_dev_major == second.stx_dev_major && first.stx_dev_minor == second.stx_dev_minor &&
+         first.stx_ino == second.stx_ino && first.stx_mnt_id == second.stx_mnt_id;
+}
+
+// What the thread would execute. A relative path is followed from the root, because it may leave its folder. But the name of the
+// folder may lead elsewhere, as of one that was removed, is below a mount, or belongs to another mount namespace.
+FileDescriptor open_file(const ExecCall& call, const std::string& path) {
+  const std::string process = fmt::format("/proc/{}", call.tid);
+  const std::string its_folder = call.folder == AT_FDCWD ? process + "/cwd" : fmt::format("{}/fd/{}", process, call.folder);
+  if (path.empty()) return open_link(its_folder);
+  const FileDescriptor root = open_link(process + "/root");
+  if (path.starts_with('/')) return open_from_root(root, path);
+  const std::string name = below(target_of(process + "/root"), target_of(its_folder));
+  if (name.starts_with('/') && is_same(open_link(its_folder), open_from_root(root, name)))
+    return open_from_root(root, fmt::format("{}/{}", name, path));
+  errno = EXDEV;
+  return {};
+}
+
+// The program that runs a script; empty: it is none. False: the file cannot be read. A lease of it must not block dvm.
+bool read_interpreter(const FileDescriptor& script, std::string& interpreter) {
+  const FileDescriptor file(open(link_to(script).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::array<char, kReadByKernel> bytes{};
+  if (!file || pread(file.get(), bytes.data(), bytes.size(), 0) < 0) return false;
+  const std::string_view text(bytes.data(), bytes.size());
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (!line.starts_with("#!")) return true;
+  const size_t begin = std::min(line.find_first_not_of(" \t", 2), line.size());
+  const size_t end = line.find_first_of(std::string_view(" \t\0", 3), begin);
+  if (end != std::string_view::npos || line.size() < text.size()) interpreter = line.substr(begin, end - begin);
+  return true;
 }
 
 // By the file, or by the interpreter of a script, which may be a script.
 bool file_gives(const ExecCall& call, const std::string& path, int scripts = 0) {
   constexpr int kMostScripts = 5;  // that the kernel follows
-  if (path.empty()) return has_rights(fmt::format("/proc/{}/fd/{}", call.tid, call.folder));
-  const std::string full = from_root(call, path);
-  if (full.empty()) return true;
-  const FileDescriptor file = open_file(call, full);
+  const FileDescriptor file = open_file(call, path);
   if (!file) return errno != ENOENT && errno != ENOTDIR && errno != EACCES;  // nor can the thread execute it
-  const std::string here = fmt::format("/proc/self/fd/{}", file.get());
-  if (has_rights(here)) return true;
-  const std::string interpreter = scripts == kMostScripts ? "" : interpreter_of(here);
-  return !interpreter.empty() && file_gives(call, interpreter, scripts + 1);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return true;
+  if (!S_ISREG(status.st_mode)) return false;  // nor this
+  std::string interpreter;
+  if (has_rights(file, status.st_mode) || !read_interpreter(file, interpreter)) return true;
+  const ExecCall by_kernel{call.pid, call.tid, AT_FDCWD, 0};
+  return !interpreter.empty() && scripts < kMostScripts && file_gives(by_kernel, interpreter, scripts + 1);
 }
 
 }  // namespace

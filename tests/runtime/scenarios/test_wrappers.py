@@ -156,6 +156,31 @@ class Wrappers(unittest.TestCase):
             result = self.run_as_user("pid$target:libc.so.6:malloc:entry { @ = count(); }", f"sh -c 'exec {path} -u'")
             self.assertEqual(result.stdout.split()[0], "0", (path, result.stderr))
 
+    def test_the_rights_of_a_program_are_found_from_a_folder_that_was_removed(self):
+        """Its name in /proc leads to a folder beside a program of the same name that gives no rights."""
+        work = self.folder / "work"
+        (self.folder / "other" / "inner").mkdir(parents=True)
+        (work / "inner").mkdir(parents=True)
+        (work / "inner (deleted)").symlink_to("../other/inner")
+        shutil.copy("/usr/bin/id", self.folder / "other")
+        os.chmod(shutil.copy("/usr/bin/id", work), 0o4755)
+        os.chown(work, NOBODY, NOBODY)
+        result = self.run_as_user("pid$target:libc.so.6:malloc:entry { @ = count(); }", "sh -c 'cd work/inner; rmdir ../inner; exec ../id -u'")
+        self.assertEqual(result.stdout.split()[0], "0", result.stderr)
+
+    def test_files_that_must_not_be_read_to_their_end(self):
+        """The wrapper tries them before the program."""
+        fifo, endless = self.folder / "a" / "looper", self.folder / "b" / "looper"
+        for file in (fifo, endless):
+            file.parent.mkdir()
+        os.mkfifo(fifo)
+        endless.write_text("#!")
+        os.truncate(endless, 1 << 36)
+        for file in (fifo, endless):
+            os.chmod(file, 0o755)
+            result = self.run_as_user(COUNT, f"env PATH={file.parent}:{self.folder} looper 300")
+            self.assertEqual((result.stdout.split()[-1:], result.stderr), (["300"], ""), file)
+
     def run_python(self, script, text, *arguments):
         (self.folder / "wrapper.py").write_text(text)
         return self.run_as_user(script, " ".join([python_for_users(), "wrapper.py", *arguments]))
