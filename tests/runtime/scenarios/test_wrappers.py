@@ -58,6 +58,15 @@ library = ctypes.CDLL(sys.argv[1])
 time.sleep(0.3)
 library.late_function(1)
 print("called,", open("/proc/self/maps").read().count("memfd:dvm-agent"), "mappings", flush=True)"""
+LEAVING = """import ctypes, os, sys
+os.chroot(sys.argv[1])
+os.setgroups([])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
+print(flush=True)
+os.read(0, 1)
+os.execv(sys.argv[2], sys.argv[2:])"""
 ENDLESS = """import os, time
 end = time.monotonic() + 20
 while time.monotonic() < end:
@@ -282,6 +291,26 @@ class Wrappers(unittest.TestCase):
                 target.communicate("\n", timeout=PATIENCE)
                 out, err = tracer.communicate(timeout=PATIENCE)
                 self.assertEqual((out.split(), err), (["300"], ""))
+
+    def test_rights_of_programs_in_another_root_directory(self):
+        """As without dvm: by a file, a link, the interpreter of a script, and a path from outside of the root directory."""
+        root = self.make_root("/bin/sh", "/bin/sed")
+        (root / "secret").write_text("secret\n")
+        (root / "bin" / "script").write_text("#!/bin/sed -f\nr /secret\n")
+        (root / "bin" / "link").symlink_to("/bin/sed")
+        for file, mode in (("secret", 0o600), ("bin/script", 0o755), ("bin/sed", 0o4755)):
+            os.chmod(root / file, mode)
+        shutil.copytree(root / "bin", self.folder / "given")
+        os.chmod(shutil.copy("/bin/sed", root), 0o4755)
+        os.chmod(shutil.copy("/bin/sed", self.folder), 0o755)  # not what root/../sed is for the program
+        inside = ("chroot", f"--userspec={NOBODY}:{NOBODY}", root, "/bin/sh", "-c", 'cd /bin; echo; read line; exec "$@"', "sh")
+        outside = (sys.executable, "-c", LEAVING, root)
+        for command in ((*inside, "./sed", "r /secret"), (*inside, "/bin/link", "r /secret"), (*inside, "../bin/script"),
+                        (*outside, "./given/sed", "r /secret"), (*outside, "root/../sed", "r /secret")):
+            with self.subTest(command):
+                target, tracer = self.trace_lines("pid$target:libc.so.6:malloc:entry { @ = count(); }", *command, prefix=())
+                self.assertEqual(target.communicate("\nline\n", timeout=PATIENCE)[0], "line\nsecret\n")
+                self.assertIn("could not be held", tracer.communicate(timeout=PATIENCE)[1])
 
     def test_a_try_that_failed_while_dvm_was_stopped_is_not_taken_for_a_program(self):
         """Once dvm goes on, the thread does other things."""
