@@ -32,7 +32,6 @@ constexpr uint64_t kStopsWithin = 300'000'000;  // ns
 constexpr uint64_t kRunsWithin = 3'000'000'000;
 constexpr useconds_t kPause = 50;
 constexpr char kUninterruptible = 'D';
-constexpr std::string_view kExecutes = "it is executing another program";
 constexpr std::string_view kContinueFirst = "a signal has stopped it; continue it first";
 constexpr int64_t kRestartNoHandler = 514;  // an error of the kernel
 constexpr uint64_t kPpoll = 271;
@@ -218,7 +217,7 @@ Error StoppedProcess::refusal(std::string_view why) const { return Error{fmt::fo
 Status StoppedProcess::ask(pid_t tid) {
   HeldThread thread{.tid = tid};
   if (!seize_thread(tid, 0)) {
-    if (errno == EINTR) return refusal(kExecutes);
+    if (errno == EINTR || errno == EAGAIN) return refusal(seize_problem(tid, errno));
     if (errno == ESRCH || is_over(pid_, tid)) return {};
     const bool is_stopped = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;
     const auto stop = is_stopped ? unseen_stop(tid) : std::nullopt;

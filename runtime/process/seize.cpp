@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 
 #include "common/clock.h"
 #include "runtime/process/reaped.h"
@@ -51,38 +52,50 @@ void end_seizing(int, siginfo_t*, void* context) {
   registers[REG_RAX] = -EINTR;
 }
 
-// Interrupts dvm_seize() of this thread again and again.
+// Interrupts dvm_seize() of this thread again and again. The handler is the whole process's, so one thread at a time has it.
 class SeizeAlarm {
  public:
-  SeizeAlarm() {
+  SeizeAlarm() : only_(mutex_) {
     struct sigaction action {};
     action.sa_sigaction = end_seizing;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigevent event = {};
-    event.sigev_notify = SIGEV_THREAD_ID, event.sigev_signo = signal(), event._sigev_un._tid = gettid();
-    if (sigaction(signal(), &action, nullptr) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) return;
-    has_timer_ = true;
-    sigset_t only;
-    sigemptyset(&only);
-    sigaddset(&only, signal());
-    pthread_sigmask(SIG_UNBLOCK, &only, &before_);
+    event.sigev_notify = SIGEV_THREAD_ID, event.sigev_signo = kSignal, event._sigev_un._tid = gettid();
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) return;
+    is_set_ = true;
+    sigaction(kSignal, &action, &handler_before_);
+    unblock(mask_before_);
     const itimerspec often = {{0, kEvery}, {0, kEvery}};
     timer_settime(timer_, 0, &often, nullptr);
   }
+  // What the timer has sent by then has been handled.
   ~SeizeAlarm() {
-    if (!has_timer_) return;
+    if (!is_set_) return;
     timer_delete(timer_);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    sigaction(kSignal, &handler_before_, nullptr);
   }
   SeizeAlarm(const SeizeAlarm&) = delete;
   SeizeAlarm& operator=(const SeizeAlarm&) = delete;
 
- private:
-  static int signal() { return SIGRTMAX - 1; }
+  explicit operator bool() const { return is_set_; }
 
+ private:
+  static inline const int kSignal = SIGRTMAX - 1;
+  static inline std::mutex mutex_;
+
+  static void unblock(sigset_t& before) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, kSignal);
+    pthread_sigmask(SIG_UNBLOCK, &only, &before);
+  }
+
+  const std::lock_guard<std::mutex> only_;
   timer_t timer_ = {};
-  sigset_t before_ = {};
-  bool has_timer_ = false;
+  sigset_t mask_before_ = {};
+  struct sigaction handler_before_ {};
+  bool is_set_ = false;
 };
 
 // Only those that dvm traces.
@@ -99,12 +112,18 @@ bool seize_thread(pid_t tid, long options) {
   do {
     {
       const SeizeAlarm alarm;
-      failed = dvm_seize(tid, options);
+      failed = alarm ? dvm_seize(tid, options) : -EAGAIN;
     }
     if (failed == -EINTR) wait_for_dead_threads(std::atoi(status_field(tid, "Tgid:").c_str()));
   } while (failed == -EINTR && read_clock(CLOCK_MONOTONIC) < deadline);
   errno = static_cast<int>(-failed);
   return failed == 0;
+}
+
+std::string seize_problem(pid_t tid, int error) {
+  if (error == EINTR) return "it is executing another program";
+  if (error == EAGAIN) return "the user has too many pending signals for another timer (ulimit -i)";
+  return hold_problem(tid);
 }
 
 }  // namespace dvm::runtime

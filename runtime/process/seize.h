@@ -5,9 +5,14 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 namespace dvm::runtime {
 
-// False: errno is that of ptrace(2). EINTR: the process has not finished to execute a program in time.
+// False: errno is that of ptrace(2). EINTR: the process has not finished to execute a program in time. EAGAIN: dvm gets no timer.
 bool seize_thread(pid_t tid, long options);
+
+// In words, by that errno.
+std::string seize_problem(pid_t tid, int error);
 
 }  // namespace dvm::runtime

@@ -98,7 +98,7 @@ pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:")
 
 Result<bool> hold_thread(pid_t tid) {
   if (seize_thread(tid, kOptions) || errno == ESRCH) return false;
-  if (errno == EINTR) return Error{"it is executing another program"};
+  if (errno == EINTR || errno == EAGAIN) return Error{seize_problem(tid, errno)};
   if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return true;
   const std::string state = status_field(tid, "State:");
   if (state.empty() || state[0] == 'Z' || state[0] == 'X') return false;          // it ends just now

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +94,26 @@ TEST_F(Executing, OfOneThatIsGoneFails) {
   ASSERT_TRUE(eventually([this] { return status_field(pid_, second_, "State:").empty(); }));
   EXPECT_FALSE(seize_thread(second_, 0));
   EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(Executing, LeavesTheSignalAsItWas) {
+  ASSERT_TRUE(seize_thread(second_, 0));
+  struct sigaction after {};
+  ASSERT_EQ(sigaction(SIGRTMAX - 1, nullptr, &after), 0);
+  EXPECT_EQ(after.sa_handler, SIG_DFL);
+}
+
+// It could wait for ever.
+TEST_F(Executing, IsRefusedWithoutATimer) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_SIGPENDING, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_SIGPENDING, &none), 0);
+  EXPECT_FALSE(seize_thread(second_, 0));
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_NE(seize_problem(second_, EAGAIN).find("too many pending signals"), std::string::npos);
+  setrlimit(RLIMIT_SIGPENDING, &before);
+  EXPECT_TRUE(seize_thread(second_, 0));
 }
 
 }  // namespace
