@@ -65,14 +65,14 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &st) == 0;
 }
 
-// A name that opens exactly the mapped file: through the process's root if the path still leads to it, else as dvm sees it (the
-// path of a process in another root directory), else through the mapping.
+// A name that opens exactly the mapped file: through the process's root if the path still leads to it, else through the mapping,
+// else as dvm sees it (the path of a process in another root directory). Users may not open mappings.
 std::string open_path_of(const std::string& folder, const MapsLine& line, const std::string& path) {
   std::string through_root = fmt::format("{}/root{}", folder, path);
   if (is_same_file(through_root, line)) return through_root;
-  if (is_same_file(path, line)) return path;
   std::string through_mapping = fmt::format("{}/map_files/{}", folder, line.range);
-  return exists(through_mapping) ? through_mapping : through_root;
+  if (exists(through_mapping)) return through_mapping;
+  return is_same_file(path, line) ? path : through_root;
 }
 
 // A name with the four characters \012 looks like one with a newline. The file tells which one it is.

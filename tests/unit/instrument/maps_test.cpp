@@ -4,8 +4,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,6 +86,48 @@ TEST(MappedObjects, HaveTheNamesOfTheirFiles) {
   for (const std::string& path : paths)
     EXPECT_TRUE(std::any_of(objects->begin(), objects->end(), [&](const MappedObject& one) { return one.path == path; })) << path;
   std::filesystem::remove_all(folder);
+}
+
+bool may_open_mappings() {
+  std::error_code error;
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/map_files", error))
+    return std::filesystem::exists(one.path(), error);
+  return false;
+}
+
+// Its name leads to another file a moment later.
+TEST(MappedObjects, OfAnotherRootDirectoryAreOpenedThroughTheirMappings) {
+  if (!may_open_mappings()) GTEST_SKIP() << "needs the right to open mappings";
+  const std::string folder = testing::TempDir() + "maps-root-" + std::to_string(getpid()), path = folder + "/library";
+  std::filesystem::create_directories(folder + "/root");
+  std::filesystem::copy_file("/proc/self/exe", path);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat mapped {
+  }, opened{};
+  ASSERT_EQ(fstat(file, &mapped), 0);
+  int ready[2] = {};
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const void* const there = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    const bool is_inside = there != MAP_FAILED && chroot((folder + "/root").c_str()) == 0;
+    [[maybe_unused]] const ssize_t told = write(ready[1], is_inside ? "y" : "n", 1);
+    for (;;) pause();
+  }
+  char is_inside = 0;
+  EXPECT_EQ(read(ready[0], &is_inside, 1), 1);
+  if (const auto objects = mapped_objects(child); objects && is_inside == 'y') {
+    std::filesystem::remove(path);
+    std::filesystem::copy_file("/proc/self/exe", path);
+    const auto one = std::find_if(objects->begin(), objects->end(), [](const auto& object) { return object.name == "library"; });
+    EXPECT_TRUE(one != objects->end() && stat(one->open_path.c_str(), &opened) == 0);
+    EXPECT_EQ(opened.st_ino, mapped.st_ino) << "another file";
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  for (const int fd : {file, ready[0], ready[1]}) close(fd);
+  std::filesystem::remove_all(folder);
+  if (is_inside != 'y') GTEST_SKIP() << "needs root, for another root directory";
 }
 
 TEST(MappedObjects, NoSuchProcessIsAnError) {
