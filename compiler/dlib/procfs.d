@@ -144,10 +144,13 @@ translator psinfo_t < struct dvm_current P > {
 
 struct dvm_thread_state { char number; };
 
-/* Of the bits of a state, 4 and 8 are those of stopped threads, 0x80 is that of one that has ended. 0: not known. */
+/*
+ * Of the bits of a state, 4 and 8 are those of stopped threads, 0x80 is that of one that has ended. 0: not known. A thread that was
+ * preempted (arg2) can continue, even if it is about to sleep.
+ */
 translator struct dvm_thread_state < struct dvm_current T > {
 	number = probename != "off-cpu" || probeprov != "sched" || tid == 0 ? SONPROC : dvm_process[24] < 0 ? 0 :
-	    dvm_process[24] == 0 ? SRUN : dvm_process[24] & 0x80 ? SZOMB : dvm_process[24] & 0xc ? SSTOP : SSLEEP;
+	    dvm_process[24] == 0 || arg2 != 0 ? SRUN : dvm_process[24] & 0x80 ? SZOMB : dvm_process[24] & 0xc ? SSTOP : SSLEEP;
 };
 
 translator lwpsinfo_t < struct dvm_current T > {

@@ -6,6 +6,8 @@
 // that thread's task_struct, and the fields that the translators of kernel.d read are further arguments:
 //
 //   arg3 CPU   arg4 thread   arg5 process   arg6 address of its name   arg7 priority   arg8 parent   arg9 user
+//
+// arg2 of off-cpu is whether the thread that fires was preempted, for procfs.d.
 
 #include <fmt/format.h>
 
@@ -65,15 +67,18 @@ KernelEvent thread_comes() {
 std::vector<KernelProbe> sched_probes() {
   const KernelCondition runnable{handed(kState), Is::equal, 0};
   const KernelCondition sleeping{handed(kState), Is::different, 0};
+  const KernelCondition is_preempted{handed(kPreempted), Is::different, 0};  // perhaps before it could go to sleep
+  const KernelCondition is_not_preempted{handed(kPreempted), Is::equal, 0};
   const KernelCondition not_idle{handed(kComes, "pid"), Is::different, 0};
   return {
       {"dequeue", {about(with_cpu(at("sched_switch", {not_idle}), kComes), kComes)}},
-      {"sleep", {thread_goes({sleeping})}},
-      {"preempt", {thread_goes({runnable})}},
+      {"sleep", {thread_goes({sleeping, is_not_preempted})}},
+      {"preempt", {thread_goes({runnable}), thread_goes({sleeping, is_preempted})}},
       {"enqueue",
-       {about(with_cpu(thread_goes({runnable}), kGoes), kGoes), about(with_cpu(at("sched_wakeup"), 0), 0),
+       {about(with_cpu(thread_goes({runnable}), kGoes), kGoes),
+        about(with_cpu(thread_goes({sleeping, is_preempted}), kGoes), kGoes), about(with_cpu(at("sched_wakeup"), 0), 0),
         about(with_cpu(at("sched_wakeup_new"), 0), 0)}},
-      {"off-cpu", {about(at("sched_switch"), kComes)}},
+      {"off-cpu", {about(with_argument(at("sched_switch"), 2, handed(kPreempted)), kComes)}},
       {"on-cpu", {thread_comes()}},
       {"wakeup", {about(at("sched_wakeup"), 0), about(at("sched_wakeup_new"), 0)}},
       {"tick", {}},

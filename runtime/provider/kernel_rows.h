@@ -43,7 +43,7 @@ inline KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
 
 // The words of sched_switch: whether the thread was preempted, the thread that goes off the CPU, the one that comes on, and the
 // state of the one that goes off.
-inline constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
+inline constexpr uint8_t kPreempted = 0, kGoes = 1, kComes = 2, kState = 3;
 
 // The module of kernel probes that a pattern matches. It is empty, as for system calls in DTrace on illumos, or vmlinux, as for
 // all kernel probes in DTrace on Linux. It may also be a module of another system's kernel that is spelled in full. Nothing:

@@ -227,6 +227,14 @@ class SystemCalls(dvmtest.PrivilegedTest):
         self.assertLessEqual({"sh 1 S", "sh 2 R", "sleep 1 S", "sleep 3 Z"}, set(states.split("|")))
         self.assertEqual(wrong, "0")
 
+    def test_the_state_of_a_thread_is_replayed_if_it_was_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for value, expected in (("curlwpsinfo->pr_state", "1 S"), ("tid", "0 ?")):
+                file = os.path.join(folder, "states.dvm")
+                dvm("record", "-q", "-o", file, "-n", f"sched:::off-cpu /pid == $target/ {{ trace({value}); }}", "-c", "sleep 0.1")
+                replay = dvm("replay", "-q", file, "-n", 'sched:::off-cpu { printf("%d %c\\n", curlwpsinfo->pr_state, curlwpsinfo->pr_sname); }')
+                self.assertIn(expected, replay.stdout.splitlines(), replay.stderr)
+
     def test_events_are_recorded_and_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "calls.dvm")
