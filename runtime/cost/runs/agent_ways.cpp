@@ -59,6 +59,14 @@ class Windows {
     return find_window(bytes, code->decode({site->offset, site->size, site->alone}), 0).refusal;
   }
 
+  // True of a return of a function that is known to return, by instructions that are all known.
+  bool knows_exits(const UprobeSite& site) {
+    const ModuleCode* code = files_.open(site.path);
+    if (code == nullptr || code->is_go() || !site.is_return || site.size == 0) return false;
+    const TailExits& exits = tails_.find(site.path, *code, {site.offset, site.size, site.alone});
+    return exits.refusal.empty() && !(exits.returns.empty() && exits.others.empty());
+  }
+
  private:
   ModuleCodes files_;
   TailFinder tails_;
@@ -331,8 +339,8 @@ Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs,
 }
 
 size_t count_for_agents(std::span<const Refused> probes, const dif::Options& options) {
-  if (names_backend(options) || chooses_agent(options)) return 0;
   const bool by_uretprobes = options[dif::Option::return_] == static_cast<int64_t>(ReturnBy::uretprobe);
+  if (names_backend(options) || chooses_agent(options) || by_uretprobes) return 0;
   Windows windows;
   std::map<int32_t, bool> processes;
   const auto allows = [&](int32_t pid) {
@@ -342,7 +350,7 @@ size_t count_for_agents(std::span<const Refused> probes, const dif::Options& opt
   };
   return static_cast<size_t>(std::ranges::count_if(probes, [&](const Refused& one) {
     const auto* site = std::get_if<UprobeSite>(&one.probe->site);
-    return site != nullptr && !(site->is_return && by_uretprobes) && allows(site->pid) && windows.refusal_of(*one.probe).empty();
+    return site != nullptr && allows(site->pid) && windows.knows_exits(*site);
   }));
 }
 

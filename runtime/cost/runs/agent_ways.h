@@ -18,8 +18,8 @@ namespace dvm::runtime {
 Result<AgentWays> find_agent_ways(std::span<const dif::Program* const> programs, const dif::Options& options,
                                   const MatchedProbes& matched, const PredictOptions& how);
 
-// The number of probes, left out without an agent, whose processes allow one and in whose functions its jump has room. It may
-// still refuse some of them. None if the options name a backend.
+// The number of return probes, left out without an agent, whose processes allow one and whose exits it knows. It may still
+// refuse some of them. None if the options name a backend, or uretprobes.
 size_t count_for_agents(std::span<const Refused> probes, const dif::Options& options);
 
 // Adds the result for the probes that the handle has found to `how`.

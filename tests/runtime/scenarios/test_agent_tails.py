@@ -117,6 +117,9 @@ class Tails(AgentTest):
         self.assertEqual((by_agent.returncode, by_agent.stderr), (0, ""))
         self.assertRegex(chosen, r"^dvm: could not enable tracing: 1 probe left out, ")
         self.assertNotIn("backend=agent", chosen)
+        never_returns = dvmtest.dvm("run", "-q", "-n", "pid$target:a.out:_start:return { @ = count(); }", "-c", program("tails") + " 40").stderr
+        self.assertIn("1 probe left out, ", never_returns)
+        self.assertNotIn("backend=agent", never_returns)
 
     def test_the_locks_of_the_library_are_seen(self):
         functions = ["pthread_mutex_lock", "pthread_mutex_unlock"]
