@@ -51,7 +51,7 @@ class OtherJumpsTest : public testing::Test {
                .tracer_began = start_time(getpid()),
                .table = reinterpret_cast<uint64_t>(header + 1)};
     const inside::Patch jump{reinterpret_cast<uint64_t>(code_ + at), {}, 5, {0xe9, 1, 2, 3, 4}, inside::PatchKind::site};
-    std::memcpy(header + 1, &jump, sizeof jump);
+    std::memcpy(static_cast<void*>(header + 1), &jump, sizeof jump);
     std::memcpy(code_ + at, jump.after, jump.length);
     headers_.push_back(header);
     return header;
