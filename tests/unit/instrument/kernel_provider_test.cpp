@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -132,6 +133,25 @@ TEST(KernelProviders, HaveTheModulesOfOtherKernelsWhereTheyAreSpelled) {
   EXPECT_THAT(found(*make_sched_provider(), {"sched", "unix", "", "on-cpu"}), ElementsAre(":on-cpu"));
   EXPECT_THAT(found(*make_sched_provider(), {"sched", "genuni?", "", "on-cpu"}), IsEmpty());
   EXPECT_THAT(found(*make_io_provider(), {"io", "nfs", "", "start"}), IsEmpty());
+}
+
+// A thread may be preempted after it has set the state in which it is about to sleep.
+TEST(SchedProvider, APreemptedThreadDoesNotSleep) {
+  Catalog catalog;
+  const auto provider = make_sched_provider();
+  const auto events = [&](const char* name) {
+    provider->discover({"sched", "", "", name}, catalog);
+    return std::get<TracepointSite>(catalog.match({"sched", "", "", name})[0]->site).events;
+  };
+  const auto asks = [](const KernelEvent& event, KernelCondition::Is is) {
+    return std::any_of(event.when.begin(), event.when.end(), [&](const KernelCondition& one) {
+      return one.left.operand == Operand::handed(0) && one.is == is && one.value == 0;
+    });
+  };
+  EXPECT_TRUE(asks(events("sleep").at(0), KernelCondition::Is::equal));
+  EXPECT_TRUE(asks(events("preempt").at(1), KernelCondition::Is::different));
+  EXPECT_TRUE(asks(events("enqueue").at(1), KernelCondition::Is::different));
+  EXPECT_EQ(events("off-cpu").at(0).args[2].operand, Operand::handed(0));
 }
 
 TEST(KernelProviders, SayWhatLinuxHasNoTracepointFor) {
