@@ -30,10 +30,11 @@ class Loads(unittest.TestCase):
         return subprocess.Popen([*AS_NOBODY, *words], text=True, cwd=self.folder, env=ENV, stdout=subprocess.PIPE, **options)
 
     def test_each_call_is_counted(self):
+        slow = os.environ.get("DVM_SANITIZED") == "1"  # then some opening may be over before dvm sees it
         for _ in range(5):  # on a busy machine dvm may be too slow
             tracer = self.start("./dvm", "run", "-q", "-Z", "-n", COUNT, "-c", "./late ./liblate_library.so 3 4", stderr=subprocess.PIPE)
             out, err = tracer.communicate(timeout=PATIENCE)
-            if "dvm was too slow" not in err:
+            if "dvm was too slow" not in err and not (slow and out.split()[4:] != ["12"]):
                 break
         self.assertEqual((out.split(), err), (["3"] * 4 + ["12"], ""))
 

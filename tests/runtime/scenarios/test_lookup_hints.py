@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from dvmtest import DVM, ENV, dvm, program, skip_or_fail
+from dvmtest import DVM, ENV, dvm, dvm_in_time, program, skip_or_fail
 
 SOURCE = """
 #include <pthread.h>
@@ -108,10 +108,10 @@ class LookupHints(unittest.TestCase):
             hints = self.hints(description, str(script))
             self.assertEqual(len(hints), 1, hints)
             self.assertRegex(hints[0], r"^process \d+ runs the script 'wrap'; -Z also matches programs that it executes, with -x followfork also in its children$")
-        result = dvm("run", "-Z", "-q", "-n", "pid$target::worker.isra.0:entry { @ = count(); }", "-c", script)
+        result = dvm_in_time("run", "-Z", "-q", "-n", "pid$target::worker.isra.0:entry { @ = count(); }", "-c", script)
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["1"]), result.stderr)
         for words, expected in ((["worker*"], (1, "")), (["worker*", "-Z"], (0, "worker.isra.0")), (["nothing", "-Z"], (1, ""))):
-            result = dvm("tool", "funccount", "-c", script, *words)
+            result = dvm_in_time("tool", "funccount", "-c", script, *words)
             self.assertEqual(result.returncode, expected[0], result.stderr)
             self.assertIn(expected[1], result.stdout)
 
