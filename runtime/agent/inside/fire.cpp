@@ -396,7 +396,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   uint64_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
   if (site->watch == Watch::fork && load(page.pid) == 0) part_from_parent(context, header);
-  if (is_new && !take_up(context, page, header)) return;
+  if (is_new && !take_up(context, page, header)) return watch_disarmed(*site, saved, page, header);
   if (site->watch != Watch::nothing && watch_call(*site, saved, page, header)) return;
   if (site->firers == 0 && !is_new) return;
   armed = load(page.armed);

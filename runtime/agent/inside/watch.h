@@ -290,20 +290,28 @@ inline constexpr uint64_t kLanesGoing = 3;
     __atomic_fetch_add(&loads.late, uint64_t{1}, __ATOMIC_RELAXED);
 }
 
+// True if the code under jumps had to be restored before the function does what it is about to do; the thread has waited for
+// that.
+[[gnu::noinline]] inline bool wait_if_code_matters(const Site& site, const uint64_t* saved, const ArmedPage& page,
+                                                   DataHeader& header) {
+  const Watch watch = site.watch;
+  const MemoryCall memory = memory_call(watch, saved);
+  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
+      serves_page_faults(watch, saved))
+    return wait_for_all_code(site.context, header, site.jump), true;
+  const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;
+  if (signal == 0 || (load(header.unraised) & signal) != 0) return false;
+  return wait_for_signal(site.context, header, site.jump, signal), true;
+}
+
 // Before the function does it. Returns true if the lanes are unmapped, and with them the header.
 [[gnu::noinline]] inline bool watch_call(const Site& site, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
   const Watch watch = site.watch;
   const uint64_t loads = site.context.data + loads_at(site.context.lanes, site.context.ring_bytes);
   if (watch == Watch::load) return wait_for_probes(site.context, page, *reinterpret_cast<LoadTurns*>(loads)), false;
   if (locks_memory(watch, saved) && has_large_lanes(site.context)) return leave_lanes(site.context, page, header, site.jump);
-  const MemoryCall memory = memory_call(watch, saved);
-  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
-      serves_page_faults(watch, saved))
-    return wait_for_all_code(site.context, header, site.jump), false;
-  const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
-  const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;
-  if (signal != 0 && (load(header.unraised) & signal) == 0)
-    return wait_for_signal(site.context, header, site.jump, signal), false;
+  if (wait_if_code_matters(site, saved, page, header)) return false;
   if (watch == Watch::exec) return wait_for_tracer(site.context, page, header), false;
   if (restricts_calls(watch, saved)) {
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
@@ -314,6 +322,12 @@ inline constexpr uint64_t kLanesGoing = 3;
   while ((is_other || shares_lane(watch, saved) || sets_block(watch, saved)) && armed != kDisarmed)
     if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) break;
   return false;
+}
+
+// dvm, or its guard, disarms the process before it restores the code. In a forked child, which has no number yet, nobody does.
+[[gnu::always_inline]] inline void watch_disarmed(const Site& site, const uint64_t* saved, const ArmedPage& page,
+                                                  DataHeader& header) {
+  if (site.watch != Watch::nothing && load(page.pid) != 0) wait_if_code_matters(site, saved, page, header);
 }
 
 }  // namespace dvm::runtime::inside

@@ -1,0 +1,55 @@
+"""Programs that do something about an agent while dvm, or its guard, is at work on it."""
+
+import os
+import pathlib
+import re
+import signal
+import struct
+import time
+import unittest
+
+from scenarios.test_agent import guards_of
+from scenarios.test_agent_faults import PATIENCE, RIGHT, FaultTest
+from scenarios.test_agent_hostile import Hostile
+
+
+def begin_detaching(tracer, pid):
+    """Kills dvm. Its guard only disarms the agent until it is continued. Returns the guard."""
+    (guard,) = guards_of(pid)
+    os.kill(guard, signal.SIGSTOP)
+    tracer.kill()
+    tracer.wait()
+    maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
+    with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+        for begin in re.findall(r"^(\w+)-\w+ r-xp \S+ \S+ 0 *$", maps, re.M):
+            memory.seek(int(begin, 16))
+            magic, armed = struct.unpack("8sQ", memory.read(16))
+            if magic == b"vmagent1":
+                memory.seek(armed)
+                memory.write(bytes(8))
+    return guard
+
+
+class HandlerWhileDetaching(FaultTest):
+    def test_its_handler_sees_the_original_addresses(self):
+        target = self.start("fetch", "late")
+        guard = begin_detaching(self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }"), target.pid)
+        target.stdin.write("\n")
+        time.sleep(0.2)
+        os.kill(guard, signal.SIGCONT)
+        self.assertEqual((target.communicate(timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
+
+
+class UnmappedWhileDetaching(Hostile):
+    def test_the_jumps_are_taken_off_before(self):
+        target = self.start("unmap")
+        guard = begin_detaching(self.trace(target.pid), target.pid)
+        target.stdin.write("\n")
+        time.sleep(0.2)
+        os.kill(guard, signal.SIGCONT)
+        self.assertRegex(target.communicate(timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
