@@ -30,7 +30,7 @@ namespace {
 
 constexpr uint64_t kStopsWithin = 300'000'000;  // ns
 constexpr uint64_t kRunsWithin = 3'000'000'000;
-constexpr useconds_t kPause = 50;
+constexpr useconds_t kPause = 50, kLongestPause = 20'000;
 constexpr char kUninterruptible = 'D';
 constexpr std::string_view kContinueFirst = "a signal has stopped it; continue it first";
 constexpr int64_t kRestartNoHandler = 514;  // an error of the kernel
@@ -291,12 +291,17 @@ bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
 bool StoppedProcess::run_through(const RemoteRun& run, const std::function<bool()>& at_wait) {
   if (!lead_in(threads_.front(), run)) return false;
   const uint64_t deadline = from_now(kRunsWithin);
+  useconds_t pause = kPause;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
     HeldThread& thread = threads_.front();
+    const uint64_t began_at = thread.registers.rip;
     ptrace(PTRACE_CONT, thread.tid, 0, 0);
-    usleep(kPause);
+    usleep(pause);
     ptrace(PTRACE_INTERRUPT, thread.tid, 0, 0);
     if (wait_for(thread.tid, deadline) != Came::interrupted || !read_registers(thread)) return false;
+    // One that waits for a CPU would be interrupted each time before it runs.
+    const bool has_run = thread.registers.rip != began_at;
+    pause = has_run ? kPause : std::min(2 * pause, kLongestPause);
     if (thread.registers.rip < run.code.begin || thread.registers.rip >= run.code.end) return repair(thread);
     if (!is_waiting(thread.registers)) continue;
     if (thread.registers.rip == run.last_wait) return set_back(thread, run);
