@@ -125,6 +125,7 @@ if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
   target_link_libraries(dvm_uprobe PRIVATE dvm_agent PkgConfig::libbpf)
   target_sources(dvm_uprobe PRIVATE
+    instrument/uprobe/agent_jumps.cpp
     instrument/uprobe/attach.cpp
     instrument/uprobe/bpf_support.cpp
     instrument/uprobe/capture_program.cpp

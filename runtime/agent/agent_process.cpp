@@ -363,8 +363,8 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
   std::vector<Waiting> waiting;
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
-  const PlacingLock lock;
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
+  const PlacingLock lock({context_.pid});
   std::string why = "a thread may be executing its first five bytes";
   for (int attempt = 0; attempt < kAttempts && !waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kPause);

@@ -1,8 +1,14 @@
 #pragma once
-// A lock that a dvm holds from when it reads the code of processes until it has written jumps or breakpoints there, so that no
-// other dvm of this machine writes in between.
+// A lock that a dvm holds from when it looks for jumps of others in the code of processes until it has written jumps or
+// breakpoints there, so that no other dvm writes there in between. Others wait for it, so what takes long is done before.
 //
-// The lock is the name of a socket. Users share it without a file, and the kernel releases it when its holder dies.
+// The lock is the name of a socket, one for each process and one for all. Users share it without a file, and the kernel releases
+// it when its holder dies.
+
+#include <sys/types.h>
+
+#include <set>
+#include <vector>
 
 #include "common/file_descriptor.h"
 
@@ -10,12 +16,13 @@ namespace dvm::runtime {
 
 class PlacingLock {
  public:
-  // Waits some seconds for a holder that has been stopped, and goes on without the lock then.
-  PlacingLock();
-  bool is_held() const { return static_cast<bool>(socket_); }
+  // Of these processes; none: of all. Waits some seconds for a holder that has been stopped, and goes on without the lock then.
+  explicit PlacingLock(const std::set<pid_t>& pids);
+  bool is_held() const { return is_held_; }
 
  private:
-  FileDescriptor socket_;
+  std::vector<FileDescriptor> sockets_;
+  bool is_held_ = false;
 };
 
 }  // namespace dvm::runtime

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "runtime/agent/other_jumps.h"
 #include "runtime/agent/placing_lock.h"
 #include "runtime/instrument/pace.h"
+#include "runtime/instrument/uprobe/agent_jumps.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
@@ -58,7 +58,6 @@ class UprobeInstrument final : public CountingInstrument,
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
-    const PlacingLock lock;
     const size_t before = links_.size();
     Status status = try_enable(probes, refused);
     if (!status) is_on_ ? detach(links_, before) : disable();  // what was on before stays
@@ -157,8 +156,8 @@ class UprobeInstrument final : public CountingInstrument,
 
  private:
   Status watch_linker(const LinkerSite& linker) {
-    const PlacingLock lock;
-    const auto refused = [&](bool in_all) { return Jumps(in_all).refusal(linker.pid, linker.path, linker.offset); };
+    const PlacingLock lock(followed_ ? std::set<pid_t>() : std::set<pid_t>{linker.pid});
+    const auto refused = [&](bool in_all) { return AgentJumps(in_all).refusal(linker.pid, linker.path, linker.offset); };
     if (const std::string_view here = refused(false); !here.empty()) return Error{std::string(here)};
     const std::string_view elsewhere = followed_ ? refused(true) : "";
     auto watch = LoadWatch::make(linker, elsewhere.empty() ? maps(linker.pid).followed : -1, bell_->ring_fd());
@@ -196,12 +195,13 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
     make_kept(probes);
+    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused), refused);
     UprobeSets sets;
-    for (const PlannedSite& place : possible(plan_sites(probes, refused), refused))
+    for (const PlannedSite& place : places)
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
-    if (Status status = attach(sets, refused); !status) return status;
+    if (Status status = attach(places, sets, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
   }
 
@@ -226,31 +226,15 @@ class UprobeInstrument final : public CountingInstrument,
       notes_.push_back("thread-local variables pass to later threads with the same number: " + watch.error().message);
   }
 
-  // Uprobes that follow forks lie in all processes.
-  class Jumps {
-   public:
-    explicit Jumps(bool in_all) : all_(in_all ? OtherJumps::of_all() : OtherJumps()) {}
-    std::string_view refusal(int32_t pid, const std::string& path, uint64_t offset) {
-      const std::string_view here = traced_.try_emplace(pid, pid).first->second.refusal(path, offset);
-      return here.empty() ? all_.refusal(path, offset) : here;
-    }
-
-   private:
-    OtherJumps all_;
-    std::map<int32_t, OtherJumps> traced_;
-  };
-
   // A probe of which one place is refused has none.
   std::vector<PlannedSite> possible(std::vector<PlannedSite> places, std::vector<Refused>& refused) const {
-    if (places.empty()) return places;
-    Jumps jumps(followed_ != nullptr);
     std::map<int32_t, SharedCode> shared;
     std::map<int32_t, bool> out_of_reach;
     std::map<const Probe*, std::string_view> refusals;
     for (const PlannedSite& place : places) {
       const UprobeSite& site = *place.site;
       const bool is_shared = shared.try_emplace(site.pid, site.pid).first->second.has(site.path, place.offset);
-      std::string_view refusal = is_shared ? kNoUprobe : jumps.refusal(site.pid, site.path, place.offset);
+      std::string_view refusal = is_shared ? kNoUprobe : "";
       const auto [is_far, is_new] = out_of_reach.try_emplace(site.pid);
       if (is_new) is_far->second = is_out_of_reach(site.pid);
       if (refusal.empty() && is_far->second) refusal = kNoFirstThread;
@@ -261,13 +245,21 @@ class UprobeInstrument final : public CountingInstrument,
     return places;
   }
 
-  // The programs that count missed returns go first. If the kernel refuses one, it refuses the return as well.
-  Status attach(UprobeSets& sets, std::vector<Refused>& refused) {
+  // The programs that count missed returns go first. If the kernel refuses one, it refuses the return as well. Others wait for
+  // the lock, so all that takes long has been done before.
+  Status attach(std::span<const PlannedSite> places, UprobeSets& sets, std::vector<Refused>& refused) {
+    if (places.empty()) return {};
+    std::set<pid_t> pids;
+    for (const PlannedSite& place : places)
+      if (!followed_) pids.insert(place.site->pid);
+    const PlacingLock lock(pids);
+    const std::set<const Probe*> in_the_way = AgentJumps(followed_ != nullptr).refuse(places, refused);
     std::map<std::string, UprobeSet> losses = std::exchange(loss_sets_, {});
     std::vector<UprobeSet*> in_order;
     for (auto& [path, set] : losses) in_order.push_back(&set);
     // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself.
     for (auto set = sets.rbegin(); set != sets.rend(); ++set) in_order.push_back(&set->second);
+    for (UprobeSet* set : in_order) set->leave_out(in_the_way);
     return attach_uprobes(in_order, links_, refused);
   }
 

@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -121,21 +123,48 @@ TEST_F(OtherJumpsTest, OfDeadTracersAreTakenOff) {
   EXPECT_EQ(first, 0);
 }
 
-TEST(PlacingLock, HasOneHolder) {
-  std::atomic<bool> is_released = false, came_early = false;
-  std::thread other;
-  {
-    const PlacingLock lock;
-    ASSERT_TRUE(lock.is_held());
-    other = std::thread([&] {
-      const PlacingLock next;
+class PlacingLockTest : public ::testing::Test {
+ protected:
+  // Tests that run beside this one have locks, too.
+  static std::unique_ptr<PlacingLock> held(const std::set<pid_t>& pids) {
+    std::unique_ptr<PlacingLock> lock;
+    for (int tries = 10; tries > 0 && !(lock && lock->is_held()); tries--) lock = std::make_unique<PlacingLock>(pids);
+    EXPECT_TRUE(lock->is_held());
+    return lock;
+  }
+  // True if whoever wants the lock of the others waits until that of the first ones is released.
+  static bool waits(const std::set<pid_t>& first, const std::set<pid_t>& others) {
+    std::unique_ptr<PlacingLock> lock = held(first);
+    std::atomic<bool> is_released = false, came_early = false;
+    std::thread other([&] {
+      const PlacingLock next(others);
       came_early = !is_released;
     });
     usleep(50'000);
     is_released = true;
+    lock.reset();
+    other.join();
+    return !came_early;
   }
-  other.join();
-  EXPECT_FALSE(came_early);
+  // No process has such numbers.
+  static constexpr pid_t kOne = 1 << 28, kOther = kOne + 1;
+};
+
+TEST_F(PlacingLockTest, OfAProcessHasOneHolder) {
+  EXPECT_TRUE(waits({kOne}, {kOne}));
+  EXPECT_TRUE(waits({kOne, kOther}, {kOther}));
+  EXPECT_TRUE(waits({kOther}, {kOne, kOther}));
+}
+
+TEST_F(PlacingLockTest, OfAllExcludesThoseOfProcesses) {
+  EXPECT_TRUE(waits({}, {}));
+  EXPECT_TRUE(waits({}, {kOne}));
+  EXPECT_TRUE(waits({kOne}, {}));
+}
+
+TEST_F(PlacingLockTest, OfAProcessDoesNotWaitForThoseOfOthers) {
+  const auto lock = held({kOne});
+  EXPECT_TRUE(held({kOther})->is_held());
 }
 
 }  // namespace
