@@ -67,6 +67,7 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
   runtime::Handle handle({});
   handle.add_provider(runtime::make_pid_provider(target->objects_of));
   handle.add_provider(runtime::make_usdt_provider(target->objects_of));
+  handle.add_provider(runtime::make_syscall_provider());  // the kernel describes its arguments
   handle.add_provider(runtime::make_absent_provider());
   TargetCatalog types(handle, target->pid, target->objects_of);
   const bool is_running = target->is_running();

@@ -161,6 +161,10 @@ class Types(Folder):
 
 
 class Targets(Folder, dvmtest.PrivilegedTest):
+    def test_system_calls_have_the_arguments_that_the_kernel_describes(self):
+        result = dvm("compile", "-n", "syscall::read:entry { trace(args[2]); }")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_target_is_the_process_of_exec(self):
         self.compile(str(ROOT / "examples/looper.d"))
         for calls in (10, 1000):
