@@ -65,6 +65,14 @@ void check_items(CompileJob& job, bool clauses, Session& session) {
   }
 }
 
+// As in DTrace, pragmas set the compiler's flags for their own program, and other options for those behind it too.
+void begin_program(const CompileOptions& given, CompileOptions& now) {
+  now.default_arguments = given.default_arguments;
+  now.refuse_unused_arguments = given.refuse_unused_arguments;
+  now.allow_zero_matches = given.allow_zero_matches;
+  now.minimum = given.minimum;
+}
+
 void check_source(CompileJob& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
@@ -195,6 +203,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   for (CompileJob& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
   const bool is_parsed = !diagnostics.failed();
   for (CompileJob& job : jobs) {
+    begin_program(options, session.options);
     check_source(job, session);
     if (is_parsed) check_arguments(job, session);
   }

@@ -253,6 +253,28 @@ TEST(Compile, EachProgramMustUseTheLastArgument) {
   EXPECT_EQ(messages("BEGIN { trace(sizeof ($1)); }", "END { }"), std::vector{"second" + unused});
 }
 
+TEST(Compile, PragmasSetFlagsForTheirOwnProgram) {
+  TwoMatches catalog;
+  CompileOptions options;
+  options.arguments = {"x.d", "1"};
+  options.refuse_unused_arguments = true;
+  options.catalog = &catalog;
+  const auto messages = [&](const std::string& option, const char* second) {
+    const std::string first = "#pragma D option " + option + "\nBEGIN { trace($1); }";
+    const Source sources[] = {{"first", first, false}, {"second", second, false}};
+    std::vector<std::string> all;
+    for (const Diagnostic& d : compile(sources, options).diagnostics) all.push_back(d.file + ": " + d.message);
+    return all;
+  };
+  EXPECT_EQ(messages("argref", "END { }"), std::vector<std::string>{"second: extraneous argument '1' ($1 is not referenced)"});
+  EXPECT_EQ(messages("defaultargs", "END { trace($1 + $2); }"),
+            std::vector<std::string>{"second: macro argument $2 is not defined"});
+  EXPECT_EQ(messages("zdefs", "none { trace($1); }"),
+            std::vector<std::string>{"second: probe description :::none does not match any probes"});
+  EXPECT_EQ(messages("scratchsize=8", "END { alloca($1 + 8); }"),
+            std::vector<std::string>{"second: alloca(9) size larger than scratchsize 8"});
+}
+
 TEST(Compile, StringsOfAnotherSizeChangeTheRoomForAlloca) {
   const auto message = [](uint64_t scratch_size, const char* text) {
     CompileOptions options;
