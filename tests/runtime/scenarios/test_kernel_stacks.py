@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -64,8 +65,10 @@ class KernelStacks(dvmtest.PrivilegedTest):
         self.assertIn("do_syscall_64", functions)
         self.assertGreaterEqual(int(re.search(r"deep (\d+)", text)[1]), len(functions))
         # Conditions on the name and the number of the thread hold, and so does its process.
-        text = self.run_script('sched:::on-cpu /execname == "sleep"/ { @[pid == $target, tid == $target, stack(2)] = count(); } '
-                               'END { printa("%d %d %@d %k\\n", @); }', "-c", "sleep 0.1")
+        own = dvmtest.own_folder(self) / "dvm-sleeps"  # of no other test
+        shutil.copy("/bin/sleep", own)
+        text = self.run_script('sched:::on-cpu /execname == "dvm-sleeps"/ { @[pid == $target, tid == $target, stack(2)] = count(); } '
+                               'END { printa("%d %d %@d %k\\n", @); }', "-c", f"{own} 0.1")
         self.assertEqual(set(re.findall(r"(?m)^(\d \d) \d+", text)), {"1 1"}, text)
 
     def test_a_thread_that_gets_the_cpu_has_both_stacks(self):
