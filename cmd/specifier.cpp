@@ -17,6 +17,7 @@ namespace dvm::cmd {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
+constexpr std::string_view kWordCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 struct Specifier {
   std::string_view text;
@@ -105,14 +106,27 @@ size_t behind_gap(std::string_view text, size_t at) {
   return at;
 }
 
-// A declaration that may have braces before its semicolon. `struct`, say, may be the name of a function too, so a name follows.
+// Behind the braces of a type without a name: the end of a declaration, or its first name. `struct` may be the name of a function
+// too, and a clause may follow its clause.
+bool continues_declaration(std::string_view text) {
+  const size_t name = std::min(text.find_first_not_of(" \t\n*"), text.size());
+  const size_t last = text.find_first_not_of(kWordCharacters, name);
+  const size_t next = text.find_first_not_of(kBlanks, last);
+  const size_t stop = dif::find_unquoted(text, "/{;", 0);
+  return next < text.size() && std::string_view(";,[").find(text[next]) != std::string_view::npos && stop < text.size() &&
+         text[stop] == ';';
+}
+
+// A declaration that may have braces before its semicolon.
 bool begins_definition(std::string_view text) {
   constexpr std::array<std::string_view, 8> kWords = {"struct", "union",      "enum",     "typedef",
                                                       "inline", "translator", "provider", "const"};
-  const size_t word = std::min(text.find_first_of(kBlanks), text.size());
+  const size_t word = std::min(text.find_first_not_of(kWordCharacters), text.size());
   const size_t next = text.find_first_not_of(kBlanks, word);
-  if (next == std::string_view::npos || std::string_view("{/,").find(text[next]) != std::string_view::npos) return false;
-  return std::find(kWords.begin(), kWords.end(), text.substr(0, word)) != kWords.end();
+  const auto named = std::find(kWords.begin(), kWords.end(), text.substr(0, word));
+  if (named == kWords.end() || next == std::string_view::npos) return false;
+  if (text[next] == '{' && named < kWords.begin() + 3) return continues_declaration(text.substr(behind_item(text, next, '}')));
+  return next != word && std::string_view("{/,").find(text[next]) == std::string_view::npos;
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ TEST(Specifier, LeavesDeclarationsAlone) {
   EXPECT_EQ(completed(kFunction, "union, const { }"), "union:, const: { }");
 }
 
+TEST(Specifier, TypesWithoutNamesAreNoDescriptions) {
+  const std::string declarations =
+      "struct { int a; } v, *w; union{ int a; struct { char b; } c; }\nl[2]; enum { A, B = 4 / 2 }; ";
+  EXPECT_EQ(completed(kProvider, declarations + "a { }"), declarations + "a::: { }");
+  EXPECT_EQ(completed(kFunction, "struct { } union, read { } enum { } int n;"), "struct: { } union:, read: { } enum: { } int n;");
+}
+
 TEST(Specifier, RefusesTooManyFieldsInAnyClause) {
   EXPECT_EQ(completed(kProvider, "a { } b:c:d { }"),
             "invalid probe specifier a { } b:c:d { }: invalid probe description \"b:c:d\": Overspecified probe description");
