@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kLowest = 0x10000;          // below, the kernel maps nothing
 constexpr uint64_t kHighest = 0x7ffffffff000;  // of a process
 constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kFar = uint64_t{32} << 30;  // what a process hardly maps at once
 
 bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes) {
   const uint64_t lowest = std::min(near.begin, at), highest = std::max(near.end, at + bytes);
@@ -69,14 +70,19 @@ std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, con
   return best;
 }
 
+// Where the kernel puts what the process maps without an address, as deep as that may grow soon. Sanitizers end a program that
+// has memory elsewhere.
 std::optional<uint64_t> find_far_gap(const std::vector<MemoryMapping>& mappings, uint64_t bytes) {
-  AddressRange largest{};
+  AddressRange largest{}, highest{};
   uint64_t begin = kLowest;
   for (const MemoryMapping& above : mappings) {
     const uint64_t end = std::min(above.range.begin, kHighest);
-    if (end > begin && end - begin > largest.end - largest.begin) largest = {begin, end};
+    const uint64_t size = end > begin ? end - begin : 0;
+    if (size > largest.end - largest.begin) largest = {begin, end};
+    if (size >= bytes + 2 * kFar && !above.path.starts_with("[stack")) highest = {begin, end};
     begin = std::max(begin, above.range.end);
   }
+  if (highest.end != 0) return (highest.end - kFar - bytes) & ~(kPageBytes - 1);
   const uint64_t size = largest.end - largest.begin;
   if (size < bytes + 4 * kPageBytes) return std::nullopt;
   return (largest.begin + (size - bytes) / 2) & ~(kPageBytes - 1);

@@ -38,7 +38,7 @@ inline constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 // A free range of `bytes` (a multiple of a page), the nearest one from which all of `near` is within reach of a jump. It leaves
 // room for the growth of the heap and the stack.
 std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes);
-// The same, anywhere: in the middle of the largest gap, which the process is unlikely to use soon.
+// The same, anywhere: far below the libraries, or in the middle of the largest gap. The process is unlikely to use either soon.
 std::optional<uint64_t> find_far_gap(const std::vector<MemoryMapping>& mappings, uint64_t bytes);
 
 // A code mapping that dvm has added to a process, now or in an earlier run.

@@ -71,5 +71,21 @@ class MemoryLeft(AgentTest):
         self.assert_nothing_is_left(self.detach)
 
 
+class Sanitized(AgentTest):
+    """The thread sanitizer ends a program that has memory where it expects none."""
+
+    SOURCE = """#include <stdio.h>
+    __attribute__((noinline)) void called(void) { __asm__ volatile("nop; nop; nop; nop; nop"); }
+    int main(void) { for (int i = 0; i < 1000; i++) called(); puts("done"); return 0; }"""
+
+    def test_by_threads(self):
+        folder = dvmtest.own_folder(self)
+        built = subprocess.run([os.environ.get("DVM_CC", "cc"), "-fsanitize=thread", "-x", "c", "-", "-o", "sanitized"], input=self.SOURCE, text=True, cwd=folder, stderr=subprocess.DEVNULL)
+        if built.returncode != 0 or subprocess.run([folder / "sanitized"], capture_output=True).stdout != b"done\n":
+            self.skipTest("no program runs here with a thread sanitizer")
+        result = self.run_dvm("pid$target:sanitized:called:entry { @ = count(); }", "-c", str(folder / "sanitized"))
+        self.assertEqual((result.returncode, sorted(result.stdout.split()), result.stderr), (0, ["1000", "done"], ""))
+
+
 if __name__ == "__main__":
     unittest.main()
