@@ -26,7 +26,7 @@ import throughput  # noqa: E402
 from measuring import compiled, spread  # noqa: E402
 
 IS_ROOT = os.geteuid() == 0
-REQUESTS = 200_000
+REQUESTS, PAIRS = 200_000, 3
 RECORDS, COUNTS = ("{ last[0] = arg0; }", 3_000_000), ("{ @ = count(); }", 10_000_000)  # firings a second
 
 
@@ -58,8 +58,8 @@ def clause(name):
 
 
 def four_threads(bench):
-    program = bench.program("threads", load.THREADS)
-    added = bench.times(lambda: [load.added_by(bench.dvm, program, threads) for threads in (1, 4)])
+    program = load.thread_program(bench.folder)
+    added = bench.times(lambda: load.added_by_threads(bench.dvm, program))
     return {"agent": [four / one for one, four in added]}
 
 
@@ -111,12 +111,20 @@ def redis_requests(bench):
     return {name: redis.ratios_of(samples, name) for name in samples if name != "untraced"}
 
 
-def python(run, has_peer):
+def python(has_peer, **environment):
+    """Several pairs a round: a pair scatters by some hundredths."""
     def measure(bench):
-        ways = ["untraced", "agent"] + (["bpftrace"] if has_peer and IS_ROOT and shutil.which("bpftrace") else [])
-        rows = bench.times(lambda: [run(way, bench.dvm)[throughput.CPU] for way in ways])
-        return {way: [row[i] / row[0] for row in rows] for i, way in enumerate(ways) if i > 0}
+        with throughput.python(**environment) as run:
+            ratios = {"agent": bench.times(lambda: statistics.median(ratio(run, bench.dvm, "agent") for _ in range(PAIRS)))}
+            if has_peer and IS_ROOT and shutil.which("bpftrace"):
+                ratios["bpftrace"] = bench.times(lambda: ratio(run, bench.dvm, "bpftrace"))
+        return ratios
     return measure
+
+
+def ratio(run, dvm, way):
+    untraced = run("untraced", dvm)[throughput.CPU]
+    return run(way, dvm)[throughput.CPU] / untraced
 
 
 class Row(NamedTuple):
@@ -143,9 +151,9 @@ ROWS = (
     Row("lost, 3 M records a second", 0, "records", firings(2, RECORDS), 0),
     Row("dvm's CPU, 3 M records a second", None, "%", firings(0, RECORDS), 1),
     Row("redis-benchmark SET", 0.98, "times untraced", redis_requests, 3, True),
-    Row("python3, sizes of malloc", 1.1, "times untraced", python(throughput.run_python, True), 3),
+    Row("python3, sizes of malloc", 1.1, "times untraced", python(True), 3),
     # With bpftrace it takes more than twenty times as long.
-    Row("python3, each object by malloc", 1.1, "times untraced", python(throughput.run_allocating, False), 3),
+    Row("python3, each object by malloc", 1.1, "times untraced", python(False, PYTHONMALLOC="malloc"), 3),
     Row("contended table, lock times", 1.5, "times untraced", locks("table"), 2),
     Row("contended counter, the worst case", None, "times untraced", locks("counter"), 2),
 )

@@ -10,7 +10,7 @@ Locks: four threads of a C++ program contend for a mutex, which guards a counter
 1,000 numbers; their time untraced, and with the times that each lock is waited for and held, by dvm and by code in the program that
 does no more than read the TSC three times and count. As root also with bpftrace. The program is on while it waits for its input.
 Memory: the kB that each of many threads adds to the memory of the program and dvm together; their firings leave records and keys.
-Threads: the CPU time in ns that `@ = count()` adds to a call of one thread, and to a call of four that call the same function.
+Threads: the CPU time in ns that `@ = count()` adds to a call by one thread, and by four that call the same function (programs/threads.c).
 """
 
 import os
@@ -23,9 +23,10 @@ import tempfile
 import time
 
 import lifetime  # noqa: F401
-from measuring import BY_AGENT, compiled, cost, lost_in, path_of, spread
+from measuring import BY_AGENT, compiled, lost_in, must_be_agent, path_of, spread
 
 FUNCTIONS, MEASURED = 2000, 3  # s
+HERE = os.path.dirname(os.path.realpath(__file__))
 FAST_THREADS = ("-O1", "-pthread")
 PAUSES = r"""
 #include <pthread.h>
@@ -73,32 +74,6 @@ int main(int argc, char **argv) {
   calls = atol(argv[2]) / 2, rate = atof(argv[1]) / 2;
   pthread_create(&one, 0, call, 0), pthread_create(&two, 0, call, 0);
   pthread_join(one, 0), pthread_join(two, 0);
-}
-"""
-
-THREADS = r"""
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-enum { kCalls = 5000000 };
-__attribute__((noinline)) long hit(long a) {
-  for (int i = 0; i < 12; i++) __asm__ volatile("" : "+r"(i));
-  return a + 1;
-}
-static void *call(void *x) {
-  long sum = 0;
-  for (long i = 0; i < kCalls; i++) sum += hit(i);
-  return (void *)sum;
-}
-int main(int argc, char **argv) {
-  pthread_t threads[64];
-  const int count = atoi(argv[1]);
-  for (int i = 0; i < count; i++) pthread_create(&threads[i], 0, call, 0);
-  for (int i = 0; i < count; i++) pthread_join(threads[i], 0);
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  printf("%f ns/call\n", (t.tv_sec * 1e9 + t.tv_nsec) / kCalls / count);
 }
 """
 
@@ -331,15 +306,21 @@ def memory_of_thread(dvm, program):
     return (memory(dvm, program, MANY) - memory(dvm, program, FEW)) / (MANY - FEW)
 
 
-def added_by(dvm, program, threads):
-    """ns of CPU time that counting adds to a call."""
-    untraced = cost([program, str(threads)])
-    script = "pid$target:a.out:hit:entry { @ = count(); }"
-    return cost([dvm, "run", *BY_AGENT, "-n", script, "-c", f"{program} {threads}"]) - untraced
+def thread_program(folder):
+    with open(os.path.join(HERE, "programs/threads.c")) as file:
+        return compiled(folder, "threads", file.read(), *FAST_THREADS, f"-I{os.path.dirname(HERE)}")
+
+
+def added_by_threads(dvm, program):
+    """ns of CPU time that counting adds to a call by one thread, and to one by each of four."""
+    command = [dvm, "run", *BY_AGENT, "-n", "pid$target:a.out:hit:entry { @ = count(); }", "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    must_be_agent(result.stderr)
+    return [float(ns) for ns in re.search(r"added (\S+) (\S+)", result.stdout).groups()]
 
 
 def compare_threads(dvm, program, rounds):
-    added = [(added_by(dvm, program, 1), added_by(dvm, program, 4)) for _ in range(rounds)]
+    added = [added_by_threads(dvm, program) for _ in range(rounds)]
     for threads, costs in zip((1, 4), zip(*added)):
         print(f"{threads} threads that call one function: {spread(costs, 2)} ns a call", flush=True)
     print(f"four threads: {spread([four / one for one, four in added], 2)} times the cost of one", flush=True)
@@ -360,7 +341,7 @@ def main():
         program = compiled(folder, "locks", LOCKS, *FAST_THREADS, "-std=c++20", language="c++")
         for shared in ("counter", "table"):
             compare_locks(dvm, program, shared, rounds)
-        compare_threads(dvm, compiled(folder, "threads", THREADS, *FAST_THREADS), rounds)
+        compare_threads(dvm, thread_program(folder), rounds)
         program = compiled(folder, "rates", RATES, *FAST_THREADS)
         for clause, rate in (("{ last[0] = arg0; }", 3_000_000), ("{ @ = count(); }", 10_000_000)):
             results = [firing(dvm, program, clause, rate) for _ in range(rounds)]

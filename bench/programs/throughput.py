@@ -14,6 +14,7 @@ import glob
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,13 +30,16 @@ QUERIES = 150_000
 
 PYTHON = """
 import json, sys, time
+def work():
+    begin = time.process_time()
+    for _ in range(15):
+        text = json.dumps([{"id": i, "name": "n%d" % i, "sizes": list(range(i % 30))} for i in range(200)])
+        json.loads(text)
+    return time.process_time() - begin
+work()
 print("ready", flush=True)
-sys.stdin.readline()
-begin = time.process_time()
-for _ in range(600):
-    text = json.dumps([{"id": i, "name": "n%d" % i, "sizes": list(range(i % 30))} for i in range(200)])
-    json.loads(text)
-print("seconds", time.process_time() - begin)
+for line in sys.stdin:
+    print(*(work() for _ in range(40)), flush=True)
 """
 SQL = """.print ready
 .output /dev/null
@@ -77,36 +81,42 @@ def traced(way, dvm, pid, module, scripts):
     end_tracer(tracer)
 
 
-def run_alone(argv, ready, go, result, module, scripts, way, dvm, **environment):
-    """The CPU time of a program that says when it is ready, works, and waits for the end of its input."""
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}) as program:
+def run_alone(argv, ready, go, result, module, scripts, way, dvm):
+    """The CPU time of a program that says when it is ready, and when it has done its work."""
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         program.stdin.write(ready)
         program.stdin.flush()
         assert program.stdout.readline() == "ready\n"
         with traced(way, dvm, program.pid, module, scripts):
             program.stdin.write(go)
-            program.stdin.write(".print done\n" if ready else "")
             program.stdin.flush()
-            out = []
-            for line in program.stdout:
-                out.append(line)
-                if line == "done\n" or line.startswith("seconds"):
-                    break
+            out = list(iter(program.stdout.readline, "done\n"))
             time.sleep(0.1)
         program.kill()
     return {CPU: sum(float(seconds) for seconds in re.findall(result, "".join(out)))}
 
 
-def run_python(way, dvm, **environment):
-    return run_alone(["/usr/bin/python3", "-c", PYTHON], "", "\n", r"seconds ([\d.]+)", "libc.so", SIZES, way, dvm, **environment)
+@contextlib.contextmanager
+def python(**environment):
+    """The ways alternate in one process, since two processes differ by more than an agent costs. A piece of the work takes some ms; their
+    median is the figure, so that an interruption does not matter."""
+    with subprocess.Popen(["/usr/bin/python3", "-c", PYTHON], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, **environment}) as program:
+        assert program.stdout.readline() == "ready\n"
 
+        def run(way, dvm):
+            with traced(way, dvm, program.pid, "libc.so", SIZES):
+                program.stdin.write("\n")
+                program.stdin.flush()
+                pieces = [float(seconds) for seconds in program.stdout.readline().split()]
+            return {CPU: statistics.median(pieces)}
 
-def run_allocating(way, dvm):
-    return run_python(way, dvm, PYTHONMALLOC="malloc")
+        yield run
+        program.stdin.close()
 
 
 def run_sqlite(way, dvm):
-    return run_alone(["sqlite3", "-batch", ":memory:"], SQL, QUERY, r"user ([\d.]+)", "libsqlite3.so",
+    return run_alone(["sqlite3", "-batch", ":memory:"], SQL, QUERY + ".print done\n", r"user ([\d.]+)", "libsqlite3.so",
                      latency("libsqlite3*", "sqlite3_step"), way, dvm)
 
 
@@ -214,8 +224,8 @@ def postgres():
 
 
 PROGRAMS = {
-    "python3": lambda: contextlib.nullcontext(run_python),
-    "python3-malloc": lambda: contextlib.nullcontext(run_allocating),
+    "python3": python,
+    "python3-malloc": lambda: python(PYTHONMALLOC="malloc"),
     "sqlite3": lambda: contextlib.nullcontext(run_sqlite),
     "nginx": nginx,
     "postgres": postgres,
