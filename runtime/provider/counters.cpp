@@ -15,15 +15,19 @@ KernelEvent by(KernelEvent event, KernelWord increment) {
 }
 KernelEvent by_one(KernelEvent event) { return by(std::move(event), constant(1)); }
 
-// Faults hand on the address, the registers and the processor's error code, whose lowest bit says that the page was there.
+// Faults hand on the address, the registers and the processor's error code, whose lowest bit says that the page was there. Where
+// faults are disabled, as while a probe captures memory, the kernel does not bring in the page. Reading the counter disables them
+// once more, so it is at least 1.
 std::vector<KernelProbe> vminfo_probes() {
   constexpr int32_t kProtection = 1;
   const KernelCondition forbidden{handed(2), Is::different, 0, {}, kProtection};
   const KernelCondition own_address{handed(0), Is::less, 0};
   const KernelCondition its_address{handed(0), Is::greater, -1};  // of the process, as where the kernel copies a result to it
+  const KernelCondition is_served{of_this_thread("pagefault_disabled"), Is::less, 2};
   return {
-      {"as_fault", {by_one(at("page_fault_user")), by_one(at("page_fault_kernel", {its_address}))}},
-      {"prot_fault", {by_one(at("page_fault_user", {forbidden})), by_one(at("page_fault_kernel", {its_address, forbidden}))}},
+      {"as_fault", {by_one(at("page_fault_user")), by_one(at("page_fault_kernel", {its_address, is_served}))}},
+      {"prot_fault",
+       {by_one(at("page_fault_user", {forbidden})), by_one(at("page_fault_kernel", {its_address, is_served, forbidden}))}},
       {"kernel_asflt", {by_one(at("page_fault_kernel", {own_address}))}},
       {"pgrrun", {by_one(at("mm_vmscan_kswapd_wake"))}},
       {"scan", {by(at("mm_vmscan_lru_isolate"), handed(3))}},

@@ -83,6 +83,24 @@ class Io(dvmtest.PrivilegedTest):
                                    f"/usr/bin/python3 -S -E {file.name}")
         self.assertGreater(int(re.search(r"faults (\d+)", text)[1]), 4000)
 
+    def test_page_faults_of_captures_do_not_count(self):
+        # /dev/null reads nothing, so the pages stay away; Linux counts the faults that it serves.
+        script = "import mmap, os, resource\nm = memoryview(mmap.mmap(-1, 4096 * 2000))\nout = os.open('/dev/null', 1)\n" \
+                 "for i in range(2000): os.write(out, m[4096 * i:][:8])\nused = resource.getrusage(resource.RUSAGE_SELF)\n" \
+                 "print('served', used.ru_minflt + used.ru_majflt)"
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(script)
+            file.flush()
+            result = dvm("run", "-q", "-c", f"/usr/bin/python3 -S -E {file.name}", "-n", """
+                syscall::write:entry /pid == $target/ { @tried = count(); this->text = copyinstr(arg1); }
+                ERROR { }
+                vminfo:::as_fault /pid == $target/ { @ = sum(arg0); }
+                END { printa("tried %@d faults %@d\\n", @tried, @); }""")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        tried, faults = map(int, re.search(r"tried (\d+) faults (\d+)", result.stdout).groups())
+        self.assertGreaterEqual(tried, 2000)
+        self.assertLess(faults, int(re.search(r"served (\d+)", result.stdout)[1]) + 1000)
+
     def test_statistics_without_a_tracepoint_are_refused_by_name(self):
         for name in ("vminfo:::zfod", "sysinfo:::namei"):
             result = dvm("run", "-n", name + " { exit(0); }")
