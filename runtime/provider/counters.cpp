@@ -74,6 +74,8 @@ std::vector<KernelProbe> sysinfo_probes() {
   const std::vector<uint16_t> reads = {kRead, kPread64, kReadv, kPreadv, kPreadv2};
   const std::vector<uint16_t> writes = {kWrite, kPwrite64, kWritev, kPwritev, kPwritev2};
   const KernelCondition runnable{handed(kState), Is::equal, 0};
+  const KernelCondition sleeping{handed(kState), Is::different, 0};
+  const KernelCondition is_preempted{handed(kPreempted), Is::different, 0};  // before it could go to sleep
   const KernelCondition is_not_idle{handed(kGoes, "pid"), Is::different, 0};
   constexpr int32_t kOperation = 0xff;  // REQ_OP_MASK
   const auto request = [&](int64_t operation) {
@@ -82,7 +84,8 @@ std::vector<KernelProbe> sysinfo_probes() {
   const auto entry = [](const std::vector<uint16_t>& calls) { return by_one(call("sys_enter", calls)); };
   return {
       {"pswitch", {by_one(at("sched_switch"))}},
-      {"inv_swtch", {by_one(at("sched_switch", {runnable, is_not_idle}))}},
+      {"inv_swtch",
+       {by_one(at("sched_switch", {runnable, is_not_idle})), by_one(at("sched_switch", {sleeping, is_preempted, is_not_idle}))}},
       {"nthreads", {by_one(at("sched_process_fork"))}},
       {"sysread", {entry(reads)}},
       {"syswrite", {entry(writes)}},

@@ -138,10 +138,10 @@ TEST(KernelProviders, HaveTheModulesOfOtherKernelsWhereTheyAreSpelled) {
 // A thread may be preempted after it has set the state in which it is about to sleep.
 TEST(SchedProvider, APreemptedThreadDoesNotSleep) {
   Catalog catalog;
-  const auto provider = make_sched_provider();
+  const std::unique_ptr<Provider> providers[] = {make_sched_provider(), make_sysinfo_provider()};
   const auto events = [&](const char* name) {
-    provider->discover({"sched", "", "", name}, catalog);
-    return std::get<TracepointSite>(catalog.match({"sched", "", "", name})[0]->site).events;
+    for (const auto& provider : providers) provider->discover({"", "", "", name}, catalog);
+    return std::get<TracepointSite>(catalog.match({"", "", "", name})[0]->site).events;
   };
   const auto asks = [](const KernelEvent& event, KernelCondition::Is is) {
     return std::any_of(event.when.begin(), event.when.end(), [&](const KernelCondition& one) {
@@ -151,6 +151,7 @@ TEST(SchedProvider, APreemptedThreadDoesNotSleep) {
   EXPECT_TRUE(asks(events("sleep").at(0), KernelCondition::Is::equal));
   EXPECT_TRUE(asks(events("preempt").at(1), KernelCondition::Is::different));
   EXPECT_TRUE(asks(events("enqueue").at(1), KernelCondition::Is::different));
+  EXPECT_TRUE(asks(events("inv_swtch").at(1), KernelCondition::Is::different));
   EXPECT_EQ(events("off-cpu").at(0).args[2].operand, Operand::handed(0));
 }
 
