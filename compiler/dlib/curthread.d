@@ -65,6 +65,7 @@ struct dvm_processor {		/* the CPU + 1 */
 
 struct dvm_thread {		/* the thread */
 	id_t t_tid;
+	uint64_t t_did;		/* illumos' own number of a thread; here, t_tid */
 	int t_pri;		/* as curlwpsinfo->pr_pri; the idle thread has -1 */
 	struct dvm_proc *t_procp;
 	struct dvm_processor *t_cpu;
@@ -134,9 +135,61 @@ translator struct dvm_processor < struct dvm_processor *C > {
 
 translator struct dvm_thread < struct dvm_thread *T > {
 	t_tid = (id_t)(uintptr_t)T;
+	t_did = (uintptr_t)T;
 	t_pri = (int)((uintptr_t)T != tid ? dvm_proc_number[16 * (uintptr_t)T + 15] : tid == 0 ? -1 : dvm_process[10]);
 	t_procp = (struct dvm_proc *)(uintptr_t)((uintptr_t)T == tid ? pid : dvm_proc_number[16 * (uintptr_t)T + 15]);
 	t_cpu = (struct dvm_processor *)(uintptr_t)((uintptr_t)T == tid ? cpu + 1 : dvm_proc_number[16 * (uintptr_t)T + 15]);
+};
+
+/* As in procfs.d, from the pointers. What curpsinfo and curlwpsinfo have of the firing is a fault for others. */
+translator timestruc_t < struct dvm_proc *P > {
+	tv_sec = (uintptr_t)P == pid ? curpsinfo->pr_start.tv_sec : dvm_proc_number[15];
+	tv_nsec = (uintptr_t)P == pid ? curpsinfo->pr_start.tv_nsec : dvm_proc_number[15];
+};
+
+translator psinfo_t < struct dvm_proc *P > {
+	pr_nlwp = P->p_lwpcnt;
+	pr_pid = P->p_pid;
+	pr_ppid = P->p_ppid;
+	pr_pgid = (pid_t)((uintptr_t)P == pid ? curpsinfo->pr_pgid : dvm_proc_number[15]);
+	pr_sid = (pid_t)((uintptr_t)P == pid ? curpsinfo->pr_sid : dvm_proc_number[15]);
+	pr_uid = (uid_t)((uintptr_t)P == pid ? curpsinfo->pr_uid : dvm_proc_number[15]);
+	pr_euid = (uid_t)((uintptr_t)P == pid ? curpsinfo->pr_euid : dvm_proc_number[15]);
+	pr_gid = (gid_t)((uintptr_t)P == pid ? curpsinfo->pr_gid : dvm_proc_number[15]);
+	pr_egid = (gid_t)((uintptr_t)P == pid ? curpsinfo->pr_egid : dvm_proc_number[15]);
+	pr_addr = (uintptr_t)P;
+	pr_ttydev = (dev_t)((uintptr_t)P == pid ? curpsinfo->pr_ttydev : dvm_proc_number[15]);
+	pr_start = xlate <timestruc_t> (P);
+	pr_wstat = 0;
+	pr_argc = (int)((uintptr_t)P == pid ? curpsinfo->pr_argc : dvm_proc_number[15]);
+	pr_argv = (uintptr_t)P == pid ? curpsinfo->pr_argv : dvm_proc_number[15];
+	pr_envp = (uintptr_t)P == pid ? curpsinfo->pr_envp : dvm_proc_number[15];
+	pr_taskid = 0;
+	pr_projid = 0;
+	pr_nzomb = 0;
+	pr_poolid = 0;
+	pr_contract = 0;
+	pr_fname = P->p_user.u_comm;
+	pr_psargs = P->p_user.u_psargs;
+	pr_dmodel = (char)((uintptr_t)P == pid ? PR_MODEL_LP64 : dvm_proc_number[15]);
+	pr_zoneid = 0;
+};
+
+translator lwpsinfo_t < struct dvm_thread *T > {
+	pr_flag = (int)((uintptr_t)T == tid ? curlwpsinfo->pr_flag : dvm_proc_number[15]);
+	pr_lwpid = T->t_tid;
+	pr_addr = (uintptr_t)T;
+	pr_wchan = 0;
+	pr_stype = 0;
+	pr_state = (char)((uintptr_t)T == tid ? curlwpsinfo->pr_state : dvm_proc_number[15]);
+	pr_sname = (char)((uintptr_t)T == tid ? curlwpsinfo->pr_sname : dvm_proc_number[15]);
+	pr_nice = (char)((uintptr_t)T == tid ? curlwpsinfo->pr_nice : dvm_proc_number[15]);
+	pr_pri = T->t_pri;
+	pr_clname = (uintptr_t)T == tid ? curlwpsinfo->pr_clname : dvm_proc_text[15];
+	pr_name = (uintptr_t)T == tid ? curlwpsinfo->pr_name : dvm_proc_text[15];
+	pr_onpro = (processorid_t)((uintptr_t)T == tid ? curlwpsinfo->pr_onpro : dvm_proc_number[15]);
+	pr_bindpro = (processorid_t)((uintptr_t)T == tid ? curlwpsinfo->pr_bindpro : dvm_proc_number[15]);
+	pr_bindpset = 0;
 };
 
 inline struct dvm_thread *curthread = (struct dvm_thread *)(uintptr_t)tid;

@@ -25,6 +25,11 @@ BEGIN
 	trace(((struct dvm_proc *)0x100000000)->p_ppid);
 }
 
+BEGIN
+{
+	trace(xlate <psinfo_t *> ((struct dvm_proc *)16)->pr_uid);
+}
+
 syscall::read:entry
 /pid == $target/
 {
@@ -48,5 +53,13 @@ syscall::read:entry
 	printf("%d %d\n", this->age > -20000000 && this->age < 600000000000,
 	    curthread->t_procp->p_brksize > 0 && this->parent->p_stksize > 0);
 	printf("%d %d\n", curthread->t_cpu->cpu_id == cpu, curthread->t_cpu->cpu_disp->disp_nrunnable >= 0);
+	printf("%s|%s|%s %d\n", xlate <psinfo_t *> (curthread->t_procp)->pr_fname, xlate <psinfo_t *> (curthread->t_procp)->pr_psargs,
+	    xlate <psinfo_t *> (this->parent)->pr_fname, xlate <psinfo_t *> (this->parent)->pr_pid == ppid);
+	this->info = xlate <psinfo_t> (curthread->t_procp);
+	printf("%d %d %d\n", this->info.pr_uid == uid, this->info.pr_sid == curpsinfo->pr_sid,
+	    this->info.pr_egid == curpsinfo->pr_egid);
+	this->thread = xlate <lwpsinfo_t> (curthread);
+	printf("%d %d %c%s\n", this->thread.pr_lwpid == tid, this->thread.pr_onpro == cpu, this->thread.pr_sname,
+	    this->thread.pr_clname);
 	exit(0);
 }
