@@ -141,13 +141,13 @@ class Wrappers(unittest.TestCase):
         self.assertIn("not found", result.stderr)
 
     def test_a_program_that_executes_itself(self):
-        result = self.run_as_user("pid$target:renewed:func:entry { @[arg0] = count(); }", "./renewed exec 20")
+        result = self.run_held(lambda: self.run_as_user("pid$target:renewed:func:entry { @[arg0] = count(); }", "./renewed exec 20"))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(re.findall(r"(\d+) +(\d+)", result.stdout), [(str(n), str(n + 1)) for n in range(21)])
 
     def test_the_next_program_goes_on_with_global_variables(self):
         script = "pid$target:renewed:func:entry { n++; total += arg0; last = arg0 + 5; } pid$target:renewed:func:return { @ = sum(last); } END { printf(\"%d %d %d\", n, total, last); }"
-        result = self.run_as_user(script, "./renewed exec 20", "-v")
+        result = self.run_held(lambda: self.run_as_user(script, "./renewed exec 20", "-v"))
         self.assertIn("(agent, in the traced thread)", result.stderr)
         calls = [(n, n + 1) for n in range(21)]
         self.assertEqual([int(number) for number in re.findall(r"\d+", result.stdout)], [sum(count for _, count in calls), sum(n * count for n, count in calls), 5, sum((n + 5) * count for n, count in calls)])
