@@ -44,13 +44,24 @@ Result<File> open_output(const std::string& path) {
   return File(file, std::fclose);
 }
 
-// The handle that Ctrl-C interrupts. A second one ends dvm the hard way; the kernel then takes the probes off.
+// The handle that Ctrl-C interrupts.
 std::atomic<runtime::Handle*> g_interrupted{nullptr};
 std::atomic<bool> g_was_signalled{false};
+std::atomic<uint64_t> g_signalled_at{0};
 
-void on_signal(int) {
-  g_was_signalled = true;
-  if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
+// A second signal ends dvm the hard way; the kernel then takes the probes off. It is not taken for an echo of the first:
+// timeout(1) signals its program, and then the process group in which the program is.
+constexpr uint64_t kEchoNs = 200'000'000;
+
+void on_signal(int signal) {
+  const uint64_t ns = read_clock(CLOCK_MONOTONIC);
+  if (!g_was_signalled.exchange(true)) {
+    g_signalled_at = ns;
+    if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
+  } else if (ns - g_signalled_at >= kEchoNs) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
 }
 
 // A reader that went away is an error of the write like any other, and ends tracing in order; by default it would end dvm alone
@@ -62,9 +73,10 @@ class SignalScope {
   explicit SignalScope(runtime::Handle& handle) {
     std::signal(SIGPIPE, on_broken_pipe);
     g_interrupted = &handle;
+    g_was_signalled = false;
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // what is being written is not cut off
+    action.sa_flags = SA_RESTART;  // what is being written is not cut off
     for (int signal : kSignals) sigaction(signal, &action, nullptr);
   }
   ~SignalScope() {
