@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "runtime/symbol/elf.h"
@@ -21,6 +22,11 @@ std::optional<uint64_t> address_of(const MappedObject& object, std::string_view 
   return found == functions.end() ? std::nullopt : std::optional(found->address + *bias);
 }
 
+bool is_of_glibc(const std::string& linker, ElfCache& files) {
+  const auto elf = files.read(linker);
+  return elf && std::ranges::any_of((*elf)->data(), [](const auto& one) { return one.name == "_r_debug"; });
+}
+
 }  // namespace
 
 Result<MainPlace> find_main(pid_t pid) {
@@ -37,7 +43,7 @@ std::optional<LoadedPlace> find_loaded(pid_t pid) {
   const auto objects = mapped_objects(pid);
   ElfCache files;
   const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
-  if (!linker) return std::nullopt;
+  if (!linker || !is_of_glibc(linker->path, files)) return std::nullopt;
   const auto object =
       std::find_if(objects->begin(), objects->end(), [&](const MappedObject& one) { return one.open_path == linker->path; });
   const auto function = address_of(*object, "_dl_debug_state");
