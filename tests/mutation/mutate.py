@@ -36,7 +36,7 @@ AGENT_TESTS = ("address_space_test", "arena_reader_test", "clause_code_test", "c
                "stopped_process_test", "stack_finder_test", "thread_clock_test", "unwinder_test")
 CODE_TESTS = ("displaced_test", "flags_use_test", "tail_exits_test")
 UNIT_TESTS = {"runtime_test": "runtime", "globals_test": "runtime", "export_test": "export", "agent_ways_test": "runtime", "vm_test": "vm", "llvm_test": "vm", "compiler_test": "compiler",
-              **dict.fromkeys(("capture_test", "record_test", "recording_test"), "instrument"), **dict.fromkeys(AGENT_TESTS, "instrument"),
+              **dict.fromkeys(("capture_test", "record_test", "recording_test", "seize_test"), "instrument"), **dict.fromkeys(AGENT_TESTS, "instrument"),
               **dict.fromkeys(CODE_TESTS, "code")}
 
 

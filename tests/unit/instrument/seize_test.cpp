@@ -83,6 +83,7 @@ TEST_F(Executing, EndsIfAnotherTracerDoesNotWait) {
   begin_exec();
   EXPECT_FALSE(seize_thread(pid_, 0));
   EXPECT_EQ(errno, EINTR);
+  EXPECT_EQ(seize_problem(pid_, EINTR), "it is executing another program");
   kill(tracer, SIGKILL);
   waitpid(tracer, nullptr, 0);
   EXPECT_TRUE(seize_thread(pid_, 0));
@@ -101,6 +102,35 @@ TEST_F(Executing, LeavesTheSignalAsItWas) {
   struct sigaction after {};
   ASSERT_EQ(sigaction(SIGRTMAX - 1, nullptr, &after), 0);
   EXPECT_EQ(after.sa_handler, SIG_DFL);
+}
+
+TEST_F(Executing, LeavesTheMaskAsItWas) {
+  sigset_t before, after;
+  sigemptyset(&before);
+  sigaddset(&before, SIGRTMAX - 1);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &before, nullptr), 0);
+  ASSERT_TRUE(seize_thread(second_, 0));
+  pthread_sigmask(SIG_UNBLOCK, &before, &after);
+  EXPECT_EQ(sigismember(&after, SIGRTMAX - 1), 1);
+}
+
+TEST_F(Executing, SucceedsWithTheSignalBlocked) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGRTMAX - 1);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &only, nullptr), 0);
+  ASSERT_TRUE(seize_thread(second_, 0));
+  begin_exec();
+  EXPECT_TRUE(seize_thread(pid_, 0));
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+TEST_F(Executing, TakesOptions) {
+  ASSERT_TRUE(seize_thread(pid_, PTRACE_O_TRACEEXEC));
+  ASSERT_EQ(write(tell_[1], "x", 1), 1);
+  int status = 0;
+  EXPECT_TRUE(eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_ || status != 0; }));
+  EXPECT_EQ(status >> 8, SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
 // It could wait for ever.
