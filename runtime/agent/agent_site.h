@@ -27,6 +27,13 @@ struct MachineCode {
   uint32_t global_stores = 0;  // of instructions that change global variables
   // Offsets in `bytes` of words that are offsets in inside::Globals. place_globals() turns these into addresses.
   std::vector<uint32_t> globals{};
+  // Offsets in `bytes` of the instructions that read saved registers: mov word(%rdi), %reg, of seven bytes.
+  std::vector<uint32_t> loads{};
+  // Its end makes a condition of the processor's flags the value, 1 or 0. `at` is where that begins; condition 0: there is none.
+  struct Truth {
+    uint32_t at = 0;
+    unsigned char condition = 0;  // of the jump if it holds
+  } truth{};
 
   bool empty() const { return bytes.empty(); }
   void place_globals(uint64_t at);

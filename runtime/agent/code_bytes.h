@@ -57,6 +57,16 @@ class CodeWriter {
     add({0xff, 0x25, 0, 0, 0, 0});
     raw(to);
   }
+  // The instruction at an offset is mov word(%rdi), %to, of seven bytes. Makes it lea 0(%from), %to, of as many. Not for %rsp and
+  // %r12, which need a byte more.
+  void read_register_at(size_t offset, GeneralRegister from) {
+    const auto number = static_cast<unsigned>(from);
+    unsigned char* code = bytes_.data() + offset;
+    code[0] = static_cast<unsigned char>(code[0] | number >> 3);
+    code[1] = 0x8d;
+    code[2] = static_cast<unsigned char>((code[2] & ~7U) | (number & 7));
+    std::memset(code + 3, 0, sizeof(int32_t));
+  }
   // Within 2 GiB; the caller has checked that.
   void jump(uint64_t to) { relative(0xe9, to); }
   void call(uint64_t to) { relative(0xe8, to); }

@@ -61,16 +61,13 @@ class SiteCoder : SiteCodeBase {
     frame_.note_open();
   }
   void add_gates(const std::vector<const MachineCode*>& gates) {
-    Needs needs;
-    for (const MachineCode* gate : gates) needs.add(*gate);
-    changes_ = needs.changes;
-    frame_.open(needs.reads, changes_);
+    needs_ = {};
+    for (const MachineCode* gate : gates) needs_.add(*gate);
+    needs_.point_to_words();
+    changes_ = needs_.changes;
+    frame_.open(needs_.reads, changes_);
     std::vector<size_t> opened;
-    for (const MachineCode* gate : gates) {
-      add_value(*gate);
-      code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
-      opened.push_back(code_.jump_ahead({0x0f, kNotEqual}));
-    }
+    for (const MachineCode* gate : gates) opened.push_back(jump_if(*gate, true));
     end();
     for (const size_t jump : opened) code_.land(jump);
   }
@@ -79,22 +76,20 @@ class SiteCoder : SiteCodeBase {
     needs.reads |= record.reads, needs.changes |= kRcx | kRdx | kR8;
   }
   Needs needs_of_all() {
-    Needs needs{0, kRbx | kRbp};
+    Needs needs{0, kRbx | kRbp | changes_};  // also what gates have changed
     for (const AgentFirer& firer : firers_) {
       if (firer.tail != inside::Tail::nothing) needs.changes |= kCallRegisters;
       if (may_record(firer)) add_needs_of(*record_of(firer), needs);
       for (const AgentStep& step : firer.steps) {
         if (is_clause_record(step)) add_needs_of(*record_of(step.record), needs);
         const bool aggregates = step.step.kind == Kind::aggregate;
-        const Needs its = aggregates ? needs_of(step.aggregation) : Needs{};
-        needs.reads |= its.reads, needs.changes |= its.changes, needs.has_workspace |= its.has_workspace;
+        if (aggregates) needs.add(needs_of(step.aggregation));
         if (is_time(step)) needs.changes |= kRcx | kRdx | kRsi | kR8, needs.has_workspace = true;
-        needs.may_fail |= its.may_fail;
         if (!aggregates && !step.code.empty()) needs.add(step.code);
       }
     }
-    needs_ = needs;
-    return needs;
+    needs.point_to_words();
+    return needs_ = needs;
   }
 
   void open(const Needs& needs, bool is_open) {
@@ -192,10 +187,10 @@ class SiteCoder : SiteCodeBase {
         skips.emplace_back(code_.jump_ahead({0xe9}), firer.steps.size());
         continue;
       }
-      add(firer.steps[i], knows_time(firer, i));
-      if (firer.steps[i].step.kind != Kind::predicate) continue;
-      code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
-      skips.emplace_back(code_.jump_ahead({0x0f, kEqual}), i + 1 + firer.steps[i].step.skip);
+      if (firer.steps[i].step.kind == Kind::predicate)
+        skips.emplace_back(jump_if(firer.steps[i].code, false), i + 1 + firer.steps[i].step.skip);
+      else
+        add(firer.steps[i], knows_time(firer, i));
     }
     if (firer.steps.empty()) add_record(*record_of(firer), firer.cookie);
     for (const auto& [jump, to] : skips)

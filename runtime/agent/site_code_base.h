@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -23,11 +24,21 @@ class SiteCodeBase {
   SiteCodeBase(CodeWriter& code, const SitePlace& place, const Needs& needs) : code_(code), place_(place), all_needs_(needs) {}
 
   void add_value(const MachineCode& value) {
-    code_.add(std::span(value.bytes).first(value.bytes.size() - 1));  // without its ret
+    copy(value, value.bytes.size() - 1);  // without its ret
     if (!value.may_fail) return;
     code_.add({0x48, 0x83, 0xbc, 0x24}, static_cast<size_t>(in_workspace(offsetof(inside::Workspace, failed))));
     code_.add({0});  // cmpq $0, failed(%rsp)
     failures_.push_back(code_.jump_ahead({0x0f, kNotEqual}));
+  }
+  // Jumps if the value is 0, or if it is not.
+  size_t jump_if(const MachineCode& value, bool is_true) {
+    if (value.truth.condition != 0 && !value.may_fail) {
+      copy(value, value.truth.at);
+      return code_.jump_ahead({0x0f, static_cast<unsigned char>(value.truth.condition ^ (is_true ? 0 : 1))});
+    }
+    add_value(value);
+    code_.add({0x48, 0x85, 0xc0});  // test %rax, %rax
+    return code_.jump_ahead({0x0f, is_true ? kNotEqual : kEqual});
   }
   void store_workspace(Register reg, size_t offset) { code_.store(reg, Register::rsp, in_workspace(offset)); }
   static int32_t in_workspace(size_t offset) { return SiteFrame::kWorkspace + static_cast<int32_t>(offset); }
@@ -50,6 +61,17 @@ class SiteCodeBase {
   std::vector<size_t> failures_;  // jumps: a value or a key cannot be had, so that agent_enter has to handle the firing
 
  private:
+  void copy(const MachineCode& value, size_t bytes) {
+    const size_t begin = code_.bytes().size();
+    code_.add(std::span(value.bytes).first(bytes));
+    if (!all_needs_.reads_registers()) return;
+    for (const uint32_t at : value.loads) {
+      uint32_t offset = 0;
+      std::memcpy(&offset, value.bytes.data() + at + 3, sizeof offset);
+      code_.read_register_at(begin + at, SiteFrame::register_of(static_cast<int>(offset / sizeof(uint64_t))));
+    }
+  }
+
   const Needs& all_needs_;
 };
 

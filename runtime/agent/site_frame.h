@@ -57,6 +57,9 @@ class SiteFrame {
   void put_back(uint32_t words) {
     for (uint32_t left = words & ~changes_; left != 0; left &= left - 1) load(std::countr_zero(left));
   }
+  // %r12 would need a longer instruction (CodeWriter::read_register_at).
+  static constexpr uint32_t kReadable = (1U << 15) - 1 - word_bit(3);
+  static Register register_of(int word) { return kRegisters[static_cast<size_t>(word)]; }
   void load_stack_pointer(Register reg) { code_.add_address(reg, Register::rsp, kBytes); }
 
  private:

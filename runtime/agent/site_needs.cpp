@@ -48,7 +48,9 @@ bool can_run(const AgentStep& step, bool may_leave) {
   if (is_record(step) || is_fault_record(step)) return true;
   if (is_clause_record(step)) return record_of(step.record).has_value();
   if (may_fail(step) && !may_leave) return false;
-  return SiteFrame::can_hold(step.step.kind == Kind::aggregate ? needs_of(step.aggregation).reads : step.code.reads);
+  if (step.step.kind != Kind::aggregate) return SiteFrame::can_hold(step.code.reads);
+  const Needs needs = needs_of(step.aggregation);
+  return SiteFrame::can_hold(needs.reads | needs.value_reads);
 }
 
 }  // namespace

@@ -21,12 +21,21 @@ inline constexpr uint32_t kCallRegisters = kRdi | kRsi | kRdx | kRcx;  // of age
 struct Needs {
   uint32_t reads = 0, changes = 0;
   bool has_workspace = false, may_fail = false;  // values do
+  uint32_t value_reads = 0;                      // words that values read
 
   void add(const MachineCode& value) {
-    reads |= value.reads, changes |= value.changes;
-    if (value.reads != 0) changes |= kRdi;
+    value_reads |= value.reads, changes |= value.changes;
     if (value.has_workspace) has_workspace = true, changes |= kRsi;
     may_fail |= value.may_fail;
+  }
+  void add(const Needs& other) {
+    reads |= other.reads, changes |= other.changes, value_reads |= other.value_reads;
+    has_workspace |= other.has_workspace, may_fail |= other.may_fail;
+  }
+  // When all are added: values read registers where these lie if nothing changes them, else the saved words, by %rdi.
+  bool reads_registers() const { return (value_reads & (changes | ~SiteFrame::kReadable)) == 0; }
+  void point_to_words() {
+    if (!reads_registers()) reads |= value_reads, changes |= kRdi;
   }
 };
 

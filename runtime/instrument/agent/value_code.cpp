@@ -66,15 +66,15 @@ class ValueCoder {
         place_(place),
         starts_(difo.text.size()),
         live_(difo.text.size()),
-        is_target_(difo.text.size()) {}
+        branches_(difo.text.size()) {}
 
   ValueMachineCode make() {
     for (const Instruction in : difo_.text)
-      if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
+      if (dif::is_branch(in) && in.label() < branches_.size()) branches_[in.label()]++;
     find_live();
     if (!globals_.begin()) return {{}, InDvm::global};
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
-      if (is_target_[pc]) flags_ = Flags::none, known_.fill({});
+      if (is_target(pc)) flags_ = Flags::none, known_.fill({});
       starts_[pc] = code_.bytes.size();
       if (const size_t more = add_truth(pc) ? 2 : add_with_constant(pc) ? 1 : 0; more != 0) {
         std::fill_n(starts_.begin() + static_cast<ptrdiff_t>(pc), more + 1, starts_[pc]);
@@ -112,7 +112,7 @@ class ValueCoder {
 
   // An operation whose second operand is a constant that nothing else needs: setx, and the operation behind it.
   bool add_with_constant(size_t pc) {
-    if (pc + 1 >= difo_.text.size() || is_target_[pc + 1]) return false;
+    if (pc + 1 >= difo_.text.size() || is_target(pc + 1)) return false;
     const Instruction set = difo_.text[pc], in = difo_.text[pc + 1];
     const auto value = constant_of(set);
     const unsigned code = operation_of(in);
@@ -120,9 +120,10 @@ class ValueCoder {
     if (!value || code == 0 || in.r2() != set.rd() || in.r1() == set.rd() || !is_register(in.r1()) || is_needed) return false;
     const auto low = static_cast<int32_t>(*value);
     if (static_cast<uint64_t>(int64_t{low}) != *value) return false;
+    pc_ = pc + 1;
     if (!is_comparison(in) && !writes(in.rd())) return false;
     unsigned at = source(in.r1(), kRax);
-    if (!is_comparison(in)) code_.move(std::exchange(at, kRegisters[in.rd()]), kRegisters[in.rd()]);
+    if (!is_comparison(in)) code_.move(std::exchange(at, target(in.rd())), target(in.rd()));
     code_.operate({0x81}, code >> 3, at);
     code_.raw(low);
     flags_ = is_comparison(in) ? Flags::compared : Flags::none;
@@ -131,13 +132,18 @@ class ValueCoder {
 
   // 1 if a condition holds, else 0: setx 1; a branch over the next one; mov %r0.
   bool add_truth(size_t pc) {
-    if (pc + 3 > difo_.text.size() || is_target_[pc + 1] || is_target_[pc + 2]) return false;
+    if (pc + 3 > difo_.text.size() || is_target(pc + 1) || is_target(pc + 2)) return false;
     const Instruction yes = difo_.text[pc], branch = difo_.text[pc + 1], no = difo_.text[pc + 2];
     if (constant_of(yes) != 1 || constant_of(no) != 0 || yes.rd() != no.rd()) return false;
     if (!dif::is_branch(branch) || branch.label() != pc + 3) return false;
     const Condition* condition = condition_of(branch);
-    if (condition == nullptr || !writes(yes.rd())) return false;
-    const unsigned to = kRegisters[yes.rd()];
+    if (condition == nullptr || yes.rd() == 0 || !is_register(yes.rd())) return false;
+    pc_ = pc + 2;
+    if (pc + 3 < difo_.text.size()) branches_[pc + 3]--;
+    writes(yes.rd());
+    const unsigned to = target(yes.rd());
+    if (is_result(yes.rd()) && jumps_.empty() && pc + 4 == difo_.text.size())
+      made_.truth = {static_cast<uint32_t>(code_.bytes.size()), condition->code};
     code_.add({0x40U | to >> 3, 0x0f, condition->code + 0x10U, 0xc0U | (to & 7)});                // setcc
     code_.add({0x40U | (to >> 3) << 2 | to >> 3, 0x0f, 0xb6, 0xc0U | (to & 7) << 3 | (to & 7)});  // movzbl
     return true;
@@ -175,7 +181,7 @@ class ValueCoder {
       case Opcode::sra:
         return shift(in, 7);
       case Opcode::not_:
-        return move(in) && (code_.operate({0xf7}, 2, kRegisters[in.rd()]), true);
+        return move(in) && (code_.operate({0xf7}, 2, target(in.rd())), true);
       case Opcode::mov:
         return move(in);
       case Opcode::setx:
@@ -196,7 +202,7 @@ class ValueCoder {
     if (row.tuple != dif::TupleUse::none || row.format == dif::Format::lda) return false;
     if (!is_load) return row.scope == dif::Scope::global ? change_global(in) : store(in);
     if (!writes(in.rd())) return false;
-    const unsigned to = kRegisters[in.rd()];
+    const unsigned to = target(in.rd());
     return row.scope == dif::Scope::global ? load_variable(in, to) : access_own(in, kLoad, to);
   }
 
@@ -209,10 +215,19 @@ class ValueCoder {
   static bool is_register(unsigned number) { return number < kRegisters.size(); }
   bool writes(unsigned number) {
     if (number == 0 || !is_register(number)) return false;
-    change(number);
+    is_in_rax_ = is_result(number);
+    if (!is_in_rax_) change(number);
     known_[number].reset();
     return true;
   }
+  bool is_target(size_t pc) const { return branches_[pc] != 0; }
+  // The next instruction returns it, and is reached from here only.
+  bool is_result(unsigned number) const {
+    const size_t next = pc_ + 1;
+    return next < difo_.text.size() && !is_target(next) && dif::is_return(difo_.text[next]) && difo_.text[next].rd() == number;
+  }
+  // Where an instruction puts its value.
+  unsigned target(unsigned number) const { return is_result(number) ? kRax : kRegisters[number]; }
   // Where its value lies; that of %r0 is put into the other one.
   unsigned source(unsigned number, unsigned zero) {
     if (number != 0) return kRegisters[number];
@@ -225,23 +240,23 @@ class ValueCoder {
   bool move(Instruction in) {
     if (in.r1() == 0) return set(in);
     if (!is_register(in.r1()) || !writes(in.rd())) return false;
-    code_.move(source(in.r1(), kRax), kRegisters[in.rd()]);
+    code_.move(source(in.r1(), kRax), target(in.rd()));
     return true;
   }
   bool set(Instruction in) {
     const auto value = constant_of(in);
     if (!value || !writes(in.rd())) return false;
-    code_.load_constant(kRegisters[in.rd()], *value);
+    code_.load_constant(target(in.rd()), *value);
     known_[in.rd()] = value;
     return true;
   }
   // With the first operand in the target, if that is not the second one as well.
   bool operate(Instruction in, std::initializer_list<unsigned> opcode, bool reads_rm = false) {
     if (!reads_both(in) || !writes(in.rd())) return false;
-    const unsigned second = source(in.r2(), kRcx), target = kRegisters[in.rd()], at = target == second ? kRax : target;
+    const unsigned second = source(in.r2(), kRcx), to = target(in.rd()), at = to == second ? kRax : to;
     code_.move(source(in.r1(), kRax), at);
     code_.operate(opcode, reads_rm ? at : second, reads_rm ? second : at);
-    code_.move(at, target);
+    code_.move(at, to);
     return true;
   }
   bool divide(Instruction in) {
@@ -258,15 +273,15 @@ class ValueCoder {
       code_.move(source(in.r1(), kRcx), kRcx);
       add_division(code_, in.opcode(), *divisor);
     }
-    code_.move(kRax, kRegisters[in.rd()]);
+    code_.move(kRax, target(in.rd()));
     return true;
   }
   bool shift(Instruction in, unsigned way) {
     if (!reads_both(in) || !writes(in.rd())) return false;
     change(0);
     code_.move(source(in.r2(), kRcx), kRcx);
-    code_.move(source(in.r1(), kRax), kRegisters[in.rd()]);
-    code_.operate({0xd3}, way, kRegisters[in.rd()]);
+    code_.move(source(in.r1(), kRax), target(in.rd()));
+    code_.operate({0xd3}, way, target(in.rd()));
     return true;
   }
   bool compare(Instruction in) {
@@ -349,7 +364,7 @@ class ValueCoder {
   bool uses_no_text(const dif::Variable& variable, Instruction in) const {
     if (!is_thread_text(variable)) return false;
     if (dif::has_format(in, dif::Format::stv)) return in.rd() == 0;
-    if (pc_ + 1 >= difo_.text.size() || is_target_[pc_ + 1]) return false;
+    if (pc_ + 1 >= difo_.text.size() || is_target(pc_ + 1)) return false;
     const Instruction next = difo_.text[pc_ + 1];
     return next.opcode() == Opcode::tst && next.r1() == in.rd() && (live_[pc_ + 1] >> in.rd() & 1U) == 0;
   }
@@ -383,6 +398,7 @@ class ValueCoder {
     const Operand& operand = place_.shape.args[number];
     if (operand.kind == Operand::Kind::constant) return code_.load_constant(to, static_cast<uint64_t>(operand.value)), true;
     if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return refuse(InDvm::argument);
+    made_.loads.push_back(static_cast<uint32_t>(code_.bytes.size()));
     code_.access(kLoad, to, kRdi, sizeof(uint64_t) * operand.base);
     made_.reads |= 1U << operand.base;
     if (operand.shift != 0) code_.operate({0xc1}, 5, to), code_.add({operand.shift});
@@ -393,7 +409,7 @@ class ValueCoder {
   // At the end of the code, which the last instruction reaches by itself.
   bool finish(unsigned number, bool is_last) {
     if (!is_register(number)) return false;
-    code_.widen(type_.size, type_.is_signed, source(number, kRax), kRax);
+    code_.widen(type_.size, type_.is_signed, std::exchange(is_in_rax_, false) ? kRax : source(number, kRax), kRax);
     if (is_last) return true;
     code_.add({0xe9});
     add_distance(difo_.text.size());
@@ -411,8 +427,9 @@ class ValueCoder {
   std::array<std::optional<uint64_t>, kRegisters.size()> known_{};  // constants in registers
   std::vector<size_t> starts_;                                      // of each instruction
   std::vector<uint8_t> live_;                                       // behind each
-  std::vector<bool> is_target_;
-  size_t pc_ = 0;  // of the instruction that is translated
+  std::vector<uint32_t> branches_;                                  // that lead to each
+  bool is_in_rax_ = false;                                          // the value that the next instruction returns
+  size_t pc_ = 0;                                                   // of the instruction that is translated
   std::vector<std::pair<size_t, unsigned>> jumps_;
 };
 

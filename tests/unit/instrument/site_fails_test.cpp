@@ -17,6 +17,23 @@ MachineCode quotient() {
                  3);
 }
 
+// arg0 / (arg1 & 3) == 3
+MachineCode is_quotient_three() {
+  const auto set = [](unsigned index, unsigned rd) { return Instruction::indexed(Opcode::setx, index, rd); };
+  const std::vector<Instruction> text = {load(BuiltIn::arg1, 1),
+                                         set(0, 2),
+                                         op(Opcode::and_, 1, 2, 1),
+                                         load(BuiltIn::arg0, 2),
+                                         op(Opcode::sdiv, 2, 1, 3),
+                                         set(0, 4),
+                                         op(Opcode::cmp, 3, 4, 0),
+                                         set(1, 5),
+                                         Instruction::branch(Opcode::be, 10),
+                                         op(Opcode::mov, 0, 0, 5),
+                                         op(Opcode::ret, 0, 0, 5)};
+  return make_value_code({text, {3, 1}, "", {}, kWord}, kWord, {SiteKind::entry, {}, 1}).code;
+}
+
 class SiteFails : public PlacedStubTest {
  protected:
   void compare(const std::vector<AgentFirer>& firers) {
@@ -44,6 +61,8 @@ TEST_F(SiteFails, LeaveTheClausesToDvm) {
   compare({firer({sum({integer(masked(BuiltIn::arg0, 7))})})});
   compare({firer({aggregation(3, SiteFunction::count, {}, {integer(quotient())})})});
   compare({firer({step(Kind::predicate, quotient(), 1), aggregation(1, SiteFunction::count, {})})});
+  EXPECT_NE(is_quotient_three().truth.condition, 0);
+  compare({firer({step(Kind::predicate, is_quotient_three(), 1), aggregation(1, SiteFunction::count, {})})});
   compare({firer({step(Kind::evaluate, quotient()), aggregation(9, SiteFunction::quantize, value_of(BuiltIn::arg0))})});
   compare({firer({sum({stack(2, 0)})})});
 }

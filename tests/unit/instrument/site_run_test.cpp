@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <thread>
 
 namespace dvm::runtime {
@@ -33,6 +34,37 @@ TEST_F(SiteRun, QuantizesValuesOfAllSizes) {
   for (const AgentKey& key : {integer(masked(BuiltIn::arg0, 3)), text(value_of(BuiltIn::arg2))})
     compare({firer({aggregation(1, SiteFunction::quantize, value, {key}), aggregation(2, SiteFunction::sum, value)})}, 2000,
             of_any_size);
+}
+
+// A value is read where its register lies, unless the code of the site changes that: also for a predicate before it.
+TEST_F(SiteRun, ReadsAnyRegister) {
+  const auto value_in = [](uint8_t word, std::vector<Instruction> behind) {
+    SiteShape shape = SiteKind::inside;
+    shape.args[0] = {.kind = Operand::Kind::saved, .base = word};
+    behind.insert(behind.begin(), load(BuiltIn::arg0, 1));
+    return make_value_code({behind, {7, 1}, "", {}, kWord}, kWord, {shape, {}, 1}).code;
+  };
+  const auto set = [](unsigned index, unsigned rd) { return Instruction::indexed(Opcode::setx, index, rd); };
+  const auto is_seven = [&](uint8_t word) {
+    return value_in(word, {set(0, 2), op(Opcode::cmp, 1, 2, 0), set(1, 3), Instruction::branch(Opcode::be, 6),
+                           op(Opcode::mov, 0, 0, 3), op(Opcode::ret, 0, 0, 3)});
+  };
+  EXPECT_NE(is_seven(saved::rdi).truth.condition, 0);
+  constexpr uint8_t kR12 = 3;
+  constexpr uint8_t kWords[] = {kR12, saved::rax, saved::rcx, saved::rdx, saved::rsi, saved::rdi, saved::rbp, saved::rsp};
+  for (const uint8_t gate : std::span(kWords).first(6))
+    for (const uint8_t word : kWords) {
+      const auto sometimes = [&](Registers& registers) {
+        if (random_() % 2 == 0) registers.words[gate] = 7;
+      };
+      const MachineCode value = value_in(word, {op(Opcode::ret, 0, 0, 1)});
+      const AgentStep sum = aggregation(1, SiteFunction::sum, value), least = aggregation(2, SiteFunction::min, value);
+      const AgentStep by_key =
+          aggregation(3, SiteFunction::sum, value_in(word, {set(0, 2), op(Opcode::and_, 1, 2, 3), op(Opcode::ret, 0, 0, 3)}),
+                      {integer(value_in(gate, {set(0, 4), op(Opcode::and_, 1, 4, 1), op(Opcode::ret, 0, 0, 1)}))});
+      compare({firer({step(Kind::predicate, is_seven(gate), 1), sum})}, 20, sometimes, true);
+      compare({firer({sum, step(Kind::predicate, is_seven(gate), 2), by_key, sum}), firer({least, by_key})}, 20, sometimes);
+    }
 }
 
 // A function that was left by a jump returns once, at the `ret` that has its return address at hand.
