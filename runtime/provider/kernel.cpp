@@ -3,7 +3,8 @@
 // tests/unit/instrument/kernel_provider_test.cpp, tests/runtime/sched and tests/runtime/proc.
 //
 // In some probes args[] has an lwpsinfo_t and a psinfo_t of a thread other than the one that fires. There arg0 and arg1 are
-// that thread's task_struct, and the fields that the translators of kernel.d read are further arguments:
+// tokens of that thread and its process, as curthread.d has them, and the fields that the translators of kernel.d read are
+// further arguments:
 //
 //   arg3 CPU   arg4 thread   arg5 process   arg6 address of its name   arg7 priority   arg8 parent   arg9 user
 //
@@ -29,7 +30,7 @@ constexpr uint16_t kClone = 56, kFork = 57, kVfork = 58, kExecve = 59, kRtSigtim
 // With the thread whose task_struct is word n as args[0] and args[1].
 KernelEvent about(KernelEvent event, uint8_t n) {
   event.args = {
-      handed(n, "&"),    handed(n, "&"),     event.args[2],     handed(n, "thread_info.cpu"),  handed(n, "pid"),
+      handed(n, "pid"),  handed(n, "tgid"),  event.args[2],     handed(n, "thread_info.cpu"),  handed(n, "pid"),
       handed(n, "tgid"), handed(n, "&comm"), handed(n, "prio"), handed(n, "real_parent.tgid"), handed(n, "cred.uid.val")};
   return event;
 }

@@ -53,7 +53,7 @@ BEGIN = (
     ("`brk.d`", "self int endds; BEGIN self->endds = 0x7f0000001000; trace(0x7f0000001000 - self->endds);", "139637976727552"),
     ("Negative values", "@ = sum(-9); normalize(@, 2);", "-4"),
     ("`%-08d` is", "printf(\"[%-08d][%0-8d][%08d]\", 7, 7, 7);", "[7       ][7       ][00000007]"),
-    ("`curthread` and the pointers", "trace((uintptr_t)curthread == tid && curthread->t_tid == tid);", "1"),
+    ("`curthread`, the pointers", "trace((uintptr_t)curthread == tid && curthread->t_tid == tid);", "1"),
     ("`arg2` of `ERROR`", "trace(1); trace(*(int *)8); } ERROR { printf(\"|%d|\", arg2);", "|1|fault 1 8"),
     ("`arg2` of `ERROR`", "x = 0; trace(1 / x); } ERROR { printf(\"|%d|\", arg2);", "|0|fault 4 0"),
     ("`arg2` of `ERROR`", "} BEGIN / *(int *)8 / { } ERROR { printf(\"|%d|\", arg2);", "|0|fault 1 8"),
