@@ -9,12 +9,30 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/find_type.h"
 #include "compiler/sema/fold_constants.h"
+#include "compiler/sema/foreign.h"
 
 namespace dvm::compiler {
 
 namespace {
 
 std::string spell(const External& e) { return fmt::format("{}`{}", e.module, e.name); }
+
+// An empty name may be that of a kernel.
+bool may_be_kernel(std::string_view module) {
+  static constexpr std::string_view kKernels[] = {"", "vmlinux", "unix", "genunix"};
+  return std::ranges::find(kKernels, module) != std::end(kKernels);
+}
+
+// What to use instead of a variable that the program does not have.
+std::vector<std::string> data_hints(ExprContext& c, const External& e, const std::string& module) {
+  std::vector<std::string> hints;
+  for (const std::string& n : c.session.options.types->similar_data(module, e.name))
+    if (n != e.name) hints.push_back(fmt::format("did you mean '{}`{}'?", e.module, n));
+  const std::string_view substitute = may_be_kernel(e.module) ? foreign_data_substitute(e.name) : "";
+  if (!substitute.empty()) hints.emplace_back(substitute);
+  if (hints.empty() && e.module.empty()) hints.push_back("dvm traces processes, so the data of the kernel are not visible");
+  return hints;
+}
 
 }  // namespace
 
@@ -26,9 +44,8 @@ ExprPtr target_constant(ExprContext& c, Location where, const std::string& modul
 }
 
 ExprPtr kernel_variable(ExprContext& c, const External& e) {
-  static constexpr std::string_view kKernels[] = {"", "vmlinux", "unix", "genunix"};
   const std::string name = "dvm_kernel_" + e.name;
-  if (std::ranges::find(kKernels, e.module) == std::end(kKernels) || !c.symbols.find(dif::Scope::global, name)) return nullptr;
+  if (!may_be_kernel(e.module) || !c.symbols.find(dif::Scope::global, name)) return nullptr;
   if (e.module.empty() && c.session.options.types && c.session.options.types->find_data("", e.name)) return nullptr;
   auto found = std::make_unique<Identifier>(e.where);
   found->name = name;
@@ -46,11 +63,8 @@ ExprPtr check(ExprContext& c, External& e) {
   const auto data = c.session.options.types->find_data(module, e.name);
   if (!data) {
     if (ExprPtr constant = target_constant(c, e.where, module, e.name)) return constant;
-    std::vector<std::string> hints;
-    for (const std::string& n : c.session.options.types->similar_data(module, e.name))
-      if (n != e.name) hints.push_back(fmt::format("did you mean '{}`{}'?", e.module, n));
-    if (hints.empty() && e.module.empty()) hints.push_back("dvm traces processes, so the data of the kernel are not visible");
-    fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: {}", spell(e), data.error().message), std::move(hints));
+    fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: {}", spell(e), data.error().message),
+         data_hints(c, e, module));
     return nullptr;
   }
   if (data->address == 0 && !c.is_unevaluated) {

@@ -11,6 +11,8 @@ namespace dvm::compiler {
 std::string_view foreign_reason(std::string_view name);
 // The same for the name or tag of a type.
 std::string_view foreign_type_reason(std::string_view name);
+// What to use instead of that variable of a kernel.
+std::string_view foreign_data_substitute(std::string_view name);
 // What D has for a word of bpftrace, as hints; none if it is not in the table.
 std::vector<std::string> bpftrace_hints(std::string_view name);
 // The same for a word of bpftrace or C in an expression.

@@ -72,6 +72,14 @@ std::vector<std::string> word_hints(std::string_view name) {
   return {fmt::format("D has no '{}'; write {}", name, substitute)};
 }
 
+std::string_view foreign_data_substitute(std::string_view name) {
+  static constexpr Foreign kVariables[] = {
+#define DVM_FOREIGN_DATA(name, substitute) {#name, substitute},
+#include "compiler/sema/foreign.def"
+  };
+  return reason_of(name, kVariables);
+}
+
 std::string_view foreign_type_reason(std::string_view name) {
   static constexpr Foreign kNamedTypes[] = {
 #define DVM_FOREIGN_TYPE(name, reason) {#name, reason},

@@ -67,6 +67,7 @@ BEGIN = (
 # The same; what dvm says when it refuses the program, or one that names the probe.
 REFUSED = (
     ("The kernel's memory", "BEGIN { trace(curthread->t_lwp); }", "t_lwp"),
+    ("The kernel's memory", "BEGIN { trace(`lbolt); }", "timestamp counts nanoseconds"),
     ("The kernel's memory", "BEGIN { trace(`jiffies); }", "failed to resolve `jiffies"),
     *(("Of a thread other than", f"sched:::enqueue {{ trace(args[{arg}]->{member}); }}", f"does not define conversion for member: {member}")
       for arg, member in ((0, "pr_state"), (0, "pr_flag"), (0, "pr_clname"), (1, "pr_pgid"), (1, "pr_euid"), (2, "cpu_chip"), (2, "cpu_info"))),

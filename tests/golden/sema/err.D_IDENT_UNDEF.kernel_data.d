@@ -1,0 +1,3 @@
+/* @program */
+BEGIN { trace(`averunnable); }
+BEGIN { trace(genunix`lbolt); }
