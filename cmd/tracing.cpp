@@ -49,7 +49,7 @@ std::atomic<runtime::Handle*> g_interrupted{nullptr};
 std::atomic<bool> g_was_signalled{false};
 std::atomic<uint64_t> g_signalled_at{0};
 
-// A second signal ends dvm the hard way; the kernel then takes the probes off. It is not taken for an echo of the first:
+// A second signal ends dvm the hard way; the kernel then takes the probes off. One right behind the first is an echo of it:
 // timeout(1) signals its program, and then the process group in which the program is.
 constexpr uint64_t kEchoNs = 200'000'000;
 
@@ -64,14 +64,15 @@ void on_signal(int signal) {
   }
 }
 
-// A reader that went away is an error of the write like any other, and ends tracing in order; by default it would end dvm alone
-// and leave the process of -c behind. A function, since programs that dvm starts would inherit SIG_IGN.
-void on_broken_pipe(int) {}
+// A reader that went away, or a file at its RLIMIT_FSIZE, is an error of the write like any other, and ends tracing in order; by
+// default the signal would end dvm alone and leave the process of -c behind. A function, since programs that dvm starts would
+// inherit SIG_IGN.
+void on_failed_write(int) {}
 
 class SignalScope {
  public:
   explicit SignalScope(runtime::Handle& handle) {
-    std::signal(SIGPIPE, on_broken_pipe);
+    for (int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, on_failed_write);
     g_interrupted = &handle;
     g_was_signalled = false;
     struct sigaction action {};

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -88,6 +89,17 @@ class Endings(unittest.TestCase):
             tracer.stderr.close()
             self.assertEqual(tracer.wait(timeout=30), 1)
             self.assertIn("could not write the output: Broken pipe", errors)
+            self.assertTrue(mark.exists())
+
+    def test_file_size_limit(self):
+        """The kernel signals a write behind the limit, too."""
+        with tempfile.TemporaryDirectory() as folder:
+            mark = pathlib.Path(folder) / "mark"
+            tracer = start("-w", "-o", folder + "/out", "-n", f'tick-1ms {{ printf("%100d\\n", 1); }} END {{ system("mkdir %s", "{mark}"); }}',
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+            errors = tracer.communicate(timeout=30)[1]
+            self.assertEqual(tracer.returncode, 1)
+            self.assertIn("could not write the output: File too large", errors)
             self.assertTrue(mark.exists())
 
     def test_interrupt_while_the_reader_is_slow(self):
