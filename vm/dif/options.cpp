@@ -204,8 +204,9 @@ std::vector<std::string> option_words(const OptionInfo& option) {
 std::vector<std::string> option_hints(std::string_view name) {
   std::vector<std::string_view> names;
   for (const OptionInfo& row : kOptions) {
+    const std::string least = row.id == Option::strsize ? fmt::format(", at least {}", kLeastString) : "";
     const std::string most = row.most >= 0 ? fmt::format(", at most {}", row.most) : "";
-    if (row.name == name) return {fmt::format("{} takes {}{}", name, info(row.kind).expected, most)};
+    if (row.name == name) return {fmt::format("{} takes {}{}{}", name, info(row.kind).expected, least, most)};
     names.push_back(row.name);
   }
   std::vector<std::string> hints;

@@ -71,7 +71,7 @@ TEST(Options, BadSizesAreRefused) {
 
 TEST(Options, HintsAreNearNamesOrWhatAnOptionTakes) {
   EXPECT_EQ(option_hints("bufsiz").front(), "did you mean 'bufsize'?");
-  EXPECT_EQ(option_hints("strsize").front(), "strsize takes a size: bytes, or with a suffix k, m, g, t, at most 1048576");
+  EXPECT_EQ(option_hints("strsize").front(), "strsize takes a size: bytes, or with a suffix k, m, g, t, at least 2, at most 1048576");
   EXPECT_EQ(option_hints("quiet").front(), "quiet takes nothing, on or off");
   EXPECT_TRUE(option_hints("nothing_like_it").empty());
 }
