@@ -33,6 +33,9 @@ struct MachineCode {
   struct Truth {
     uint32_t at = 0;
     unsigned char condition = 0;  // of the jump if it holds
+    bool is_all = false;          // the code does no more than compare saved word `word` with `constant`
+    uint8_t word = 0;
+    int32_t constant = 0;
   } truth{};
 
   bool empty() const { return bytes.empty(); }

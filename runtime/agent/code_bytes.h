@@ -67,6 +67,12 @@ class CodeWriter {
     code[2] = static_cast<unsigned char>((code[2] & ~7U) | (number & 7));
     std::memset(code + 3, 0, sizeof(int32_t));
   }
+  // cmp $constant, %reg
+  void compare(GeneralRegister reg, int32_t constant) {
+    const auto number = static_cast<unsigned>(reg);
+    add({static_cast<unsigned char>(0x48 | number >> 3), 0x81, static_cast<unsigned char>(0xf8 | (number & 7))},
+        static_cast<uint32_t>(constant));
+  }
   // Within 2 GiB; the caller has checked that.
   void jump(uint64_t to) { relative(0xe9, to); }
   void call(uint64_t to) { relative(0xe8, to); }

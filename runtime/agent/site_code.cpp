@@ -37,14 +37,15 @@ class SiteCoder : SiteCodeBase {
     const std::vector<const MachineCode*> gates = gates_of(firers_);
     const bool runs = context_.thread_offset != 0 && context_.follows == 0 && can_run_all(firers_);
     if (gates.empty() && !runs) return false;
-    if (!gates.empty()) add_gates(gates);
+    const bool is_open = !gates.empty() && !add_comparison(gates);
+    if (is_open) add_gates(gates);
     is_predicate_true_ = gates.size() == 1;
     if (runs && only_counts(firers_))
-      add_count(!gates.empty());
+      add_count(is_open);
     else if (runs)
-      add_run(!gates.empty());
+      add_run(is_open);
     for (const size_t jump : others_) code_.land(jump);
-    frame_.close(changes_);
+    if (is_open || runs) frame_.close(changes_);
     return true;
   }
 
@@ -59,6 +60,19 @@ class SiteCoder : SiteCodeBase {
       add_end_();
     }
     frame_.note_open();
+  }
+  // The only gate compares a register, which needs no frame.
+  bool add_comparison(const std::vector<const MachineCode*>& gates) {
+    const MachineCode::Truth& its = gates.front()->truth;
+    const bool is_possible = gates.size() == 1 && its.is_all && (SiteFrame::kReadable & word_bit(its.word)) != 0;
+    if (!is_possible || frame_.keeps_flags()) return false;
+    code_.compare(SiteFrame::register_of(its.word), its.constant);
+    const size_t opened = code_.jump_ahead({0x0f, its.condition});
+    end_ = code_.bytes().size();
+    add_end_();
+    code_.note_frame(0, 0, place_.address);
+    code_.land(opened);
+    return true;
   }
   void add_gates(const std::vector<const MachineCode*>& gates) {
     needs_ = {};

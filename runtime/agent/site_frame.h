@@ -24,6 +24,7 @@ class SiteFrame {
   // address: of the instruction that is probed.
   SiteFrame(CodeWriter& code, uint64_t address, bool keeps_flags) : code_(code), address_(address), keeps_flags_(keeps_flags) {}
 
+  bool keeps_flags() const { return keeps_flags_; }
   static bool can_hold(uint32_t words) { return (words & ~(kHeld | word_bit(inside::kStackWord) | word_bit(kRipWord))) == 0; }
 
   // Keeps the words that are read, and the registers that are changed.

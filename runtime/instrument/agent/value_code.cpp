@@ -142,11 +142,24 @@ class ValueCoder {
     if (pc + 3 < difo_.text.size()) branches_[pc + 3]--;
     writes(yes.rd());
     const unsigned to = target(yes.rd());
-    if (is_result(yes.rd()) && jumps_.empty() && pc + 4 == difo_.text.size())
-      made_.truth = {static_cast<uint32_t>(code_.bytes.size()), condition->code};
+    if (is_result(yes.rd()) && jumps_.empty() && pc + 4 == difo_.text.size()) note_truth(condition->code);
     code_.add({0x40U | to >> 3, 0x0f, condition->code + 0x10U, 0xc0U | (to & 7)});                // setcc
     code_.add({0x40U | (to >> 3) << 2 | to >> 3, 0x0f, 0xb6, 0xc0U | (to & 7) << 3 | (to & 7)});  // movzbl
     return true;
+  }
+  void note_truth(unsigned char condition) {
+    made_.truth = {static_cast<uint32_t>(code_.bytes.size()), condition};
+    if (difo_.text.size() != 7) return;
+    const Instruction load = difo_.text[0], set = difo_.text[1], in = difo_.text[2];
+    const unsigned number = load.index() - static_cast<unsigned>(dif::BuiltIn::arg0);
+    const auto value = constant_of(set);
+    if (load.opcode() != Opcode::ldgs || number >= kArguments || (number == 0 && place_.exit) || !value) return;
+    const Operand& operand = place_.shape.args[number];
+    const bool is_whole = operand.kind == Operand::Kind::saved && operand.size == sizeof(uint64_t) && operand.shift == 0;
+    const auto low = static_cast<int32_t>(*value);
+    const bool compares = is_comparison(in) && in.r1() == load.rd() && in.r2() == set.rd() && set.rd() != load.rd();
+    if (!is_whole || !compares || static_cast<uint64_t>(int64_t{low}) != *value) return;
+    made_.truth.is_all = true, made_.truth.word = operand.base, made_.truth.constant = low;
   }
   // What it puts into a register, if that is known.
   std::optional<uint64_t> constant_of(Instruction in) const {

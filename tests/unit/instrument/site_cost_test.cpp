@@ -56,9 +56,22 @@ int instructions(uint64_t stub, uint64_t first, uint64_t second, const void* fra
   return steps_made;
 }
 
+// arg1 == 3
+MachineCode is_three() {
+  const auto set = [](unsigned index, unsigned rd) { return Instruction::indexed(Opcode::setx, index, rd); };
+  const std::vector<Instruction> text = {load(BuiltIn::arg1, 1),
+                                         set(0, 2),
+                                         op(Opcode::cmp, 1, 2, 0),
+                                         set(1, 3),
+                                         Instruction::branch(Opcode::be, 6),
+                                         op(Opcode::mov, 0, 0, 3),
+                                         op(Opcode::ret, 0, 0, 3)};
+  return make_value_code({text, {3, 1}, "", {}, kWord}, kWord, {SiteKind::entry, {}, 1}).code;
+}
+
 struct Case {
   const char* name;
-  int instructions;  // at most, of a firing whose key is known
+  int instructions;  // at most, of a firing whose key is known, with the four that the window displaces
   AgentFirer firer;
 };
 
@@ -76,6 +89,7 @@ std::vector<Case> cases() {
       {"count", 25, count_by({})},
       {"false predicate", 15,
        firer({step(Kind::predicate, masked(BuiltIn::arg0, 4), 1), aggregation(1, SiteFunction::count, {})})},
+      {"false comparison", 6, firer({step(Kind::predicate, is_three(), 1), aggregation(1, SiteFunction::count, {})})},
       {"quantize", 57, firer({aggregation(1, SiteFunction::quantize, argument)})},
       {"sum by an integer", 74, firer({aggregation(1, SiteFunction::sum, argument, {one})})},
       {"quantize by an integer", 79, firer({aggregation(1, SiteFunction::quantize, argument, {one})})},

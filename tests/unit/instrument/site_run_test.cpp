@@ -67,6 +67,52 @@ TEST_F(SiteRun, ReadsAnyRegister) {
     }
 }
 
+// arg0 and the constant, by the branch.
+MachineCode comparison(uint8_t word, Opcode branch, int64_t constant) {
+  const auto set = [](unsigned index, unsigned rd) { return Instruction::indexed(Opcode::setx, index, rd); };
+  SiteShape shape = SiteKind::inside;
+  shape.args[0] = {.kind = Operand::Kind::saved, .base = word};
+  const std::vector<Instruction> text = {load(BuiltIn::arg0, 1),         set(0, 2),
+                                         op(Opcode::cmp, 1, 2, 0),       set(1, 3),
+                                         Instruction::branch(branch, 6), op(Opcode::mov, 0, 0, 3),
+                                         op(Opcode::ret, 0, 0, 3)};
+  return make_value_code({text, {static_cast<uint64_t>(constant), 1}, "", {}, kWord}, kWord, {shape, {}, 1}).code;
+}
+
+// Without a frame. Behind it, the code of the site counts, or agent_enter makes a record.
+TEST_F(SiteRun, ComparesARegisterBeforeAnythingElse) {
+  constexpr std::pair<Opcode, bool (*)(int64_t, int64_t)> kBranches[] = {
+      {Opcode::be, [](int64_t a, int64_t b) { return a == b; }},
+      {Opcode::bne, [](int64_t a, int64_t b) { return a != b; }},
+      {Opcode::bl, [](int64_t a, int64_t b) { return a < b; }},
+      {Opcode::bgeu, [](int64_t a, int64_t b) { return static_cast<uint64_t>(a) >= static_cast<uint64_t>(b); }},
+  };
+  for (const auto& [branch, holds] : kBranches)
+    for (const uint8_t word : {saved::rax, saved::rdi, saved::r9, saved::rbx})
+      for (const int64_t constant : {int64_t{7}, int64_t{-1000}, int64_t{INT32_MIN}, int64_t{1} << 31}) {
+        const MachineCode gate = comparison(word, branch, constant);
+        EXPECT_EQ(gate.truth.is_all, constant == static_cast<int32_t>(constant));
+        AgentFirer counts = firer({step(Kind::predicate, gate, 1), aggregation(1, SiteFunction::count, {})});
+        AgentFirer records = firer({step(Kind::predicate, gate, 1), step(Kind::record)});
+        records.larger_program = records.program;
+        for (const AgentFirer& made : {counts, records}) {
+          Agent agent(inside::kAlone);
+          agent.keeps_flags = false;
+          agent.place({made});
+          uint64_t expected = 0;
+          for (int i = 0; i < 20; i++) {
+            Registers registers = some_registers(random_);
+            if (i % 3 != 0) registers.words[word] = static_cast<uint64_t>(constant + i % 5 - 1);
+            const auto words = registers.words;
+            expected += holds(static_cast<int64_t>(words[word]), constant);
+            load_and_call(reinterpret_cast<void*>(agent.stub()), registers.words.data());
+            EXPECT_EQ(registers.words, words);
+          }
+          EXPECT_EQ(agent.count_of(1) + agent.lane().head / 24, expected);
+        }
+      }
+}
+
 // A function that was left by a jump returns once, at the `ret` that has its return address at hand.
 TEST_F(SiteRun, FiresForAFunctionThatWasLeft) {
   constexpr uint64_t kOne = 0x1000, kOther = 0x2000;
