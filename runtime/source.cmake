@@ -33,6 +33,7 @@ target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
 dvm_library(process COLD
   process/cpu_topology.cpp
   process/find_program.cpp
+  process/emulated.cpp
   process/interrupted_call.cpp
   process/single_step.cpp
   process/late_reads.cpp

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/process/emulated.h"
 #include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
@@ -117,6 +118,7 @@ Status check_target(pid_t pid, bool follows) {
   if (Status machine = check_machine(); !machine) return machine;
   if (!is_64_bit(pid)) return Error{"it is not a 64-bit program, or another user's"};
   if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
+  if (is_emulated(pid)) return Error{std::string(kEmulated)};
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
   if (serves_page_faults(pid)) return Error{"it serves page faults itself (userfaultfd)"};
   if (follows && has_own_ids(pid)) return Error{"it is in another PID namespace (a container), where an agent follows no forks"};

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/process/emulated.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -21,7 +23,7 @@ class Family {
 
   // Each file once. Removes processes that have ended.
   Result<std::vector<MappedObject>> objects(int32_t root) {
-    auto all = objects_of_(root);
+    auto all = is_emulated(root) ? Result<std::vector<MappedObject>>(Error{std::string(kEmulated)}) : objects_of_(root);
     const auto others = others_.find(root);
     if (others == others_.end()) return all;
     if (!all) all = std::vector<MappedObject>();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/process/emulated.h"
 #include "runtime/process/process.h"
 #include "runtime/symbol/linker.h"
 
@@ -71,6 +72,10 @@ void LateProbes::watch_loads() {
   for (const auto& [pid, may_match] : processes) {
     const auto objects = mapped_objects(pid);
     if (!objects || objects->empty()) continue;
+    if (is_emulated(pid)) {
+      consumer_.notice(fmt::format("process {} has no probes: {}", pid, kEmulated));
+      continue;
+    }
     LinkerSite none;  // what is linked statically opens no libraries, but may execute other programs
     none.pid = pid;
     const LinkerSite linker = find_linker(pid, *objects, files).value_or(none);

@@ -141,6 +141,22 @@ class Started(dvmtest.PrivilegedTest):
             self.assertEqual((result.returncode, re.findall("usual", result.stdout)), (0, ["usual"]), result.stderr)
         self.assertIsNone(followed.poll())
 
+    def test_valgrind_is_refused(self):
+        """It would execute copies of the probes. Its tools are known by the folder of their file; it may be started by a script."""
+        folder = dvmtest.own_folder(self) / "valgrind"
+        folder.mkdir()
+        tool = shutil.copy(program("looper"), folder / "memcheck-amd64-linux")
+        script = folder / "valgrind"
+        script.write_text(f'#!/bin/sh -e\nexec {tool} "$@"\n')
+        script.chmod(0o755)
+        for command in tool, script:
+            result = dvm("run", "-n", "pid$target:a.out:main:entry { }", "-c", f"{command} 3")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"failed to grab process \d+: valgrind executes copies of its code, where a probe would end it")
+        result = dvm("run", "-q", "-Z", "-n", "pid$target:a.out:main:entry { }", "-c", f"{tool} 3")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"process \d+ has no probes: valgrind executes")
+
     def test_main_of_a_stripped_program_is_found(self):
         result = dvm("run", "-q", "-x", "evaltime=main", "-n", "BEGIN { trace(1); }", "-c", "/bin/true")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
