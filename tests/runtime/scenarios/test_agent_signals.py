@@ -32,6 +32,17 @@ class Alarmed(AgentTest):
         self.assertIsNone(self.target.poll())
 
 
+class Watched(AgentTest):
+    """The agent has a jump in sigaction(), too."""
+
+    def test_a_probe_whose_jump_would_overlap_that(self):
+        command = program("hostile") + " faults 20"
+        listing = dvmtest.dvm("list", "-n", "pid$target:libc:sigaction: { }", "-c", command).stdout
+        second = re.search(r"sigaction 0\n.* sigaction ([0-9a-f]+)\n", listing)[1]
+        result = self.run_dvm(f"pid$target:libc:sigaction:{second} {{ @ = count(); }}", "-c", command)
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["20", "faults", "2"]), result.stderr)
+
+
 class Leaping(AgentTest):
     """A handler that never returns to the firing which it has interrupted."""
 
