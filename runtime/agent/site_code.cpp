@@ -90,7 +90,7 @@ class SiteCoder : SiteCodeBase {
     needs.reads |= record.reads, needs.changes |= kRcx | kRdx | kR8;
   }
   Needs needs_of_all() {
-    Needs needs{0, kRbx | kRbp | changes_};  // also what gates have changed
+    Needs needs{0, kRbx | kRbp};
     for (const AgentFirer& firer : firers_) {
       if (firer.tail != inside::Tail::nothing) needs.changes |= kCallRegisters;
       if (may_record(firer)) add_needs_of(*record_of(firer), needs);
