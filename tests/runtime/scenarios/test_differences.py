@@ -103,6 +103,7 @@ ELSEWHERE = {
     "`args[2]` of `io`": "scenarios/test_io.py",
     "In `args[0]` and `args[1]` of `io`": "scenarios/test_io.py",
     "Samples of `profile-N`": "unit/instrument/timer_test.cpp",
+    "A second Ctrl-C": "scenarios/test_endings.py",
     "Without root": "scenarios/test_unprivileged.py",
     "Of the faults of one kind": "faults/tst.many.d",
     "Drops of dynamic variables": "runtime/buffer/drops.def has no such drop",
