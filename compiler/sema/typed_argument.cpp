@@ -47,8 +47,16 @@ class TypedArguments {
         fmt::format("args[ ] may not be referenced because probe description {} matches an unstable set of probes", spell(probe)),
         {"the probes have arguments of different types: write a description for each, or use arg0 to arg9"});
   }
+  // False: with -Z, there is no such probe.
+  bool is_matched() const {
+    ProbeCatalog* catalog = s_.options.catalog;
+    return catalog == nullptr || std::any_of(s_.probes.begin(), s_.probes.end(),
+                                             [&](const dif::ProbeDesc& probe) { return catalog->match(probe).count != 0; });
+  }
   const dif::ArgumentDesc* out_of_range(size_t index, size_t count) {
-    const std::string hint = count == 0 ? "the probe has no typed arguments" : fmt::format("the last is args[{}]", count - 1);
+    const std::string hint = count != 0     ? fmt::format("the last is args[{}]", count - 1)
+                             : is_matched() ? "the probe has no typed arguments"
+                                            : "no probe matches the description, so the types of its arguments are not known";
     return fail(Tag::D_ARGS_IDX,
                 fmt::format("index {} is out of range for {} args[ ]", static_cast<int64_t>(index), spell(s_.probes.front())),
                 {hint});

@@ -122,6 +122,11 @@ class LookupHints(unittest.TestCase):
             self.assertEqual(self.hints(f"{provider}:::round-begn", program("markers_O0") + " 1"), ["did you mean 'round-begin'?", "did you mean 'round-end'?"], provider)
         self.assertEqual(self.hints("dvmnothing*:::round-begn", program("markers_O0") + " 1"), [])
 
+    def test_arguments_of_a_probe_that_is_not_there(self):
+        result = dvm_in_time("run", "-e", "-Z", "-n", "dvmnothing*:::begin { trace(args[0]); }")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("hint: no probe matches the description, so the types of its arguments are not known\n", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
