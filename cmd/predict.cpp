@@ -258,7 +258,8 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")->check(CLI::Range(1.0, 1e9));
   add("--frames", options.frames, "Expected number of frames of a stack (default 10)")->check(CLI::Range(1.0, 127.0));
   add("--returns", options.returns,
-      "Function returns between a firing and the next call (default 0); on some processors, a trap makes each of them slower")
+      "Function returns between a firing and the next call (default 0). On some processors, a trap makes each of them slower. "
+      "As many frames of an agent's stacks are new")
       ->check(CLI::Range(0.0, 1e3));
   add("--wakes", options.wakes,
       "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")

@@ -131,6 +131,7 @@ const PairCase kAgentCases[] = {
     {"capture/bytes"_row, "{ n[0] = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
     {"capture/string"_row, kRecordOfString, kRecord, kTexts},
     {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
+    {"agent/lane/entered_frame"_row, kRecordOfStack, kRecord, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
     {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
 };

@@ -105,7 +105,9 @@ vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
 void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeeds& needs) {
   const double frames = std::min<double>(dvm.sizes().frames, needs.frames);
   if (needs.stack_bytes == 0) {
-    cost.thread += thread.of("capture/stack"_row, frames);
+    const double entered = std::min(thread.entered, frames);
+    cost.thread += thread.of("capture/stack"_row, frames - entered);
+    if (entered > 0) cost.thread += thread.of("agent/lane/entered_frame"_row, entered);
   } else {
     cost.thread += thread.of("capture/stack_bytes"_row, needs.stack_bytes);
     cost.dvm += dvm.of("capture/unwind"_row, frames);

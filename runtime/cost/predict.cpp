@@ -136,6 +136,7 @@ class Predicting {
         agent_prices_(profile, options.sizes, kInAgent),
         is_in_thread_(prices_.execution().is_in_thread()),
         committed_share_(committed_share(programs, options)) {
+    agent_prices_.entered = options.returns;
     for (const dif::Program* program : programs) locals_ += static_cast<double>(dif::count_locals(program->variables));
     // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
     for (const dif::EcbDesc* clause : clauses_)

@@ -43,6 +43,8 @@ class Prices {
   const vm::Sizes& sizes() const { return sizes_; }
   const std::set<std::string>& missing() const { return missing_; }
 
+  double entered = 0;  // frames of a stack that an agent walks and that the thread has entered since the last firing
+
  private:
   const vm::Profile& profile_;
   vm::Sizes sizes_;

@@ -22,6 +22,8 @@ vm::Profile with_agent() {
   profile.set("agent/lane/read"_row, {40, 0.5, 2});
   profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
   profile.set("agent/site/far_string"_row, {900, 0, 0});
+  profile.set("agent/lane/entered_frame"_row, {0, 2, 0});
+  profile.set("capture/stack"_row.in(kInAgent), {0, 5, 0});
   profile.set("aggregation/count"_row.in(kInAgent), {2, 0, 0});
   profile.set("aggregation/count"_row, {11, 0, 0});
   profile.set("prepare/ecb"_row, {6, 0, 0});
@@ -109,6 +111,18 @@ TEST(AgentCost, TheCodeOfAllSitesAndFarStringsCostMore) {
   const ProbePrediction probe = predicted_by(way, false);
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + 20 + 3 + 2);
   EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, 4 + 20 + 3 + 2 + 2 * 900);
+}
+
+TEST(AgentCost, FramesThatWereEnteredHaveAPriceOfTheirOwn) {
+  const vm::Profile profile = with_agent();
+  Prices agent(profile, {.frames = 10}, kInAgent), dvm(profile, {.frames = 10});
+  CaptureNeeds needs;
+  needs.frames = 20;
+  EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).thread.clocks, 10 * 5);
+  agent.entered = 4;
+  EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).thread.clocks, 6 * 5 + 4 * 2);
+  agent.entered = 40;
+  EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).thread.clocks, 10 * 2);
 }
 
 TEST(AgentCost, ProbesThatItDoesNotTakeTrap) {
