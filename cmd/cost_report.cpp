@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using runtime::ClausePrediction;
 using runtime::ProbePrediction;
+using runtime::operator""_row;
 
 constexpr double kOnePercent = 0.01;
 
@@ -81,6 +82,16 @@ void print_ns(std::FILE* out, const vm::CostRange& firing, const PredictionConte
              nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
 }
 
+// Where a string lies decides most of the price of a key, and is not known.
+void print_strings(std::FILE* out, const runtime::AgentWay& way, const PredictionContext& context) {
+  double strings = 0, copied = 0;
+  for (const runtime::SiteUses& clause : way.clauses) strings += clause.strings, copied += clause.copied;
+  const vm::Price* far = context.profile.find("agent/site/far_string"_row);
+  if (strings == 0 || far == nullptr) return;
+  fmt::print(out, "    a string key on the heap or in a variable takes {:.0f} ns more; assumed of {:.3g} %, which --heap sets\n",
+             nanoseconds(far->m, context), 100 * copied / strings);
+}
+
 // Where an agent has its clauses run, and what a firing takes there.
 void print_agent(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   if (!probe.agent) return;
@@ -91,6 +102,7 @@ void print_agent(std::FILE* out, const ProbePrediction& probe, const PredictionC
   };
   side("  in the traced thread", probe.agent->thread);
   side("  in dvm", probe.agent->dvm);
+  print_strings(out, way, context);
   if (!way.reason.empty()) fmt::print(out, "    clauses run in dvm: {}\n", way.reason);
   if (way.share < 1) fmt::print(out, "    others are not taken by the agent: {}\n", way.refusal);
 }

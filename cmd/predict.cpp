@@ -78,6 +78,8 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.sizes.frames = given.frames;
   made.keys = given.keys;
   made.returns = given.returns;
+  made.faults = given.faults;
+  made.heap = given.heap;
   made.wakes = given.wakes;
   runtime::take_options(made, options);
   for (const std::string& text : given.rates) {
@@ -261,6 +263,11 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
       "Function returns between a firing and the next call (default 0). On some processors, a trap makes each of them slower. "
       "As many frames of an agent's stacks are new")
       ->check(CLI::Range(0.0, 1e3));
+  add("--heap", options.heap,
+      "Share of strings on the heap or in variables, which an agent reads by a system call, 0 to 1 (default 0.5)")
+      ->check(CLI::Range(0.0, 1.0));
+  add("--faults", options.faults, "Share of clauses that cannot read memory of the process, 0 to 1 (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
   add("--wakes", options.wakes,
       "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")
       ->check(CLI::Range(0.0, 1e9));

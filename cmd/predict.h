@@ -27,6 +27,8 @@ struct PredictionOptions {
   double string_bytes = 16;
   double frames = 10;
   double returns = 0;
+  double faults = 0;
+  double heap = 0.5;
   double wakes = runtime::kUsualWakes;
   double keys = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());

@@ -38,6 +38,8 @@ constexpr const char* kGlobal = "{ n++; }";
 #define AT_RETURN(value) "{ self->x = timestamp; } RETURNS { " value "; }"
 constexpr const char* kRecord = "{ n[0] = 1; }";  // an associative array: dvm runs it
 constexpr const char* kByString = "{ @[copyinstr(arg0)] = count(); }";
+constexpr const char *kByReadable = "{ @[copyinstr(arg0 + 0)] = count(); }",
+                     *kByUnreadable = "{ @[copyinstr(arg0 - (1LL << 40))] = count(); }";
 constexpr const char* kByStack = "{ @[ustack()] = count(); }";
 constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n[0] = 1; }";
 constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
@@ -114,6 +116,7 @@ const PairCase kAgentCases[] = {
     {"agent/site/entered_frame"_row, kByStack, kCount, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, "{ self->x = 1; }"},
+    {"agent/site/assigned_string"_row, "{ self->x = copyinstr(arg0); }", "", {of_text(kShort), {}}},
     {"agent/site/global"_row, kGlobal},
     {"agent/site/further_global"_row, "{ n++; m++; o++; }", kGlobal, kOneSize, {.uses = 2}},
     // At the entry and the return: other work hides most of a single reading of the cycle counter.
@@ -133,6 +136,7 @@ const PairCase kAgentCases[] = {
     {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
     {"agent/lane/entered_frame"_row, kRecordOfStack, kRecord, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
+    {"agent/site/fault"_row, kByUnreadable, kByReadable, {of_text(kShort), {}}, {.fails = true}},
     {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
 };
 
@@ -190,7 +194,7 @@ class PairMeter {
     const PairTerms& how = one.how;
     const LiveSide with = run(how, size, clauses);
     PairTerms plain = how;
-    plain.is_on_heap = plain.follows = false;
+    plain.is_on_heap = plain.follows = plain.fails = false;
     LiveSide without;
     if (!one.without.empty())
       without = by_agent_ ? run(plain, size, one.without) : known(plain, size, one.without);
@@ -247,6 +251,7 @@ class PairMeter {
     how.sizes.frames = frames_of({.depth = size.depth});
     how.stack_bytes = size.stack_bytes;
     how.returns = terms.enters ? size.depth : 0;
+    how.faults = terms.fails ? 1 : 0;
     how.sources["calibrated:::entry"] = {{"pid_emulated", 1}};
     dif::Options options;
     set_options(options, settings);
@@ -291,6 +296,7 @@ class PairMeter {
     if (by_agent_ || !child_) child_ = or_throw(start_looping_child());
     LiveSide side = predicted(how, size, clauses, settings);
     LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses, size), settings};
+    live.fails = how.fails;
     if (by_agent_) {
       live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
       live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);

@@ -26,6 +26,7 @@ struct LiveCase {
   // matter.
   enum class By : uint8_t { uprobe, counter, timer, agent, agent_in_thread };
   By by = By::uprobe;
+  bool fails = false;   // each firing ends with a fault
   uint64_t warmed = 0;  // calls before anything is timed; of a script that leaves records in the lane of the thread
 };
 

@@ -149,6 +149,7 @@ constexpr CaseRow kSecond[] = {
     {row_of(vm::StringPlace::captured), kOnlyKey, "copyinstr(arg2)", "FEW", kOfMemory},
     {"action/trace"_row, "P{ arg0; <$|trace(arg1); |>}", kMore, kOne, kFour},
     {"record/any"_row, kBeside, "trace(arg1); ", ""},
+    {"record/error"_row, kInPlace, "v = *(int64_t *)arg0", "v = arg0"},
     {"action/printf"_row, R"(P{ arg0; <$|printf("%d\n", arg1); |>})", kMore, kOne, kFour},
     {"action/print"_row, "P{ arg0; <$|print(arg1); |>}", kMore, kOne, kFour},
     {"action/tracemem"_row, "P{ arg0; this->s = alloca(16); $}", "tracemem(this->s, 16); ", "", {.most_firings = 20'000}},

@@ -34,11 +34,13 @@ AgentCost begin_firing(Prices& prices, const AgentWay& way, double reached, cons
   return cost;
 }
 
-// A string is taken to lie in memory that lasts, but in the dearest firing.
+// In the dearest firing, all strings lie in memory that may change.
 EcbCost clause_cost(Prices& prices, const SiteUses& uses, const EcbCost& clause) {
   EcbCost cost{clause.has_predicate, clause.probability, always(sum_of(prices, uses.predicate)),
-               always(sum_of(prices, uses.actions))};
-  if (uses.strings > 0) cost.actions.dearest += prices.of("agent/site/far_string"_row).times(uses.strings);
+               always(sum_of(prices, uses.actions)), clause.faults};
+  if (uses.strings == 0) return cost;
+  const vm::Cost far = prices.of("agent/site/far_string"_row);
+  cost.actions.expected += far.times(uses.copied * (1 - clause.faults)), cost.actions.dearest += far.times(uses.strings);
   return cost;
 }
 
@@ -51,6 +53,16 @@ void add_record(Prices& prices, Prices& dvm, const LeftRecord& record, const Ecb
   in_dvm.actions += always(prices.of("agent/lane/read"_row, record.bytes) + captured.dvm + prepared);
 }
 
+// Adds what a string that cannot be read costs, for which dvm runs the clause.
+void add_rare(Prices& prices, const SiteUses& uses, const EcbCost& clause, const vm::Cost& prepared, EcbCost& in_thread,
+              EcbCost& in_dvm) {
+  const auto add = [](vm::CostRange& to, const vm::Cost& cost, double share) { to += {{}, cost.times(share), cost}; };
+  if (uses.fault_bytes > 0) {
+    add(in_thread.actions, prices.of("agent/site/fault"_row), clause.faults);
+    add(in_dvm.actions, prices.of("agent/lane/read"_row, uses.fault_bytes) + prepared + clause.actions.expected, clause.faults);
+  }
+}
+
 // The clauses behind the gates.
 vm::CostRange sum_of(const AgentWay& way, double reached, std::vector<EcbCost> clauses) {
   for (EcbCost& clause : clauses) clause.predicate = behind_gates(way, reached, clause.predicate);
@@ -58,6 +70,10 @@ vm::CostRange sum_of(const AgentWay& way, double reached, std::vector<EcbCost> c
 }
 
 }  // namespace
+
+double records_of(const SiteUses& uses, const EcbCost& clause) {
+  return clause.probability * (uses.record ? 1 : clause.faults * (uses.fault_bytes > 0));
+}
 
 double reached(const AgentWay& way, std::span<const EcbCost> clauses) {
   double none = way.is_gated ? 1 : 0;
@@ -71,9 +87,10 @@ AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::sp
   AgentCost cost = begin_firing(prices, way, share, lane_cost(prices, way), {});
   for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++) {
     EcbCost& in_thread = cost.clauses.emplace_back(clause_cost(prices, way.clauses[i], clauses[i]));
-    EcbCost& in_dvm = cost.in_dvm.emplace_back(EcbCost{clauses[i].has_predicate, clauses[i].probability, {}, {}});
-    if (const auto& record = way.clauses[i].record)
-      add_record(prices, dvm, *record, clauses[i], i < prepared.size() ? prepared[i] : vm::Cost{}, in_thread, in_dvm);
+    EcbCost& in_dvm = cost.in_dvm.emplace_back(EcbCost{clauses[i].has_predicate, clauses[i].probability, {}, {}, 0});
+    const vm::Cost before = i < prepared.size() ? prepared[i] : vm::Cost{};
+    add_rare(prices, way.clauses[i], clauses[i], before, in_thread, in_dvm);
+    if (const auto& record = way.clauses[i].record) add_record(prices, dvm, *record, clauses[i], before, in_thread, in_dvm);
   }
   cost.thread += sum_of(way, share, cost.clauses);
   cost.dvm = sum_of(way, share, cost.in_dvm);

@@ -24,6 +24,8 @@ AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::sp
 // clauses: their costs in dvm. prepare: the cost of their preparation. captured: the captures of the record.
 AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const EcbCost> clauses, const CaptureCost& captured,
                          const vm::Cost& prepare);
+// Records of a clause at its site, of a firing.
+double records_of(const SiteUses& uses, const EcbCost& clause);
 // The probability P.
 double reached(const AgentWay& way, std::span<const EcbCost> clauses);
 

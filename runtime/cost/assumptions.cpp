@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 
 #include "dvm/dif/subroutine.h"
+#include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
 
@@ -53,6 +55,11 @@ double probability_of(const dif::EcbDesc& clause, const PredictOptions& options)
   if (!clause.predicate) return 1;
   const MeasuredClause* measured = options.measured_of(clause);
   return measured ? measured->probability() : options.probability;
+}
+
+double faults_of(const dif::EcbDesc& clause, const PredictOptions& options) {
+  if (const MeasuredClause* one = options.measured_of(clause)) return one->hits > 0 ? std::min(one->faults / one->hits, 1.0) : 0;
+  return needs_of(clause, 1).memory.empty() ? 0 : options.faults;
 }
 
 bool is_own_probe(const dif::ProbeDesc& description) {

@@ -44,7 +44,9 @@ struct LeftRecord {
 struct SiteUses {
   std::vector<RowUse> predicate, actions;
   unsigned strings = 0;                // string keys that may have to be copied, because their memory may change
+  double copied = 0;                   // those that are
   std::optional<LeftRecord> record{};  // the record that it leaves if the predicate is true
+  double fault_bytes = 0;              // of the record that it leaves if a string cannot be read
 };
 
 // How an agent (runtime/instrument/agent) runs the clauses of a probe, as far as prices depend on it.
@@ -76,7 +78,7 @@ inline constexpr unsigned kUsualDigits = 5;  // of a printed number, such as a p
 
 // Counts of a clause in a run, as EcbAccount has them, over all of its probes.
 struct MeasuredClause {
-  double firings = 0, hits = 0;
+  double firings = 0, hits = 0, faults = 0;
   std::vector<vm::InstructionCounts> instructions;
 
   double probability() const { return hits / firings; }  // that its predicate held
@@ -90,6 +92,7 @@ struct PredictOptions {
   vm::Sizes sizes;
   std::optional<Execution> execution;  // where clauses run; nothing: the default of the profile
   double probability = 0.5;            // that a predicate holds, unless measured
+  double faults = 0;                   // share of clauses that cannot read memory of the process, unless measured
   MeasuredClauses measured;
   std::map<std::string, double> rates;  // firings a second, by the description as text
   std::set<std::string> named_rates;    // rates that follow from the name of a probe
@@ -99,6 +102,7 @@ struct PredictOptions {
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
+  double heap = 0;                      // share of strings in memory that may change, such as the heap
   double returns = 0;                   // functions that return between a firing and the next call
   double wakes = 0;                     // wake-ups from idle before a firing, per second, of all threads together
   double digits = kUsualDigits;         // of a printed number
@@ -122,6 +126,9 @@ double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);  // k
 
 // The probability that the actions of a firing run.
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);
+
+// The share of the runs of its actions that end with a fault.
+double faults_of(const dif::EcbDesc& clause, const PredictOptions& options);
 
 // BEGIN, END and ERROR: dvm fires them itself, and no other process pays.
 bool is_own_probe(const dif::ProbeDesc& description);

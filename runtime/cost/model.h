@@ -62,6 +62,7 @@ struct EcbCost {
   bool has_predicate = false;
   double probability = 1;
   vm::CostRange predicate, actions;
+  double faults = 0;  // share of the runs of its actions that end with a fault
 };
 
 inline vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }

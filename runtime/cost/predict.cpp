@@ -168,7 +168,8 @@ class Predicting {
     const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
-                 actions_cost(prices_, clause, committed_, instructions)};
+                 actions_cost(prices_, clause, committed_, instructions), faults_of(clause, options_)};
+    made.cost.actions.expected += prices_.of_optional("record/error"_row).times(made.cost.faults);
     made.desc = &clause;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
@@ -279,10 +280,10 @@ class Predicting {
   AgentCost at_site(ProbePrediction& probe, const AgentWay& way, std::span<const EcbCost> clauses) {
     std::vector<vm::Cost> prepared(clauses.size());
     for (size_t i = 0; i < clauses.size(); i++) {
-      const auto& record = way.clauses[i].record;
-      if (!record) continue;
-      prepared[i] = prepared_alone(probe.clauses[i]);
-      probe.ring_bytes += clauses[i].probability * record->bytes;
+      const SiteUses& uses = way.clauses[i];
+      const double bytes = uses.record ? uses.record->bytes : clauses[i].faults * uses.fault_bytes;
+      if (bytes > 0) prepared[i] = prepared_alone(probe.clauses[i]);
+      probe.ring_bytes += clauses[i].probability * bytes;
     }
     return cost_at_site(agent_prices_, prices_, way, clauses, prepared);
   }
@@ -399,7 +400,7 @@ class Predicting {
       if (probe.source == "tick") continue;
       if (!is_at_site(probe)) all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
       for (size_t i = 0; is_at_site(probe) && i < probe.clauses.size(); i++)
-        if (probe.agent->way.clauses[i].record) all.push_back({probe.rate * probe.clauses[i].cost.probability, 1});
+        all.push_back({probe.rate * records_of(probe.agent->way.clauses[i], probe.clauses[i].cost), 1});
     }
     const bool has_lanes = std::ranges::any_of(prediction_.probes, [](const auto& probe) { return probe.agent.has_value(); });
     return polling_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? Poll::lanes : Poll::usual);

@@ -118,6 +118,11 @@ class ClauseUses {
         add(std::get<SiteAggregation>(action));
   }
   void add(const SiteValue& value, std::vector<RowUse>& to) {
+    if (const auto text = assigned_text(*value.difo, &probe_, value.type.size)) {
+      to.push_back({"agent/site/assigned_string"_row});
+      has_variables_ = true;
+      return void(add_read(text->value, to));
+    }
     to.push_back({"agent/site/expression"_row, static_cast<double>(value.difo->text.size())});
     const bool is_time = reads_time(*value.difo), has_locals = uses(*value.difo, dif::Scope::clause);
     if (is_time && !std::exchange(has_time_, true)) to.push_back({"agent/site/time"_row});
@@ -171,14 +176,21 @@ class ClauseUses {
   bool add_text(const SiteValue& key, uint32_t strsize) {
     const auto text = text_key_of(*key.difo, &probe_, strsize);
     if (!text || text->kind == TextKey::Kind::constant) return false;
-    is_called_ |= std::exchange(has_text_, true);
-    if (text->kind == TextKey::Kind::name_of_thread) return made_.actions.push_back({"agent/site/name"_row}), true;
-    const double bytes = std::min<double>(how_.sizes.expected, text->most + 1.0);
-    made_.actions.push_back({"key/string"_row, bytes});
+    is_called_ |= std::exchange(has_text_, true) || text->kind == TextKey::Kind::variable;
+    const double bytes = add_read(*text, made_.actions);
     is_called_ |= bytes > kShortText;
     text_bytes_ += bytes;
-    made_.strings++;
     return true;
+  }
+
+  // Returns its bytes, unless it is constant or the name of the thread.
+  double add_read(const TextKey& text, std::vector<RowUse>& to) {
+    if (text.kind == TextKey::Kind::name_of_thread) to.push_back({"agent/site/name"_row});
+    if (text.kind == TextKey::Kind::copied) made_.strings++, made_.copied += how_.heap;
+    if (text.kind != TextKey::Kind::copied && text.kind != TextKey::Kind::variable) return 0;
+    const double bytes = std::min<double>(how_.sizes.expected, text.most + 1.0);
+    to.push_back({"key/string"_row, bytes});
+    return bytes;
   }
 
   const Probe& probe_;
@@ -284,11 +296,15 @@ class WayFinder {
     const SiteClause& clause = one.clauses.clauses[number];
     const bool has_record = std::ranges::find(foreseen.records, number) != foreseen.records.end();
     SiteUses uses = ClauseUses(*one.probe.probe, how_, has_global).of(clause, has_record);
-    if (!has_record) return uses;
-    uses.record = left_record(one.probe, clause.record->needs);
-    uses.record->bytes +=
-        static_cast<double>(sizeof(inside::ClauseRecordHead) + clause.record->variables.size() * sizeof(uint64_t));
+    if (has_record) uses.record = clause_record(one, *clause.record);
+    if (!has_record && uses.strings > 0 && clause.fault) uses.fault_bytes = clause_record(one, *clause.fault).bytes;
     return uses;
+  }
+
+  LeftRecord clause_record(const Planned& one, const ClauseRecordPlan& plan) const {
+    LeftRecord record = left_record(one.probe, plan.needs);
+    record.bytes += static_cast<double>(sizeof(inside::ClauseRecordHead) + plan.variables.size() * sizeof(uint64_t));
+    return record;
   }
 
   LeftRecord left_record(const ForeseenProbe& one, CaptureNeeds needs) const {

@@ -43,6 +43,7 @@ double rate_of(const Probe& probe, const CountingInstrument& counter, double sec
 
 void add(MeasuredClause& to, const EcbAccount& ecb) {
   to.firings += static_cast<double>(ecb.firings), to.hits += static_cast<double>(ecb.predicate_hits);
+  to.faults += static_cast<double>(ecb.faults);
   to.instructions.resize(std::max(to.instructions.size(), ecb.instructions.size()));
   for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
 }

@@ -22,6 +22,7 @@ vm::Profile with_agent() {
   profile.set("agent/lane/read"_row, {40, 0.5, 2});
   profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
   profile.set("agent/site/far_string"_row, {900, 0, 0});
+  profile.set("agent/site/fault"_row, {700, 0, 0});
   profile.set("agent/lane/entered_frame"_row, {0, 2, 0});
   profile.set("capture/stack"_row.in(kInAgent), {0, 5, 0});
   profile.set("aggregation/count"_row.in(kInAgent), {2, 0, 0});
@@ -111,6 +112,21 @@ TEST(AgentCost, TheCodeOfAllSitesAndFarStringsCostMore) {
   const ProbePrediction probe = predicted_by(way, false);
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + 20 + 3 + 2);
   EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, 4 + 20 + 3 + 2 + 2 * 900);
+}
+
+TEST(AgentCost, AStringThatCannotBeReadLeavesARecord) {
+  AgentWay way = counting_way(true, false);
+  way.clauses[0].strings = 1;
+  way.clauses[0].fault_bytes = 64;
+  std::vector<EcbCost> clauses = {{false, 1, {}, always({11, 0}), 0.25}};
+  const vm::Profile profile = with_agent();
+  Prices agent(profile, {}, kInAgent), dvm(profile);
+  const vm::Cost prepared[] = {{6, 0}};
+  const AgentCost cost = cost_at_site(agent, dvm, way, clauses, prepared);
+  EXPECT_DOUBLE_EQ(cost.thread.expected.clocks, 4 + 3 + 2 + 0.25 * 700);
+  EXPECT_DOUBLE_EQ(cost.dvm.expected.clocks, 0.25 * (40 + 0.5 * 64 + 6 + 11));
+  EXPECT_DOUBLE_EQ(cost.thread.dearest.clocks, 4 + 3 + 2 + 900 + 700);
+  EXPECT_DOUBLE_EQ(cost.dvm.dearest.clocks, 40 + 0.5 * 64 + 6 + 11);
 }
 
 TEST(AgentCost, FramesThatWereEnteredHaveAPriceOfTheirOwn) {

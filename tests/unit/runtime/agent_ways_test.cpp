@@ -121,6 +121,25 @@ TEST(AgentWays, StacksByFramePointersAreKeys) {
             "aggregation/count action/ustack:6 agent/site/entered_frame:4 key/any");
 }
 
+TEST(AgentWays, AStringIsAssignedToAVariable) {
+  const AgentWay way = way_of("{ self->s = copyinstr(arg0); }");
+  EXPECT_EQ(text_of(way.clauses.at(0).actions), "agent/site/assigned_string key/string:16 agent/site/variables");
+  EXPECT_EQ(way.clauses.at(0).strings, 1U);
+  EXPECT_EQ(text_of(way_of("{ self->s = execname; }").clauses.at(0).actions),
+            "agent/site/assigned_string agent/site/name agent/site/variables");
+  const AgentWay key = way_of("{ self->s = \"x\"; @[self->s] = count(); }");
+  EXPECT_THAT(text_of(key.clauses.at(0).actions), testing::HasSubstr("key/string:16 agent/site/long_string:16 key/any"));
+  EXPECT_EQ(key.clauses.at(0).strings, 0U);
+}
+
+TEST(AgentWays, AStringThatCannotBeReadIsARecord) {
+  EXPECT_GT(way_of("{ @[copyinstr(arg0)] = count(); }").clauses.at(0).fault_bytes, 0);
+  EXPECT_EQ(way_of("{ @[arg0] = count(); }").clauses.at(0).fault_bytes, 0);
+  PredictOptions how;
+  how.heap = 0.25;
+  EXPECT_EQ(way_of("{ @[copyinstr(arg0), copyinstr(arg1)] = count(); }", {}, how).clauses.at(0).copied, 0.5);
+}
+
 TEST(AgentWays, RecordsCopyTheStackUnlessFramePointersLead) {
   const AgentWay bare = way_of("{ n[0]++; }"), led = way_of("{ n[0]++; ustack(9); }", {{"ustackunwind", "0"}});
   EXPECT_EQ(led.stack_bytes, 0U);

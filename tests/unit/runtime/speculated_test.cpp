@@ -41,7 +41,7 @@ TEST_F(Speculating, ACommitThatHoldsHalfOfTheTimeCommitsHalf) {
 
 TEST_F(Speculating, MeasuredPredicatesAndKnownRatesCount) {
   const std::vector<dif::EcbDesc> clauses = {on(a, {begin, speculate}), on(b, {commit}, true), on(c, {discard})};
-  options.measured[position_of(clauses[1].position)] = {4, 1, {}};
+  options.measured[position_of(clauses[1].position)] = {4, 1, 0, {}};
   EXPECT_EQ(share(clauses), 0.25);
   options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 100}};  // not all: as if each fired as often
   EXPECT_EQ(share(clauses), 0.25);
