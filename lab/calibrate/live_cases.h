@@ -40,6 +40,7 @@ struct PairTerms {
   bool is_on_heap = false;       // string of `with`
   bool follows = false;          // `with` runs under -x followfork
   bool enters = false;           // each call enters all functions
+  double keys = 10;              // of an aggregation in `with`
   bool fails = false;            // `with` cannot read its string
   bool acts = false;             // dvm acts on the process, its string on the heap
   std::string_view larger = {};  // `with` of the second size, if different

@@ -41,12 +41,16 @@ constexpr const char* kByString = "{ @[copyinstr(arg0)] = count(); }";
 constexpr const char *kByReadable = "{ @[copyinstr(arg0 + 0)] = count(); }",
                      *kByUnreadable = "{ @[copyinstr(arg0 - (1LL << 40))] = count(); }";
 constexpr const char* kByStack = "{ @[ustack()] = count(); }";
+#define BY_KEYS(number) "{ @a[timestamp & " number "] = count(); @b[timestamp & " number "] = count(); }"
+// dvm counts the records behind updates, and so knows when it has read them.
+#define BY_KEYS_AND_RECORD(number) BY_KEYS(number) " PROBE { n[0] = 1; }"
+constexpr double kManyKeys = 16384, kWithoutRoom = 2 * (1 - 512 / kManyKeys);
 constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n[0] = 1; }";
 constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
 
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)};
-constexpr PairTerms kInDvm = {.is_in_dvm = true};
+constexpr PairTerms kInDvm = {.is_in_dvm = true}, kAdding = {.uses = kWithoutRoom, .is_in_dvm = true, .keys = kManyKeys};
 constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .callee = CalleeKind::system_call},
                     kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .callee = CalleeKind::system_call};
 constexpr PairTerms acting(double uses) { return {.uses = uses, .is_in_dvm = true, .acts = true}; }
@@ -125,6 +129,7 @@ const PairCase kAgentCases[] = {
     {"agent/stub/common"_row, kCount, kCount, kOneSize, {.follows = true}},
     // Records.
     {"agent/lane/record"_row, kRecord},
+    {"agent/lane/update"_row, BY_KEYS("16383"), BY_KEYS("7"), kOneSize, {.uses = kWithoutRoom, .keys = kManyKeys}},
     {"capture/time"_row, "{ n[0] = timestamp; }", kRecord},
     {"capture/cpu_time"_row, "{ n[0] = vtimestamp; }", kRecord},
     {"capture/thread"_row, "{ n[0] = tid; }", kRecord},
@@ -138,6 +143,7 @@ const PairCase kAgentCases[] = {
     {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
     {"agent/site/fault"_row, kByUnreadable, kByReadable, {of_text(kShort), {}}, {.fails = true}},
     {"agent/lane/read"_row, kRecordOfString, "", kTexts, kInDvm},
+    {"agent/lane/add"_row, BY_KEYS_AND_RECORD("16383"), BY_KEYS_AND_RECORD("7"), kOneSize, kAdding},
 };
 
 constexpr uint64_t kMostCopies = 1500;   // of a stack, that the ring has room for
@@ -194,7 +200,7 @@ class PairMeter {
     const PairTerms& how = one.how;
     const LiveSide with = run(how, size, clauses);
     PairTerms plain = how;
-    plain.is_on_heap = plain.follows = plain.fails = false;
+    plain.is_on_heap = plain.follows = plain.fails = false, plain.keys = PairTerms().keys;
     LiveSide without;
     if (!one.without.empty())
       without = by_agent_ ? run(plain, size, one.without) : known(plain, size, one.without);
@@ -252,6 +258,7 @@ class PairMeter {
     how.stack_bytes = size.stack_bytes;
     how.returns = terms.enters ? size.depth : 0;
     how.faults = terms.fails ? 1 : 0;
+    how.keys = terms.keys;
     how.sources["calibrated:::entry"] = {{"pid_emulated", 1}};
     dif::Options options;
     set_options(options, settings);
@@ -296,7 +303,7 @@ class PairMeter {
     if (by_agent_ || !child_) child_ = or_throw(start_looping_child());
     LiveSide side = predicted(how, size, clauses, settings);
     LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses, size), settings};
-    live.fails = how.fails;
+    live.fails = how.fails, live.is_uncounted = how.keys == kManyKeys && !how.is_in_dvm;
     if (by_agent_) {
       live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
       live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);

@@ -123,9 +123,9 @@ LivePolls LiveRun::poll() {
 // A poll takes a part of what a lane holds, and nothing that may be later than a record yet to come. Of clauses in the thread
 // there is no event.
 void LiveRun::empty_lanes(uint64_t events) {
-  constexpr unsigned kMostPolls = 200;
+  const unsigned most_polls = case_.is_uncounted ? 20 : 200;
   constexpr useconds_t kSoon = 200;
-  for (unsigned i = 0; i < kMostPolls && handle_->account().events < events; i++) {
+  for (unsigned i = 0; i < most_polls && handle_->account().events < events; i++) {
     const uint64_t before = handle_->account().events;
     if (!handle_->poll()) return;
     if (handle_->account().events == before) usleep(kSoon);

@@ -26,8 +26,9 @@ struct LiveCase {
   // matter.
   enum class By : uint8_t { uprobe, counter, timer, agent, agent_in_thread };
   By by = By::uprobe;
-  bool fails = false;   // each firing ends with a fault
-  uint64_t warmed = 0;  // calls before anything is timed; of a script that leaves records in the lane of the thread
+  bool fails = false;         // each firing ends with a fault
+  bool is_uncounted = false;  // its records are updates of aggregations, which are no events
+  uint64_t warmed = 0;        // calls before anything is timed; of a script that leaves records in the lane of the thread
 };
 
 struct LiveSample {

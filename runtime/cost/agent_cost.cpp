@@ -53,13 +53,19 @@ void add_record(Prices& prices, Prices& dvm, const LeftRecord& record, const Ecb
   in_dvm.actions += always(prices.of("agent/lane/read"_row, record.bytes) + captured.dvm + prepared);
 }
 
-// Adds what a string that cannot be read costs, for which dvm runs the clause.
+// Adds what a string that cannot be read costs, for which dvm runs the clause, and updates without room.
 void add_rare(Prices& prices, const SiteUses& uses, const EcbCost& clause, const vm::Cost& prepared, EcbCost& in_thread,
               EcbCost& in_dvm) {
   const auto add = [](vm::CostRange& to, const vm::Cost& cost, double share) { to += {{}, cost.times(share), cost}; };
   if (uses.fault_bytes > 0) {
     add(in_thread.actions, prices.of("agent/site/fault"_row), clause.faults);
     add(in_dvm.actions, prices.of("agent/lane/read"_row, uses.fault_bytes) + prepared + clause.actions.expected, clause.faults);
+  }
+  if (const KeyedUpdates& updates = uses.updates; updates.count > 0) {
+    const double bytes = updates.record_bytes / updates.count;
+    add(in_thread.actions, prices.of_optional("agent/lane/update"_row).times(updates.count), updates.share);
+    add(in_dvm.actions, (prices.of("agent/lane/read"_row, bytes) + prices.of_optional("agent/lane/add"_row)).times(updates.count),
+        updates.share);
   }
 }
 
@@ -72,7 +78,8 @@ vm::CostRange sum_of(const AgentWay& way, double reached, std::vector<EcbCost> c
 }  // namespace
 
 double records_of(const SiteUses& uses, const EcbCost& clause) {
-  return clause.probability * (uses.record ? 1 : clause.faults * (uses.fault_bytes > 0));
+  return clause.probability *
+         (uses.record ? 1 : clause.faults * (uses.fault_bytes > 0) + uses.updates.count * uses.updates.share);
 }
 
 double reached(const AgentWay& way, std::span<const EcbCost> clauses) {

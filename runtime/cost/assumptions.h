@@ -15,6 +15,7 @@
 #include "dvm/dif/program.h"
 #include "dvm/vm/path_cost.h"
 #include "runtime/cost/rows.h"
+#include "runtime/instrument/agent/key_room.h"
 #include "runtime/instrument/capture_needs.h"
 
 namespace dvm::runtime {
@@ -46,7 +47,8 @@ struct SiteUses {
   unsigned strings = 0;                // string keys that may have to be copied, because their memory may change
   double copied = 0;                   // those that are
   std::optional<LeftRecord> record{};  // the record that it leaves if the predicate is true
-  double fault_bytes = 0;              // of the record that it leaves if a string cannot be read
+  KeyedUpdates updates{};
+  double fault_bytes = 0;  // of the record that it leaves if a string cannot be read
 };
 
 // How an agent (runtime/instrument/agent) runs the clauses of a probe, as far as prices depend on it.

@@ -283,7 +283,7 @@ class Predicting {
       const SiteUses& uses = way.clauses[i];
       const double bytes = uses.record ? uses.record->bytes : clauses[i].faults * uses.fault_bytes;
       if (bytes > 0) prepared[i] = prepared_alone(probe.clauses[i]);
-      probe.ring_bytes += clauses[i].probability * bytes;
+      probe.ring_bytes += clauses[i].probability * (bytes + uses.updates.share * uses.updates.record_bytes);
     }
     return cost_at_site(agent_prices_, prices_, way, clauses, prepared);
   }

@@ -151,6 +151,7 @@ class ClauseUses {
     }
     if (is_called_) made_.actions.push_back({"agent/site/long_string"_row, text_bytes_});
     if (has_keys) made_.actions.push_back({"key/any"_row});
+    add_update(made_.updates, aggregation, probe_, how_.sizes.expected, how_.sizes.frames);
   }
   // False: it costs nothing, because it is constant, or an integer that is there before the time.
   bool add_key(const SiteValue& key, uint32_t strsize) {
@@ -233,10 +234,28 @@ class WayFinder {
     const std::vector<Foreseen> all = foresee(probes, options_[dif::Option::followfork] > 0, site_clauses.reason_to_share());
     AgentWays ways;
     for (size_t i = 0; i < planned_.size(); i++) ways.emplace(text_of(planned_[i].description), way_of(planned_[i], all[i]));
+    find_room(ways);
     return ways;
   }
 
  private:
+  // A single thread is assumed. If a rate is not known, it is assumed to be high.
+  void find_room(AgentWays& ways) const {
+    KeyedUpdates all;
+    double firings = 0;
+    for (auto& [description, way] : ways) {
+      const auto rate = how_.rates.find(description);
+      firings = std::max(firings, rate == how_.rates.end() ? INFINITY : rate->second / how_.wake_ups);
+      for (SiteUses& one : way.clauses) {
+        if (!way.is_at_site) one.updates = {};
+        all.count += one.updates.count, all.entry_bytes += one.updates.entry_bytes;
+      }
+    }
+    const double share = share_without_room(all, how_.keys, firings);
+    for (auto& [description, way] : ways)
+      for (SiteUses& one : way.clauses) one.updates.share = share;
+  }
+
   // A probe for each description.
   const Probe* probe_of(const dif::ProbeDesc& description) {
     const auto [at, is_new] = probes_.try_emplace(text_of(description));

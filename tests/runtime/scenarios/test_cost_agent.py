@@ -17,7 +17,7 @@ def price(m, n=0):
 
 AGENT = {
     "stub": {"entry": price(4), "return": price(5), "usdt": price(3), "common": price(20)},
-    "lane": {"find": price(2), "take": price(4), "record": price(9), "read": price(40)},
+    "lane": {"find": price(2), "take": price(4), "record": price(9), "read": price(40), "update": price(25), "add": price(200)},
     "site": {"expression": price(1), "variables": price(2), "time": price(10), "name": price(200), "far_string": price(900),
              "fault": price(700)},
     "aggregation": {"count": price(1), "quantize": price(2)},
@@ -72,6 +72,12 @@ class CostAgent(unittest.TestCase):
         readable, faults = (self.probe(text, "--heap", "0", "--faults", share)["agent"] for share in ("0", "0.5"))
         self.assertAlmostEqual(faults["thread_ns"] - readable["thread_ns"], 0.5 * 700)
         self.assertGreaterEqual(faults["dvm_ns"] - readable["dvm_ns"], 0.5 * 40)
+
+    def test_keys_without_room_are_records(self):
+        text = PROBE + " { @[arg0] = count(); }"
+        few, many = (self.probe(text, "--keys", keys)["agent"] for keys in ("1000", "4096"))
+        self.assertAlmostEqual(many["thread_ns"] - few["thread_ns"], 0.75 * 25)
+        self.assertAlmostEqual(many["dvm_ns"] - few["dvm_ns"], 0.75 * (40 + 200))
 
     def test_a_clause_of_dvm_leaves_a_record(self):
         probe = self.probe(PROBE + " { n[0]++; }")

@@ -23,6 +23,8 @@ vm::Profile with_agent() {
   profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
   profile.set("agent/site/far_string"_row, {900, 0, 0});
   profile.set("agent/site/fault"_row, {700, 0, 0});
+  profile.set("agent/lane/update"_row, {25, 0, 0});
+  profile.set("agent/lane/add"_row, {200, 0, 0});
   profile.set("agent/lane/entered_frame"_row, {0, 2, 0});
   profile.set("capture/stack"_row.in(kInAgent), {0, 5, 0});
   profile.set("aggregation/count"_row.in(kInAgent), {2, 0, 0});
@@ -127,6 +129,16 @@ TEST(AgentCost, AStringThatCannotBeReadLeavesARecord) {
   EXPECT_DOUBLE_EQ(cost.dvm.expected.clocks, 0.25 * (40 + 0.5 * 64 + 6 + 11));
   EXPECT_DOUBLE_EQ(cost.thread.dearest.clocks, 4 + 3 + 2 + 900 + 700);
   EXPECT_DOUBLE_EQ(cost.dvm.dearest.clocks, 40 + 0.5 * 64 + 6 + 11);
+}
+
+TEST(AgentCost, AnUpdateWithoutRoomIsARecord) {
+  AgentWay way = counting_way(true, false);
+  way.clauses[0].updates = {.count = 2, .entry_bytes = 64, .record_bytes = 80, .share = 0.75};
+  const ProbePrediction probe = predicted_by(way, false, 1, 1000);
+  ASSERT_TRUE(probe.agent);
+  EXPECT_DOUBLE_EQ(probe.agent->thread.clocks, 4 + 3 + 2 + 0.75 * 2 * 25);
+  EXPECT_DOUBLE_EQ(probe.agent->dvm.clocks, 0.75 * 2 * (40 + 0.5 * 40 + 200));
+  EXPECT_DOUBLE_EQ(probe.ring_bytes, 0.75 * 80);
 }
 
 TEST(AgentCost, FramesThatWereEnteredHaveAPriceOfTheirOwn) {

@@ -121,6 +121,25 @@ TEST(AgentWays, StacksByFramePointersAreKeys) {
             "aggregation/count action/ustack:6 agent/site/entered_frame:4 key/any");
 }
 
+// A key of count() is 32 bytes; one of quantize() 1,040. The thread has 60,408 for them.
+TEST(AgentWays, KeysWithoutRoomAreRecords) {
+  const auto share = [](const char* clause, double keys, double rate = 0) {
+    PredictOptions how;
+    how.keys = keys;
+    if (rate > 0) how.rates["pid1:a:f:entry"] = rate;
+    return way_of(clause, {}, how).clauses.at(0).updates.share;
+  };
+  EXPECT_EQ(share("{ @[arg0] = count(); }", 1024), 0);
+  EXPECT_DOUBLE_EQ(share("{ @[arg0] = count(); }", 4096), 0.75);
+  EXPECT_DOUBLE_EQ(share("{ @[arg0] = count(); @b[arg1] = sum(arg0); }", 4096), 0.875);
+  EXPECT_NEAR(share("{ @[arg0] = quantize(arg1); }", 100), 0.42, 0.01);
+  EXPECT_EQ(share("{ @ = quantize(arg1); }", 1e6), 0);
+  EXPECT_EQ(share("{ @[probefunc] = count(); }", 1e6), 0);
+  EXPECT_EQ(share("{ @[arg0] = count(); }", 4096, 1000), 0);
+  EXPECT_GT(share("{ @[arg0] = count(); }", 4096, 10'000), 0.6);
+  EXPECT_NEAR(share("{ @[arg0] = count(); }", 4096, 1e6), 0.75, 0.01);
+}
+
 TEST(AgentWays, AStringIsAssignedToAVariable) {
   const AgentWay way = way_of("{ self->s = copyinstr(arg0); }");
   EXPECT_EQ(text_of(way.clauses.at(0).actions), "agent/site/assigned_string key/string:16 agent/site/variables");
