@@ -63,8 +63,8 @@ void add_rare(Prices& prices, const SiteUses& uses, const EcbCost& clause, const
   }
   if (const KeyedUpdates& updates = uses.updates; updates.count > 0) {
     const double bytes = updates.record_bytes / updates.count;
-    add(in_thread.actions, prices.of_optional("agent/lane/update"_row).times(updates.count), updates.share);
-    add(in_dvm.actions, (prices.of("agent/lane/read"_row, bytes) + prices.of_optional("agent/lane/add"_row)).times(updates.count),
+    add(in_thread.actions, prices.of("agent/lane/update"_row).times(updates.count), updates.share);
+    add(in_dvm.actions, (prices.of("agent/lane/read"_row, bytes) + prices.of("agent/lane/add"_row)).times(updates.count),
         updates.share);
   }
 }

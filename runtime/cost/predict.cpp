@@ -169,7 +169,7 @@ class Predicting {
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
                  actions_cost(prices_, clause, committed_, instructions), faults_of(clause, options_)};
-    made.cost.actions.expected += prices_.of_optional("record/error"_row).times(made.cost.faults);
+    if (made.cost.faults > 0) made.cost.actions.expected += prices_.of("record/error"_row).times(made.cost.faults);
     made.desc = &clause;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
