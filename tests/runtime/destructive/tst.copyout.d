@@ -1,5 +1,5 @@
 /* copyout() and copyoutstr() change the process after the firing; a copyin() behind them reads what was written. What may not be
- * written is an invalid address. The process waits for its first byte to change, so that one is written last.
+ * written is an invalid address. The process waits for its first byte to change, and then ends, so nothing follows that.
  * run: -w -c '{programs}/victim 1 5000'
  * needs: uprobes
  */
@@ -16,8 +16,8 @@ pid$target:victim:step:entry
 	copyout(this->text, arg1 + 1, 2);
 	copyoutstr("er and more", arg1 + 3, 3);
 	copyoutstr("", arg1 + 5, 1);
-	copyoutstr("a", arg1, 1);
 	printf("[%s]\n", copyinstr(arg1));
+	copyoutstr("a", arg1, 1);
 }
 pid$target:victim:report:entry { printf("%d signals, %s\n", arg0, copyinstr(arg1)); }
 ERROR { printf("fault %d\n", arg4); }
