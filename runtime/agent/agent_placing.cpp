@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/agent/agent_process.h"
@@ -24,6 +26,10 @@ namespace {
 
 constexpr int kPlacings = 4;  // attempts to find no thread in a window
 constexpr useconds_t kBetweenPlacings = 2000;
+constexpr std::string_view kMayUnmapUnseen = "a function by which the process may unmap memory of the agent cannot be watched";
+
+// The watch tells when the program takes away memory of dvm's.
+bool keeps_memory(const AgentSite& site) { return site.watch == inside::Watch::syscall || site.watch >= inside::Watch::mmap; }
 
 }  // namespace
 
@@ -34,15 +40,55 @@ struct AgentProcess::Waiting {
   const Stub& stub() const { return area->stubs[index]; }
 };
 
+// The sites that are yet to be placed, and spares for those of them that may be refused.
+struct AgentProcess::Placing {
+  std::vector<AgentSite>& all;
+  SiteGroups& groups;
+  std::vector<Waiting> waiting{}, spares{};
+
+  void drop_refused() {
+    groups.refuse_together();
+    std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
+  }
+  std::vector<AgentSite*> sites() const {
+    std::vector<AgentSite*> found;
+    for (const Waiting& one : waiting) found.push_back(&one.site());
+    return found;
+  }
+  std::set<size_t> watching() const {
+    std::set<size_t> found;
+    for (const Waiting& one : waiting)
+      if (keeps_memory(one.site())) found.insert(groups.of(one.site()));
+    return found;
+  }
+  void take_spares() {
+    const auto is_needless = [&](const Waiting& one) {
+      return std::none_of(all.begin(), all.end(), [&](const AgentSite& site) {
+        return !site.is_spare && site.window_address == one.site().window_address && !site.refusal.empty();
+      });
+    };
+    const auto needed = std::stable_partition(spares.begin(), spares.end(), is_needless);
+    waiting.insert(waiting.end(), needed, spares.end());
+    spares.erase(needed, spares.end());
+  }
+  // Another way to trace takes the probes of a function that the agent would have to watch.
+  bool leaves_unwatched(const HandlerWatch& watches) const {
+    return std::any_of(all.begin(), all.end(), [&](const AgentSite& one) {
+      return keeps_memory(one) && !one.firers.empty() && !one.refusal.empty() && !watches.has_placed(one.window_address);
+    });
+  }
+};
+
 // Tries again as long as a thread may come back into a window.
-Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
-  std::vector<Waiting> waiting;
+Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& areas, SiteGroups& groups) {
+  Placing placing{sites, groups};
   for (Area& area : areas)
-    for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
+    for (size_t i = 0; i < area.patches.size(); i++)
+      (area.patched[i]->is_spare ? placing.spares : placing.waiting).push_back({&area, i});
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
   const PlacingLock lock({context_.pid});
   std::string why = "a thread may be executing its first five bytes";
-  for (int attempt = 0; attempt < kPlacings && !waiting.empty(); attempt++) {
+  for (int attempt = 0; attempt < kPlacings && !placing.waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kBetweenPlacings);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped && !is_on_) return stopped.error();
@@ -51,51 +97,67 @@ Status AgentProcess::patch(std::vector<Area>& areas, SiteGroups& groups) {
     if (const inside::ArmedPage page{inside::kShared, 1, context_.own_pid};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
-    patch_groups(*stopped, areas, waiting, groups);
-    if (waiting.empty()) arm_alone(*stopped, areas, apart);
+    patch_groups(*stopped, areas, placing);
+    if (placing.waiting.empty()) arm_alone(*stopped, areas, apart);
   }
-  for (const Waiting& one : waiting) one.site().refusal = why;
+  const bool is_watch_missing = !placing.watching().empty();
+  for (const Waiting& one : placing.waiting)
+    one.site().refusal = is_watch_missing && !keeps_memory(one.site()) ? kMayUnmapUnseen : why;
+  for (const Waiting& one : placing.spares) one.site().refusal = "the site with the probes is on";
   groups.refuse_together();
   return {};
 }
 
-// All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window.
-void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting,
-                                SiteGroups& groups) {
-  std::vector<AgentSite*> sites;
-  for (const Waiting& one : waiting) sites.push_back(&one.site());
-  const auto drop_refused = [&] {
-    groups.refuse_together();
-    std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
-    std::erase_if(sites, [](const AgentSite* site) { return !site->refusal.empty(); });
-  };
-  refuse_changed(sites, memory_, kept_unwinders(context_.pid, memory_));
-  refuse_raising(sites, groups, context_, memory_, data_);
-  refuse_unraisable(stopped, sites);
-  drop_refused();
+// All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window. No jump is placed before
+// those that tell when the program unmaps memory of dvm's.
+void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, Placing& placing) {
+  refuse_standing(stopped, placing);
   std::vector<AddressRange> windows;
-  for (const Waiting& one : waiting) windows.push_back(one.site().range());
+  for (const auto* some : {&placing.waiting, &placing.spares})
+    for (const Waiting& one : *some) windows.push_back(one.site().range());
   const Suspects suspects(stopped, memory_, windows);
-  std::set<size_t> busy, raising;
-  for (const Waiting& one : waiting) {
-    if (one.site().raises != 0) raising.insert(groups.of(one.site()));
+  const auto is_busy = [&](const Waiting& one) {
     const AddressRange window = one.site().range();
     const bool may_stand = !suspects.stands_in(window) || can_move_threads(stopped, window, one.stub().moved);
-    if (suspects.may_return_into(window) || !may_stand) busy.insert(groups.of(one.site()));
-  }
-  const auto place_all_but = [&](const std::set<size_t>& others) {
-    const auto first = std::stable_partition(waiting.begin(), waiting.end(), [&](const Waiting& one) {
-      const size_t group = groups.of(one.site());
-      return busy.contains(group) || others.contains(group);
-    });
-    if (place_jumps(stopped, std::span(first, waiting.end()), groups)) waiting.erase(first, waiting.end());
+    return suspects.may_return_into(window) || !may_stand;
   };
-  place_all_but(raising);
+  const auto place_groups_of = [&](const auto& may_be_placed) {
+    std::set<size_t> others;
+    for (const Waiting& one : placing.waiting)
+      if (is_busy(one) || !may_be_placed(one)) others.insert(placing.groups.of(one.site()));
+    std::vector<Waiting>& waiting = placing.waiting;
+    const auto first = std::stable_partition(waiting.begin(), waiting.end(),
+                                             [&](const Waiting& one) { return others.contains(placing.groups.of(one.site())); });
+    if (place_jumps(stopped, std::span(first, waiting.end()), placing.groups)) waiting.erase(first, waiting.end());
+  };
+  const std::set<size_t> watching = placing.watching();
+  place_groups_of([&](const Waiting& one) { return watching.contains(placing.groups.of(one.site())); });
+  placing.take_spares();
+  place_groups_of([](const Waiting& one) { return one.site().is_spare; });
+  if (!placing.watching().empty()) return;
+  if (placing.leaves_unwatched(handlers_)) return refuse_all(placing);
+  place_groups_of([](const Waiting& one) { return one.site().raises == 0; });
   for (const Area& area : areas)
     for (const AgentSite* site : area.sites) note_unwatched(*site);
-  handlers_.refuse_unseen(sites);
-  drop_refused();
-  place_all_but({});
+  handlers_.refuse_unseen(placing.sites());
+  placing.drop_refused();
+  place_groups_of([](const Waiting&) { return true; });
+}
+
+// By what the process is now.
+void AgentProcess::refuse_standing(StoppedProcess& stopped, Placing& placing) {
+  std::vector<AgentSite*> sites = placing.sites();
+  for (const Waiting& one : placing.spares) sites.push_back(&one.site());
+  refuse_changed(sites, memory_, kept_unwinders(context_.pid, memory_));
+  refuse_raising(sites, placing.groups, context_, memory_, data_);
+  refuse_unraisable(stopped, sites);
+  std::erase_if(placing.spares, [](const Waiting& one) { return !one.site().refusal.empty(); });
+  placing.drop_refused();
+}
+
+void AgentProcess::refuse_all(Placing& placing) {
+  for (const Waiting& one : placing.waiting) one.site().refusal = kMayUnmapUnseen;
+  placing.drop_refused();
 }
 
 // False: a thread has ended meanwhile, and the process with it.

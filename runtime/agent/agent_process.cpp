@@ -329,7 +329,7 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
     if (!guard) return guard.error();
     guard_ = *std::move(guard);
   }
-  return patch(areas, groups);
+  return patch(sites, areas, groups);
 }
 
 // The first code mapping has the list, also of those that come later.

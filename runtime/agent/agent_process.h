@@ -96,8 +96,11 @@ class AgentProcess {
   bool begin_data(const BeginData& begin) const;
   void write_area(Area& area);
   struct Waiting;
-  Status patch(std::vector<Area>& areas, SiteGroups& groups);
-  void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, std::vector<Waiting>& waiting, SiteGroups& groups);
+  struct Placing;
+  Status patch(std::vector<AgentSite>& sites, std::vector<Area>& areas, SiteGroups& groups);
+  void patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, Placing& placing);
+  void refuse_standing(StoppedProcess& stopped, Placing& placing);
+  static void refuse_all(Placing& placing);
   bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen, SiteGroups& groups);
   void take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);

@@ -124,6 +124,7 @@ struct AgentSite {
   std::vector<uint64_t> semaphores{};  // addresses of the semaphores of markers here
   uint64_t raises = 0;                 // signals that the copied instructions may raise by faults (raised_signals.h)
   std::string refusal{};               // why it was not enabled
+  bool is_spare = false;               // only watches: is placed if the site with the probes of its window is refused
 
   // The number of firers, without those that fire only after a jump that is already counted.
   uint64_t counted_firers() const;

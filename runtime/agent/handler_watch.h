@@ -18,6 +18,7 @@ class HandlerWatch {
  public:
   // Call after a site was placed or refused. A site that was placed before is refused the next time.
   void note(const AgentSite& site);
+  bool has_placed(uint64_t window) const { return placed_.contains(window); }
   // Refuses sites that raise signals which the process handles. A site in a watched function is always refused, because it could
   // only be taken off together with the watch.
   static void refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled);

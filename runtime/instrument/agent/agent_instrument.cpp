@@ -287,17 +287,16 @@ class AgentInstrument final : public Instrument,
   Status enable_in(pid_t pid, std::vector<AgentPlannedSite>& planned, std::vector<Refused>& refused) {
     auto process = process_of(pid);
     if (!process) return process.error();
-    std::vector<AgentSite> watches = planner_.bare_watches(planned), sites;
+    std::vector<AgentSite> spares = planner_.bare_watches(planned), sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
+    sites.insert(sites.end(), spares.begin(), spares.end());
     if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
-    if (keep_refused(sites, watches) && !(*process)->place_watches(watches, begin_data(**process, watches)))
-      notes_.push_back(unwatched_text(pid));
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);
     RefusedOnce once(refused);
     FileKeys files;
-    for (size_t i = 0; i < sites.size(); i++) {
+    for (size_t i = 0; i < planned.size(); i++) {
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);

@@ -30,12 +30,6 @@ std::string left_text(pid_t pid) {
       pid);
 }
 
-std::string unwatched_text(pid_t pid) {
-  return fmt::format(
-      "process {}: a function by which it may unmap memory of the agent cannot be watched; if it does so, it ends by a fault",
-      pid);
-}
-
 std::string yielded_text(pid_t pid, std::string_view function, size_t count) {
   return fmt::format(
       "process {}: {} {} removed, such as {}, because the process now handles faults or protects data of its files, and an "

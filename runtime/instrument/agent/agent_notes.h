@@ -16,7 +16,6 @@ namespace dvm::runtime {
 std::string crash_text(pid_t pid);
 std::string kept_text(pid_t pid, std::string_view why);  // jumps that could not be taken off
 std::string left_text(pid_t pid);
-std::string unwatched_text(pid_t pid);
 // Probes over instructions whose faults the process handles.
 std::string yielded_text(pid_t pid, std::string_view function, size_t count);
 std::string emptied_text(pid_t pid);  // thread-local variables

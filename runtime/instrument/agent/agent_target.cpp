@@ -49,14 +49,6 @@ bool has_stack(const AgentSite& site) {
   });
 }
 
-bool AgentTarget::place_watches(std::vector<AgentSite>& watches, const BeginData& begin) {
-  if (!agent.enable(watches, begin)) return false;
-  const auto is_placed = [](const AgentSite& one) { return one.refusal.empty(); };
-  for (const AgentSite& one : watches)
-    if (is_placed(one)) faults.add(one);
-  return std::all_of(watches.begin(), watches.end(), is_placed);
-}
-
 uint32_t thread_share(size_t ring_bytes) {
   return static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)));
 }

@@ -35,8 +35,6 @@ struct AgentTarget {
   void read(StackCheck check);
   bool has_cookie(uint64_t cookie);
   void expect_records(const AgentSite& site);
-  // Places watches without probes. False: some cannot be placed.
-  bool place_watches(std::vector<AgentSite>& watches, const BeginData& begin);
   // Notes that a jump of the probe is on.
   void place(const EnabledProbe& probe, uint64_t address, FileKeys& files);
   // Says where the clauses with variables run. True: this empties thread-local variables.

@@ -166,6 +166,8 @@ std::vector<AgentSite> AgentPlanner::bare_watches(std::span<const AgentPlannedSi
     AgentSite& bare = found.emplace_back(watched.site);
     bare.firers.clear();
     bare.semaphores.clear();
+    bare.function = 0;
+    bare.is_spare = true;
   }
   return found;
 }

@@ -26,17 +26,6 @@ class RefusedOnce {
   std::unordered_set<const Probe*> known_;
 };
 
-// Keeps those of the second sites that lie at windows of refused ones. False: there are none, or the agent has placed nothing.
-inline bool keep_refused(std::span<const AgentSite> sites, std::vector<AgentSite>& of) {
-  std::erase_if(of, [&](const AgentSite& one) {
-    return std::none_of(sites.begin(), sites.end(), [&](const AgentSite& site) {
-      return !site.refusal.empty() && site.window_address == one.window_address;
-    });
-  });
-  const auto is_placed = [](const AgentSite& site) { return site.refusal.empty(); };
-  return !of.empty() && std::any_of(sites.begin(), sites.end(), is_placed);
-}
-
 // Those that are left to other instruments.
 inline std::vector<const EnabledProbe*> refused_of(std::span<const EnabledProbe> probes, std::span<const Refused> refused) {
   std::unordered_set<const Probe*> all;

@@ -1,4 +1,4 @@
-"""Programs that do something about an agent while dvm, or its guard, is at work on it."""
+"""Programs that do something about an agent while dvm, or its guard, places or removes it."""
 
 import os
 import pathlib
@@ -8,10 +8,11 @@ import struct
 import time
 import unittest
 
+import dvmtest
+from dvmtest import program
 from scenarios.test_agent import guards_of
 from scenarios.test_agent_faults import PATIENCE, RIGHT, FaultTest
 from scenarios.test_agent_hostile import Hostile
-
 
 def begin_detaching(tracer, pid):
     """Kills dvm. Its guard only disarms the agent until it is continued. Returns the guard."""
@@ -49,6 +50,24 @@ class UnmappedWhileDetaching(Hostile):
         os.kill(guard, signal.SIGCONT)
         self.assertRegex(target.communicate(timeout=PATIENCE)[0], r"took [2-9], calls 2000\n")
         self.assertEqual(target.returncode, 0)
+
+
+class InterruptedInWatched(FaultTest):
+    """No jump may be placed where that of munmap() cannot be: the program unmaps memory of dvm's."""
+
+    def test_no_jump_is_placed(self):
+        self.program = program("halfway")
+        func = "pid$target:halfway:func:entry { @ = count(); }"
+        for script in (func, func + " pid$target:halfway:munmap:entry { n++; }"):
+            with self.subTest(script):
+                target = self.start()
+                tracer = self.trace(target, script)
+                self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"took \d, calls 2000\n")
+                self.assertEqual(target.returncode, 0)
+                out, err = tracer.communicate(timeout=PATIENCE)
+                self.assertIn("a function by which the process may unmap memory of the agent cannot be watched", err)
+                if not dvmtest.missing_privilege():
+                    self.assertIn("2000", out.split())
 
 
 if __name__ == "__main__":
