@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "runtime/agent/abandon.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/fork_guard.h"
+#include "runtime/agent/inside/restoring.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/unstopped.h"
@@ -32,11 +34,19 @@ bool waits_for_dismissal(int dismissal, int traced, bool follows) {
   return waits[1].revents != 0 || read(dismissal, &byte, 1) == 1;
 }
 
+// Threads may wait until the code is restored.
+void say_at_work(pid_t pid, const AgentMemory& memory, pid_t tracer) {
+  for (const FoundAgent& one : find_agents(pid, memory))
+    if (is_of_tracer(one, tracer) && one.header.armed != 0)
+      memory.write_object(inside::restoring_at(one.header.armed), uint64_t{__builtin_ia32_rdtsc()});
+}
+
 // A process may not let itself be stopped for a while.
 void restore(pid_t pid, pid_t tracer, int traced) {
   const auto memory = AgentMemory::open(pid);
   if (!memory) return;
   for (unsigned i = 0; i < kAttempts; i++) {
+    say_at_work(pid, *memory, tracer);
     if (detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer)) return abandon_lanes(pid, *memory, tracer);
     release_stragglers();
     pollfd end{traced, POLLIN, 0};

@@ -6,6 +6,7 @@
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/restoring.h"
 #include "runtime/agent/inside/semaphores.h"
 
 namespace dvm::runtime::inside {
@@ -194,16 +195,21 @@ struct MemoryCall {
   call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
 }
 
-// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. Threads that are in a stub then
-// have time to leave it. Where system calls are restricted, the wait is a loop.
+// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. The guard may have to try again
+// and again, and is waited for as long as it does. Threads that are in a stub then have time to leave it. Where system calls are
+// restricted, the wait is a loop.
 template <class Ask, class IsDone>
 [[gnu::noinline]] inline void wait_for_code(const Context& context, uint64_t jump, const Ask& ask, const IsDone& is_done) {
-  constexpr uint64_t kPatience = 10'000'000'000, kToLeave = 150'000'000;  // ticks of the TSC
+  constexpr int64_t kPatience = 10'000'000'000;  // ticks of the TSC
+  constexpr uint64_t kToLeave = 150'000'000;
   constexpr unsigned char kJump = 0xe9;
   const uint64_t begin = __builtin_ia32_rdtsc();
   uint64_t restored = 0;
-  for (uint64_t now = begin; now - begin < kPatience && (restored == 0 || now - restored < kToLeave);
-       now = __builtin_ia32_rdtsc()) {
+  const auto is_recent = [](uint64_t now, uint64_t time) { return static_cast<int64_t>(now - time) < kPatience; };
+  const auto is_patient = [&](uint64_t now) {
+    return is_recent(now, begin) || is_recent(now, load(*reinterpret_cast<const uint64_t*>(restoring_at(context.armed))));
+  };
+  for (uint64_t now = begin; is_patient(now) && (restored == 0 || now - restored < kToLeave); now = __builtin_ia32_rdtsc()) {
     ask();
     const bool is_jump = *reinterpret_cast<const volatile unsigned char*>(jump) == kJump;
     if (restored == 0 && (!is_jump || is_done())) restored = now;

@@ -5,6 +5,8 @@ import pathlib
 import re
 import signal
 import struct
+import subprocess
+import sys
 import time
 import unittest
 
@@ -13,6 +15,11 @@ from dvmtest import program
 from scenarios.test_agent import guards_of
 from scenarios.test_agent_faults import PATIENCE, RIGHT, FaultTest
 from scenarios.test_agent_hostile import Hostile
+
+SEIZE = """import ctypes, sys, time
+print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)
+time.sleep(5)"""
+
 
 def begin_detaching(tracer, pid):
     """Kills dvm. Its guard only disarms the agent until it is continued. Returns the guard."""
@@ -37,6 +44,17 @@ class HandlerWhileDetaching(FaultTest):
         guard = begin_detaching(self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }"), target.pid)
         target.stdin.write("\n")
         time.sleep(0.2)
+        os.kill(guard, signal.SIGCONT)
+        self.assertEqual((target.communicate(timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
+
+    def test_also_if_the_guard_cannot_stop_the_program_for_a_while(self):
+        """It has another tracer, for longer than a thread waits for a guard that does nothing."""
+        target = self.start("fetch", "late")
+        guard = begin_detaching(self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }"), target.pid)
+        other = subprocess.Popen([sys.executable, "-c", SEIZE, str(target.pid)], stdout=subprocess.PIPE)
+        self.addCleanup(other.communicate)
+        self.assertEqual(other.stdout.readline(), b"0\n")
+        target.stdin.write("\n")
         os.kill(guard, signal.SIGCONT)
         self.assertEqual((target.communicate(timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
 
