@@ -62,10 +62,12 @@ OtherJumps OtherJumps::of_all() {
   return all;
 }
 
+// Uprobes lie in the file of the lowest layer of an overlay, which has another inode there, but the same size and times.
 OtherJumps::FileId OtherJumps::file_of(const std::string& open_path) {
   struct stat status {};
   if (stat(open_path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino};
+  constexpr uint64_t kSecond = 1'000'000'000;
+  return {status.st_size, static_cast<uint64_t>(status.st_mtim.tv_sec) * kSecond + static_cast<uint64_t>(status.st_mtim.tv_nsec)};
 }
 
 void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents) {

@@ -38,7 +38,7 @@ class OtherJumps {
   std::string_view refusal(const std::string& open_path, uint64_t offset) const;
 
  private:
-  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
+  using FileId = std::pair<uint64_t, uint64_t>;  // size and time of the last change
   static FileId file_of(const std::string& open_path);
   void add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents);
 

@@ -13,6 +13,7 @@ from dvmtest import DVM, dvm, program
 CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 MARK = "pid$target:owner:mark:entry"
+FUNC = "pid$target:looper:func:entry { @ = count(); }"
 
 
 def text_of(pid, name):
@@ -202,6 +203,32 @@ class Containers(dvmtest.PrivilegedTest):
             with self.subTest(backend):
                 rows = self.rows("-x", "followfork", "-x", f"backend={backend}", "-n", self.FORKS, "-c", program("owner") + " 5")
                 self.assertEqual(rows, [["1", "1", "1", "1", "1", "15"]])
+
+    def check_outside(self, path, inside, *command):
+        """A process with an agent. Another dvm follows forks by uprobes, which lie in all processes. On a jump, the kernel would replace one byte."""
+        outside = subprocess.Popen([path, "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(outside.communicate)
+        self.assertEqual(outside.stdout.readline(), "ready\n")
+        agent = dvmtest.start_tracer(self, FUNC, "-x", "backend=agent", "-p", str(outside.pid))
+        other = subprocess.run([*command, DVM, "run", "-q", "-x", "followfork", "-x", "backend=uprobe", "-n", FUNC, "-c", f"{inside} 7"],
+                               capture_output=True, text=True, env=dvmtest.ENV, timeout=120)
+        self.assertIn("an agent has replaced its code in another process", other.stderr)
+        outside.communicate("\n", timeout=60)
+        self.assertEqual(outside.returncode, 0)
+        out, err = agent.communicate(timeout=60)
+        self.assertEqual((out.split(), err), (["1000"], ""))
+
+    OVERLAY = 'mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/all" && shift && exec "$@"'
+
+    def test_an_agent_in_a_file_of_the_layer_below(self):
+        folder = dvmtest.own_folder(self)
+        for name in ("low", "up", "work", "all"):
+            (folder / name).mkdir()
+        shutil.copy(program("looper"), folder / "low")
+        mount = ("unshare", "-m", "sh", "-c", self.OVERLAY, "sh", str(folder))
+        if subprocess.run([*mount, "true"], capture_output=True).returncode != 0:
+            dvmtest.skip_or_fail(self, "no overlay can be mounted here")
+        self.check_outside(folder / "low" / "looper", folder / "all" / "looper", *mount)
 
     def test_a_recording_has_them(self):
         path = os.path.join(dvmtest.own_folder(self), "forks.dvm")
