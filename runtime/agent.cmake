@@ -27,6 +27,7 @@ dvm_library(agent COLD
   agent/guard.cpp
   agent/handler_watch.cpp
   agent/inside_code.cpp
+  agent/jump_locks.cpp
   agent/lane_code.cpp
   agent/lasting_memory.cpp
   agent/lookup_code.cpp

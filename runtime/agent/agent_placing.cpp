@@ -85,6 +85,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++)
       (area.patched[i]->is_spare ? placing.spares : placing.waiting).push_back({&area, i});
+  locks_.add(context_.pid, sites);
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
   const PlacingLock lock({context_.pid});
   std::string why = "a thread may be executing its first five bytes";
@@ -105,6 +106,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
     one.site().refusal = is_watch_missing && !keeps_memory(one.site()) ? kMayUnmapUnseen : why;
   for (const Waiting& one : placing.spares) one.site().refusal = "the site with the probes is on";
   groups.refuse_together();
+  locks_.remove_refused(sites);
   return {};
 }
 

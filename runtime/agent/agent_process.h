@@ -29,6 +29,7 @@
 #include "runtime/agent/guard.h"
 #include "runtime/agent/handler_watch.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/jump_locks.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/order_memory.h"
@@ -124,6 +125,7 @@ class AgentProcess {
   inside::Context context_;
   FileDescriptor data_file_;
   std::optional<AgentGuard> guard_;
+  JumpLocks locks_;
   bool is_on_ = false, is_abandoned_ = false;
   bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   bool has_semaphores_ = false;                  // of forked children, too

@@ -21,6 +21,7 @@ Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
     if (!stopped) return stopped.error();
     if (Status lowered = lower_semaphores(*stopped, memory_, semaphores_at(), jumps); !lowered) return lowered;
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
+    locks_.remove(jumps);
     return {};
   });
 }
@@ -48,6 +49,7 @@ Status AgentProcess::disable(Mappings mappings) {
   });
   if (!detached && kill(context_.pid, 0) == 0) return detached.error();
   is_on_ = false;
+  locks_.clear();
   guard_.reset();
   return {};
 }

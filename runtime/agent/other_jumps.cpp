@@ -52,6 +52,7 @@ OtherJumps OtherJumps::of_all() {
   OtherJumps all;
   all.bytes_ = kJumpBytes;
   all.clearings_ = kOfOthers;
+  all.is_of_all_ = true;
   all.reason_ = "an agent has replaced its code in another process, where a uprobe that follows forks would lie as well";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
@@ -86,6 +87,11 @@ void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<Fou
 }
 
 std::string_view OtherJumps::refusal(const std::string& open_path, uint64_t offset) const {
+  const std::string_view here = refusal_here(open_path, offset);
+  return here.empty() && is_of_all_ && locked_.has_jump(open_path, offset) ? reason_ : here;
+}
+
+std::string_view OtherJumps::refusal_here(const std::string& open_path, uint64_t offset) const {
   if (jumps_.empty()) return {};
   const auto found = jumps_.find(file_of(open_path));
   if (found == jumps_.end()) return {};

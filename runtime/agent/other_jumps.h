@@ -15,6 +15,7 @@
 
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
+#include "runtime/agent/jump_locks.h"
 #include "runtime/agent/memory.h"
 
 namespace dvm::runtime {
@@ -31,7 +32,7 @@ class OtherJumps {
   // In a process that is about to be traced by uprobes. Clears away first. Of this process's own agents, only the jumps count:
   // what they have displaced is code that they leave to uprobes as a whole.
   explicit OtherJumps(pid_t pid);
-  // In all processes that this one may read. Clears away first.
+  // In all processes that this one may read, and in those of other PID namespaces, by their locks. Clears away first.
   static OtherJumps of_all();
 
   // Why no uprobe may lie at an offset of a file; empty: one may.
@@ -40,6 +41,7 @@ class OtherJumps {
  private:
   using FileId = std::pair<uint64_t, uint64_t>;  // size and time of the last change
   static FileId file_of(const std::string& open_path);
+  std::string_view refusal_here(const std::string& open_path, uint64_t offset) const;
   void add(pid_t pid, const AgentMemory& memory, const std::vector<FoundAgent>& agents);
 
   struct Taken {
@@ -50,6 +52,8 @@ class OtherJumps {
   std::map<FileId, std::vector<Taken>> jumps_;
   uint64_t bytes_ = 0;  // that a jump of another agent takes
   int clearings_ = kClearings;
+  bool is_of_all_ = false;
+  mutable LockedFiles locked_;  // opens each file once
   std::string_view reason_;
 };
 

@@ -218,6 +218,9 @@ class Containers(dvmtest.PrivilegedTest):
         out, err = agent.communicate(timeout=60)
         self.assertEqual((out.split(), err), (["1000"], ""))
 
+    def test_an_agent_outside(self):
+        self.check_outside(program("looper"), program("looper"), *CONTAINER)
+
     OVERLAY = 'mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/all" && shift && exec "$@"'
 
     def test_an_agent_in_a_file_of_the_layer_below(self):
