@@ -69,13 +69,6 @@ std::string unheld_text(pid_t pid, std::string_view why) {
   return fmt::format("process {}: programs that it executes cannot be held, and their first firings are lost: {}", pid, why);
 }
 
-std::string late_loads_text(uint64_t count) {
-  return fmt::format(
-      "dvm was too slow: {} time{} a process has continued before probes of files that it had mapped were enabled; they may have "
-      "missed firings",
-      count, count == 1 ? "" : "s");
-}
-
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
       "process {}: probes of files that it mapped later, such as {}, are enabled some milliseconds after that; firings in these "

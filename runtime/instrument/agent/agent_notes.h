@@ -24,7 +24,6 @@ std::string renewed_text(pid_t pid, std::string_view function);
 std::string missed_text(pid_t pid, unsigned programs);
 std::string ended_text(pid_t pid);                         // when it was about to execute a program
 std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute
-std::string late_loads_text(uint64_t count);
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =
     "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "

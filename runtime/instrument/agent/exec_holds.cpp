@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/instrument/agent/exec_hold.h"
+#include "runtime/instrument/late_loads.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread_status.h"
 

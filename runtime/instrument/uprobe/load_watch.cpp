@@ -22,8 +22,9 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr int16_t kArrived = 0, kAnswered = 8, kIsAdding = 16, kTracer = 24, kCallersAt = 32;
+constexpr int16_t kArrived = 0, kAnswered = 8, kAddingAt = 16, kTracer = 24, kCallersAt = 32;
 constexpr int16_t kWaited = kCallersAt + 8 * LoadWatch::kCallers;
+constexpr int32_t kIsAdding = 1, kHasAdded = 2;  // files: the linker of a process. Until it removes some, or adds others
 
 // Places where the kernel keeps the state of a thread.
 struct StateLayout {
@@ -51,7 +52,7 @@ struct LinkerWatch {
 };
 
 // Registers: r6 the context, r7 what is shared with dvm, r8 how many calls there have been, r9 where it is kept whether the
-// linker adds files. Its state is read to fp-8.
+// linker adds files (kIsAdding). Its state is read to fp-8.
 class WatchProgram : KernelEmitter {
  public:
   explicit WatchProgram(const LinkerWatch& watch) : KernelEmitter(own_pid_namespace()), watch_(watch) {}
@@ -60,21 +61,25 @@ class WatchProgram : KernelEmitter {
     mov(r6, r1);
     load_map_value(r7, watch_.map, 0);
     mov(r9, r7);
-    plus(r9, kIsAdding);
+    plus(r9, kAddingAt);
     if (watch_.followed >= 0) only_descendants();
     read_state();
     load(r1, fp, -8);
-    const Label is_consistent = jump_if(BPF_JNE, r1, r_debug::RT_ADD);
-    store(r9, 0, 1);
-    leave();
-    land(is_consistent);
+    const Label is_adding = jump_if(BPF_JEQ, r1, r_debug::RT_ADD), is_deleting = jump_if(BPF_JEQ, r1, r_debug::RT_DELETE);
     load(r1, r9, 0);
     load(r8, r7, kArrived);
-    const Label has_added_none = jump_if(BPF_JEQ, r1, 0);
-    store(r9, 0, 0);
+    const Label has_arrived = jump_if(BPF_JEQ, r1, kHasAdded), has_added_none = jump_if(BPF_JNE, r1, kIsAdding);
+    store(r9, 0, kHasAdded);
     arrive();
-    land(has_added_none);
+    land(has_arrived);
     if (waits) wait();
+    land(has_added_none);
+    leave();
+    land(is_adding);
+    store(r9, 0, kIsAdding);
+    leave();
+    land(is_deleting);
+    store(r9, 0, 0);
     leave();
     leave_unwanted();
     return code();
@@ -158,9 +163,9 @@ class WatchProgram : KernelEmitter {
     call(BPF_FUNC_copy_from_user_task);
     const Label has_waited = may_leave();
     jump_back(again);
-    land(has_waited);
+    for (const Label place : {has_waited, is_stopped}) land(place);
     count_turn();
-    for (const Label place : {is_answered, is_stopped, is_exiting}) land(place);
+    for (const Label place : {is_answered, is_exiting}) land(place);
   }
 
   // The cookie is the number of the turn.

@@ -8,8 +8,8 @@
 // - dvm       sees arrived, enables what it wants, answered = the latest that it has seen
 //
 // A process does not wait for a dvm that is stopped or about to end: the program checks the state of dvm's thread while it
-// loops. It gives up after two seconds. On kernels without unbounded loops (may_goto, before 6.9) the thread does not wait, so
-// the first calls may be missed.
+// loops. It gives up after two seconds, too. Either is counted, unless dvm is about to end. On kernels without unbounded loops
+// (may_goto, before 6.9) the thread does not wait, so the first calls may be missed.
 
 #include <array>
 #include <atomic>

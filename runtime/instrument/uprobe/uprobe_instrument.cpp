@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "runtime/agent/placing_lock.h"
+#include "runtime/instrument/late_loads.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/agent_jumps.h"
 #include "runtime/instrument/uprobe/attach.h"
@@ -337,11 +338,7 @@ class UprobeInstrument final : public CountingInstrument,
   void note_unanswered() {
     uint64_t count = 0;
     for (const auto& watch : watches_) count += watch->take_unanswered();
-    if (count != 0)
-      notes_.push_back(
-          fmt::format("dvm was too slow: {} time{}, a process has continued after waiting two seconds for probes of files "
-                      "that it had mapped; firings may be missing",
-                      count, count == 1 ? "" : "s"));
+    if (count != 0) notes_.push_back(late_loads_text(count));
   }
 
   // The kernel looks for the memory of a process in its first thread when it places uprobes.

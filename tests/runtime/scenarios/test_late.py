@@ -160,7 +160,7 @@ class Late(dvmtest.PrivilegedTest):
             result = dvm("run", "-q", "-Z", "-w", "-x", "switchrate=1ms", "-n", script, "-c", late(LIBRARY, "1", "20"))
             if result.stderr:
                 break
-        self.assertRegex(result.stderr, r"^dvm: dvm was too slow: \d+ times?, a process has continued after waiting two seconds for probes of files that it had mapped; firings may be missing\n$")
+        self.assertRegex(result.stderr, r"^dvm: dvm was too slow: \d+ times? a process has continued before probes of files that it had mapped were enabled; they may have missed firings\n$")
 
     def test_opening_and_closing_harms_nobody(self):
         result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))

@@ -14,6 +14,7 @@ from dvmtest import DVM, ENV, program
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
 PATIENCE = 60
+EIGHT = "dvm was too slow: 8 times a process has continued before probes of files that it had mapped were enabled"
 COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
 
 
@@ -27,40 +28,59 @@ class Loads(unittest.TestCase):
             shutil.copy(file, self.folder)
 
     def start(self, *words, **options):
-        return subprocess.Popen([*AS_NOBODY, *words], text=True, cwd=self.folder, env=ENV, stdout=subprocess.PIPE, **options)
+        return subprocess.Popen(words, text=True, cwd=self.folder, env=ENV, stdout=subprocess.PIPE, **options)
 
     def test_each_call_is_counted(self):
         slow = os.environ.get("DVM_SANITIZED") == "1"  # then some opening may be over before dvm sees it
         for _ in range(5):  # on a busy machine dvm may be too slow
-            tracer = self.start("./dvm", "run", "-q", "-Z", "-n", COUNT, "-c", "./late ./liblate_library.so 3 4", stderr=subprocess.PIPE)
+            tracer = self.start(*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-n", COUNT, "-c", "./late ./liblate_library.so 3 4", stderr=subprocess.PIPE)
             out, err = tracer.communicate(timeout=PATIENCE)
             if "dvm was too slow" not in err and not (slow and out.split()[4:] != ["12"]):
                 break
         self.assertEqual((out.split(), err), (["3"] * 4 + ["12"], ""))
 
-    def test_what_was_opened_while_dvm_was_stopped_is_told_of(self):
-        """The process opens the library once in each turn, and waits in the first turn only."""
-        target = self.start("./renewed", "open", "./liblate_library.so", stdin=subprocess.PIPE, bufsize=1)
+    def traced(self, *as_user, options=()):
+        """A process that opens the library once in each turn, and dvm, which has placed its probe."""
+        target = self.start(*as_user, "./renewed", "open", "./liblate_library.so", stdin=subprocess.PIPE, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline(), "0\n")
-        tracer = self.start("./dvm", "run", "-q", "-Z", "-n", 'BEGIN { printf("live\\n"); } tick-10ms { printf("on\\n"); } ' + COUNT, "-x", "switchrate=10ms",
+        tracer = self.start(*as_user, "./dvm", "run", "-q", "-Z", "-n", 'tick-10ms { printf("on\\n"); } ' + COUNT, "-x", "switchrate=10ms", *options,
                             "-p", str(target.pid), stderr=subprocess.PIPE)
         self.addCleanup(tracer.communicate)
         self.addCleanup(tracer.kill)
-        while tracer.stdout.readline() != "on\n":
-            pass
-        tracer.send_signal(signal.SIGSTOP)
-        began = time.monotonic()
-        for turn in range(8):
+        line = tracer.stdout.readline()
+        while line == "\n":
+            line = tracer.stdout.readline()
+        self.assertEqual(line, "on\n", line or tracer.stderr.read())
+        return target, tracer
+
+    def take_turns(self, target, turns):
+        for turn in turns:
             target.stdin.write("\n")
             self.assertEqual(target.stdout.readline(), f"{10 * (turn + 1)}\n")
+
+    def told_of_turns_without(self, *as_user, options=(), ends=False):
+        """What dvm says of eight turns in which it was stopped. The process waits in the first one only."""
+        target, tracer = self.traced(*as_user, options=options)
+        tracer.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        self.take_turns(target, range(8))
         self.assertLess(time.monotonic() - began, 8 * 0.3)  # not each time
+        if ends:
+            target.kill()
+            target.wait()
         tracer.send_signal(signal.SIGCONT)
-        time.sleep(0.1)
-        tracer.terminate()
-        err = tracer.communicate(timeout=PATIENCE)[1]
-        self.assertIn("dvm was too slow: 8 times a process has continued before probes of files that it had mapped were enabled", err)
+        if not ends:
+            time.sleep(0.1)
+            tracer.terminate()
+        return tracer.communicate(timeout=PATIENCE)[1]
+
+    def test_what_was_opened_while_dvm_was_stopped_is_told_of(self):
+        self.assertIn(EIGHT, self.told_of_turns_without(*AS_NOBODY))
+
+    def test_it_is_told_by_uprobes(self):
+        self.assertIn(EIGHT, self.told_of_turns_without(options=("-x", "backend=uprobe")))
 
 
 if __name__ == "__main__":
