@@ -242,8 +242,8 @@ class AgentInstrument final : public Instrument,
     std::vector<Refused> refused;
     const Status placed = renewed_[pid] < kMostRenewals ? place(enabled, refused) : Error{"its file is mapped again too often"};
     losses_.wait_or_lose(pid, probes, refused, placed, lost);
-    if (placed && refused.size() < enabled.size() && !execs_.has(pid) && renewed_[pid]++ == 0)
-      notes_.push_back(renewed_text(pid, enabled.front().probe->function));
+    const std::string lost_text = renewal_text(pid, enabled, refused, placed, execs_.has(pid));
+    if (!lost_text.empty() && renewed_[pid]++ == 0) notes_.push_back(lost_text);
   }
 
   // A C program may load libgcc late, at its first backtrace() or pthread_cancel(). It waits then, and cannot be stopped yet.
@@ -384,7 +384,7 @@ class AgentInstrument final : public Instrument,
       if (process->lanes) gone_.free_lanes(pid, *process->lanes);
     if (losses_.by_uprobes() || follows_) return;  // what they do then depends on earlier programs, too
     if (planner_.changes_globals()) globals_.read(processes_);
-    left_.free(processes_, !aggregations_.is_empty, gone_);
+    execs_.note_late(processes_), left_.free(processes_, !aggregations_.is_empty, gone_);
     aggregations_.are_many = LeftPrograms::are_many(processes_);
   }
 

@@ -5,8 +5,20 @@
 #include <algorithm>
 
 #include "runtime/instrument/agent/record_program.h"
+#include "runtime/process/process.h"
 
 namespace dvm::runtime {
+namespace {
+
+std::string unrenewed_text(pid_t pid, std::string_view function, std::string_view why) {
+  return fmt::format(
+      "process {}: its probes, such as {}, could not be enabled before it continued: {}; firings until they are enabled again "
+      "are "
+      "lost, which is reported once",
+      pid, function, why);
+}
+
+}  // namespace
 
 std::string crash_text(pid_t pid) {
   return fmt::format(
@@ -42,7 +54,12 @@ std::string emptied_text(pid_t pid) {
       "process {}: its thread-local variables are empty again, because a clause on a later probe needs them in dvm", pid);
 }
 
-std::string renewed_text(pid_t pid, std::string_view function) {
+std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::span<const Refused> refused, const Status& placed,
+                         bool is_held) {
+  const std::string& function = probes.front().probe->function;
+  if (is_held && (!placed || !refused.empty()))
+    return is_gone(pid) ? "" : unrenewed_text(pid, function, placed ? refused.front().reason : placed.error().message);
+  if (is_held || !placed || refused.size() == probes.size()) return "";
   return fmt::format(
       "process {}: its probes, such as {}, are enabled again after it executed another program or mapped their file again; "
       "firings in the milliseconds before are lost, which is reported once",

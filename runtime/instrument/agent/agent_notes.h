@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/agent/agent_site.h"
+#include "runtime/instrument/instrument.h"
 
 namespace dvm::runtime {
 
@@ -19,7 +20,9 @@ std::string left_text(pid_t pid);
 // Probes over instructions whose faults the process handles.
 std::string yielded_text(pid_t pid, std::string_view function, size_t count);
 std::string emptied_text(pid_t pid);  // thread-local variables
-std::string renewed_text(pid_t pid, std::string_view function);
+// Firings that are lost because probes were placed again late, or not before the process continued. Empty: none.
+std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::span<const Refused> refused, const Status& placed,
+                         bool is_held);
 // Programs that it has executed, as far as dvm has noticed, and that were not held.
 std::string missed_text(pid_t pid, unsigned programs);
 std::string ended_text(pid_t pid);                         // when it was about to execute a program

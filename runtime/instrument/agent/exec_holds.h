@@ -37,6 +37,8 @@ class ExecHolds {
   const std::vector<pid_t>& missed() const { return missed_; }
   // They run on. One that did so before, because dvm was stopped or slow, is noted.
   void settle(const AgentTargets& targets, Lateness late);
+  // Notes what the targets know of what was missed. Call before they go.
+  void note_late(const AgentTargets& targets) { loads_.note_late(targets); }
   // Adds notes on what was missed since the last call.
   void take_notes(const AgentTargets& targets, std::vector<std::string>& notes);
 

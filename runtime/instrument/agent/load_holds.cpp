@@ -72,9 +72,13 @@ void LoadHolds::settle(const AgentTargets& targets) {
       write_turn(*target, offsetof(inside::LoadTurns, answered), target->load_turns);
 }
 
-uint64_t LoadHolds::take_late(const AgentTargets& targets) {
+void LoadHolds::note_late(const AgentTargets& targets) {
   for (const auto& [pid, target] : targets)
     if (target->watches_loads) note_late(*target, turns_of(*target));
+}
+
+uint64_t LoadHolds::take_late(const AgentTargets& targets) {
+  note_late(targets);
   return std::exchange(late_, 0);
 }
 

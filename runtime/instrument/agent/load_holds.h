@@ -24,6 +24,8 @@ class LoadHolds {
   bool has(pid_t pid) const { return waiting_.contains(pid); }
   // They run on.
   void settle(const AgentTargets& targets);
+  // Notes which processes have run on too early. Call before targets go.
+  void note_late(const AgentTargets& targets);
   // How often a process has run on too early since the last call.
   uint64_t take_late(const AgentTargets& targets);
 

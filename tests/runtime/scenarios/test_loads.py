@@ -1,5 +1,6 @@
 """Libraries that a process opens while an agent traces it without BPF: it waits until their probes are on, but not for a dvm that is stopped."""
 
+import ctypes
 import os
 import pathlib
 import shutil
@@ -15,6 +16,7 @@ AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--i
 LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
 PATIENCE = 60
 EIGHT = "dvm was too slow: 8 times a process has continued before probes of files that it had mapped were enabled"
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
 
 
@@ -79,8 +81,25 @@ class Loads(unittest.TestCase):
     def test_what_was_opened_while_dvm_was_stopped_is_told_of(self):
         self.assertIn(EIGHT, self.told_of_turns_without(*AS_NOBODY))
 
+    def test_it_is_told_of_a_process_that_has_ended(self):
+        self.assertIn(EIGHT, self.told_of_turns_without(*AS_NOBODY, ends=True))
+
     def test_it_is_told_by_uprobes(self):
         self.assertIn(EIGHT, self.told_of_turns_without(options=("-x", "backend=uprobe")))
+
+    def test_a_refusal_while_the_process_waits_is_told_of(self):
+        """Another tracer keeps dvm from the process for a turn."""
+        target, tracer = self.traced(*AS_NOBODY)
+        libc = ctypes.CDLL(None)
+        self.assertEqual(libc.ptrace(PTRACE_SEIZE, target.pid, 0, 0), 0)
+        self.take_turns(target, range(2))
+        libc.ptrace(PTRACE_INTERRUPT, target.pid, 0, 0)
+        os.waitpid(target.pid, 0x40000000)  # __WALL
+        libc.ptrace(PTRACE_DETACH, target.pid, 0, 0)
+        tracer.terminate()
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(out.split()[-1], "10")
+        self.assertRegex(err, r"process \d+: its probes, such as late_function, could not be enabled before it continued: .*; firings until they are enabled again are lost")
 
 
 if __name__ == "__main__":
