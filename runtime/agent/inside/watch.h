@@ -276,19 +276,22 @@ inline constexpr uint64_t kLanesGoing = 3;
   }
 }
 
-// In the dynamic linker. A dvm that is stopped or slow is not waited for long, and not again until it has answered.
+// In the dynamic linker. A dvm that is stopped or slow is not waited for long, and not again until it has answered. A
+// thread that may make no system calls does not wait, and its turns are late.
 [[gnu::noinline]] inline void wait_for_probes(const Context& context, const ArmedPage& page, LoadTurns& loads) {
   constexpr long kGetPid = 39;
   constexpr int32_t kAdds = 1;                                                    // a state of the linker
   constexpr uint64_t kUntilSeen = 1'000'000'000, kUntilAnswered = 5'000'000'000;  // ticks of the TSC
   const uint64_t state = load(loads.state);
-  if (state == 0 || is_muted(context) || static_cast<uint64_t>(call(kGetPid)) != context.own_pid) return;
+  const bool may_wait = !is_muted(context);
+  if (state == 0 || (may_wait && static_cast<uint64_t>(call(kGetPid)) != context.own_pid)) return;
   const uint64_t is_adding = *reinterpret_cast<const volatile int32_t*>(state) == kAdds ? 1 : 0;
   const bool has_added = __atomic_exchange_n(&loads.is_adding, is_adding, __ATOMIC_RELAXED) != 0;
   if (is_adding != 0 || !has_added) return;
   const uint64_t turn = __atomic_add_fetch(&loads.begun, uint64_t{1}, __ATOMIC_SEQ_CST);
   const uint64_t begin = __builtin_ia32_rdtsc();
-  for (bool waits = load(loads.answered) + 1 >= turn; waits && load(loads.answered) < turn && load(page.armed) != kDisarmed;) {
+  for (bool waits = may_wait && load(loads.answered) + 1 >= turn;
+       waits && load(loads.answered) < turn && load(page.armed) != kDisarmed;) {
     wait_a_little();
     waits = __builtin_ia32_rdtsc() - begin < (load(loads.seen) < turn ? kUntilSeen : kUntilAnswered);
   }

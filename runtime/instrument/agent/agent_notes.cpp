@@ -83,7 +83,9 @@ std::string ended_text(pid_t pid) {
 }
 
 std::string unheld_text(pid_t pid, std::string_view why) {
-  return fmt::format("process {}: programs that it executes cannot be held, and their first firings are lost: {}", pid, why);
+  return fmt::format(
+      "process {}: programs that it executes and libraries that it opens cannot be held, and their first firings are lost: {}",
+      pid, why);
 }
 
 std::string late_text(pid_t pid, std::string_view function) {

@@ -26,7 +26,7 @@ std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::s
 // Programs that it has executed, as far as dvm has noticed, and that were not held.
 std::string missed_text(pid_t pid, unsigned programs);
 std::string ended_text(pid_t pid);                         // when it was about to execute a program
-std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute
+std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute, and libraries
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =
     "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "

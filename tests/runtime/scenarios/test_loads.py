@@ -16,6 +16,26 @@ AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--i
 LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
 PATIENCE = 60
 EIGHT = "dvm was too slow: 8 times a process has continued before probes of files that it had mapped were enabled"
+# Opens the library, forbids nothing by a filter of its system calls, and opens it thrice.
+FILTERS = """
+import _ctypes, ctypes, struct, sys
+def open_it():
+    library = ctypes.CDLL(sys.argv[1])
+    library.late_function(1)
+    _ctypes.dlclose(library._handle)
+def say_and_wait():
+    print(flush=True)
+    sys.stdin.readline()
+libc, kept = ctypes.CDLL(None), ctypes.CDLL(sys.argv[1])
+say_and_wait()
+_ctypes.dlclose(kept._handle)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7fff0000))
+libc.prctl(38, 1, 0, 0, 0)
+libc.prctl(22, 2, struct.pack("HxxxxxxQ", 1, ctypes.addressof(allow)))
+for _ in range(3):
+    open_it()
+say_and_wait()
+"""
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
 
@@ -41,12 +61,12 @@ class Loads(unittest.TestCase):
                 break
         self.assertEqual((out.split(), err), (["3"] * 4 + ["12"], ""))
 
-    def traced(self, *as_user, options=()):
+    def traced(self, *as_user, options=(), command=("./renewed", "open", "./liblate_library.so")):
         """A process that opens the library once in each turn, and dvm, which has placed its probe."""
-        target = self.start(*as_user, "./renewed", "open", "./liblate_library.so", stdin=subprocess.PIPE, bufsize=1)
+        target = self.start(*as_user, *command, stdin=subprocess.PIPE, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
-        self.assertEqual(target.stdout.readline(), "0\n")
+        self.assertEqual(target.stdout.readline().strip("0"), "\n")
         tracer = self.start(*as_user, "./dvm", "run", "-q", "-Z", "-n", 'tick-10ms { printf("on\\n"); } ' + COUNT, "-x", "switchrate=10ms", *options,
                             "-p", str(target.pid), stderr=subprocess.PIPE)
         self.addCleanup(tracer.communicate)
@@ -86,6 +106,14 @@ class Loads(unittest.TestCase):
 
     def test_it_is_told_by_uprobes(self):
         self.assertIn(EIGHT, self.told_of_turns_without(options=("-x", "backend=uprobe")))
+
+    def test_a_process_that_may_not_wait_is_told_of(self):
+        """The agent makes no system calls any more, and its probes cannot be placed again."""
+        target, tracer = self.traced(*AS_NOBODY, command=("/usr/bin/python3", "-c", FILTERS, "./liblate_library.so"))
+        target.stdin.write("\n")
+        target.stdout.readline()
+        tracer.terminate()
+        self.assertIn("dvm was too slow: 3 times a process has continued", tracer.communicate(timeout=PATIENCE)[1])
 
     def test_a_refusal_while_the_process_waits_is_told_of(self):
         """Another tracer keeps dvm from the process for a turn."""

@@ -351,7 +351,7 @@ class Wrappers(unittest.TestCase):
         target, tracer = self.trace_lines(COUNT, "sh", "-c", "ulimit -f 100000; echo; read line; exec ./looper 300")
         target.communicate("\n", timeout=PATIENCE)
         said = tracer.communicate(timeout=PATIENCE)[1]
-        self.assertIn(f"process {target.pid}: programs that it executes cannot be held, and their first firings are lost: the size of its files is limited", said)
+        self.assertIn(f"process {target.pid}: programs that it executes and libraries that it opens cannot be held, and their first firings are lost: the size of its files is limited", said)
 
     def test_a_call_of_a_program_that_dvm_finds_too_late_does_not_end(self):
         """dvm looks whether it executes another program soon. The kernel ends this call for a tracer."""
