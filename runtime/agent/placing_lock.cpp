@@ -9,19 +9,22 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "common/clock.h"
 #include "runtime/agent/detach.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
 
 // Behind a zero, so they are in no folder. Those of processes continue behind the second one.
 constexpr std::string_view kOfAll = "dvm-places-in-all", kOfProcess = "dvm-places-in-process-";
-constexpr int kAttempts = 5000;
+constexpr uint64_t kWithin = 5'000'000'000;  // ns
 constexpr useconds_t kPause = 1000;
 
 struct SocketName {
@@ -50,19 +53,24 @@ bool is_taken(std::string_view name) {
   return made && connect(made.get(), wanted.get(), wanted.size) == 0;
 }
 
+// The kernel writes @ for the zero.
 bool is_any_process_taken() {
+  const std::string sought = fmt::format(" @{}", kOfProcess);
   std::ifstream sockets("/proc/self/net/unix");
   for (std::string line; std::getline(sockets, line);)
-    if (line.find(kOfProcess) != std::string::npos) return true;
+    if (line.find(sought) != std::string::npos) return true;
   return false;
 }
+
+// The same for dvms in different PID namespaces: by the innermost one of the process, and its number there.
+std::string name_of(pid_t pid) { return fmt::format("{}{}-{}", kOfProcess, pid_space(std::to_string(pid)), own_id(pid, pid)); }
 
 // Whoever wants some takes them before it looks whether another has all, and whoever wants all does the opposite: one sees the
 // other. The former then gives way.
 bool take_some(const std::set<pid_t>& pids, std::vector<FileDescriptor>& sockets) {
   sockets.clear();
   for (const pid_t pid : pids) {
-    FileDescriptor made = take(fmt::format("{}{}-{}", kOfProcess, pid_space("self"), pid));
+    FileDescriptor made = take(name_of(pid));
     if (!made) return false;
     sockets.push_back(std::move(made));
   }
@@ -78,10 +86,12 @@ bool take_all(std::vector<FileDescriptor>& sockets) {
 }  // namespace
 
 PlacingLock::PlacingLock(const std::set<pid_t>& pids) {
-  for (int i = 0; i < kAttempts && !is_held_; i++) {
-    if (i != 0) usleep(kPause);
+  const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kWithin;
+  for (;;) {
     is_held_ = pids.empty() ? take_all(sockets_) : take_some(pids, sockets_);
-    if (!is_held_ && !pids.empty()) sockets_.clear();
+    if (is_held_ || read_clock(CLOCK_MONOTONIC) > deadline) break;
+    if (!pids.empty()) sockets_.clear();
+    usleep(kPause);
   }
 }
 
