@@ -68,7 +68,7 @@ print(flush=True)
 os.read(0, 1)
 os.execv(sys.argv[2], sys.argv[2:])"""
 ENDLESS = """import os, time
-end = time.monotonic() + 20
+end = time.monotonic() + 60
 while time.monotonic() < end:
   try: os.execv("./nothing", ["nothing"])
   except OSError: pass"""
@@ -220,7 +220,7 @@ class Wrappers(unittest.TestCase):
         began = time.monotonic()
         result = self.run_python("pid$target:python*:PyErr_Clear:entry { @ = count(); } tick-1s { exit(0); }", ENDLESS)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertLess(time.monotonic() - began, 19)  # the wrapper goes on for longer
+        self.assertLess(time.monotonic() - began, 58)  # the wrapper goes on for longer
 
     def trace_lines(self, script, *command, prefix=AS_NOBODY):
         """A program that does something for each line, and dvm, whose probes are on."""
