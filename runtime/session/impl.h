@@ -54,7 +54,9 @@ struct Handle::Impl {
   Wake wake;
   Rate switching, aggregating, reporting;
   bool is_running = false, is_stopped = false;
-  Status failure;  // the first
+  MonotonicTime drain_ends = 0;  // after an interrupt
+  bool drops_rest = false;       // that time has passed
+  Status failure;                // the first
 
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
   Status turn_on(std::vector<Refused>& refused);
@@ -76,6 +78,7 @@ struct Handle::Impl {
   void wait(MonotonicTime until);
   void work_at_rates(MonotonicTime now);
   void drain();
+  void limit_drain();
 };
 
 }  // namespace dvm::runtime

@@ -11,6 +11,9 @@
 
 namespace dvm::runtime {
 
+// After Ctrl-C, for firings that dvm has not handled yet. An agent of busy threads leaves up to some millions.
+static constexpr MonotonicTime kLongestDrain = 3'000'000'000;
+
 bool Handle::Impl::has_ended() const {
   return !failure || std::any_of(backends.begin(), backends.end(), [](const auto& one) { return one->end_status().has_value(); });
 }
@@ -35,6 +38,7 @@ Polled Handle::Impl::poll_one(Backend& backend) {
     translations.take_up();
     if (const std::string problem = translations.take_problem(); !problem.empty()) tell_interpreted(problem);
     if (goes_on) late.take_up_changes();
+    if (is_stopped) limit_drain();
   }
   return all;
 }
@@ -128,7 +132,16 @@ void Handle::Impl::work_at_rates(MonotonicTime now) {
 
 // What has arrived before the probes were taken off.
 void Handle::Impl::drain() {
+  drain_ends = read_clock(CLOCK_MONOTONIC) + kLongestDrain;
   while (!has_ended() && poll_backends() > 0) continue;
+  if (drops_rest) consumer.notice("firings that dvm had not handled 3 s after the interrupt were dropped");
+}
+
+// The rest is still read, so that it can be counted.
+void Handle::Impl::limit_drain() {
+  if (drops_rest || !wake.is_interrupted() || read_clock(CLOCK_MONOTONIC) < drain_ends) return;
+  drops_rest = true;
+  local.drop_rest();
 }
 
 }  // namespace dvm::runtime

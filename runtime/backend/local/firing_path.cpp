@@ -69,6 +69,11 @@ inline bool FiringPath::count() noexcept {
   return !ends_poll_;
 }
 
+bool FiringPath::drop(int32_t cpu) noexcept {
+  context_.cpus[cpu].principal.drop();
+  return true;
+}
+
 // What fires where it reads them, and not in dvm, does not know that the run has ended.
 void FiringPath::tell_globals() noexcept {
   if (context_.activity == Activity::active) globals_.update(*context_.variables);
@@ -85,6 +90,7 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (traced_.drops(firing.timestamp)) return true;
   const ProbeEcbs* probe = find(firing.probe_id);
   if (probe == nullptr || (only_cpu_ >= 0 && !is_of_one_cpu(*probe->probe, firing))) return true;
+  if (drops_rest_) return drop(firing.cpu);
   if (std::holds_alternative<TimerSite>(probe->probe->site)) globals_.take_changes(*context_.variables);
   deliver(*probe, firing);
   if (!globals_.empty()) tell_globals();
@@ -95,6 +101,7 @@ bool FiringPath::fire_clause(vm::Firing& firing, const ClauseFiring& clause) noe
   const Ecb* ecb = enabling_.ecb(clause.epid);
   const ProbeEcbs* probe = ecb == nullptr ? nullptr : find(firing.probe_id);
   if (probe == nullptr || ecb->probe != probe->probe || traced_.drops(firing.timestamp)) return true;
+  if (drops_rest_) return drop(firing.cpu);
   prepare(firing);
   host_.refuse(clause.unreadable);
   runtime::fire_clause(*context_.level, *probe, *ecb, firing, clause.variables);

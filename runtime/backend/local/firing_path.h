@@ -48,6 +48,8 @@ class FiringPath final : public EventSink {
   void begin();
   // Later firings of other probes are dropped.
   void end(MonotonicTime now);
+  // From now on, firings are counted as drops of their CPU, and no clause runs on them.
+  void drop_rest() { drops_rest_ = true; }
   // Fires dvm's own probe of this name. moment: the time of the firing; nothing: now.
   void fire_own(std::string_view name, const std::optional<Moment>& moment);
   // Ends tracing if the buffer of a CPU is filled. As in DTrace, other CPUs go on until this is noticed.
@@ -67,6 +69,7 @@ class FiringPath final : public EventSink {
   [[gnu::always_inline]] void prepare(vm::Firing& firing) noexcept;
   [[gnu::always_inline]] void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
   [[gnu::always_inline]] bool count() noexcept;
+  bool drop(int32_t cpu) noexcept;
   void tell_globals() noexcept;
   bool is_of_one_cpu(const Probe& probe, vm::Firing& firing) const noexcept;
 
@@ -84,6 +87,7 @@ class FiringPath final : public EventSink {
   TracedTime traced_;
   Rate cleaning_;
   bool ends_poll_ = false;
+  bool drops_rest_ = false;
   int32_t new_cpu_ = -1;  // the CPU that fires next, if it has no buffers yet; -1: it has
   std::vector<ProcessChange> changes_;
   uint64_t firings_ = 0, ticks_ = 0;

@@ -81,6 +81,8 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     instruments_.begin();
   }
   void end_firings(MonotonicTime now) override { path_.end(now); }
+  // The firings that are not polled yet become drops.
+  void drop_rest() { path_.drop_rest(); }
   // END may use the reserved room of the buffers.
   void fire_end() override;
   RunsCode* runs_code() override { return this; }

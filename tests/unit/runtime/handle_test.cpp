@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <climits>
+#include <future>
+#include <memory>
+#include <string>
 
 #include "common/clock.h"
 #include "runtime/instrument/timer.h"
@@ -125,6 +128,52 @@ TEST(Handle, FiringsAfterTheStopAreDropped) {
   }
   EXPECT_TRUE(session.handle().stop());
   EXPECT_EQ(session.out(), "0,\n");
+}
+
+// Its first poll takes as long as a backlog that dvm does not get through. Three parts of firings (pace.h) fire then.
+class Backlog final : public Instrument {
+ public:
+  explicit Backlog(uint32_t probe) : probe_(probe) {}
+  std::string_view name() const override { return "backlog"; }
+  std::string_view refusal(const Probe&) const override { return ""; }
+  Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
+  Result<uint64_t> poll(EventSink& sink) override {
+    if (left_ == kAll) usleep(3'010'000);
+    const uint64_t before = left_;
+    vm::Firing firing;
+    firing.probe_id = probe_;
+    for (bool goes_on = true; goes_on && left_ > 0; left_--) goes_on = sink.fire(firing);
+    return before - left_;
+  }
+  Pacing pacing() const override { return {}; }
+  uint64_t drops() const override { return 0; }
+  void disable() override {}
+
+  static constexpr uint64_t kPart = 4096, kAll = 3 * kPart;
+
+ private:
+  uint32_t probe_;
+  uint64_t left_ = kAll;
+};
+
+// What is printed and told if dvm stops with such a backlog.
+std::string drained(bool is_interrupted) {
+  Session session;
+  const uint32_t probe = session.handle().catalog().add({0, "backlog", "", "f", "entry", TimerSite{}}).id;
+  session.handle().add_instrument(std::make_unique<Backlog>(probe));
+  const auto started =
+      session.start({clause("entry", {aggregate(dif::Action::agg_count, 1, {}, 0)})}, {declare(1, dif::Action::agg_count)});
+  if (is_interrupted) session.handle().interrupt();
+  const Status stopped = session.handle().stop();
+  return fmt::format("{}{}{}{}", started, stopped ? "" : stopped.error().message, session.out(), session.err());
+}
+
+TEST(Handle, AnInterruptEndsALongDrainAndTheRestIsCounted) {
+  auto ended = std::async(std::launch::async, drained, false);
+  EXPECT_EQ(drained(true), fmt::format("\n{:>17}\ndvm: firings that dvm had not handled 3 s after the interrupt were dropped\n"
+                                       "dvm: {} drops on CPU 0\n",
+                                       Backlog::kPart, Backlog::kAll - Backlog::kPart));
+  EXPECT_EQ(ended.get(), fmt::format("\n{:>17}\n", Backlog::kAll));
 }
 
 // Four keys, then what the action on their aggregation leaves by the end, with records taken long before aggrate.
