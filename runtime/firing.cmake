@@ -77,7 +77,8 @@ dvm_library(session COLD
   session/loop.cpp
   session/placements.cpp
   session/probing.cpp
-  session/translations.cpp)
+  session/translations.cpp
+  session/untraced_children.cpp)
 target_link_libraries(dvm_session PUBLIC dvm_backend_local dvm_consumer PRIVATE fmt::fmt)
 
 # The whole runtime, for programs.

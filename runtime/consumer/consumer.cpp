@@ -272,7 +272,7 @@ size_t Consumer::keys_of(uint32_t id) {
 void Consumer::take(AggregationSource& source) {
   const size_t keys = aggregations_.take(
       source, [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
-  if (keys > 0) count(ConsumerStep::aggregation_build, keys);
+  if (keys > 0) count(ConsumerStep::aggregation_build, keys), has_aggregated_ = true;
 }
 
 PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const PrintfFormat* format) {

@@ -53,6 +53,7 @@ class Consumer {
   void between_records(std::function<void()> work) { between_ = std::move(work); }
   void consume(std::vector<RecordLane> lanes);
   void take(AggregationSource& source);
+  bool has_aggregated() const { return has_aggregated_; }
   // At the end of the session: prints every aggregation that no printa() has printed.
   void print_unprinted();
   void print_exit(int status) { printer_->print_exit(status); }
@@ -106,7 +107,7 @@ class Consumer {
   std::unique_ptr<Printer> printer_;
   RecordCopies* copies_ = nullptr;  // the printer, if records are copied
   std::unordered_map<const dif::ActDesc*, PrintfFormat> formats_;
-  bool uses_aggregations_ = false;
+  bool uses_aggregations_ = false, has_aggregated_ = false;
   ErrorLimit errors_;
   std::vector<Datum> data_;
   StepCounts* counts_ = nullptr;

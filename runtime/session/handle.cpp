@@ -8,6 +8,7 @@
 #include "runtime/session/enabled_probes.h"
 #include "runtime/session/impl.h"
 #include "runtime/session/placements.h"
+#include "runtime/session/untraced_children.h"
 
 namespace dvm::runtime {
 
@@ -117,6 +118,13 @@ void Handle::Impl::tell_engine_problem() {
     if (!code.problem.empty()) return tell_interpreted(code.problem);
 }
 
+// Timers and BEGIN record nothing of a process.
+void Handle::Impl::tell_untraced_children() {
+  if (config.is_replay || config.options[dif::Option::followfork] > 0 || local.may_have_fired() || consumer.has_aggregated())
+    return;
+  for (const std::string& note : notes_of_untraced_children(probing.roots())) consumer.notice(note);
+}
+
 Drops Handle::Impl::drops() {
   Drops all;
   for (const auto& backend : backends) all += backend->drops();
@@ -181,6 +189,7 @@ Status Handle::stop() {
   impl.exports.end();
   impl.consumer.print_unprinted();
   impl.tell_notes();
+  impl.tell_untraced_children();
   impl.consumer.report_more_errors();
   if (impl.consumer.symbols().misses_kernel())
     impl.consumer.notice("the kernel hides its symbols, so its addresses stay numbers; dvm doctor says what would show them");

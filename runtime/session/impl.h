@@ -63,6 +63,7 @@ struct Handle::Impl {
   void start_rates();
   void tell_notes();
   void tell_engine_problem();
+  void tell_untraced_children();
   void tell_interpreted(const std::string& problem) { consumer.notice("clauses run on the interpreter: " + problem); }
   Drops drops();
 

@@ -91,7 +91,7 @@ bool FiringPath::fire(vm::Firing& firing) noexcept {
   const ProbeEcbs* probe = find(firing.probe_id);
   if (probe == nullptr || (only_cpu_ >= 0 && !is_of_one_cpu(*probe->probe, firing))) return true;
   if (drops_rest_) return drop(firing.cpu);
-  if (std::holds_alternative<TimerSite>(probe->probe->site)) globals_.take_changes(*context_.variables);
+  if (std::holds_alternative<TimerSite>(probe->probe->site)) timer_firings_++, globals_.take_changes(*context_.variables);
   deliver(*probe, firing);
   if (!globals_.empty()) tell_globals();
   return count();

@@ -60,6 +60,8 @@ class FiringPath final : public EventSink {
   void share(std::span<const uint16_t> globals) { globals_.add(globals, *context_.variables); }
 
   uint64_t firings() const { return firings_; }
+  // Also true if clauses run elsewhere that may leave nothing but a variable.
+  bool may_have_fired() const { return firings_ > timer_firings_ || !globals_.empty(); }
   // TSC ticks spent in firings, where the run is timed.
   uint64_t ticks() const { return ticks_; }
 
@@ -90,7 +92,7 @@ class FiringPath final : public EventSink {
   bool drops_rest_ = false;
   int32_t new_cpu_ = -1;  // the CPU that fires next, if it has no buffers yet; -1: it has
   std::vector<ProcessChange> changes_;
-  uint64_t firings_ = 0, ticks_ = 0;
+  uint64_t firings_ = 0, timer_firings_ = 0, ticks_ = 0;
   uint64_t part_ends_ = 0;  // the number of the firing after which the poll ends, so that dvm checks the time
 };
 

@@ -81,6 +81,8 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     instruments_.begin();
   }
   void end_firings(MonotonicTime now) override { path_.end(now); }
+  // False: no probe of a process or of the kernel has.
+  bool may_have_fired() const { return path_.may_have_fired(); }
   // The firings that are not polled yet become drops.
   void drop_rest() { path_.drop_rest(); }
   // END may use the reserved room of the buffers.

@@ -4,7 +4,9 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -100,6 +102,18 @@ class Forks(dvmtest.PrivilegedTest):
         target.communicate("\n", timeout=PATIENCE)
         out, err = tracer.communicate(timeout=PATIENCE)
         self.assertEqual((tracer.returncode, out.split(), err), (0, ["15"], ""))
+
+    def test_children_that_do_all_the_work_are_named(self):
+        work = "import os, time\nchild = os.fork()\nif child: print(child, flush=True)\nwhile True: time.sleep(0.01), os.getppid() if child else 0"
+        server = subprocess.Popen([sys.executable, "-c", work], stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(server.communicate)
+        self.addCleanup(os.killpg, server.pid, signal.SIGKILL)
+        child = server.stdout.readline().strip()
+        note = f"dvm: nothing was recorded in process {server.pid}, but its child {child} runs the same program: " \
+               "trace one by -p, or those that are forked later by -x followfork\n"
+        for function, told in (("getpgid", note), ("getppid", "")):
+            result = dvm("run", "-q", "-n", f"pid$target:libc:{function}:entry {{ @ = count(); }} tick-300ms {{ exit(0); }}", "-p", str(server.pid))
+            self.assertEqual((result.returncode, result.stderr), (0, told))
 
     def test_each_of_two_processes_has_its_own_children(self):
         targets = [subprocess.Popen([program("forks"), str(n), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for n in (2, 3)]
