@@ -1,5 +1,7 @@
 """Programs that do something about an agent while dvm, or its guard, places or removes it."""
 
+import ctypes
+import mmap
 import os
 import pathlib
 import re
@@ -16,9 +18,21 @@ from scenarios.test_agent import guards_of
 from scenarios.test_agent_faults import PATIENCE, RIGHT, FaultTest
 from scenarios.test_agent_hostile import Hostile
 
-SEIZE = """import ctypes, sys, time
+SEIZE = """import ctypes, sys
 print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)
-time.sleep(5)"""
+sys.stdin.read()"""
+WAITED = 10_000_000_000  # ticks of the TSC that a thread waits for a guard that does nothing
+
+
+def make_clock():
+    """A function that returns the TSC."""
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(bytes.fromhex("0f3148c1e2204809d0c3"))  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
+    call = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+    return lambda: call() if code else 0  # keeps the code
+
+
+ticks = make_clock()
 
 
 def begin_detaching(tracer, pid):
@@ -51,11 +65,15 @@ class HandlerWhileDetaching(FaultTest):
         """It has another tracer, for longer than a thread waits for a guard that does nothing."""
         target = self.start("fetch", "late")
         guard = begin_detaching(self.trace(target, "pid$target:faulting:fetch:entry { @ = count(); }"), target.pid)
-        other = subprocess.Popen([sys.executable, "-c", SEIZE, str(target.pid)], stdout=subprocess.PIPE)
+        other = subprocess.Popen([sys.executable, "-c", SEIZE, str(target.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(other.communicate)
         self.assertEqual(other.stdout.readline(), b"0\n")
         target.stdin.write("\n")
         os.kill(guard, signal.SIGCONT)
+        began = ticks()
+        while ticks() - began < 1.3 * WAITED:
+            time.sleep(0.1)
+        other.communicate()
         self.assertEqual((target.communicate(timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
 
 
