@@ -3,8 +3,11 @@
 import ctypes
 import os
 import pathlib
+import platform
+import re
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -36,6 +39,7 @@ for _ in range(3):
     open_it()
 say_and_wait()
 """
+KERNEL = tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
 
@@ -78,17 +82,21 @@ class Loads(unittest.TestCase):
         return target, tracer
 
     def take_turns(self, target, turns):
+        """Returns the seconds of each."""
+        seconds = []
         for turn in turns:
+            began = time.monotonic()
             target.stdin.write("\n")
             self.assertEqual(target.stdout.readline(), f"{10 * (turn + 1)}\n")
+            seconds.append(time.monotonic() - began)
+        return seconds
 
     def told_of_turns_without(self, *as_user, options=(), ends=False):
         """What dvm says of eight turns in which it was stopped. The process waits in the first one only."""
         target, tracer = self.traced(*as_user, options=options)
         tracer.send_signal(signal.SIGSTOP)
-        began = time.monotonic()
-        self.take_turns(target, range(8))
-        self.assertLess(time.monotonic() - began, 8 * 0.3)  # not each time
+        seconds = self.take_turns(target, range(8))
+        self.assertLess(statistics.median(seconds), 0.2)  # a thread that waits does so for at least as long
         if ends:
             target.kill()
             target.wait()
@@ -104,6 +112,7 @@ class Loads(unittest.TestCase):
     def test_it_is_told_of_a_process_that_has_ended(self):
         self.assertIn(EIGHT, self.told_of_turns_without(*AS_NOBODY, ends=True))
 
+    @unittest.skipIf(KERNEL < (6, 9), "BPF programs of this kernel have no loops that wait")
     def test_it_is_told_by_uprobes(self):
         self.assertIn(EIGHT, self.told_of_turns_without(options=("-x", "backend=uprobe")))
 
