@@ -233,7 +233,8 @@ class Stopped(AgentTest):
         self.check_left(tracer)
 
     def test_by_a_user_before_dvm_ends(self):
-        tracer = self.trace("{ @ = count(); } tick-3s { exit(0); }")
+        """dvm ends once nothing fires any more."""
+        tracer = self.trace("{ @ = count(); n++; } BEGIN { last = 0; } tick-1s /n && n == last/ { exit(0); } tick-1s { last = n; }")
         self.stop()
         self.check_left(tracer)
 
