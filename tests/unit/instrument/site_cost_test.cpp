@@ -9,8 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "placed_stub.h"
+#include "runtime/agent/target_check.h"
 
 namespace dvm::runtime {
 namespace {
@@ -124,6 +126,7 @@ class SiteCost : public PlacedStubTest {
 TEST_F(SiteCost, IsOfFewInstructions) {
   const int around = instructions_of(empty());
   for (const Case& one : cases()) {
+    if (std::string_view(one.name).starts_with("quantize") && !counts_leading_zeros()) continue;  // they call a function
     Agent agent(inside::kAlone);
     agent.keeps_flags = false;
     agent.place({one.firer});
