@@ -46,8 +46,7 @@ Result<File> open_output(const std::string& path) {
 
 // The handle that Ctrl-C interrupts.
 std::atomic<runtime::Handle*> g_interrupted{nullptr};
-std::atomic<bool> g_was_signalled{false};
-std::atomic<uint64_t> g_signalled_at{0};
+std::atomic<uint64_t> g_signalled_at{0};  // ns; 0: not yet
 
 // A second signal ends dvm the hard way; the kernel then takes the probes off. One right behind the first is an echo of it:
 // timeout(1) signals its program, and then the process group in which the program is.
@@ -55,10 +54,10 @@ constexpr uint64_t kEchoNs = 200'000'000;
 
 void on_signal(int signal) {
   const uint64_t ns = read_clock(CLOCK_MONOTONIC);
-  if (!g_was_signalled.exchange(true)) {
-    g_signalled_at = ns;
+  uint64_t first = 0;
+  if (g_signalled_at.compare_exchange_strong(first, ns)) {
     if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
-  } else if (ns - g_signalled_at >= kEchoNs) {
+  } else if (ns >= first + kEchoNs) {  // another thread may have taken the first one after this one's clock
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -74,7 +73,7 @@ class SignalScope {
   explicit SignalScope(runtime::Handle& handle) {
     for (int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, on_failed_write);
     g_interrupted = &handle;
-    g_was_signalled = false;
+    g_signalled_at = 0;
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;  // what is being written is not cut off
@@ -214,7 +213,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, const ReadyP
   if (resumed)
     while (polls != nullptr ? polls->poll() : handle.work()) {
     }
-  if (g_was_signalled && !given.as_json) fmt::print(out, "\n");  // the terminal has just echoed ^C
+  if (g_signalled_at != 0 && !given.as_json) fmt::print(out, "\n");  // the terminal has just echoed ^C
   Status stopped = handle.stop();
   targets.stop_watching();
   if (!resumed) return resumed;
