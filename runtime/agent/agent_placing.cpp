@@ -45,7 +45,14 @@ struct AgentProcess::Placing {
   std::vector<AgentSite>& all;
   SiteGroups& groups;
   std::vector<Waiting> waiting{}, spares{};
+  std::set<uint64_t> keeping{};  // windows of the functions that this pass is to watch for unmapped memory
+  std::set<uint64_t> jumped{};   // places with jumps of agents before this pass, also of other tracers
 
+  void add(const Waiting& one) {
+    if (keeps_memory(one.site())) keeping.insert(one.site().window_address);
+    (one.site().is_spare ? spares : waiting).push_back(one);
+  }
+  void note_jumps(const std::vector<uint64_t>& some) { jumped.insert(some.begin(), some.end()); }
   void drop_refused() {
     groups.refuse_together();
     std::erase_if(waiting, [](const Waiting& one) { return !one.site().refusal.empty(); });
@@ -71,10 +78,23 @@ struct AgentProcess::Placing {
     waiting.insert(waiting.end(), needed, spares.end());
     spares.erase(needed, spares.end());
   }
-  // Another way to trace takes the probes of a function that the agent would have to watch.
+  // Where one watch could not be written, the others of its pass do not stay either.
+  static void refuse_incomplete(std::span<const Waiting> chosen) {
+    const auto is_missing = [](const Waiting& one) { return keeps_memory(one.site()) && !one.site().refusal.empty(); };
+    if (std::none_of(chosen.begin(), chosen.end(), is_missing)) return;
+    for (const Waiting& one : chosen)
+      if (one.site().refusal.empty()) one.site().refusal = kMayUnmapUnseen;
+  }
+  // Another tool has changed a function that the agent would have to watch, or another way to trace takes its probes. Where
+  // another tracer's agent has its jump, this one goes without.
   bool leaves_unwatched(const HandlerWatch& watches) const {
+    std::set<uint64_t> watched;
+    for (const Waiting& one : waiting)
+      if (keeps_memory(one.site())) watched.insert(one.site().window_address);
     return std::any_of(all.begin(), all.end(), [&](const AgentSite& one) {
-      return keeps_memory(one) && !one.firers.empty() && !one.refusal.empty() && !watches.has_placed(one.window_address);
+      const bool is_missing = keeps_memory(one) && !one.refusal.empty() && !watched.contains(one.window_address);
+      const bool counts = !one.firers.empty() || keeping.contains(one.window_address);
+      return is_missing && counts && !jumped.contains(one.window_address) && !watches.has_placed(one.window_address);
     });
   }
 };
@@ -83,11 +103,11 @@ struct AgentProcess::Placing {
 Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& areas, SiteGroups& groups) {
   Placing placing{sites, groups};
   for (Area& area : areas)
-    for (size_t i = 0; i < area.patches.size(); i++)
-      (area.patched[i]->is_spare ? placing.spares : placing.waiting).push_back({&area, i});
+    for (size_t i = 0; i < area.patches.size(); i++) placing.add({&area, i});
   locks_.add(context_.pid, sites);
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
   const PlacingLock lock({context_.pid});
+  for (const FoundAgent& agent : find_agents(context_.pid, memory_)) placing.note_jumps(jumps_of(memory_, agent));
   std::string why = "a thread may be executing its first five bytes";
   for (int attempt = 0; attempt < kPlacings && !placing.waiting.empty(); attempt++) {
     if (attempt != 0) usleep(kBetweenPlacings);
@@ -111,7 +131,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
 }
 
 // All threads stand still. Leaves in `waiting` the groups in which a thread may come back into a window. No jump is placed before
-// those that tell when the program unmaps memory of dvm's.
+// those that tell when the program unmaps memory of dvm's, and none of these without the others.
 void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& areas, Placing& placing) {
   refuse_standing(stopped, placing);
   std::vector<AddressRange> windows;
@@ -132,10 +152,13 @@ void AgentProcess::patch_groups(StoppedProcess& stopped, std::vector<Area>& area
                                              [&](const Waiting& one) { return others.contains(placing.groups.of(one.site())); });
     if (place_jumps(stopped, std::span(first, waiting.end()), placing.groups)) waiting.erase(first, waiting.end());
   };
-  const std::set<size_t> watching = placing.watching();
-  place_groups_of([&](const Waiting& one) { return watching.contains(placing.groups.of(one.site())); });
   placing.take_spares();
-  place_groups_of([](const Waiting& one) { return one.site().is_spare; });
+  const std::set<size_t> watching = placing.watching();
+  const auto is_watching = [&](const Waiting& one) { return watching.contains(placing.groups.of(one.site())); };
+  const auto keeps_waiting = [&](const Waiting& one) { return is_watching(one) && is_busy(one); };
+  if (std::any_of(placing.waiting.begin(), placing.waiting.end(), keeps_waiting)) return;
+  if (placing.leaves_unwatched(handlers_)) return refuse_all(placing);
+  place_groups_of(is_watching);
   if (!placing.watching().empty()) return;
   if (placing.leaves_unwatched(handlers_)) return refuse_all(placing);
   place_groups_of([](const Waiting& one) { return one.site().raises == 0; });
@@ -181,6 +204,7 @@ bool AgentProcess::place_jumps(StoppedProcess& stopped, std::span<const Waiting>
   }
   raise_semaphores(stopped, memory_, semaphores_at(), jumped);
   groups.refuse_together();
+  Placing::refuse_incomplete(chosen);
   take_refused_off(stopped, jumped);
   for (const Waiting& one : chosen) {
     AgentSite& site = one.site();

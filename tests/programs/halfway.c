@@ -1,5 +1,5 @@
 // Is interrupted behind the first instruction of munmap(), a function of its own, until it reads a line. Then it calls func()
-// 1000 times before and after it has unmapped what dvm has mapped. It prints "ready" before, and the calls.
+// 1000 times before and after it has unmapped what dvm has mapped, and calls mmap() again. It prints "ready" before, and the calls.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +59,7 @@ int main(void) {
   munmap(page, kPage);
   int calls = call();
   const int taken = unmap_others();
+  mmap(NULL, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   calls += call();
   printf("took %d, calls %d\n", taken, calls);
   return 0;

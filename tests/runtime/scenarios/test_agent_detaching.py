@@ -106,5 +106,23 @@ class InterruptedInWatched(FaultTest):
                     self.assertIn("2000", out.split())
 
 
+class BesideAUprobeOnWatched(FaultTest):
+    """Another dvm has a uprobe on munmap() of the C library."""
+
+    def test_no_jump_is_placed(self):
+        if why := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, why)
+        self.program = program("unmapper")
+        target = self.start("unmap")
+        other = dvmtest.start_tracer(self, "pid$target:libc.so.6:munmap:entry { n++; }", "-x", "backend=uprobe", "-p", str(target.pid))
+        tracer = self.trace(target, "pid$target:unmapper:func:entry { @ = count(); }")
+        self.assertRegex(target.communicate("\n", timeout=PATIENCE)[0], r"calls 2000\n")
+        self.assertEqual(target.returncode, 0)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertIn("a function by which the process may unmap memory of the agent cannot be watched", err)
+        self.assertIn("2000", out.split())
+        other.communicate(timeout=PATIENCE)
+
+
 if __name__ == "__main__":
     unittest.main()
