@@ -16,14 +16,15 @@ namespace dvm::runtime {
 
 Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
   if (jumps.empty()) return {};
-  return unstopped(context_.pid, [&]() -> Status {
+  const Status taken = unstopped(context_.pid, [&]() -> Status {
     auto stopped = StoppedProcess::stop_or_join(context_.pid);
     if (!stopped) return stopped.error();
     if (Status lowered = lower_semaphores(*stopped, memory_, semaphores_at(), jumps); !lowered) return lowered;
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
-    locks_.remove(jumps);
     return {};
   });
+  if (taken) locks_.remove(jumps);  // now that the threads go on: the process itself may serve the file system (FUSE)
+  return taken;
 }
 
 // All threads stand still, and none is changing a semaphore of this table. Where another way takes over, no jump may stay.
