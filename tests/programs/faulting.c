@@ -8,7 +8,7 @@
 //
 // A second argument says when the handler is installed: "first"; or once a line is read: "late", by "syscall", or by a system
 // call instruction of its own ("own"), after which it waits until no jump lies in the function; or "second", behind one for
-// SIGSEGV. It prints "ready" before.
+// SIGSEGV; or "tenth", behind nine for SIGSEGV. It prints "ready" before.
 
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -139,7 +139,8 @@ int main(int count, char** arguments) {
   puts("ready");
   fflush(stdout);
   if (count > 2 && getchar() == EOF) return 1;
-  if (strcmp(how, "second") == 0) install(how, SIGSEGV);
+  const int before = strcmp(how, "second") == 0 ? 1 : strcmp(how, "tenth") == 0 ? 9 : 0;
+  for (int i = 0; i < before; i++) install(how, SIGSEGV);
   if (strcmp(how, "first") != 0) install(how, caught);
   long right = 0;
   for (int i = 0; i < kTimes; i++) right += once(i) == i;

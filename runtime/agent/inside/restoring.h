@@ -1,12 +1,16 @@
 #pragma once
-// The word behind ArmedPage by which the guard of a dvm that is gone says that it is at work: the TSC when it last began to
-// restore the code. 0: never.
+// Words behind ArmedPage about threads that wait until the code is restored.
 
 #include <cstdint>
 
 #include "runtime/agent/inside/format.h"
 
 namespace dvm::runtime::inside {
+
+struct Restoring {
+  uint64_t at = 0;        // the TSC when the guard of a dvm that is gone last began to restore the code; 0: never. Written by it
+  uint64_t given_up = 0;  // `at` + 1 when a thread has waited in vain; 0: none has
+};
 
 constexpr uint64_t restoring_at(uint64_t armed_page) { return armed_page + sizeof(ArmedPage); }
 

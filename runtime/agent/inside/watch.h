@@ -195,26 +195,59 @@ struct MemoryCall {
   call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
 }
 
-// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. The guard may have to try again
-// and again, and is waited for as long as it does. Threads that are in a stub then have time to leave it. Where system calls are
-// restricted, the wait is a loop.
+// Says how long a thread waits for code: some seconds, or longer while the guard tries again and again. A TSC that has gone back,
+// for example while the machine was suspended, ends the wait.
+class Patience {
+ public:
+  // The guard cannot stop a process whose child by vfork(2) waits here. A thread that may make no system calls could be one.
+  [[gnu::noinline]] explicit Patience(const Context& context)
+      : page_(armed_page(context)), restoring_(*reinterpret_cast<Restoring*>(restoring_at(context.armed))) {
+    constexpr long kGetPid = 39;
+    may_wait_long_ = !is_muted(context) && static_cast<uint64_t>(call(kGetPid)) == load(page_.pid);
+  }
+
+  uint64_t begin() const { return begin_; }
+
+  // What the guard has written last is not newer than `now`, but for the difference of two CPUs.
+  [[gnu::noinline]] bool lasts(uint64_t& now) {
+    constexpr uint64_t kShort = 10'000'000'000, kLong = 75'000'000'000, kDifference = 10'000'000;
+    last_ = load(restoring_.at);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    now = __builtin_ia32_rdtsc();
+    if (is_disarmed() && load(restoring_.given_up) == last_ + 1) return false;
+    return now - begin_ < kShort || (may_wait_long_ && now - begin_ < kLong && now - last_ + kDifference < kShort);
+  }
+
+  // dvm and its guard may both be gone, and then no later call waits. One that is at work is waited for again.
+  void give_up() {
+    if (is_disarmed()) __atomic_store_n(&restoring_.given_up, last_ + 1, __ATOMIC_RELAXED);
+  }
+
+ private:
+  bool is_disarmed() const { return load(page_.armed) == kDisarmed; }
+
+  const ArmedPage& page_;
+  Restoring& restoring_;
+  const uint64_t begin_ = __builtin_ia32_rdtsc();
+  uint64_t last_ = 0;
+  bool may_wait_long_ = false;
+};
+
+// dvm, or its guard, sees the request or is at it anyway, and restores code while no thread runs. Threads that are in a stub then
+// have time to leave it. Where system calls are restricted, the wait is a loop.
 template <class Ask, class IsDone>
 [[gnu::noinline]] inline void wait_for_code(const Context& context, uint64_t jump, const Ask& ask, const IsDone& is_done) {
-  constexpr int64_t kPatience = 10'000'000'000;  // ticks of the TSC
-  constexpr uint64_t kToLeave = 150'000'000;
+  constexpr uint64_t kToLeave = 150'000'000;  // ticks of the TSC
   constexpr unsigned char kJump = 0xe9;
-  const uint64_t begin = __builtin_ia32_rdtsc();
-  uint64_t restored = 0;
-  const auto is_recent = [](uint64_t now, uint64_t time) { return static_cast<int64_t>(now - time) < kPatience; };
-  const auto is_patient = [&](uint64_t now) {
-    return is_recent(now, begin) || is_recent(now, load(*reinterpret_cast<const uint64_t*>(restoring_at(context.armed))));
-  };
-  for (uint64_t now = begin; is_patient(now) && (restored == 0 || now - restored < kToLeave); now = __builtin_ia32_rdtsc()) {
+  Patience patience(context);
+  uint64_t now = patience.begin(), restored = 0;
+  do {
     ask();
     const bool is_jump = *reinterpret_cast<const volatile unsigned char*>(jump) == kJump;
     if (restored == 0 && (!is_jump || is_done())) restored = now;
     is_muted(context) ? __builtin_ia32_pause() : wait_a_little();
-  }
+  } while (patience.lasts(now) && (restored == 0 || now - restored < kToLeave));
+  if (restored == 0) patience.give_up();
 }
 
 // Memory of dvm's is about to go: all jumps have to.

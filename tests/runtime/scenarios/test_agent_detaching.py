@@ -22,6 +22,7 @@ SEIZE = """import ctypes, sys
 print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)
 sys.stdin.read()"""
 WAITED = 10_000_000_000  # ticks of the TSC that a thread waits for a guard that does nothing
+WORDS_OF_ARMED_PAGE = 7  # behind them: the TSC when a guard last began to restore the code
 
 
 def make_clock():
@@ -35,8 +36,8 @@ def make_clock():
 ticks = make_clock()
 
 
-def begin_detaching(tracer, pid):
-    """Kills dvm. Its guard only disarms the agent until it is continued. Returns the guard."""
+def begin_detaching(tracer, pid, restoring=None):
+    """Kills dvm. Its guard only disarms the agent until it is continued, and may have said when it was at work. Returns the guard."""
     (guard,) = guards_of(pid)
     os.kill(guard, signal.SIGSTOP)
     tracer.kill()
@@ -49,6 +50,9 @@ def begin_detaching(tracer, pid):
             if magic == b"vmagent1":
                 memory.seek(armed)
                 memory.write(bytes(8))
+                if restoring is not None:
+                    memory.seek(armed + 8 * WORDS_OF_ARMED_PAGE)
+                    memory.write(struct.pack("Q", restoring))
     return guard
 
 
@@ -75,6 +79,15 @@ class HandlerWhileDetaching(FaultTest):
             time.sleep(0.1)
         other.communicate()
         self.assertEqual((target.communicate(timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
+
+    def test_a_guard_that_is_gone_is_waited_for_once(self):
+        """It was at work before the TSC went back, as in a machine that was suspended."""
+        target = self.start("barrier", "tenth")
+        tracer = self.trace(target, "pid$target:faulting:store:entry { @ = count(); }")
+        os.kill(begin_detaching(tracer, target.pid, restoring=1 << 62), signal.SIGKILL)
+        began = ticks()
+        self.assertEqual((target.communicate("\n", timeout=PATIENCE)[0], target.returncode), (RIGHT, 0))
+        self.assertLess(ticks() - began, 5 * WAITED)
 
 
 class UnmappedWhileDetaching(Hostile):
