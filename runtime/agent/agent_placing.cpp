@@ -104,7 +104,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
   Placing placing{sites, groups};
   for (Area& area : areas)
     for (size_t i = 0; i < area.patches.size(); i++) placing.add({&area, i});
-  locks_.add(context_.pid, sites);
+  const std::set<uint64_t> locked = locks_.add(context_.pid, sites);
   const std::set<pid_t> apart = apart_from(context_.pid);  // before the threads stand still
   const PlacingLock lock({context_.pid});
   for (const FoundAgent& agent : find_agents(context_.pid, memory_)) placing.note_jumps(jumps_of(memory_, agent));
@@ -126,7 +126,7 @@ Status AgentProcess::patch(std::vector<AgentSite>& sites, std::vector<Area>& are
     one.site().refusal = is_watch_missing && !keeps_memory(one.site()) ? kMayUnmapUnseen : why;
   for (const Waiting& one : placing.spares) one.site().refusal = "the site with the probes is on";
   groups.refuse_together();
-  locks_.remove_refused(sites);
+  locks_.remove_refused(sites, locked);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/regular_file.h"
 #include "runtime/code/displaced.h"
 #include "runtime/symbol/maps.h"
 
@@ -32,10 +33,10 @@ void set_lock(const FileDescriptor& file, short type, uint64_t begin, uint64_t e
 
 // Over the network, each lock would be a message. No file there is traced from two machines.
 FileDescriptor open_local(const std::string& path) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  auto file = RegularFile::open(path);
   struct statfs system {};
-  const bool is_far = file && fstatfs(file.get(), &system) == 0 && system.f_type == NFS_SUPER_MAGIC;
-  return is_far ? FileDescriptor() : std::move(file);
+  const bool is_far = file && fstatfs(file->fd(), &system) == 0 && system.f_type == NFS_SUPER_MAGIC;
+  return !file || is_far ? FileDescriptor() : FileDescriptor(file->release());
 }
 
 // Ranges with less than so many bytes between them are one.
@@ -65,9 +66,10 @@ void JumpLocks::lock(const File& file) {
   set_lock(file.file, F_UNLCK, end, INT64_MAX);
 }
 
-void JumpLocks::add(pid_t pid, std::span<const AgentSite> sites) {
+std::set<uint64_t> JumpLocks::add(pid_t pid, std::span<const AgentSite> sites) {
+  std::set<uint64_t> added;
   const auto objects = mapped_objects(pid);
-  if (!objects) return;
+  if (!objects) return added;
   std::set<const File*> changed;
   const auto note = [&](uint64_t address, uint64_t bytes, uint64_t jump) {
     const MappedObject* object = object_at(*objects, address);
@@ -77,8 +79,12 @@ void JumpLocks::add(pid_t pid, std::span<const AgentSite> sites) {
     if (is_new) file.file = open_local(object->open_path);
     if (!file.file) return;
     const uint64_t offset = address - object->address + object->offset;
+    const auto [first, last] = places_.equal_range(jump);
+    if (std::any_of(first, last, [&](const auto& one) { return one.second.file == &file && one.second.offset == offset; }))
+      return;
     file.jumps[offset] = offset + bytes;
     places_.insert({jump, {&file, offset}});
+    added.insert(jump);
     changed.insert(&file);
   };
   for (const AgentSite& one : sites) {
@@ -87,12 +93,13 @@ void JumpLocks::add(pid_t pid, std::span<const AgentSite> sites) {
     if (one.relay != 0) note(one.relay, kJumpBytes, one.window_address);
   }
   for (const File* file : changed) lock(*file);
+  return added;
 }
 
-void JumpLocks::remove_refused(std::span<const AgentSite> sites) {
+void JumpLocks::remove_refused(std::span<const AgentSite> sites, const std::set<uint64_t>& added) {
   std::set<uint64_t> refused;
   for (const AgentSite& one : sites)
-    if (!one.refusal.empty()) refused.insert(one.window_address);
+    if (!one.refusal.empty() && added.contains(one.window_address)) refused.insert(one.window_address);
   for (const AgentSite& one : sites)
     if (one.refusal.empty()) refused.erase(one.window_address);
   remove(std::vector<uint64_t>(refused.begin(), refused.end()));
@@ -116,11 +123,14 @@ void JumpLocks::clear() {
   files_.clear();
 }
 
-bool LockedFiles::has_jump(const std::string& open_path, uint64_t offset) {
+LockedBy LockedFiles::holder(const std::string& open_path, uint64_t offset) {
   const auto [found, is_new] = files_.try_emplace(open_path);
   if (is_new) found->second = open_local(open_path);
   struct flock asked = lock_of(F_WRLCK, offset, offset + 1);
-  return found->second && fcntl(found->second.get(), F_OFD_GETLK, &asked) == 0 && asked.l_type == F_RDLCK;
+  const bool is_known = found->second && fcntl(found->second.get(), F_OFD_GETLK, &asked) == 0;
+  if (!is_known || asked.l_type != F_RDLCK) return LockedBy::nobody;
+  const bool is_of_open_file = asked.l_pid == -1, has_end = asked.l_len != 0;
+  return is_of_open_file && has_end ? LockedBy::agent : LockedBy::another;
 }
 
 }  // namespace dvm::runtime

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 
@@ -22,10 +23,11 @@ class JumpLocks {
   // each new one.
   static constexpr size_t kMostOfFile = 64;
 
-  // Call before the jumps are placed. A file that cannot be opened or locked is left out.
-  void add(pid_t pid, std::span<const AgentSite> sites);
-  // Of sites that are not placed.
-  void remove_refused(std::span<const AgentSite> sites);
+  // Call before the jumps are placed. A file that cannot be opened or locked is left out. Returns the addresses of jumps that
+  // were not noted yet: where one lies already, its site will be refused, but the jump stays.
+  std::set<uint64_t> add(pid_t pid, std::span<const AgentSite> sites);
+  // Of sites that are not placed. added: by the call before.
+  void remove_refused(std::span<const AgentSite> sites, const std::set<uint64_t>& added);
   void remove(std::span<const uint64_t> jumps);
   void clear();
 
@@ -44,10 +46,12 @@ class JumpLocks {
   std::multimap<uint64_t, Place> places_;  // by the addresses of the jumps
 };
 
-// Whether any agent has locked a byte.
+enum class LockedBy : uint8_t { nobody, agent, another };
+
+// Who keeps a byte of a file from being locked for writing. Another program's lock may hide one of an agent.
 class LockedFiles {
  public:
-  bool has_jump(const std::string& open_path, uint64_t offset);
+  LockedBy holder(const std::string& open_path, uint64_t offset);
 
  private:
   std::map<std::string, FileDescriptor> files_;

@@ -19,6 +19,8 @@ namespace {
 // The instructions that a jump has displaced may reach so far behind its beginning. None of them is executed where it was.
 constexpr uint64_t kMostDisplaced = 5 + 15;
 
+constexpr std::string_view kLocked = "another program has locked its file, which may hide an agent in another process";
+
 // In a process that is not traced, a tracer must not spend seconds on what another one has left.
 constexpr int kOfOthers = 3;
 
@@ -88,7 +90,10 @@ void OtherJumps::add(pid_t pid, const AgentMemory& memory, const std::vector<Fou
 
 std::string_view OtherJumps::refusal(const std::string& open_path, uint64_t offset) const {
   const std::string_view here = refusal_here(open_path, offset);
-  return here.empty() && is_of_all_ && locked_.has_jump(open_path, offset) ? reason_ : here;
+  if (!here.empty() || !is_of_all_) return here;
+  const LockedBy holder = locked_.holder(open_path, offset);
+  if (holder == LockedBy::agent) return reason_;
+  return holder == LockedBy::another ? kLocked : std::string_view();
 }
 
 std::string_view OtherJumps::refusal_here(const std::string& open_path, uint64_t offset) const {

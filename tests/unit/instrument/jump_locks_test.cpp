@@ -2,7 +2,9 @@
 
 #include "runtime/agent/jump_locks.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -34,7 +36,8 @@ class JumpLocksTest : public testing::Test {
     path_ = object->open_path;
     offset_ = address_ - object->address + object->offset;
   }
-  bool has_jump(uint64_t at) { return LockedFiles().has_jump(path_, offset_ + at); }
+  LockedBy holder(uint64_t at) { return LockedFiles().holder(path_, offset_ + at); }
+  bool has_jump(uint64_t at) { return holder(at) == LockedBy::agent; }
 
   const uint64_t address_ = reinterpret_cast<uint64_t>(&code);
   std::string path_;
@@ -63,22 +66,56 @@ TEST_F(JumpLocksTest, CoverARelayToo) {
 TEST_F(JumpLocksTest, EndForSitesThatAreRefused) {
   std::vector<AgentSite> sites{site_at(address_), site_at(address_ + kBetween), site_at(address_)};
   JumpLocks locks;
-  locks.add(getpid(), sites);
+  const auto added = locks.add(getpid(), sites);
   sites[1].refusal = sites[2].refusal = "a reason";
-  locks.remove_refused(sites);
+  locks.remove_refused(sites, added);
   EXPECT_TRUE(has_jump(0));  // another site is placed there
   EXPECT_FALSE(has_jump(kBetween));
+}
+
+// Its code is not as in its file then, because the first jump lies there.
+TEST_F(JumpLocksTest, StayWhereTheNextSitesArePlannedAgain) {
+  std::vector<AgentSite> sites{site_at(address_, address_ + 2 * kBetween)};
+  JumpLocks locks;
+  locks.remove_refused(sites, locks.add(getpid(), sites));
+  sites.push_back(site_at(address_ + kBetween));
+  const auto added = locks.add(getpid(), sites);
+  sites[0].refusal = sites[1].refusal = "a reason";
+  locks.remove_refused(sites, added);
+  EXPECT_TRUE(has_jump(0));
+  EXPECT_TRUE(has_jump(2 * kBetween));
+  EXPECT_FALSE(has_jump(kBetween));
+}
+
+TEST_F(JumpLocksTest, AreAskedOfRegularFilesOnly) {
+  const std::string pipe = testing::TempDir() + "jump_locks_test." + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  alarm(20);  // whoever opens a pipe waits for its other end
+  EXPECT_EQ(LockedFiles().holder(pipe, 0), LockedBy::nobody);
+  alarm(0);
+  unlink(pipe.c_str());
+}
+
+TEST_F(JumpLocksTest, DifferFromThoseOfOtherPrograms) {
+  for (const int command : {F_SETLK, F_OFD_SETLK}) {
+    const FileDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    struct flock all {};
+    all.l_type = F_RDLCK;
+    ASSERT_EQ(fcntl(file.get(), command, &all), 0);
+    EXPECT_EQ(holder(0), LockedBy::another) << command;
+  }
+  EXPECT_EQ(holder(0), LockedBy::nobody);
 }
 
 TEST_F(JumpLocksTest, CoverWhatLiesBetweenMany) {
   std::vector<AgentSite> sites;
   for (uint64_t i = 0; i < 4 * JumpLocks::kMostOfFile; i++) sites.push_back(site_at(address_ + i * kBetween));
   JumpLocks locks;
-  locks.add(getpid(), sites);
+  const auto added = locks.add(getpid(), sites);
   EXPECT_TRUE(has_jump(0));
   EXPECT_TRUE(has_jump(kBetween - 1));
   for (size_t i = 2; i < sites.size(); i++) sites[i].refusal = "a reason";
-  locks.remove_refused(sites);
+  locks.remove_refused(sites, added);
   EXPECT_TRUE(has_jump(kBetween));
   EXPECT_FALSE(has_jump(kBetween - 1));
   EXPECT_FALSE(has_jump(2 * kBetween));
