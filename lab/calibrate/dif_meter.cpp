@@ -164,32 +164,6 @@ vm::Price own_price(const DifCase& one, const std::vector<DifCase>& cases, const
   return left;
 }
 
-}  // namespace
-
-void level(const std::vector<DifCase>& cases, DifPrices& prices) {
-  constexpr double kPredicted = 2.9;  // clocks
-  std::map<dif::Format, double> least;
-  for (const DifCase& one : cases)
-    if (one.alike) least[*one.alike] = std::min(least.try_emplace(*one.alike, HUGE_VAL).first->second, prices.at(one.row).m);
-  for (const DifCase& one : cases)
-    if (double& price = prices.at(one.row).m; one.alike && price < least.at(*one.alike) + kPredicted)
-      price = least.at(*one.alike);
-}
-
-Result<DifPrices> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
-  DifPrices whole, own;
-  for (const DifCase& one : cases) {
-    const Status found = caught([&] { whole[one.row] = price(one, bench); });
-    if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
-    bench.progress(whole.size(), cases.size());
-  }
-  if (bench.execution.engine == EngineId{}) level(cases, whole);
-  for (const DifCase& one : cases) own[one.row] = own_price(one, cases, whole);
-  return own;
-}
-
-namespace {
-
 // The case of the row, and those of the rows that are subtracted from it.
 void find_cases(Row row, const std::vector<DifCase>& all, std::vector<DifCase>& found) {
   const auto own = std::ranges::find(all, row, &DifCase::row);
@@ -214,6 +188,28 @@ void measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profil
 }
 
 }  // namespace
+
+void level(const std::vector<DifCase>& cases, DifPrices& prices) {
+  constexpr double kPredicted = 2.9;  // clocks
+  std::map<dif::Format, double> least;
+  for (const DifCase& one : cases)
+    if (one.alike) least[*one.alike] = std::min(least.try_emplace(*one.alike, HUGE_VAL).first->second, prices.at(one.row).m);
+  for (const DifCase& one : cases)
+    if (double& price = prices.at(one.row).m; one.alike && price < least.at(*one.alike) + kPredicted)
+      price = least.at(*one.alike);
+}
+
+Result<DifPrices> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
+  DifPrices whole, own;
+  for (const DifCase& one : cases) {
+    const Status found = caught([&] { whole[one.row] = price(one, bench); });
+    if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
+    bench.progress(whole.size(), cases.size());
+  }
+  if (bench.execution.engine == EngineId{}) level(cases, whole);
+  for (const DifCase& one : cases) own[one.row] = own_price(one, cases, whole);
+  return own;
+}
 
 extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows, {}, true};
 extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows,

@@ -44,6 +44,41 @@ std::string path_of(pid_t pid, LiveCase::By by) {
   return fmt::format("/proc/{}/exe", pid);
 }
 
+// The cost of a firing in dvm without the poll, from polls that find few firings and many. Polls vary, and so does their
+// difference.
+class Drains {
+ public:
+  Drains(const std::string& series, Bench& bench)
+      : series_(series + " drained"), book_(bench.book), few_(bench.samples * kDrains), many_(bench.samples * kDrains) {}
+  bool want_more() const { return few_.wants_more() || many_.wants_more(); }
+  void add(LiveRun& run) {
+    for (unsigned i = 0; i < kDrains; i++)
+      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) samples->add(run.drain(calls));
+  }
+  noise::Middle settled() {
+    const noise::Middle few = few_.middle(), many = many_.middle();
+    const noise::Middle found =
+        times(noise::Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
+              1.0 / static_cast<double>(kMany - kFew));
+    return book_.settle_middle(series_, found, few_.is_quiet() && many_.is_quiet());
+  }
+
+ private:
+  std::string series_;
+  noise::SeriesBook& book_;
+  noise::QuietSamples few_, many_;
+};
+
+// Relative difference of two attachments of the same script to the same calls.
+constexpr double kAttachment = 0.01;
+
+// The time of an interrupt varies, as that of waking up does.
+noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const CalleeCalls& calls,
+                           const noise::QuietSamples& samples) {
+  if (calls.callee == CalleeKind::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
+  return book.settle(series, samples);
+}
+
 }  // namespace
 
 LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
@@ -186,45 +221,6 @@ void LiveRun::add_callees() {
 }
 
 double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
-
-namespace {
-
-// The cost of a firing in dvm without the poll, from polls that find few firings and many. Polls vary, and so does their
-// difference.
-class Drains {
- public:
-  Drains(const std::string& series, Bench& bench)
-      : series_(series + " drained"), book_(bench.book), few_(bench.samples * kDrains), many_(bench.samples * kDrains) {}
-  bool want_more() const { return few_.wants_more() || many_.wants_more(); }
-  void add(LiveRun& run) {
-    for (unsigned i = 0; i < kDrains; i++)
-      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) samples->add(run.drain(calls));
-  }
-  noise::Middle settled() {
-    const noise::Middle few = few_.middle(), many = many_.middle();
-    const noise::Middle found =
-        times(noise::Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
-              1.0 / static_cast<double>(kMany - kFew));
-    return book_.settle_middle(series_, found, few_.is_quiet() && many_.is_quiet());
-  }
-
- private:
-  std::string series_;
-  noise::SeriesBook& book_;
-  noise::QuietSamples few_, many_;
-};
-
-// Relative difference of two attachments of the same script to the same calls.
-constexpr double kAttachment = 0.01;
-
-// The time of an interrupt varies, as that of waking up does.
-noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const CalleeCalls& calls,
-                           const noise::QuietSamples& samples) {
-  if (calls.callee == CalleeKind::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
-  return book.settle(series, samples);
-}
-
-}  // namespace
 
 LiveFigures measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
   const dif::Program program = or_throw(bench.compile(one.script));

@@ -51,30 +51,6 @@ double mean(const std::vector<double>& of) {
 }
 double rate_of(const JobTimes& times, const Job& job) { return static_cast<double>(job.rounds) / times.wall * 1e9; }
 
-}  // namespace
-
-std::optional<double> LiveResult::error() const {
-  if (!predicted || !is_measured() || measured == 0 || row->measure == Measure::plain) return {};
-  return 100 * (predicted->value - measured) / measured;
-}
-
-bool LiveResult::is_within() const {
-  return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread);
-}
-
-std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown) {
-  std::set<std::string_view> all;
-  for (const LiveRow& row : kRows) all.insert({row.name, row.group});
-  std::vector<const LiveRow*> found;
-  for (const LiveRow& row : kRows)
-    if (names.empty() || std::ranges::count(names, row.name) + std::ranges::count(names, row.group) > 0) found.push_back(&row);
-  for (const std::string& name : names)
-    if (!all.contains(name)) unknown = name;
-  return found;
-}
-
-namespace {
-
 // The measurement of one row. What fails throws an Error.
 class RowMeasurement {
  public:
@@ -254,6 +230,26 @@ class RowMeasurement {
 };
 
 }  // namespace
+
+std::optional<double> LiveResult::error() const {
+  if (!predicted || !is_measured() || measured == 0 || row->measure == Measure::plain) return {};
+  return 100 * (predicted->value - measured) / measured;
+}
+
+bool LiveResult::is_within() const {
+  return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread);
+}
+
+std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown) {
+  std::set<std::string_view> all;
+  for (const LiveRow& row : kRows) all.insert({row.name, row.group});
+  std::vector<const LiveRow*> found;
+  for (const LiveRow& row : kRows)
+    if (names.empty() || std::ranges::count(names, row.name) + std::ranges::count(names, row.group) > 0) found.push_back(&row);
+  for (const std::string& name : names)
+    if (!all.contains(name)) unknown = name;
+  return found;
+}
 
 LiveResult LiveValidation::measure(const LiveRow& row) const {
   LiveResult result;

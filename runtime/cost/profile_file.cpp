@@ -178,6 +178,15 @@ class Parsing {
   vm::Profile profile_;
 };
 
+constexpr double kSameClock = 0.01;  // cycle counters of one machine differ by less, from one measurement to the next
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
+  return "unknown CPU";
+}
+
 }  // namespace
 
 Result<vm::Profile> parse_profile(std::string_view text, const std::string& file, std::vector<std::string>& warnings) {
@@ -218,19 +227,6 @@ std::string profile_text(const vm::Profile& profile) {
       prices[Json::json_pointer("/" + row)] = {{"m", price->m}, {"n", price->n}, {"spread", price->spread}};
   return root.dump(1) + "\n";
 }
-
-namespace {
-
-constexpr double kSameClock = 0.01;  // cycle counters of one machine differ by less, from one measurement to the next
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
-  return "unknown CPU";
-}
-
-}  // namespace
 
 vm::Machine this_machine(std::string version) {
   utsname system{};

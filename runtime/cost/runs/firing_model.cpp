@@ -96,6 +96,33 @@ Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, co
   return room;
 }
 
+// A clause on all of its probes.
+struct Interpreted {
+  dif::SourcePosition position;
+  double price = 0;           // ns of its translation, besides loading LLVM
+  double rate = 0, load = 0;  // firings a second; ns of them a second
+  double ns = 0, probes = 0;  // of a firing on each probe, added up
+
+  double each() const { return rate > 0 ? load / rate : ns / probes; }
+};
+
+std::map<size_t, Interpreted> interpreted(const Prediction& prediction, double clock_hz) {
+  std::map<size_t, Interpreted> all;
+  for (const ProbePrediction& probe : prediction.probes) {
+    if (probe.agent && probe.agent->way.is_at_site) continue;  // no engine runs it
+    for (const ClausePrediction& clause : probe.clauses) {
+      const EcbCost& cost = clause.cost;
+      const double ns = (cost.predicate.expected.clocks + cost.probability * cost.actions.expected.clocks) / clock_hz * 1e9;
+      Interpreted& one = all[clause.number];
+      one.position = clause.position;
+      one.price = TranslationPrice().per_part * TranslationPrice::parts(clause.difos);
+      one.rate += probe.rate, one.load += probe.rate * ns;
+      one.ns += ns, one.probes++;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
@@ -145,37 +172,6 @@ SimulatedBuffers buffers_of(const dif::Options& options) {
           times(dif::Option::switchrate), times(dif::Option::aggrate), static_cast<BufferPolicy>(options[dif::Option::bufpolicy]),
           size(dif::Option::dynvarsize)};
 }
-
-namespace {
-
-// A clause on all of its probes.
-struct Interpreted {
-  dif::SourcePosition position;
-  double price = 0;           // ns of its translation, besides loading LLVM
-  double rate = 0, load = 0;  // firings a second; ns of them a second
-  double ns = 0, probes = 0;  // of a firing on each probe, added up
-
-  double each() const { return rate > 0 ? load / rate : ns / probes; }
-};
-
-std::map<size_t, Interpreted> interpreted(const Prediction& prediction, double clock_hz) {
-  std::map<size_t, Interpreted> all;
-  for (const ProbePrediction& probe : prediction.probes) {
-    if (probe.agent && probe.agent->way.is_at_site) continue;  // no engine runs it
-    for (const ClausePrediction& clause : probe.clauses) {
-      const EcbCost& cost = clause.cost;
-      const double ns = (cost.predicate.expected.clocks + cost.probability * cost.actions.expected.clocks) / clock_hz * 1e9;
-      Interpreted& one = all[clause.number];
-      one.position = clause.position;
-      one.price = TranslationPrice().per_part * TranslationPrice::parts(clause.difos);
-      one.rate += probe.rate, one.load += probe.rate * ns;
-      one.ns += ns, one.probes++;
-    }
-  }
-  return all;
-}
-
-}  // namespace
 
 std::vector<EngineChange> engine_changes(const Prediction& prediction, double clock_hz) {
   const double loading = TranslationPrice().load;

@@ -48,54 +48,6 @@ void add(MeasuredClause& to, const EcbAccount& ecb) {
   for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
 }
 
-}  // namespace
-
-MeasuredClauses measured_clauses(const Account& account) {
-  MeasuredClauses clauses;
-  for (const EcbAccount& ecb : account.ecbs)
-    if (ecb.firings > 0) add(clauses[position_of(ecb.clause)], ecb);
-  return clauses;
-}
-
-void add_timer_rates(std::span<const dif::Program* const> programs, unsigned cpus, PredictOptions& options) {
-  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
-    const std::optional<TimerSite> timer = timer_of(*description);
-    if (!timer) continue;
-    const double rate = rate_of(*timer) * (timer->every_cpu ? cpus : 1);
-    if (options.rates.emplace(text_of(*description), rate).second) options.named_rates.insert(text_of(*description));
-  }
-}
-
-Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
-                                  std::vector<Refused>& refused) {
-  const auto counter = make_counting_instrument();
-  const std::vector<EnabledProbe> counted = counted_probes(handle, *counter);
-  if (Status enabled = counter->enable(counted, refused); !enabled) return enabled.error();
-  const double begin = now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const double taken = now() - begin;
-  SampledRates rates;
-  for (const EnabledProbe& probe : counted) rates.of_probes[probe.probe] = rate_of(*probe.probe, *counter, taken);
-  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
-    if (is_own_probe(*description)) continue;
-    double& rate = rates.of_descriptions[text_of(*description)] = 0;
-    for (const Probe* probe : handle.catalog().match(*description)) rate += rate_of(*probe, *counter, taken);
-  }
-  return rates;
-}
-
-Result<MeasuredClauses> sample_clauses(Handle& handle, double seconds) {
-  std::vector<Refused> refused;
-  if (Status went = handle.go(refused); !went) return went.error();
-  const double end = now() + seconds;
-  while (now() < end && handle.work()) {
-  }
-  if (Status stopped = handle.stop(); !stopped) return stopped.error();
-  return measured_clauses(handle.account());
-}
-
-namespace {
-
 using Trap = std::tuple<std::string, uint64_t, int32_t>;  // file, offset, process
 Trap trap_of(const PlannedSite& place) { return {place.site->path, place.offset, place.site->pid}; }
 
@@ -153,6 +105,50 @@ ProbeRates weights_of(const std::vector<const Probe*>& probes, const ProbeRates&
 }
 
 }  // namespace
+
+MeasuredClauses measured_clauses(const Account& account) {
+  MeasuredClauses clauses;
+  for (const EcbAccount& ecb : account.ecbs)
+    if (ecb.firings > 0) add(clauses[position_of(ecb.clause)], ecb);
+  return clauses;
+}
+
+void add_timer_rates(std::span<const dif::Program* const> programs, unsigned cpus, PredictOptions& options) {
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
+    const std::optional<TimerSite> timer = timer_of(*description);
+    if (!timer) continue;
+    const double rate = rate_of(*timer) * (timer->every_cpu ? cpus : 1);
+    if (options.rates.emplace(text_of(*description), rate).second) options.named_rates.insert(text_of(*description));
+  }
+}
+
+Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
+                                  std::vector<Refused>& refused) {
+  const auto counter = make_counting_instrument();
+  const std::vector<EnabledProbe> counted = counted_probes(handle, *counter);
+  if (Status enabled = counter->enable(counted, refused); !enabled) return enabled.error();
+  const double begin = now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const double taken = now() - begin;
+  SampledRates rates;
+  for (const EnabledProbe& probe : counted) rates.of_probes[probe.probe] = rate_of(*probe.probe, *counter, taken);
+  for (const dif::ProbeDesc* description : descriptions_of(programs)) {
+    if (is_own_probe(*description)) continue;
+    double& rate = rates.of_descriptions[text_of(*description)] = 0;
+    for (const Probe* probe : handle.catalog().match(*description)) rate += rate_of(*probe, *counter, taken);
+  }
+  return rates;
+}
+
+Result<MeasuredClauses> sample_clauses(Handle& handle, double seconds) {
+  std::vector<Refused> refused;
+  if (Status went = handle.go(refused); !went) return went.error();
+  const double end = now() + seconds;
+  while (now() < end && handle.work()) {
+  }
+  if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  return measured_clauses(handle.account());
+}
 
 SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates) {
   std::vector<EnabledProbe> enabled;
