@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "lab/noise/quiet_time.h"
-#include "lab/validate/workload_naps.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/firing_model.h"
 #include "runtime/cost/runs/sample.h"

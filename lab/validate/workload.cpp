@@ -28,7 +28,6 @@
 #include "lab/noise/quiet_time.h"
 #include "lab/validate/called_function.h"
 #include "lab/validate/job.h"
-#include "lab/validate/workload_naps.h"
 #include "workload_probes.h"
 
 #ifdef __clang__
