@@ -19,6 +19,7 @@ namespace {
 using dif::Format;
 using dif::Opcode;
 
+#define STRING "sets \"{s}\", %r1\n"
 #define TWO_NUMBERS "setx 7, %r1\nsetx 5, %r2\n"
 // A string that was just written takes longer to read than an old one, so the result of a subroutine is read once.
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
@@ -56,7 +57,7 @@ DifCase variable_case(const dif::OpcodeInfo& opcode) {
 
 DifCase reference_case(const dif::OpcodeInfo& opcode) {
   const bool keyed = vm::takes_key(opcode.opcode);
-  const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + "sets \"{s}\", %r1\n";
+  const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + STRING;
   DifCase made{
       .row = variant_of(opcode.opcode), .setup = setup, .body = fmt::format("{} %r1, v\n", opcode.mnemonic), .by_size = true};
   if (keyed) made.only_body = {"tuple/integer"_row};
@@ -82,14 +83,11 @@ constexpr FormatCase kFormats[] = {
 
 // Opcodes whose format does not determine the case.
 const DifCase kSpecial[] = {
-    {.row = "opcode/scmp"_row, .setup = "sets \"{s}\", %r1\nmov %r1, %r2\n", .body = "scmp %r1, %r2\n", .by_size = true},
+    {.row = "opcode/scmp"_row, .setup = STRING "mov %r1, %r2\n", .body = "scmp %r1, %r2\n", .by_size = true},
     {.row = "opcode/allocs"_row, .setup = "setx {n}, %r1\n", .body = "allocs %r1, %r2\n", .by_size = true},
-    {.row = "opcode/copys"_row,
-     .setup = SCRATCH "sets \"{s}\", %r1\nsetx {n}, %r2\n",
-     .body = "copys %r1, %r2, %r4\n",
-     .by_size = true},
+    {.row = "opcode/copys"_row, .setup = SCRATCH STRING "setx {n}, %r2\n", .body = "copys %r1, %r2, %r4\n", .by_size = true},
     {.row = "opcode/pushtr"_row,
-     .setup = "sets \"{s}\", %r1\n",
+     .setup = STRING,
      .body = "flushts\npushtr string, %r0, %r1\n",
      .base = "flushts\n",
      .by_size = true},
@@ -141,7 +139,7 @@ const PlaceCase kPlaceCases[] = {
 
 DifCase place_case(const PlaceCase& how) {
   return {.row = row_of(how.place),
-          .setup = (how.store ? declare(*how.store, "string") : "") + "sets \"{s}\", %r1\n" + how.made,
+          .setup = (how.store ? declare(*how.store, "string") : "") + STRING + how.made,
           .body = "flushts\npushtr string, %r0, %r3\n",
           .base = "flushts\npushtr string, %r0, %r1\n"};
 }
