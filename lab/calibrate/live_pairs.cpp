@@ -33,7 +33,10 @@ constexpr std::string_view kReturns = "calibrated:::return", kModelled = "pid1:a
 constexpr const char* kCount = "{ @ = count(); }";
 constexpr const char* kCountOfChild = "/pid == CHILD/ { @ = count(); }";
 constexpr const char* kTwoCounts = "{ @a = count(); @b = count(); }";
-constexpr const char* kFalse = "/arg0 == 1/ { @ = count(); }";
+constexpr const char
+    *kFalse = "/arg0 == 1/ { @ = count(); }",
+    *kTwoFalse = "/arg0 == 1/ { @a = count(); } PROBE /arg0 == 2/ { @b = count(); }",
+    *kLongFalse = "/arg0 == 1/ { @a = count(); } PROBE /(arg0 ^ arg1) * 5 + (arg2 ^ 7) * 3 - arg3 * 9 == 2/ { @b = count(); }";
 constexpr const char* kGlobal = "{ n++; }";
 #define AT_RETURN(value) "{ self->x = timestamp; } RETURNS { " value "; }"
 constexpr const char* kRecord = "{ n[0] = 1; }";  // an associative array: dvm runs it
@@ -49,7 +52,7 @@ constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n[0] = 1; }";
 constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
 
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
-                    kCopies = {of_copy(1024), of_copy(4096)};
+                    kCopies = {of_copy(1024), of_copy(4096)}, kUsualStacks = {of_stack(kShallow), of_stack(kUsual)};
 constexpr PairTerms kInDvm = {.is_in_dvm = true}, kAdding = {.uses = kWithoutRoom, .is_in_dvm = true, .keys = kManyKeys};
 constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .callee = CalleeKind::system_call},
                     kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .callee = CalleeKind::system_call};
@@ -87,11 +90,7 @@ const PairCase kCaptureCases[] = {
 
 const PairCase kAgentCases[] = {
     // Predicates, which are evaluated before anything else.
-    {"agent/site/expression"_row,
-     "/arg0 == 1/ { @a = count(); } PROBE /arg0 == 2/ { @b = count(); }",
-     kFalse,
-     {CallSize{}, CallSize{}},
-     {.larger = "/arg0 == 1/ { @a = count(); } PROBE /(arg0 ^ arg1) * 5 + (arg2 ^ 7) * 3 - arg3 * 9 == 2/ { @b = count(); }"}},
+    {"agent/site/expression"_row, kTwoFalse, kFalse, {CallSize{}, CallSize{}}, {.larger = kLongFalse}},
     {"agent/stub/entry"_row, kFalse},
     {"agent/stub/return"_row, "/arg1 == 1/ { @ = count(); }", "", kOneSize, {.probe = kReturns}},
     {"agent/stub/usdt"_row, kFalse, "", kOneSize, {.callee = CalleeKind::nop}},
@@ -112,11 +111,8 @@ const PairCase kAgentCases[] = {
     {"key/string"_row, kByString, kCount, {of_text(kShort), of_text(kShortText - 1)}},
     {"agent/site/long_string"_row, kByString, kCount, {of_text(2 * kShortText), of_text(kLong)}},
     {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
-    {"action/ustack"_row, kByStack, kCount, {of_stack(kShallow), of_stack(kUsual)}},
-    {"agent/site/called_stack"_row,
-     "{ @[ustack(), arg0] = count(); }",
-     "{ @[arg0, ustack()] = count(); }",
-     {of_stack(kShallow), of_stack(kUsual)}},
+    {"action/ustack"_row, kByStack, kCount, kUsualStacks},
+    {"agent/site/called_stack"_row, "{ @[ustack(), arg0] = count(); }", "{ @[arg0, ustack()] = count(); }", kUsualStacks},
     {"agent/site/entered_frame"_row, kByStack, kCount, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"agent/site/name"_row, "{ @[execname] = count(); }", kCount},
     {"agent/site/variables"_row, "{ self->x = 1; }"},
