@@ -23,10 +23,7 @@ class Polls {
  public:
   // firing: ns of a firing in dvm.
   Polls(const std::string& script, CalleeKind callee, LiveCase::By by, double firing, const Bench& bench)
-      : one_{.calls = {.callee = callee, .times = kBursts * kCalls, .sleeps = true},
-             .script = script,
-             .settings = {{"switchrate", "1h"}},
-             .by = by},
+      : one_{{.callee = callee, .times = kBursts * kCalls, .sleeps = true}, script, {{"switchrate", "1h"}}, by},
         firing_(firing),
         child_(or_throw(start_looping_child())),
         run_(one_, std::array{&child_}) {

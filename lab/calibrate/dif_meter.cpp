@@ -109,8 +109,7 @@ class Runnable {
 uint64_t times_of(Runnable& text, uint64_t ns) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   uint64_t times = 0;
-  uint64_t taken = 0;
-  for (; taken < ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
+  for (uint64_t taken = 0; taken < ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
   return std::max<uint64_t>(times, 1);
 }
 

@@ -21,14 +21,10 @@
 // than functions do. And a way there through functions that have frame pointers and call frame information, up to one that has
 // neither. A callee lies in one page.
 extern "C" {
-uint64_t dvm_callee_emulated(uint64_t argument);
-uint64_t dvm_callee_stepped(uint64_t argument);
-uint64_t dvm_callee_nop(uint64_t argument);
-uint64_t dvm_callee_nop5(uint64_t argument);
-uint64_t dvm_callee_moved(uint64_t argument);
-uint64_t dvm_callee_framed(uint64_t argument);
+using Callee = uint64_t(uint64_t argument);
+Callee dvm_callee_emulated, dvm_callee_stepped, dvm_callee_nop, dvm_callee_nop5, dvm_callee_moved, dvm_callee_framed;
 extern const char dvm_callee_framed_end;
-void dvm_callee_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t), uint64_t times);
+void dvm_callee_deep(uint64_t argument, uint64_t depth, Callee* function, uint64_t times);
 }
 #define DVM_CALLEE(name, first, rest)                                                                 \
   ".balign 16\n.type dvm_callee_" #name ", @function\n.globl dvm_callee_" #name "\ndvm_callee_" #name \
@@ -61,17 +57,15 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-using Function = uint64_t (*)(uint64_t);
-
 uint64_t system_call(uint64_t argument) { return static_cast<uint64_t>(syscall(SYS_getppid, argument)); }
 uint64_t signal_itself(uint64_t) { return static_cast<uint64_t>(kill(getpid(), SIGURG)); }
 
 // By CalleeKind; there is none of the loop.
-constexpr Function kFunctions[] = {dvm_callee_emulated, dvm_callee_stepped, dvm_callee_nop, dvm_callee_nop5, dvm_callee_moved,
-                                   dvm_callee_framed,   system_call,        signal_itself,  nullptr};
+constexpr Callee* kFunctions[] = {dvm_callee_emulated, dvm_callee_stepped, dvm_callee_nop, dvm_callee_nop5, dvm_callee_moved,
+                                  dvm_callee_framed,   system_call,        signal_itself,  nullptr};
 static_assert(std::size(kFunctions) == static_cast<size_t>(CalleeKind::loop) + 1);
 
-Function function_of(CalleeKind callee) { return kFunctions[static_cast<size_t>(callee)]; }
+Callee* function_of(CalleeKind callee) { return kFunctions[static_cast<size_t>(callee)]; }
 
 // Where nothing is ever unmapped.
 constexpr std::array kText = [] {
@@ -87,7 +81,7 @@ uint64_t calls_of_piece(CalleeKind callee) { return callee == CalleeKind::steppe
 
 noise::QuietSample called(const CalleeCalls& calls) {
   static const std::string on_heap(kMostLetters, 'x');
-  Function volatile function = function_of(calls.callee);
+  Callee* volatile function = function_of(calls.callee);
   const auto fixed = reinterpret_cast<uintptr_t>((calls.is_on_heap ? on_heap.c_str() : kText.data()) + kMostLetters -
                                                  std::min(calls.letters, kMostLetters));
   const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.callee);

@@ -68,7 +68,6 @@ void measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 }
 
 // Scripts that find one of several keys in random order, less one that has a single key.
-
 void measure_table(Bench& bench, const TableRows& rows, const char* script, vm::Profile& profile) {
   constexpr uint64_t kFoundTimes = 4, kMore = 20 * kReplayBatch;  // firings; after the first ones nearly all keys exist
   std::vector<TimedScript> scripts;
@@ -92,12 +91,10 @@ void measure_tables(Bench& bench, std::optional<Row>, vm::Profile& profile) {
 }
 
 // The cost of counting: the same scripts counted and not counted, with one and with several of each counted thing.
-
-struct CountedScript {
+constexpr struct {
   const char* text;
   bool is_consumer = false;
-};
-constexpr CountedScript kCounted[] = {
+} kCounted[] = {
     {"P{ @a = count(); }"},
     {"P{ @a = count(); } P{ @b = count(); } P{ @c = count(); } P{ @d = count(); } P{ @e = count(); }"},
     {"P{ @a = sum(arg1); }"},
@@ -110,7 +107,7 @@ std::vector<Row> account_rows() { return {"account/ecb"_row, "account/evaluation
 
 void measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   std::vector<TimedScript> scripts;
-  for (const CountedScript& one : kCounted)
+  for (const auto& one : kCounted)
     for (const vm::CostPolicy policy : {vm::CostPolicy::blocks, vm::CostPolicy::none}) {
       const uint64_t firings = one.is_consumer ? std::min(bench.firings, kMostRecords) : bench.firings;
       scripts.push_back({one.text, {.firings = firings, .cost = policy}, one.is_consumer});

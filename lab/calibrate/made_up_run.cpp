@@ -21,8 +21,6 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr uint32_t kProbe = 100;  // its id
 constexpr uint64_t kPointer = 0x1000, kFunction = 64;
 constexpr int32_t kProcess = 1000;
@@ -62,7 +60,7 @@ const RecordingReader& recording_of(const RunSettings& settings) {
   auto& known = all[{settings.firings, settings.memory, settings.frames}];
   if (known) return *known;
   std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   if (error) throw Error{fmt::format("there is no folder for temporary files: {}", error.message())};
   const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
   const Status made = caught([&] {

@@ -243,12 +243,11 @@ void add_aggregating(std::vector<ScriptCase>& to) {
 }
 
 // Actions of the consumer on dvm's own output, a file without a name. The probe side of such an action is its record.
-struct ConsumedAction {
+constexpr struct {
   Row recorded, consumed;
   const char* call;
   uint64_t most_firings;  // that are consumed
-};
-constexpr ConsumedAction kConsumed[] = {
+} kConsumed[] = {
     {"action/system"_row, "consumer/system"_row, "system(\":\"); ", 10},
     {"action/freopen"_row, "consumer/freopen"_row, "freopen(\"/dev/null\"); ", 500},
     {"action/ftruncate"_row, "consumer/ftruncate"_row, "ftruncate(); ", 500},
@@ -258,7 +257,7 @@ constexpr ConsumedAction kConsumed[] = {
 void add_on_output(std::vector<ScriptCase>& to) {
   static const int file = memfd_create("dvm-calibrate", MFD_CLOEXEC);
   const std::string text = fmt::format("dtrace:::BEGIN {{ freopen(\"/proc/self/fd/{}\"); }} P{{ arg0; $}}", file);
-  for (const ConsumedAction& one : kConsumed) {
+  for (const auto& one : kConsumed) {
     add(to, {one.recorded, text.c_str(), one.call, "", {.most_firings = kActing, .is_read = false, .may_act = true}});
     add(to, {one.consumed, text.c_str(), one.call, "", {.is_consumer = true, .most_firings = one.most_firings, .may_act = true}});
   }
