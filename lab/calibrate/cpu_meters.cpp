@@ -17,8 +17,7 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-// Polls for the calls that a child makes in each millisecond before it sleeps. Waking up and handling the first firing is most of
-// a poll, and varies with what else wakes up on that CPU.
+// Polls for the calls that a child makes in each millisecond before it sleeps. Most of a poll is waking up and the first firing.
 class Polls {
  public:
   // firing: ns of a firing in dvm.
@@ -136,8 +135,7 @@ noise::QuietSample after_sleep(CalleeKind callee, const Call& call) {
   return {kBurst * (woken.value - busy.value), busy.is_quiet && woken.is_quiet};
 }
 
-// Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
-// varies from second to second.
+// Extra ns when traced, measured right after the untraced ones: the state of the caches varies from second to second.
 noise::QuietSample sample_wake(const WokenCase& one, LoopingChild& child, const dif::Program& program) {
   const auto untraced = after_sleep(one.callee, [&](const CalleeCalls& calls) { return or_throw(child.ask(calls)); });
   const LiveCase live{.calls = {.callee = one.callee}, .script = {}};

@@ -1,6 +1,5 @@
 #pragma once
-// Pairs of scripts on the looping child, with the sizes of their calls. A firing does more under the first script of a pair; the
-// difference of their costs is the price of that.
+// Pairs of scripts on the looping child, with the sizes of their calls. The first does more: their difference is the price of it.
 
 #include <array>
 #include <cstdint>

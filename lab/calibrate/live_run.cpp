@@ -44,8 +44,7 @@ std::string path_of(pid_t pid, LiveCase::By by) {
   return fmt::format("/proc/{}/exe", pid);
 }
 
-// The cost of a firing in dvm without the poll, from polls that find few firings and many. Polls vary, and so does their
-// difference.
+// The cost of a firing in dvm without the poll, which varies: the difference of polls that find many firings and few.
 class Drains {
  public:
   Drains(const std::string& series, Bench& bench)
@@ -155,8 +154,7 @@ LivePolls LiveRun::poll() {
           std::max(passed / count - kLongestWait, 0.0)};
 }
 
-// A poll takes a part of what a lane holds, and nothing that may be later than a record yet to come. Of clauses in the thread
-// there is no event.
+// A poll takes part of a lane, and nothing that may be later than a record yet to come. Clauses in the thread are no events.
 void LiveRun::empty_lanes(uint64_t events) {
   const unsigned most_polls = case_.is_uncounted ? 20 : 200;
   constexpr useconds_t kSoon = 200;

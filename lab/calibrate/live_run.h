@@ -22,8 +22,7 @@ struct LiveCase {
   CalleeCalls calls;
   std::string script;
   Settings settings = {};  // options
-  // What makes the probes fire. counter: the kernel counts the firings; no clause ever runs. in_thread: dvm's part does not
-  // matter.
+  // What makes the probes fire. counter: the kernel counts firings, and no clause runs. in_thread: dvm's part does not matter.
   enum class By : uint8_t { uprobe, counter, timer, agent, agent_in_thread };
   By by = By::uprobe;
   bool fails = false;         // each firing ends with a fault
@@ -37,7 +36,6 @@ struct LiveSample {
   double rate = 0;            // firings a second on each CPU
 };
 
-// Polls for firings.
 struct LivePolls {
   noise::QuietSample ns;  // each, in dvm's CPU time
   double firings = 0;     // each

@@ -8,8 +8,8 @@
 
 namespace dvm::lab {
 
-// Functions by their first instruction, one with a frame, a system call, an ignored signal to itself, and a loop that watches the
-// clock for interrupts.
+// Functions by their first instruction, one with a frame, a system call, an ignored signal to itself, a loop that times
+// interrupts.
 enum class CalleeKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
 // The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of `letters` letters.

@@ -15,9 +15,8 @@ namespace dvm::lab {
 using namespace runtime;
 namespace {
 
-// Unwanted events give the price of reading, by their bytes. A counted event costs more, because it has to reach its ECB. The
-// part of that which engine llvm has too is the price of the handler; the interpreter's further part is that of starting a
-// firing.
+// Unwanted events give the price of reading, by their bytes. What a counted event costs more on engine llvm is the price of the
+// handler: it has to reach its ECB. What it costs beyond that on the interpreter is the price of starting a firing.
 
 constexpr unsigned kTimesMore = 10;  // as many samples as of other scripts: every script pays for these rows
 constexpr unsigned kFewLetters = 1, kManyLetters = 200;

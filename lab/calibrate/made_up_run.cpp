@@ -53,8 +53,7 @@ void write(RecordingWriter& writer, const RunSettings& settings) {
   or_throw(writer.finish(0));
 }
 
-// A recording of synthetic firings, in a file without a name. arg2 and the frames have symbols. Made once for each of its
-// settings, and kept.
+// A recording of synthetic firings, in a file without a name: one for each of its settings. arg2 and the frames have symbols.
 const RecordingReader& recording_of(const RunSettings& settings) {
   static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::unique_ptr<RecordingReader>> all;
   auto& known = all[{settings.firings, settings.memory, settings.frames}];
@@ -72,8 +71,7 @@ const RecordingReader& recording_of(const RunSettings& settings) {
   return *known;
 }
 
-// Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
-// are not.
+// The next run uses the memory again that a run has given back: like the buffers of a long run, it is not new to the processor.
 void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);

@@ -1,7 +1,6 @@
 #pragma once
-// CPU time of dvm's polls, as with an idle SMT sibling. Polls with an idle sibling before and after give the cost of a poll and
-// of a firing; all polls give the counts (poll_times.h). Polls in which the consumer read buffers are counted separately. Sleeps
-// count only if the sibling was idle afterwards.
+// CPU time of dvm's polls, as with an idle SMT sibling (poll_times.h). Polls in which the consumer read buffers are counted
+// separately. Sleeps count only if the sibling was idle afterwards.
 
 #include <cstdint>
 #include <utility>

@@ -1,5 +1,4 @@
-// The cases of rows that scripts measure. Covered by tests/runtime/scenarios/test_calibrate.py, whose quick calibration runs
-// all of them.
+// The cases of rows that scripts measure. Covered by tests/runtime/scenarios/test_calibrate.py, which runs all of them.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -76,8 +75,7 @@ constexpr CaseTerms kExits = {.uses = 64, .most_firings = 1, .may_act = true, .l
 
 // Before the cases of aggregating functions, and after.
 constexpr CaseRow kFirst[] = {
-    // Operands of instructions. A DIF text that does nothing else lets the processor find several strings at a time; a script
-    // makes it wait for each.
+    // Operands of instructions. In a bare DIF text the processor finds several strings at a time; in a script it waits for each.
     {"prepare/ecb"_row, kWhole, kCounting, kCountingInOne, kFour},
     {row_of(vm::StringPlace::name), kSummed, "strlen(execname)", "strlen(FEW)", kFour},
     {"opcode/scmp"_row, kSummed, "execname == FEW", "arg1 == 5", kFour},
@@ -132,8 +130,7 @@ constexpr CaseRow kSecond[] = {
     {"prepare/actions"_row, "$ @ = sum(arg1); }", "P{", "P/arg0 == 9/{"},
     {"key/once"_row, "P{ @$; }", "[arg1] = count()", " = sum(arg1)"},
     {"prepare/clause"_row, kFalse, kFourFalse, "", kFour},
-    // Subroutines on strings: their result is read at once. Their price of a byte is known by then. What they return is a key,
-    // too, and so has as many letters.
+    // Subroutines on strings: their result is read at once, as a key of as many letters. Their price of a byte is known by then.
     {"subroutine/strjoin"_row, kOnlyKey, R"(strjoin(FEW, "yy"))", "FEW"},
     {"subroutine/lltostr"_row, kOnlyKey, "lltostr(arg1)", "FEW"},
     {"subroutine/basename"_row, kOnlyKey, R"(basename("/usr/lib/xxxxxxxxxxxxx"))", "FEW"},
@@ -153,8 +150,7 @@ constexpr CaseRow kSecond[] = {
     {"action/printf"_row, R"(P{ arg0; <$|printf("%d\n", arg1); |>})", kMore, kOne, kFour},
     {"action/print"_row, "P{ arg0; <$|print(arg1); |>}", kMore, kOne, kFour},
     {"action/tracemem"_row, "P{ arg0; this->s = alloca(16); $}", "tracemem(this->s, 16); ", "", {.most_firings = 20'000}},
-    // Steps of the consumer. The last row is the rest of a record when the others are known. Numbers have as many digits as
-    // addresses, or kUsualDigits.
+    // Steps of the consumer; the last row is the rest of a record. Numbers have as many digits as addresses, or kUsualDigits.
     {"consumer/value"_row, R"(P{ arg0; printf("<4| %d|>\n"<4|, $|>); })", "77777777777777", "77777", kLongNumbers},
     {"consumer/value"_row, R"(P{ arg0; printf("<$| %d|>\n"<$|, 77777|>); })", kMore, kOne, kFourPrinted},
     {"consumer/action"_row, "P{ arg0; <$|trace(77777); |>}", kMore, kOne, kFourPrinted},
@@ -162,8 +158,7 @@ constexpr CaseRow kSecond[] = {
     {"consumer/record"_row, R"(P{ arg0; printf("%s", $); })", "MANY", "FEW", kManyPrinted},
     {"consumer/string"_row, "P{ arg0; trace($); }", "FEW", "77777", kPrinted},
     {"consumer/record"_row, kBeside, "trace(77777); ", "", kPrinted},
-    // Steps on an aggregation of some keys, which are there before the firings. Keys that trunc() has dropped are gone, so its
-    // price of a key is measured at the end.
+    // Steps on an aggregation of some keys, which are there before the firings. trunc() drops them: that is measured in END.
     {"consumer/printa"_row, BY_KEY("printa(@)"), by_things(64, kSlow)},
     {"consumer/printa"_row, kOnKey, "printa(@)", "1", kOnce},
     {"consumer/clear"_row, BY_KEY("clear(@)"), by_things(64, kQuick)},

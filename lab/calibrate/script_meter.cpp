@@ -54,8 +54,7 @@ double predicted_firing(const dif::Program& program, const vm::Profile& profile,
 
 namespace {
 
-// What the model says of a firing or, if is_consumer, of processing and printing its records. Rows without a price count as
-// nothing.
+// What the model says of a firing or, if is_consumer, of processing and printing its records. Rows without a price cost nothing.
 double predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
   const dif::Program program = or_throw(bench.compile(with_probe(text)));
   if (!one.is_consumer) return predicted_firing(program, profile, bench.execution);

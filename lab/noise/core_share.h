@@ -65,8 +65,7 @@ inline CoreReading read_core() {
   return {{middle(near), middle(far)}, speed};
 }
 
-// The lowest cycles that several readings in a row agreed on; a single one may be too low, if the chain was slowed down. Nothing
-// is quiet until there are any.
+// The lowest cycles that several readings in a row agreed on; a single one may be too low. Nothing is quiet until there are any.
 struct LeastCycles {
   double least = 0;               // 0: not known
   double first = 0, highest = 0;  // of the readings in a row that agree

@@ -16,12 +16,10 @@ struct TimedPoll {
 // Those with an idle sibling.
 double count_quiet(const std::vector<TimedPoll>& polls);
 
-// Time of all polls; those in which buffers were read are a kind of their own. Polls that took three times as long as others of
-// their kind were interrupted and are left out.
+// Time of all polls; those that read buffers are a kind of their own. What took three times as long as its kind is left out.
 double time_of(std::vector<TimedPoll> polls);
 
-// Time of the polls of a replay, which never sleeps. The quickest firings count for all, and the quickest consumer steps (reads,
-// if nothing was printed).
+// The same of a replay, which never sleeps, by the quickest firings and consumer steps (reads, if nothing was printed).
 double time_of_replay(const std::vector<TimedPoll>& polls);
 
 }  // namespace dvm::lab::noise

@@ -84,8 +84,7 @@ CoreGauge first_gauge() {
   return gauge;
 }
 
-// That of the calling thread. Other threads start with the readings that the first one expects, or has found in a tenth of a
-// second.
+// That of the calling thread. Each starts with the readings that the first one expects, or has found in a tenth of a second.
 CoreGauge& own_gauge() {
   static const CoreGauge learnt = first_gauge();
   static thread_local CoreGauge gauge = learnt;

@@ -86,8 +86,7 @@ inline constexpr double kDisturbed = 1.4;     // times as long as others; a neig
 inline constexpr double kTooLong = 0.1;       // share by which a time may be too long if the core was not quiet
 inline constexpr unsigned kUsualTries = 2;
 
-// Samples, of which so many quiet ones are wanted: at most `tries` times as many are taken. The pieces of a sample count one by
-// one.
+// Samples, of which so many quiet ones are wanted; at most `tries` times as many are taken. Pieces of a sample count one by one.
 class QuietSamples {
  public:
   explicit QuietSamples(unsigned wanted, unsigned tries = kUsualTries) : wanted_(wanted), tries_(tries) {}
@@ -110,8 +109,7 @@ class QuietSamples {
   std::vector<double> quiet_, all_;
 };
 
-// Takes samples until `wanted` of them were quiet enough, or three times as many were taken; returns the quietest. `quiet` is the
-// quiet share of a sample, 0 to 1.
+// Takes samples until `wanted` were quiet enough, or three times as many; returns the quietest. Sample::quiet is a share, 0 to 1.
 template <class Sample, class Take>
 std::vector<Sample> quietest(size_t wanted, const Take& take) {
   constexpr size_t kMostTimes = 3;

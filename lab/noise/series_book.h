@@ -22,8 +22,7 @@ class SeriesBook {
   Middle settle(const std::string& series, const Middle& found, bool is_quiet = true);
   Middle settle(const std::string& series, const QuietSamples& samples);
 
-  // True if three passes agree on quiet cores: two may have had the same neighbour. A further pass then needs no samples, and
-  // settles the series with none.
+  // True if three passes agree on quiet cores: two may have had the same neighbour. A further pass then needs no samples.
   bool is_sure(const std::string& series) const;
   // Until then (CLOCK_MONOTONIC, ns), series that no pass found quiet are tried more often.
   void be_patient_until(uint64_t time) { patient_until_ = time; }

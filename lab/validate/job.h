@@ -1,6 +1,5 @@
 #pragma once
-// The orders that the workload (workload.cpp) reads from standard input, and the answers that it writes to standard output, as
-// they are in memory.
+// The orders that the workload (workload.cpp) reads, and the answers that it writes, as they are in memory.
 
 #include <algorithm>
 #include <string_view>

@@ -173,8 +173,7 @@ class RowMeasurement {
     result_.by_stat = 100 * mean(all([](const Pair& pair) { return pair.busy; })) / wall;
   }
 
-  // Which instructions the probes lie on. Of several probes of a description it must be known how often each fires: they are
-  // counted while the job runs once more, as --sample does.
+  // Which instructions the probes lie on. Several probes of a description are counted while the job runs once more (--sample).
   SourcesOfProbes find_sources_of(TracedProgram& program) const {
     const std::vector<const dif::Program*> programs = program.programs();
     const std::vector<const dif::ProbeDesc*> descriptions = descriptions_of(programs);

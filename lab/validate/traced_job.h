@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "common/or_throw.h"
@@ -32,8 +31,7 @@ using OpenTraced =
 
 struct TracedJob {
   JobTimes times;
-  // In ns: the CPU time of the thread that handles firings, undisturbed; the length of tracing; the busy time of all CPUs by
-  // /proc/stat.
+  // In ns: CPU time of the thread that handles firings, undisturbed; length of tracing; busy time of all CPUs (/proc/stat).
   double dvm = 0, worked = 0, busy = 0;
   double quiet = 0;  // share of polls with an idle SMT sibling
   // Firings that were handled, firings that the ring dropped, and other drops.

@@ -3,11 +3,9 @@
 // rate, and "sizes" answers with the bytes of a nop marker, of a load-test-branch and of the semaphore.
 //
 // A job is done in pieces. Its CPU time is that of the rounds with an idle SMT sibling, at one speed of the core (quiet_time.h).
-// The first argument is that speed in core cycles a tick (0: not scaled). Two more are the readings of a quiet core, if they are
-// known.
+// The first argument is that speed in core cycles a tick (0: not scaled), two more are the readings of a quiet core, if known.
 //
-// Started and ended by lab/validate/traced_job.cpp. Traced functions begin with a push, which the kernel emulates, and keep a
-// frame pointer.
+// Started by lab/validate/traced_job.cpp. Traced functions begin with a push, which the kernel emulates, with a frame pointer.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -113,8 +111,7 @@ class Pieces {
 
 using Rounds = void (*)(long rounds);
 
-// At full speed, pieces become longer until they are long enough. In bursts, going to sleep and waking up are no part of a piece,
-// because their cost depends on the machine.
+// At full speed, pieces become longer until they are long enough. In bursts, sleeping and waking up are no part of a piece.
 void run_rounds(Rounds job, const Job& order, Pieces& pieces) {
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   noise::QuietPiece piece;
