@@ -17,8 +17,7 @@ struct AgentCost {
   std::vector<EcbCost> clauses, in_dvm;
 };
 
-// prices: of the agent. clauses: their costs in dvm. prepared: the cost, for each clause, of the preparation for its record in
-// dvm.
+// prices: of the agent. clauses: their costs in dvm. prepared: what preparation for the record of each clause costs dvm.
 AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::span<const EcbCost> clauses,
                        std::span<const vm::Cost> prepared);
 // clauses: their costs in dvm. prepare: the cost of their preparation. captured: the captures of the record.

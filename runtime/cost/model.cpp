@@ -85,8 +85,7 @@ bool has_price(const Prices& prices, PricedSource source) {
   return false;
 }
 
-// The source whose rows price such firings. A profile that does not tell sites and timers apart has one for all of a kind.
-// Nothing: it is no source of the table.
+// The source whose rows price such firings: in some profiles one for all sites, or all timers. Nothing: it is none of the table.
 std::optional<PricedSource> priced_source(const Prices& prices, std::string_view name) {
   const std::optional<PricedSource> source = find_source(name);
   if (!source || has_price(prices, *source)) return source;

@@ -22,16 +22,14 @@ struct SourceCost {
   std::array<vm::Cost, kFlowStages.size()> stages{};  // Stage(K, x)
   vm::Cost all, thread;                               // their sum; of those in the traced thread, of which a recording has none
 };
-// If no stage of the source has a price, the source is reported as missing; for a site in a process, the prices of `pid` are then
-// used. event_bytes: of a replayed event.
+// A source without a price is reported as missing; sites in processes then have those of `pid`. event_bytes: of a replayed event.
 SourceCost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
 
 inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, const vm::Cost& prepare_ecb, double ecbs) {
   return source + prepare_machine + prepare_ecb.times(ecbs);
 }
 
-// The frames of a value that is a stack, by which its rows are priced. One that says no number has as many as an option allows,
-// which are more than are expected.
+// The frames of a stack, by which its rows are priced. One that says no number has as many as are expected.
 inline double frames_of(const vm::Sizes& sizes, const dif::RecDesc& value) {
   return value.frames == 0 ? sizes.frames : std::min<double>(sizes.frames, value.frames);
 }
@@ -85,8 +83,7 @@ inline vm::Cost copy_out(Prices& prices, double bytes) {
          prices.of("consumer/aggregation_build"_row);
 }
 
-// Equation (6), in clocks a second. dvm adds the cost of polls. The paper's machine has none, because its VM runs in the thread
-// that fires.
+// Equation (6), in clocks a second. dvm adds polls; the paper's machine has none, because its VM runs in the thread that fires.
 inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, double wake_ups, const vm::Cost& copy_out) {
   return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch"_row).times(2 * wake_ups);
 }
@@ -94,8 +91,7 @@ inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, do
 // Linux may wake a thread this much later (in seconds), to combine wake-ups.
 inline constexpr double kTimerSlack = 50e-6;
 
-// Polls per second. wanted: bytes per second, divided by the most bytes that one poll should find. late: seconds from the planned
-// wake-up to the next sleep.
+// Polls a second. wanted: bytes a second by the most that one should find. late: seconds from planned wake-up to next sleep.
 inline double polls_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
@@ -103,8 +99,7 @@ inline double polls_a_second(double wanted, double late = kTimerSlack, double lo
 // A poll of dvm's own ring, the same where traced threads use the same CPU, and a poll of an agent's lanes.
 enum class Poll : uint8_t { usual, shared, lanes };
 
-// The cost of a poll that finds firings of so many clauses. Where it has no price, it costs what a usual one does; if that has
-// none either, two context switches.
+// The cost of a poll that finds firings of so many clauses. Without a price: that of a usual one, or else two context switches.
 inline vm::Cost poll_cost(Prices& prices, double clauses, Poll poll = Poll::usual) {
   if (poll == Poll::shared && prices.find("consumer/poll_shared"_row)) return prices.of("consumer/poll_shared"_row, clauses);
   if (poll == Poll::lanes && prices.find("consumer/poll_lanes"_row)) return prices.of("consumer/poll_lanes"_row, clauses);

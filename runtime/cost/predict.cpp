@@ -99,7 +99,6 @@ size_t difos_of(const dif::EcbDesc& clause) {
   return difos;
 }
 
-// A sum without one of its terms.
 vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }

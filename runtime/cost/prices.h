@@ -32,7 +32,6 @@ class Prices {
     const vm::Price* own = profile_.find(row.in(execution_));
     return own ? own : profile_.find(row.in({EngineId{}, execution_.backend}));
   }
-  // Adds a row to the missing ones.
   void miss(const std::string& name) { missing_.insert(name); }
   vm::CostRange of(const dif::Difo& difo, std::span<const vm::InstructionCount> instructions = {}) {
     return vm::price_difo(difo, profile_, sizes_, missing_, instructions, engine_folder(execution_.engine));

@@ -11,8 +11,7 @@
 
 namespace dvm::runtime {
 
-// Parses a profile. The error names `file`, and the line and column or the row. warnings: receives rows that this version does
-// not know; they are left out.
+// The error names `file`, and the line and column or the row. warnings: rows that this version does not know, and leaves out.
 Result<vm::Profile> parse_profile(std::string_view text, const std::string& file, std::vector<std::string>& warnings);
 
 std::string profile_text(const vm::Profile& profile);

@@ -19,8 +19,7 @@ struct Shares {
   double thread = 1, dvm = 1;
 };
 
-// The shares of a fair scheduler: a thread that wants less than its part leaves the rest to others. dvm wants more the more the
-// threads get, since they fire more.
+// The shares of a fair scheduler: who wants less than its part leaves the rest. The more the threads get, the more dvm wants.
 Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine, double thread_ns) {
   const double cpus = machine.cpus, threads = machine.threads;
   const double wanted = std::min(1.0, machine.rate * thread_ns / 1e9);
@@ -33,8 +32,7 @@ Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine, do
   return {thread, thread * handling <= least ? 1 : least};  // one that wants little runs as soon as it wants to
 }
 
-// Each firing waits for those of the other CPUs that are in the ring at the same time, so the more time the threads spend on
-// firing the dearer a firing is.
+// Each firing waits for those of other CPUs that are in the ring at the same time: the more firings, the dearer is one.
 double contended_ns(const FiringModel& model, const SimulatedMachine& machine, double thread_share) {
   const double cpus = std::min(machine.threads, machine.cpus);
   return model.thread_ns + model.shared_ns * (cpus - 1) * std::min(1.0, thread_share * machine.threads / cpus);

@@ -27,8 +27,7 @@ struct TableRows {
 inline constexpr TableRows kKeyRows = {kMostKeys, "key/few"_row, "key/some"_row, "key/many"_row};
 inline constexpr TableRows kTupleRows = {kMostTuples, "tuple/few"_row, "tuple/some"_row, "tuple/many"_row};
 
-// Lookups by a firing, or by all firings of a second. Times are extra ones of a lookup, in ns or clocks, for the numbers of keys
-// for which the rows were measured.
+// Lookups by a firing, or by all of a second. Times: extra ones of a lookup, in ns or clocks, for the measured numbers of keys.
 struct TableUse {
   double most = kMostKeys;
   double few = 0, some = 0, many = 0;

@@ -60,8 +60,7 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   return bytes / kArena;
 }
 
-// How much of a principal buffer a script's records take: as a run would lay them out, with room for the longest strings and all
-// frames of a stack.
+// How much of a principal buffer a script's records take, with room for the longest strings and all frames of a stack.
 struct RecordRoom {
   double firing = 0;  // bytes of a firing as frequent as options.rates says
   double end = 0;     // of END's records, which a buffer of policy fill reserves

@@ -16,12 +16,10 @@
 
 namespace dvm::runtime {
 
-// Probes are weighted by options.rates or, without any rates, equally. run: the options of the run. missing: receives the rows
-// without a price.
+// Probes are weighted by options.rates or, without any, equally. run: its options. missing: receives the rows without a price.
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
                                  PredictOptions options, const dif::Options& run, std::set<std::string>& missing);
 
-// The buffers of a run with these options.
 SimulatedBuffers buffers_of(const dif::Options& options);
 
 struct EngineChange {

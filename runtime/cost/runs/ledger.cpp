@@ -62,8 +62,7 @@ class LedgerPricing {
   double native_ = 0;
 };
 
-// The part of the firings of these ECBs that ran as machine code. Their counts do not tell the engines apart, so they are divided
-// like the firings.
+// The part of the firings of these ECBs that ran as machine code. Their counts, which do not tell, are divided like the firings.
 double native_share(std::span<const EcbAccount> ecbs) {
   double native = 0, all = 0;
   for (const EcbAccount& ecb : ecbs) {
@@ -113,8 +112,7 @@ void add_many_keys(LedgerPricing& pricing, vm::Cost& to, const Account& account)
                     static_cast<double>(build.units) / static_cast<double>(build.count));
 }
 
-// The same of variables with keys, as many as there are at the end. One that a firing stores to was often looked up by it, and is
-// near.
+// The same of variables with keys, as many as there are at the end. One that a firing has looked up is near when it stores to it.
 void add_many_tuples(LedgerPricing& pricing, vm::Cost& to, const Account& account) {
   uint64_t stored = 0;
   for (const EcbAccount& ecb : account.ecbs)

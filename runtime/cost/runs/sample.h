@@ -1,7 +1,6 @@
 #pragma once
-// Measures what a prediction cannot derive from DIF. Rates come from the names of timers, or are counted in the kernel.
-// Predicates and branches come from a counted run. The priced sources of probes in processes come from the instructions on
-// which they are placed. Consumer context.
+// Measures what a prediction cannot derive from DIF. Rates come from the names of timers, or are counted in the kernel,
+// predicates and branches from a counted run, priced sources from the probed instructions of processes. Consumer context.
 
 #include <map>
 #include <span>
@@ -15,8 +14,7 @@
 
 namespace dvm::runtime {
 
-// How often each clause's predicate held and its branches were taken, over all of its probes. Clauses that never fired are left
-// out.
+// How often each clause's predicate held and its branches were taken, over all of its probes. Not of clauses that never fired.
 MeasuredClauses measured_clauses(const Account& account);
 
 // The same, from a run: the handle traces for `seconds` and is stopped. It must have a cost policy that counts, and no output.
@@ -32,8 +30,7 @@ struct SampledRates {
   std::map<const Probe*, double> of_probes;  // that were counted
 };
 
-// Counts the firings of the programs' probes, which the handle has enabled, except dvm's own probes. Adds probes that cannot be
-// counted to `refused`.
+// Counts the firings of the programs' enabled probes, except dvm's own. Adds probes that cannot be counted to `refused`.
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
                                   std::vector<Refused>& refused);
 
