@@ -8,11 +8,12 @@
 #include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
-#include "runtime/cost/rows.h"
 #include "runtime/cost/table_uses.h"
 
 namespace dvm::runtime {
 namespace {
+
+Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table, static_cast<unsigned>(at)}); }
 
 class LedgerPricing {
  public:
@@ -48,7 +49,20 @@ class LedgerPricing {
     if (native_ > 0) to.clocks += table_use(native_prices_, rows, native_ * found).among(keys);
   }
 
-  void add_dif(vm::Cost& to, const vm::Counts& counts);
+  // An instruction that another row prices costs nothing as an opcode.
+  void add_dif(vm::Cost& to, const vm::Counts& counts) {
+    using Table = vm::DifRow::Table;
+    for (size_t i = 1; i < counts.opcodes.size(); i++) {
+      const vm::Tally &all = counts.opcodes[i], &variant = counts.variants[i];
+      add(to, row_at(Table::opcode, i), all.count - counts.elsewhere[i], all.units - variant.units);
+      add(to, row_at(Table::variant, i), variant);
+    }
+    for (size_t i = 0; i < counts.variables.size(); i++) add(to, row_at(Table::variable, i), counts.variables[i]);
+    for (size_t i = 0; i < counts.subroutines.size(); i++) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
+    for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::StringPlace>(i)), counts.strings[i]);
+    add(to, "tuple/integer"_row, counts.key_values);
+    add(to, "tuple/string"_row, counts.key_references);
+  }
   std::set<std::string> missing() const {
     std::set<std::string> all = prices_.missing();
     all.insert(native_prices_.missing().begin(), native_prices_.missing().end());
@@ -73,23 +87,6 @@ double native_share(std::span<const EcbAccount> ecbs) {
   return all > 0 ? native / all : 0;
 }
 double native_share(const EcbAccount& ecb) { return native_share({&ecb, 1}); }
-
-Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table, static_cast<unsigned>(at)}); }
-
-// An instruction that another row prices costs nothing as an opcode.
-void LedgerPricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
-  using Table = vm::DifRow::Table;
-  for (size_t i = 1; i < counts.opcodes.size(); i++) {
-    const vm::Tally &all = counts.opcodes[i], &variant = counts.variants[i];
-    add(to, row_at(Table::opcode, i), all.count - counts.elsewhere[i], all.units - variant.units);
-    add(to, row_at(Table::variant, i), variant);
-  }
-  for (size_t i = 0; i < counts.variables.size(); i++) add(to, row_at(Table::variable, i), counts.variables[i]);
-  for (size_t i = 0; i < counts.subroutines.size(); i++) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
-  for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::StringPlace>(i)), counts.strings[i]);
-  add(to, "tuple/integer"_row, counts.key_values);
-  add(to, "tuple/string"_row, counts.key_references);
-}
 
 std::string action_name(const std::string& name) {
   const std::string aggregating = "aggregation/" + name;
