@@ -252,13 +252,11 @@ std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, s
 
 LiveResult LiveValidation::measure(const LiveRow& row) const {
   LiveResult result;
-  result.row = &row;
-  if (row.measure == Measure::absent) {
+  if (row.measure == Measure::absent)
     result.problem = row.program;
-  } else if (const Status done = caught([&] { RowMeasurement(*this, row, result).measure(); }); !done) {
-    result = {};
-    result.row = &row, result.problem = done.error().message;
-  }
+  else if (const Status done = caught([&] { RowMeasurement(*this, row, result).measure(); }); !done)
+    result = {}, result.problem = done.error().message;
+  result.row = &row;
   return result;
 }
 
