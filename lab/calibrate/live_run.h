@@ -16,8 +16,7 @@ namespace dvm::lab {
 
 double cpus();  // of this machine
 
-// The probes of a function callee are calibrated:::entry, calibrated:::again (the same once more) and calibrated:::return, in
-// each child; others are those of the providers.
+// In each child, a function callee has calibrated:::entry, ...again (the same once more) and ...return; others are of providers.
 struct LiveCase {
   CalleeCalls calls;
   std::string script;

@@ -79,9 +79,7 @@ void measure_table(Bench& bench, const TableRows& rows, const char* script, vm::
 }
 
 std::vector<Row> table_rows() {
-  std::vector<Row> rows;
-  for (const TableRows& table : {kKeyRows, kTupleRows}) rows.insert(rows.end(), {table.few, table.some, table.many});
-  return rows;
+  return {kKeyRows.few, kKeyRows.some, kKeyRows.many, kTupleRows.few, kTupleRows.some, kTupleRows.many};
 }
 
 void measure_tables(Bench& bench, std::optional<Row>, vm::Profile& profile) {

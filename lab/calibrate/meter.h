@@ -49,8 +49,7 @@ struct Meter {
   runtime::EngineId engine = {};
   bool is_brief = false;  // all rows take seconds only, and others are made of them: measured in brief passes, too
 
-  // Measures all of the rows, or at least one. The profile has the prices of earlier meters; without them the price of a row
-  // includes what they would subtract.
+  // Measures all rows, or at least one. A price includes those of earlier meters' rows that the profile does not have.
   Status measure(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile) const {
     bench.execution = {engine};
     return caught([&] { fill(bench, only, profile); });

@@ -15,7 +15,6 @@ cpu_set_t allowed() {
   return cpus;
 }
 
-// The last `count` of them.
 cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
   cpu_set_t last;
   CPU_ZERO(&last);

@@ -11,8 +11,7 @@ namespace dvm::lab::noise {
 // Restores the former CPUs when it is destroyed. Changes nothing if the thread has a single CPU.
 class CpuPlacement {
  public:
-  // On CPUs of their own: the process on as many as it has busy threads, the calling thread or another process on the others.
-  // Changes nothing if no further CPU is left.
+  // The process on as many CPUs as it has busy threads, the calling thread or another process on others, unless none are left.
   static CpuPlacement apart(pid_t traced, unsigned threads = 1, pid_t other = 0);
   // On one CPU.
   static CpuPlacement together(pid_t traced);

@@ -13,7 +13,6 @@ struct TimedPoll {
   double consumer = 0;          // ns that both took
 };
 
-// Those with an idle sibling.
 double count_quiet(const std::vector<TimedPoll>& polls);
 
 // Time of all polls; those that read buffers are a kind of their own. What took three times as long as its kind is left out.

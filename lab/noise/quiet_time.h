@@ -64,8 +64,7 @@ class QuietTime {
   // ns of one thing, if pieces differ: the mean of quiet pieces, or of all if too few were quiet. Pieces that took three times as
   // long as others were interrupted and are left out.
   double each() const;
-  // The same, if pieces are alike: the median of the quiet ones, because a neighbour may come and go within a piece; if too few
-  // were quiet, the median of the quickest fifth.
+  // The same, if pieces are alike: the median of the quiet ones (a neighbour may come and go in one), or of the quickest fifth.
   double usual() const;
   double quiet_share() const;   // of the things, 0 to 1
   double things() const;        // of all pieces

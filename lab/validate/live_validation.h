@@ -76,7 +76,6 @@ struct LiveResult {
   bool is_within() const;               // the error bars
 };
 
-// What rows are measured with, and compared with.
 struct LiveValidation {
   const vm::Profile& profile;
   OpenTraced open;

@@ -11,7 +11,6 @@
 #include "dvm/dif/leaves_record.h"
 #include "dvm/vm/body.h"
 #include "runtime/cost/agent_cost.h"
-#include "runtime/cost/rows.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/probe/body.h"
 

@@ -169,7 +169,7 @@ class Simulation {
     if (polled_ < 1e-9) polled_ = waiting_;
     while (waiting_ > 1e-9 && left_ > 0 && !is_over_) {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
-      const double handled = std::min({waiting_, polled_, in_time, std::max(until_half_full(), 1.0)});
+      const double handled = std::min({waiting_, polled_, in_time, std::max(firings_until_half_full(), 1.0)});
       waiting_ -= handled, polled_ -= handled, result_.handled += handled;
       found_ += handled;
       records_ += handled, since_read_ += handled;
@@ -197,8 +197,7 @@ class Simulation {
   // So many different keys are among the firings since the last read.
   double keys() const { return model_.key_bytes > 0 ? different(machine_.keys, since_read_) : 0; }
 
-  // Firings.
-  double until_half_full() const {
+  double firings_until_half_full() const {
     const double until_keys = most_keys_ < machine_.keys ? -machine_.keys * std::log1p(-most_keys_ / machine_.keys) : kNever;
     return std::min(most_records_ - records_, until_keys - since_read_);
   }

@@ -9,8 +9,6 @@
 #include <map>
 
 #include "runtime/backend/local/fire_memory.h"
-#include "runtime/cost/assumptions.h"
-#include "runtime/cost/model.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/plan/translation_price.h"

@@ -1,7 +1,6 @@
 #pragma once
 // Makes the model of a firing for a simulation, from programs and prices. For option engine=auto, finds the time at which each
-// clause has cost as much as its translation is expected to cost (runtime/session/translations.h). Uses the initial estimates of
-// a run; a run itself replaces them by measured prices.
+// clause has cost as much as its translation is expected to cost (runtime/session/translations.h), by a run's first estimates.
 
 #include <optional>
 #include <set>
