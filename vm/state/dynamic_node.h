@@ -19,6 +19,11 @@ struct DynamicNode {
   BuddyStore::Block tuple;
   BuddyStore::Block bytes;  // of a by-reference value
   uint64_t value = 0;       // of a live node: not 0
+
+  // tid, id, thread and has_tuple.
+  uint64_t scope() const noexcept {
+    return static_cast<uint32_t>(tid) | uint64_t{id} << 32 | uint64_t{thread} << 48 | uint64_t{has_tuple} << 56;
+  }
 };
 
 // The node of no variable.

@@ -31,9 +31,9 @@ const std::byte* bytes_of(const TupleEntry& entry) {
 }
 size_t size_of(const TupleEntry& entry) { return by_reference(entry) ? entry.size : sizeof(entry.value); }
 
-uint32_t hash_of(const DynamicKey& key) {
-  uint64_t hash = mix(key.id | uint64_t{key.thread} << 16, static_cast<uint32_t>(key.tid));
-  for (const TupleEntry& entry : key.tuple) {
+uint32_t hash_of(uint64_t scope, std::span<const TupleEntry> keys) {
+  uint64_t hash = mix(scope >> 32 & 0xffffff, static_cast<uint32_t>(scope));
+  for (const TupleEntry& entry : keys) {
     if (by_reference(entry))
       hash = mix_bytes(mix(hash, entry.size), bytes_of(entry), entry.size);
     else
@@ -57,13 +57,12 @@ size_t DynamicVariables::granules_in(size_t bytes) { return bytes / 2 / (BuddySt
 DynamicVariables::DynamicVariables(size_t bytes, size_t nodes)
     : nodes_(nodes + 1), buckets_(std::bit_floor(nodes | 1)), data_(granules_in(bytes)) {}
 
-bool DynamicVariables::matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept {
-  if (node.hash != hash || node.id != key.id || node.tid != key.tid || node.thread != key.thread) return false;
-  if (node.tuple_entries != key.tuple.size()) return false;
-  if (key.tuple.empty()) return true;
+bool DynamicVariables::matches(const Node& node, uint64_t scope, Keys keys, uint32_t hash) noexcept {
+  if (node.hash != hash || node.scope() != scope || node.tuple_entries != keys.size()) return false;
+  if (keys.empty()) return true;
   const std::byte* stored = data_.at(node.tuple);
   const std::byte* const end = stored + node.tuple.bytes();
-  for (const TupleEntry& entry : key.tuple) {
+  for (const TupleEntry& entry : keys) {
     const uint64_t size = size_of(entry);
     if (static_cast<size_t>(end - stored) < 8 + align8(size)) return false;
     if (std::memcmp(stored, &size, 8) != 0 || (size != 0 && std::memcmp(stored + 8, bytes_of(entry), size) != 0)) return false;
@@ -73,23 +72,23 @@ bool DynamicVariables::matches(const Node& node, const DynamicKey& key, uint32_t
 }
 
 // The link that names the node of the key, or the one that ends its chain.
-uint32_t* DynamicVariables::link_to(const DynamicKey& key, uint32_t hash) noexcept {
+uint32_t* DynamicVariables::link_to(uint64_t scope, Keys keys, uint32_t hash) noexcept {
   uint32_t* link = &buckets_[hash & (buckets_.size() - 1)];
-  while (*link != kNone && !matches(nodes_[*link], key, hash)) link = &nodes_[*link].next;
+  while (*link != kNone && !matches(nodes_[*link], scope, keys, hash)) link = &nodes_[*link].next;
   return link;
 }
 
-const DynamicNode* DynamicVariables::find(const DynamicKey& key) noexcept {
-  const uint32_t at = *link_to(key, hash_of(key));
+const DynamicNode* DynamicVariables::find(uint64_t scope, Keys keys) noexcept {
+  const uint32_t at = *link_to(scope, keys, hash_of(scope, keys));
   return at == kNone ? nullptr : &nodes_[at];
 }
 
-bool DynamicVariables::store_tuple(Node& node, const DynamicKey& key) noexcept {
-  if (key.tuple.empty()) return true;
-  node.tuple = data_.allocate(stored_size(key.tuple));
+bool DynamicVariables::store_tuple(Node& node, Keys keys) noexcept {
+  if (keys.empty()) return true;
+  node.tuple = data_.allocate(stored_size(keys));
   if (!node.tuple) return false;
   std::byte* at = data_.at(node.tuple);
-  for (const TupleEntry& entry : key.tuple) {
+  for (const TupleEntry& entry : keys) {
     const uint64_t size = size_of(entry);
     std::memcpy(at, &size, 8);
     if (size != 0) std::memcpy(at + 8, bytes_of(entry), size);
@@ -98,16 +97,25 @@ bool DynamicVariables::store_tuple(Node& node, const DynamicKey& key) noexcept {
   return true;
 }
 
-DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) noexcept {
-  const uint32_t hash = hash_of(key);
-  uint32_t* link = link_to(key, hash);
+DynamicVariables::Node* DynamicVariables::find_or_insert(uint64_t scope, Keys keys) noexcept {
+  const uint32_t hash = hash_of(scope, keys);
+  uint32_t* link = link_to(scope, keys, hash);
   if (*link != kNone) return &nodes_[*link];
   if (free_ == kNone && fresh_ < nodes_.size()) free_ = fresh_++;
   if (free_ == kNone) return nullptr;
   Node& node = nodes_[free_];
   const uint32_t next_free = node.next;
-  node = {kNone, hash, key.tid, key.id, key.thread, !key.tuple.empty(), static_cast<uint32_t>(key.tuple.size()), {}, {}, 0};
-  if (!store_tuple(node, key)) {
+  node = {kNone,
+          hash,
+          static_cast<int32_t>(scope),
+          static_cast<uint16_t>(scope >> 32),
+          (scope >> 48 & 1) != 0,
+          !keys.empty(),
+          static_cast<uint32_t>(keys.size()),
+          {},
+          {},
+          0};
+  if (!store_tuple(node, keys)) {
     node.next = next_free, node.id = 0;
     return nullptr;
   }
@@ -117,9 +125,9 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) 
   return &node;
 }
 
-bool DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
-  if (value == 0) return erase(key);
-  Node* node = find_or_insert(key);
+bool DynamicVariables::store(uint64_t scope, Keys keys, uint64_t value) noexcept {
+  if (value == 0) return erase(scope, keys);
+  Node* node = find_or_insert(scope, keys);
   if (!node) {
     drops_++;
     return false;
@@ -129,13 +137,13 @@ bool DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
 
 void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept {
   const size_t size = bytes.size() + with_nul;
-  Node* node = find_or_insert(key);
+  Node* node = find_or_insert(key.scope(), key.tuple);
   const BuddyStore::Block old = node ? node->bytes : BuddyStore::Block{};
   const bool fits = old && old.bytes() >= size;
   const BuddyStore::Block block = !node || fits ? old : data_.allocate(size);
   if (!block) {
     drops_++;
-    if (node && node->value == 0) erase(key);
+    if (node && node->value == 0) erase(key.scope(), key.tuple);
     return;
   }
   std::byte* to = data_.at(block);
@@ -146,8 +154,8 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   node->value = address_of(to);
 }
 
-bool DynamicVariables::erase(const DynamicKey& key) noexcept {
-  uint32_t* link = link_to(key, hash_of(key));
+bool DynamicVariables::erase(uint64_t scope, Keys keys) noexcept {
+  uint32_t* link = link_to(scope, keys, hash_of(scope, keys));
   if (*link == kNone) return false;
   erase_at(link);
   return true;

@@ -27,6 +27,11 @@ struct DynamicKey {
   bool thread = false;
   int32_t tid = 0;  // 0 for globals
   std::span<const TupleEntry> tuple;
+
+  // The fixed part of the key, as its node has it (DynamicNode::scope()).
+  uint64_t scope() const noexcept {
+    return static_cast<uint32_t>(tid) | uint64_t{id} << 32 | uint64_t{thread} << 48 | uint64_t{!tuple.empty()} << 56;
+  }
 };
 
 class DynamicVariables {
@@ -35,13 +40,13 @@ class DynamicVariables {
 
   // Null: there is no such variable. The value is an integer or an address. Nodes do not move, but may be reused for another
   // variable.
-  const DynamicNode* find(const DynamicKey& key) noexcept;
+  const DynamicNode* find(const DynamicKey& key) noexcept { return find(key.scope(), key.tuple); }
   uint64_t load(const DynamicKey& key) noexcept {
     const DynamicNode* node = find(key);
     return node ? node->value : 0;
   }
   // Stores an integer; 0 frees the variable. Returns true if the variable was created or freed.
-  bool store(const DynamicKey& key, uint64_t value) noexcept;
+  bool store(const DynamicKey& key, uint64_t value) noexcept { return store(key.scope(), key.tuple, value); }
   // Stores bytes (with_nul adds one zero byte).
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
@@ -60,13 +65,17 @@ class DynamicVariables {
   static constexpr uint32_t kNone = 0;
 
   using Node = DynamicNode;
+  using Keys = std::span<const TupleEntry>;
 
+  // The parts of a key are handed on in registers: a key in memory is read just after it was written, narrowly, at up to 10 ns.
   DynamicVariables(size_t bytes, size_t nodes);
-  uint32_t* link_to(const DynamicKey& key, uint32_t hash) noexcept;
-  bool matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept;
-  Node* find_or_insert(const DynamicKey& key) noexcept;
-  bool store_tuple(Node& node, const DynamicKey& key) noexcept;
-  bool erase(const DynamicKey& key) noexcept;
+  const Node* find(uint64_t scope, Keys keys) noexcept;
+  bool store(uint64_t scope, Keys keys, uint64_t value) noexcept;
+  uint32_t* link_to(uint64_t scope, Keys keys, uint32_t hash) noexcept;
+  bool matches(const Node& node, uint64_t scope, Keys keys, uint32_t hash) noexcept;
+  Node* find_or_insert(uint64_t scope, Keys keys) noexcept;
+  bool store_tuple(Node& node, Keys keys) noexcept;
+  bool erase(uint64_t scope, Keys keys) noexcept;
   void erase_at(uint32_t* link) noexcept;
 
   LazyArray<Node> nodes_;  // by their numbers, which count from 1
