@@ -97,9 +97,9 @@ class RecordedInstrument : public Instrument, private EventSink, private Merges 
       if (!passed_on.contains(enabled.probe)) writer_->add_probe(*enabled.probe, not_asked(enabled));
   }
 
-  // It is written once its clauses have read what they read late.
+  // It is written once its clauses have read what they read late. What fires after exit() runs no clause.
   bool fire(vm::Firing& firing) noexcept override {
-    if (sink_->traced_time().drops(firing.timestamp)) return true;
+    if (sink_->traced_time().drops(firing.timestamp) || sink_->has_ended()) return true;
     writer_->late_reads().begin();
     const bool goes_on = sink_->fire(firing);
     firing.late = writer_->late_reads().pieces();

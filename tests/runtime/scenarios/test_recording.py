@@ -49,6 +49,12 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertEqual(run.stdout.count("hello DTrace"), 500)
         self.assertEqual(dvm("replay", "-q", path, "-n", text).stdout, run.stdout[run.stdout.index("hello"):])
 
+    def test_what_fires_after_exit_is_not_recorded(self):
+        path, text = os.path.join(self.folder.name, "ended.dvm"), "pid$target:looper:func:entry /++n == 3/ { exit(4); }"
+        for backend in ("agent", "uprobe"):
+            run = dvm("record", "-q", "-o", path, "-x", "backend=" + backend, "-n", text, "-c", program("looper") + " 5000")
+            self.assertEqual((run.returncode, run.stderr), (4, f"dvm: 3 events recorded in {path}\n"))
+
     def test_types_of_the_kernel_are_those_of_the_recording(self):
         text = "BEGIN { trace(sizeof (struct vmlinux`task_struct) > 1000); exit(0); }"
         self.assertEqual("1", dvm("replay", "-q", self.path, "-n", text).stdout.strip())
