@@ -101,6 +101,7 @@ class Script:
     def clause(self, probes):
         self.at = probes
         predicate = f" /({self.integer(2)})/" if self.rng.random() < 0.4 else ""
+        self.has_predicate = predicate != ""
         body = "".join(f"  {statement};\n" for statement in self.some(self.statement, 1, 4))
         return f"{probes.description}{predicate}\n{{\n{body}}}\n"
 
@@ -186,8 +187,8 @@ def keep_text(script):
 
 
 def keep_address(script):
-    """A string is read at the return of its function, by an address that the entry has kept."""
-    if script.at.description != "pid$target:PROGRAM:text:entry":
+    """A string is read at the return of its function, by an address that the entry has kept. If the entry kept none, uprobes would read it late."""
+    if script.at.description != "pid$target:PROGRAM:text:entry" or script.has_predicate:
         return keep_text(script)
     use = script.rng.choice(['trace(copyinstr(self->q)); printf("|\\n")', 'printf("%s|\\n", stringof((char *)self->q))', 'printf("%s %d|\\n", copyinstr(self->q, 4), self->a)',
                              "@kept[copyinstr(self->q)] = count()", "this->x = *(char *)(self->q + 1)", 'this->q = self->q; printf("%s|\\n", copyinstr(this->q + 1))',
