@@ -1,23 +1,19 @@
 // Covered by tests/unit/lab/row_measurement_test.cpp.
 
-#include <fmt/format.h>
-
 #include "lab/calibrate/meter.h"
 
 namespace dvm::lab {
 
 using namespace runtime;
 
-#define DVM_METER(name) extern const Meter name;
-#include "lab/calibrate/meters.def"
-#undef DVM_METER
+extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kTableMeter, kReplayMeter, kAccountMeter,
+    kConsumerMeter, kCaptureMeter, kRingMeter, kWakeMeter, kSourceMeter, kPollMeter, kTimerMeter, kAgentMeter, kLanePollMeter;
 
 std::span<const Meter* const> meters() {
-#define DVM_METER(name) &name,
-  static const Meter* const all[] = {
-#include "lab/calibrate/meters.def"
-  };
-#undef DVM_METER
+  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter, &kNativeDifMeter, &kNativeScriptMeter,
+                                     &kTableMeter,   &kReplayMeter, &kAccountMeter,   &kConsumerMeter,
+                                     &kCaptureMeter, &kRingMeter,   &kWakeMeter,      &kSourceMeter,
+                                     &kPollMeter,    &kTimerMeter,  &kAgentMeter,     &kLanePollMeter};
   return all;
 }
 
@@ -33,13 +29,6 @@ std::span<const Unmeasured> unmeasured_rows() {
   static constexpr Unmeasured kRows[] = {{"variable/dvm_out_of_bounds"_row, "reading it is a fault"},
                                          {"source/fbt/trigger"_row, "there are no probes in the kernel's functions"}};
   return kRows;
-}
-
-Status measure_row(Row row, const CompileScript& compile, vm::Profile& profile) {
-  Bench bench{.compile = compile, .calls = 20'000};
-  for (const Meter* meter : meters())
-    if (has_row(meter->rows(), row)) return meter->measure(bench, row, profile);
-  return Error{fmt::format("there is no measurement of {}", row.name())};
 }
 
 }  // namespace dvm::lab

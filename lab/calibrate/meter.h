@@ -62,7 +62,8 @@ inline std::string series_of(const Bench& bench) {
   return folder.empty() ? "" : std::string(folder) + " ";
 }
 
-std::span<const Meter* const> meters();     // in the order of calibration
+// In the order of calibration. Of two that measure a row, the first does.
+std::span<const Meter* const> meters();
 std::vector<runtime::Row> measured_rows();  // each once
 
 // The rows of a table of cases, each once.
@@ -85,9 +86,6 @@ struct Unmeasured {
 };
 // All of them; one stage of a source stands for all.
 std::span<const Unmeasured> unmeasured_rows();
-
-// Measures one row by itself and sets it. The prices of scripts then include their DIF.
-Status measure_row(runtime::Row row, const CompileScript& compile, vm::Profile& profile);
 
 // Prices made of times. Negative differences are noise and count as 0.
 
