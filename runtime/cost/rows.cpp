@@ -14,14 +14,8 @@ namespace {
 
 static_assert(std::size(vm::kEngines) == 2 && vm::kEngines[static_cast<size_t>(EngineId::llvm)].name == "llvm");
 
-constexpr bool yes = true, no = false;
-constexpr struct {
-  std::string_view folder;
-  bool is_in_thread;
-} kBackends[] = {
-#define DVM_BACKEND(name, in_thread, text) {#name, in_thread},
-#include "runtime/cost/backends.def"
-};
+// The folders of the backends' prices, in the order of BackendId. Those of the first one have no folder.
+constexpr std::string_view kBackends[] = {"", "agent", "kernel"};
 
 // Nothing: none has the name.
 template <class Id, class Names>
@@ -49,17 +43,8 @@ std::vector<std::string_view> folders_of(RowAxis axis) {
   std::vector<std::string_view> folders;
   if (axis == RowAxis::engine || axis == RowAxis::clause) folders.push_back(engine_folder(EngineId::llvm));
   if (axis == RowAxis::backend || axis == RowAxis::clause)
-    for (const auto& backend : std::span(kBackends).subspan(1)) folders.push_back(backend.folder);
+    folders.insert(folders.end(), std::begin(kBackends) + 1, std::end(kBackends));
   return folders;
-}
-
-std::vector<Row> all_rows() {
-  std::vector<Row> all;
-  for (const std::string& name : vm::dif_rows()) all.push_back(*find_row(name));
-  for (const dif::ActionInfo& action : dif::kActions)
-    if (action.unsupported.empty()) all.push_back(row_of(action));
-  for (size_t i = rows::kAggregation; i < rows::kCount; i++) all.emplace_back(i);
-  return all;
 }
 
 }  // namespace
@@ -69,8 +54,6 @@ std::optional<PricedSource> find_source(std::string_view name) { return find<Pri
 std::string_view engine_folder(EngineId engine) {
   return engine == EngineId{} ? std::string_view() : vm::kEngines[static_cast<size_t>(engine)].name;
 }
-
-bool Execution::is_in_thread() const { return kBackends[static_cast<size_t>(backend)].is_in_thread; }
 
 std::string Row::name() const {
   const RowText& row = text();
@@ -83,7 +66,7 @@ vm::RowName Row::in(const Execution& execution) const {
   const bool is_by_engine = axis == RowAxis::engine || (axis == RowAxis::clause && execution.backend == BackendId{});
   if (axis == RowAxis::none) return usual;
   if (is_by_engine) return usual.in(engine_folder(execution.engine));
-  return execution.backend == BackendId{} ? usual : usual.in(kBackends[static_cast<size_t>(execution.backend)].folder);
+  return execution.backend == BackendId{} ? usual : usual.in(kBackends[static_cast<size_t>(execution.backend)]);
 }
 
 Row row_of(dif::Action action) {
@@ -103,7 +86,14 @@ std::optional<Row> consumer_step_of(const dif::ActionInfo& action) {
 }
 
 const std::vector<Row>& price_rows() {
-  static const std::vector<Row> all = all_rows();
+  static const std::vector<Row> all = [] {
+    std::vector<Row> rows;
+    for (const std::string& name : vm::dif_rows()) rows.push_back(*find_row(name));
+    for (const dif::ActionInfo& action : dif::kActions)
+      if (action.unsupported.empty()) rows.push_back(row_of(action));
+    for (size_t i = rows::kAggregation; i < rows::kCount; i++) rows.emplace_back(i);
+    return rows;
+  }();
   return all;
 }
 

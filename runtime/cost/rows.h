@@ -50,18 +50,15 @@ inline constexpr std::array kCaptures = {
 #include "runtime/cost/captures.def"
 };
 
-enum class EngineId : uint8_t { interp, llvm };  // in the order of vm::kEngines
-enum class BackendId : uint8_t {
-#define DVM_BACKEND(name, in_thread, text) name,
-#include "runtime/cost/backends.def"
-};
+enum class EngineId : uint8_t { interp, llvm };           // in the order of vm::kEngines
+enum class BackendId : uint8_t { local, agent, kernel };  // dvm's own thread, the traced thread, the kernel as in DTrace
 
 // The engine and the backend of a clause.
 struct Execution {
   EngineId engine = EngineId::interp;
   BackendId backend = BackendId::local;
 
-  bool is_in_thread() const;
+  bool is_in_thread() const { return backend != BackendId::local; }
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 inline constexpr Execution kInAgent = {EngineId::interp, BackendId::agent};
