@@ -14,16 +14,11 @@
 namespace dvm::runtime {
 namespace {
 
-struct KeptRows {
-  Row integer, string;
-};
-constexpr KeptRows kKey = {"key/integer"_row, "key/string"_row}, kRecord = {"record/integer"_row, "record/string"_row};
-
-vm::CostRange kept(Prices& prices, const KeptRows& rows, const dif::Difo& difo) {
+// By the row of such a value.
+vm::CostRange kept(Prices& prices, Row integer, Row row, const dif::Difo& difo) {
   const dif::DataType& type = difo.result;
   if (type.kind == dif::TypeKind::none) return {};
-  if (type.kind == dif::TypeKind::integer) return always(prices.of(rows.integer));
-  const Row row = rows.string;
+  if (type.kind == dif::TypeKind::integer) return always(prices.of(integer));
   if (type.kind == dif::TypeKind::bytes) return always(prices.of(row, type.size));
   const vm::StringOperand text = vm::result_text(difo);
   const vm::Sizes& sizes = prices.sizes();
@@ -73,8 +68,8 @@ vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double com
     const dif::RecDesc& value = action.args[i];
     sum += made(prices, action, value, take(instructions));
     if (value.made_by != dif::Action::expression) continue;
-    if (aggregates && i < action.key_count) sum += kept(prices, kKey, value.difo);
-    if (records) sum += kept(prices, kRecord, value.difo);
+    if (aggregates && i < action.key_count) sum += kept(prices, "key/integer"_row, "key/string"_row, value.difo);
+    if (records) sum += kept(prices, "record/integer"_row, "record/string"_row, value.difo);
   }
   return sum;
 }

@@ -96,15 +96,13 @@ inline double polls_a_second(double wanted, double late = kTimerSlack, double lo
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
-// A poll of dvm's own ring, the same where traced threads use the same CPU, and a poll of an agent's lanes.
-enum class Poll : uint8_t { usual, shared, lanes };
+inline constexpr Row kPoll = "consumer/poll"_row;  // of dvm's own ring
 
 // The cost of a poll that finds firings of so many clauses. Without a price: that of a usual one, or else two context switches.
-inline vm::Cost poll_cost(Prices& prices, double clauses, Poll poll = Poll::usual) {
-  if (poll == Poll::shared && prices.find("consumer/poll_shared"_row)) return prices.of("consumer/poll_shared"_row, clauses);
-  if (poll == Poll::lanes && prices.find("consumer/poll_lanes"_row)) return prices.of("consumer/poll_lanes"_row, clauses);
-  return prices.find("consumer/poll"_row) ? prices.of("consumer/poll"_row, clauses)
-                                          : prices.of("consumer/context_switch"_row).times(2);
+inline vm::Cost poll_cost(Prices& prices, double clauses, Row poll = kPoll) {
+  for (const Row row : {poll, kPoll})
+    if (prices.find(row)) return prices.of(row, clauses);
+  return prices.of("consumer/context_switch"_row).times(2);
 }
 
 inline double lateness(const vm::Profile& profile) {
@@ -119,7 +117,7 @@ struct PolledClauses {
 
 // The cost of all polls, in clocks per second.
 inline vm::Cost polling_cost(Prices& prices, std::span<const PolledClauses> all, double wanted, double longest = kLongestWait,
-                             Poll poll = Poll::usual) {
+                             Row poll = kPoll) {
   const double polls = polls_a_second(wanted, lateness(prices.profile()), longest);
   double clauses = 0;  // whose firings a poll finds
   for (const PolledClauses& one : all) clauses += one.clauses * std::min(one.rate / polls, 1.0);

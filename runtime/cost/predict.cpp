@@ -401,7 +401,7 @@ class Predicting {
         all.push_back({probe.rate * records_of(probe.agent->way.clauses[i], probe.clauses[i].cost), 1});
     }
     const bool has_lanes = std::ranges::any_of(prediction_.probes, [](const auto& probe) { return probe.agent.has_value(); });
-    return polling_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? Poll::lanes : Poll::usual);
+    return polling_cost(prices_, all, wanted_a_second(), longest_wait(), has_lanes ? "consumer/poll_lanes"_row : kPoll);
   }
 
   void count_waiting() {

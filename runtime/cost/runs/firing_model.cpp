@@ -37,7 +37,7 @@ struct ProbeSums {
   double ring_bytes = 0;
   double agent_clocks = 0;  // what an agent takes in the threads, which is the user's time
   double clauses = 0;
-  Poll poll = Poll::usual, shared_poll = Poll::shared;
+  Row poll = kPoll, shared_poll = "consumer/poll_shared"_row;
 };
 
 ProbeSums sums_of(const Prediction& prediction) {
@@ -46,7 +46,7 @@ ProbeSums sums_of(const Prediction& prediction) {
     sums.ring_bytes += probe.rate * probe.ring_bytes;
     if (probe.agent && probe.agent->way.share == 1) sums.agent_clocks += probe.rate * probe.thread.clocks;
     sums.clauses += static_cast<double>(probe.clauses.size());
-    if (probe.agent) sums.poll = sums.shared_poll = Poll::lanes;
+    if (probe.agent) sums.poll = sums.shared_poll = "consumer/poll_lanes"_row;
   }
   return sums;
 }

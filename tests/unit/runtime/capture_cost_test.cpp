@@ -41,16 +41,16 @@ TEST(CaptureCost, BytesInTheRingAreThoseThatTheSiteHas) {
 TEST(PollCost, OfLanesIsThatOfUprobesOnlyWhereItHasNoPrice) {
   vm::Profile profile;
   profile.set("consumer/context_switch"_row, {10, 0, 0});
-  const auto cost = [&](Poll poll) {
+  const auto cost = [&](Row poll) {
     Prices prices(profile, {});
     return poll_cost(prices, 2, poll).clocks;
   };
-  EXPECT_DOUBLE_EQ(cost(Poll::lanes), 2 * 10);
+  EXPECT_DOUBLE_EQ(cost("consumer/poll_lanes"_row), 2 * 10);
   profile.set("consumer/poll"_row, {100, 5, 0});
-  EXPECT_DOUBLE_EQ(cost(Poll::lanes), 100 + 2 * 5);
+  EXPECT_DOUBLE_EQ(cost("consumer/poll_lanes"_row), 100 + 2 * 5);
   profile.set("consumer/poll_lanes"_row, {300, 5, 0});
-  EXPECT_DOUBLE_EQ(cost(Poll::lanes), 300 + 2 * 5);
-  EXPECT_DOUBLE_EQ(cost(Poll::usual), 100 + 2 * 5);
+  EXPECT_DOUBLE_EQ(cost("consumer/poll_lanes"_row), 300 + 2 * 5);
+  EXPECT_DOUBLE_EQ(cost(kPoll), 100 + 2 * 5);
 }
 
 TEST(CaptureCost, WhatIsCapturedIsPricedByItsSize) {
