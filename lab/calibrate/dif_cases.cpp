@@ -124,25 +124,13 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   return made;
 }
 
-// A string that lies in such a place, in %r3, is pushed, and a literal, in %r1. Some places are those of a variable.
-struct PlaceCase {
-  vm::StringPlace place;
-  const char* made;
-  std::optional<Opcode> store = {};
+// A string that lies in such a place, in %r3, is pushed, and a literal, in %r1.
+const std::pair<vm::StringPlace, std::string> kPlaceSetups[] = {
+    {vm::StringPlace::scratch, STRING "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n"},
+    {vm::StringPlace::variable, "v 500 scl glb r/w string\n" STRING "stgs %r1, v\nldgs v, %r3\n"},
+    {vm::StringPlace::dynamic, "v 500 scl tls r/w string\n" STRING "stts %r1, v\nldts v, %r3\n"},
+    {vm::StringPlace::captured, STRING "setx 4096, %r2\npushtv %r2\ncall copyinstr, %r3\n"},
 };
-const PlaceCase kPlaceCases[] = {
-    {vm::StringPlace::scratch, "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n"},
-    {vm::StringPlace::variable, "stgs %r1, v\nldgs v, %r3\n", Opcode::stgs},
-    {vm::StringPlace::dynamic, "stts %r1, v\nldts v, %r3\n", Opcode::stts},
-    {vm::StringPlace::captured, "setx 4096, %r2\npushtv %r2\ncall copyinstr, %r3\n"},
-};
-
-DifCase place_case(const PlaceCase& how) {
-  return {.row = row_of(how.place),
-          .setup = (how.store ? declare(*how.store, "string") : "") + STRING + how.made,
-          .body = "flushts\npushtr string, %r0, %r3\n",
-          .base = "flushts\npushtr string, %r0, %r1\n"};
-}
 
 DifCase built_in_case(const dif::BuiltInInfo& variable) {
   if (variable.kind == dif::BuiltInKind::scalar)
@@ -255,7 +243,8 @@ std::vector<DifCase> dif_cases() {
     if (is_row(row_of(variable))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
-  for (const PlaceCase& one : kPlaceCases) add(place_case(one));
+  for (const auto& [place, setup] : kPlaceSetups)
+    add({row_of(place), setup, "flushts\npushtr string, %r0, %r3\n", "flushts\npushtr string, %r0, %r1\n"});
   for (const DifCase& one : kOthers) add(one);
   return cases;
 }

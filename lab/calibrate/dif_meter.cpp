@@ -24,7 +24,7 @@ namespace {
 constexpr unsigned kShort = 13, kLong = 197;
 constexpr size_t kCapturedBytes = 512;
 
-// A process of one piece of memory, which can be written.
+// A process of one piece of memory.
 class CaseHost final : public vm::Host {
  public:
   bool read(uint64_t, std::span<std::byte> to) noexcept override {
@@ -35,12 +35,9 @@ class CaseHost final : public vm::Host {
     std::ranges::fill(to, 'a');
     return static_cast<std::ptrdiff_t>(to.size());
   }
-  bool write(uint64_t, std::span<const std::byte>) noexcept override { return true; }
   int32_t ppid() noexcept override { return 1; }
   int64_t uid() noexcept override { return 0; }
   int64_t gid() noexcept override { return 0; }
-  int64_t proc_number(uint64_t) noexcept override { return 0; }
-  std::string_view proc_text(uint64_t) noexcept override { return "a"; }
 };
 
 // A text, ready to run again and again in a firing of its own each time.
