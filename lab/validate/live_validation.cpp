@@ -35,12 +35,89 @@ constexpr double kSampledSeconds = 0.1;
 constexpr double kTimerRate = 5000;  // firings a second of the fastest timer, on each CPU
 constexpr double kShared = 0.3;      // relative distance of dvm's times if the SMT sibling was nearly always busy
 
+#define IF(bytes) " syscall::read:entry /arg2 == " #bytes "/ { @ = count(); }"
+#define LOOPER "pid$target:a.out:workload_looper"
+#define LEAF "pid$target:a.out:workload_leaf"
+#define CALLED "pid$target:a.out:workload_called"
+#define SINCE_ENTRY " /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }"
+constexpr const char* kNoFbt = "dvm has no probes in functions of the kernel";
+
 constexpr LiveRow kRows[] = {
-#define DVM_LIVE_ROW(group, name, title, reference, measure, job, rounds, baseline, probability, frames, returns, program, \
-                     setting)                                                                                              \
-  {#group, #name, title, reference, Measure::measure, job, rounds, baseline, probability, frames, returns, program, setting},
-#include "lab/validate/live_rows.def"
+    // (a) Tao and Yang, table 7. Loops that do something some 50,000 times a second.
+    {"a", "syscall", "read(2) of one byte, one clause", "6.8250 % measured, 6.3063 % predicted", Measure::share, "read", 0,
+     "syscall::read:entry { @ = count(); }"},
+    {"a", "fbt", "a kernel function, one clause", "11.8094 % measured, 13.1969 % predicted", Measure::absent, "", 0, kNoFbt},
+    {"a", "syscall10", "read(2) of one byte, ten clauses with nine predicates", "21.4128 % measured, 20.5874 % predicted",
+     Measure::share, "read", 0,
+     "syscall::read:entry { @ = count(); }" IF(11) IF(12) IF(13) IF(14) IF(15) IF(16) IF(17) IF(18) IF(19), "", 1, 0, 0},
+    {"a", "fbt10", "a kernel function, ten clauses with nine predicates", "26.1280 % measured, 25.3969 % predicted",
+     Measure::absent, "", 0, kNoFbt},
+    {"a", "pid", "a user function, one clause", "11.7090 % measured, 11.9732 % predicted", Measure::share, "function", 0,
+     "pid$target:a.out:workload_function:entry { @ = count(); }"},
+    {"a", "profile", "the fastest timer, on a busy CPU, one clause", "9.1941 % measured, 9.0882 % predicted, at 50,000 a second",
+     Measure::timer, "interrupted", 0, "profile:::profile-5000hz /pid == $target/ { @ = count(); }"},
+    // (c) Gregg, DTrace pid provider overhead: looper.
+    {"c", "looper", "looper, untraced", "15 ns a call", Measure::plain, "looper", 2000000},
+    {"c", "looper_count", "looper, @ = count()", "598 ns", Measure::call, "looper", 200000, LOOPER ":entry { @ = count(); }"},
+    {"c", "looper_copyinstr", "looper, @[copyinstr(arg0)] = count()", "1500 ns", Measure::call, "looper", 200000,
+     LOOPER ":entry { @[copyinstr(arg0)] = count(); }"},
+    {"c", "strlen", "every instruction of strlen, trace(timestamp)", "about 2000 ns a probe, 15 of them", Measure::call, "looper",
+     2000, "pid$target:libc:strlen: { trace(timestamp); }"},
+    // (d) GitLab, measuring uprobe overhead: five uses.
+    {"d", "counter", "counter", "1000 ns a call (BPF funccount), 1 % at 10000 calls/s", Measure::call, "stack", 200000,
+     LEAF ":entry { @ = count(); }", "", 1, 9},
+    {"d", "counter_peer", "counter, by bpftrace", "1050 ns (perf stat), 1 % at 9523", Measure::peer, "stack", 200000,
+     "workload_leaf", "", 1, 9},
+    // Behind the entry returns one function before the next firing, behind that all others.
+    {"d", "latency", "latency from entry to return", "2450 ns, 1 % at 4081", Measure::call, "stack", 100000,
+     LEAF ":entry { self->t = timestamp; } " LEAF ":return" SINCE_ENTRY, "", 1, 5},
+    {"d", "stack_pointer", "stack by frame pointers", "1470 ns, 1 % at 6802", Measure::call, "stack", 100000,
+     LEAF ":entry { @[ustack()] = count(); }", "ustackunwind=0", 13, 9},
+    {"d", "stack_frames", "stack by call frame information (DWARF)", "3550 ns, 1 % at 2816", Measure::call, "stack", 6000,
+     LEAF ":entry { @[ustack()] = count(); }", "ustackunwind=4096", 15, 9},
+    // (e) LTTng, markers microbenchmark, in user space.
+    {"e", "empty_loop", "an empty loop", "1.50 cycles", Measure::plain, "empty", 50000000},
+    {"e", "off_nop", "marker off: a nop", "2.50 cycles (immediate value, test and branch)", Measure::plain, "nop", 50000000,
+     "empty"},
+    {"e", "off_branch", "marker off: load, test and branch", "1.17 cycles", Measure::plain, "branch", 50000000, "empty"},
+    {"e", "off_nop_copy", "marker off beside a memcpy of 4 KB: a nop", "0.074 cycles", Measure::plain, "copy_nop", 500000,
+     "copy"},
+    {"e", "off_branch_copy", "marker off beside a memcpy of 4 KB: load, test and branch", "2.123 cycles", Measure::plain,
+     "copy_branch", 500000, "copy"},
+    {"e", "on_empty", "marker on: a call of an empty probe", "29.63 cycles", Measure::plain, "on_empty", 20000000, "empty"},
+    {"e", "on_arguments", "marker on: with two arguments", "40.08 cycles, 10.45 of them to disable preemption", Measure::plain,
+     "on_arguments", 20000000, "empty"},
+    {"e", "on_copied", "marker on: which the probe copies", "0.89 cycles more", Measure::plain, "on_copied", 20000000,
+     "on_arguments"},
+    {"e", "on_varargs", "marker on: variable arguments", "8.03 cycles more", Measure::plain, "on_varargs", 20000000,
+     "on_arguments"},
+    {"e", "on_varargs_copied", "marker on: variable arguments that the probe copies", "2.74 cycles more", Measure::plain,
+     "on_varargs_copied", 20000000, "on_varargs"},
+    {"e", "on_decoded", "marker on: decoding \"%d %p\"", "40.48 cycles more", Measure::plain, "on_decoded", 10000000,
+     "on_varargs_copied"},
+    {"e", "trap", "a trap in its place: the marker traced by dvm", "4178.23 cycles (kprobe)", Measure::call, "nop", 200000,
+     "workload$target:::marker { @ = count(); }"},
+    // (f) By an agent: clauses in the traced thread, and records for clauses that dvm runs.
+    {"f", "agent_count", "a call, @ = count()", "5 ns a call (goal)", Measure::call, "called", 20000000,
+     CALLED ":entry { @ = count(); }", "backend=agent"},
+    {"f", "agent_false", "a call, a predicate that is false", "3 ns (goal)", Measure::call, "called", 20000000,
+     CALLED ":entry /arg0 == 1/ { @ = count(); }", "backend=agent", 1, 0, 0},
+    {"f", "agent_copyinstr", "a call, @[copyinstr(arg0)] = count()", "15 ns (goal)", Measure::call, "called", 20000000,
+     CALLED ":entry { @[copyinstr(arg0)] = count(); }", "backend=agent"},
+    {"f", "agent_sum", "a call, sum by two integer keys", "10 ns by bench/agent.py, one key", Measure::call, "called", 20000000,
+     CALLED ":entry { @[pid, arg0] = sum(arg0); }", "backend=agent"},
+    {"f", "agent_record", "a call, a record for last[0] = arg0", "20 ns in the thread (goal)", Measure::share, "called", 0,
+     CALLED ":entry { last[0] = arg0; }", "backend=agent ringsize=512k"},
+    {"f", "agent_stack", "stack by frame pointers", "20 ns for three frames (goal)", Measure::call, "stack", 5000000,
+     LEAF ":entry { @[ustack()] = count(); }", "backend=agent ustackunwind=0", 13, 9},
+    {"f", "agent_latency", "a call, latency from entry to return", "25 ns (goal)", Measure::call, "called", 20000000,
+     CALLED ":entry { self->t = timestamp; } " CALLED ":return" SINCE_ENTRY, "backend=agent"},
 };
+#undef IF
+#undef LOOPER
+#undef LEAF
+#undef CALLED
+#undef SINCE_ENTRY
 
 // Jobs of some milliseconds: more firings would fill the ring, or take long.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
@@ -92,7 +169,7 @@ class RowMeasurement {
   JobTimes run(const Job& job) const { return or_throw(child_->ask(job)); }
 
   Pair measure_plain_pair() const {
-    const JobTimes with = run(job_), without = row_.baseline.empty() ? JobTimes{} : run({row_.baseline, job_.rounds});
+    const JobTimes with = run(job_), without = row_.program.empty() ? JobTimes{} : run({row_.program, job_.rounds});
     return {.untraced = without, .traced = with, .quiet = std::min(with.quiet, without.quiet)};
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-// dvm cost validate: measures the rows of live_rows.def on a live process, untraced and traced in turn, and predicts them from a
+// dvm cost validate: measures its rows on a live process, untraced and traced in turn, and predicts them from a
 // profile. Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated
 // (quietest). The slower half of the workload's samples is left out. None of dvm's samples is, since the cost of waking up
 // differs each time.
@@ -22,9 +22,9 @@ enum class Measure : uint8_t {
   share,   // Per cent of a CPU at the traced rate: traced share - untraced share * traced / untraced rate. Equations (7), (8).
   timer,   // Per cent of a CPU: interrupts by timers, and dvm's share. Equations (7), (8).
   call,    // Nanoseconds a round at full speed: CPU time of traced rounds less that of untraced ones, and dvm's. Equation (4).
-  plain,   // Clocks a round, less those of the baseline. No prediction.
+  plain,   // Clocks a round, less those of another job, if there is one. No prediction.
   peer,    // Nanoseconds a round, traced by bpftrace.
-  absent,  // Not measured: `program` says why.
+  absent,  // Not measured.
 };
 
 struct LiveRow {
@@ -34,13 +34,12 @@ struct LiveRow {
   std::string_view reference;  // the document's figure
   Measure measure;
   std::string_view job;
-  long rounds;                // at full speed, of one sample
-  std::string_view baseline;  // of plain: the other job; empty: none
-  double probability;         // that a predicate holds
-  double frames;              // of the stack where it fires
-  double returns;             // functions that return behind it before others are called
-  std::string_view program;
-  std::string_view setting;  // words, as for -x
+  long rounds;                    // at full speed, of one sample
+  std::string_view program = {};  // of plain: the other job; of peer: the function; of absent: the reason
+  std::string_view setting = {};  // words, as for -x
+  double frames = 1;              // of the stack where it fires
+  double returns = 0;             // functions that return behind it before others are called
+  double probability = 1;         // that a predicate holds
 };
 
 // Those whose name or group is asked for, all if nothing is. An error names what there is not.
