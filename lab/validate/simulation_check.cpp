@@ -2,10 +2,9 @@
 
 #include "lab/validate/simulation_check.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "lab/calibrate/live_run.h"
 #include "lab/noise/quiet_time.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/runs/firing_model.h"
@@ -68,7 +67,7 @@ class PointCheck {
   void check() {
     SimulatedMachine& machine = checked_.machine;
     machine.threads = point_.threads, machine.keys = point_.keys;
-    machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    machine.cpus = static_cast<unsigned>(cpus());
     if (point_.rate > 0) machine.wakes = 1e9 / paced_mean_nap(point_.rate);
     make_model();
     point_.rate < 0 ? check_first_drop() : is_filled(point_) ? check_full() : check_figures();
