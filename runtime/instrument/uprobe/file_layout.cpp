@@ -11,7 +11,7 @@
 namespace dvm::runtime {
 namespace {
 
-struct Place {
+struct FoundMember {
   int32_t offset = 0;
   dif::TypeRef type = 0;
 };
@@ -25,27 +25,27 @@ dif::TypeRef strip(const KernelTypes& types, dif::TypeRef type) {
 }
 
 // A member, also one of a member without a name.
-std::optional<Place> find_member(const KernelTypes& types, dif::TypeRef structure, std::string_view name) {
+std::optional<FoundMember> find_member(const KernelTypes& types, dif::TypeRef structure, std::string_view name) {
   for (const dif::MemberDesc& member : types.members(strip(types, structure))) {
     const auto offset = static_cast<int32_t>(member.offset);
-    if (member.name == name) return Place{offset, member.type};
+    if (member.name == name) return FoundMember{offset, member.type};
     if (!member.name.empty()) continue;
-    if (const auto inner = find_member(types, member.type, name)) return Place{offset + inner->offset, inner->type};
+    if (const auto inner = find_member(types, member.type, name)) return FoundMember{offset + inner->offset, inner->type};
   }
   return std::nullopt;
 }
 
 // "f_path.mnt": a member of a member.
 std::optional<int32_t> offset_of(const KernelTypes& types, const char* structure, std::string_view members) {
-  Place place{0, types.find_type(dif::DescribedAs::structure, structure)};
+  FoundMember at{0, types.find_type(dif::DescribedAs::structure, structure)};
   while (!members.empty()) {
     const std::string_view name = members.substr(0, members.find('.'));
     members.remove_prefix(std::min(members.size(), name.size() + 1));
-    const auto found = find_member(types, place.type, name);
+    const auto found = find_member(types, at.type, name);
     if (!found) return std::nullopt;
-    place = {place.offset + found->offset, found->type};
+    at = {at.offset + found->offset, found->type};
   }
-  return place.offset;
+  return at.offset;
 }
 
 struct MemberPath {
