@@ -261,7 +261,7 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--frames", options.frames, "Expected number of frames of a stack (default 10)")->check(CLI::Range(1.0, 127.0));
   add("--returns", options.returns,
       "Function returns between a firing and the next call (default 0). On some processors, a trap makes each of them slower. "
-      "As many frames of an agent's stacks are new")
+      "An agent walks as many frames of a stack anew")
       ->check(CLI::Range(0.0, 1e3));
   add("--heap", options.heap,
       "Share of strings on the heap or in variables, which an agent reads by a system call, 0 to 1 (default 0.5)")
