@@ -39,6 +39,13 @@ void AgentSite::place_globals(uint64_t at) {
     }
 }
 
+bool record_makes_calls(std::span<const std::byte> program) {
+  inside::RecordProgram head;
+  if (program.size() < sizeof head) return false;
+  std::memcpy(&head, program.data(), sizeof head);
+  return head.makes_calls != 0;
+}
+
 uint64_t AgentSite::counted_firers() const {
   return static_cast<uint64_t>(
       std::count_if(firers.begin(), firers.end(), [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,9 @@ struct AgentSite {
   // Call once, when the address of inside::Globals in the process is known.
   void place_globals(uint64_t at);
 };
+
+// True if the steps of an inside::RecordProgram, as bytes, make system calls.
+bool record_makes_calls(std::span<const std::byte> program);
 
 inline bool watches(const std::vector<AgentSite*>& sites, inside::Watch watch) {
   return std::any_of(sites.begin(), sites.end(), [&](const AgentSite* site) { return site->watch == watch; });

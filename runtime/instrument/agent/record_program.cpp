@@ -186,13 +186,6 @@ RecordLayouts make_agent_layouts(CaptureNeeds possible, const SiteShape& shape) 
   return layouts;
 }
 
-bool record_makes_calls(std::span<const std::byte> program) {
-  inside::RecordProgram head;
-  if (program.size() < sizeof head) return false;
-  std::memcpy(&head, program.data(), sizeof head);
-  return head.makes_calls != 0;
-}
-
 std::vector<std::byte> make_record_program(const RecordLayout& layout) { return Steps(layout).make(); }
 
 }  // namespace dvm::runtime

@@ -14,7 +14,5 @@ RecordLayouts make_agent_layouts(CaptureNeeds possible, const SiteShape& shape);
 
 // An inside::RecordProgram and its steps. The time and the head are written without a step.
 std::vector<std::byte> make_record_program(const RecordLayout& layout);
-// True if its steps make system calls.
-bool record_makes_calls(std::span<const std::byte> program);
 
 }  // namespace dvm::runtime

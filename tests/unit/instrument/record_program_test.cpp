@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/agent/agent_site.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/process/captured_numbers.h"
 
