@@ -109,6 +109,7 @@ class AgentProcess {
   void open_data_file();
   void note_own(const std::vector<Area>& areas);
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
+  void catch_faults(const std::vector<AgentSite>& sites);
   void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas, const std::set<pid_t>& apart);
   Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const BeginData& begin);
@@ -133,6 +134,7 @@ class AgentProcess {
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
+  bool has_tried_catching_ = false;
   LastingRanges lasting_;
   inside::OwnMemory own_;
   inside::WatchedMemory data_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "runtime/agent/caught_signals.h"
 #include "runtime/agent/file_data.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/process/thread_status.h"
@@ -26,6 +27,8 @@ bool HandlerWatch::sees_all_of(SignalSet raises) const {
          (!is_by_data || sees({Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::syscall}));
 }
 
+bool HandlerWatch::sees_handlers() const { return sees_all_of(1); }
+
 void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled) {
   std::set<size_t> watched;
   for (const AgentSite* site : sites)
@@ -45,7 +48,8 @@ void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups,
                     const AgentMemory& memory, inside::WatchedMemory& watched) {
   uint64_t handled = 0;
   memory.read_object(context.data + offsetof(inside::DataHeader, handled), handled);
-  handled = (handled & kFileData) | (handled_signals(context.pid) & ~kFileData);
+  const uint64_t by_program = handled_signals(context.pid) & ~signals_of_agents(context.pid, memory);
+  handled = (handled & kFileData) | (by_program & ~kFileData);
   HandlerWatch::refuse_handled(sites, groups, context.follows != 0 ? kAllSignals : handled);
   const auto addresses_data = [](const AgentSite* site) { return (site->raises & kFileData) != 0 && site->refusal.empty(); };
   if (std::none_of(sites.begin(), sites.end(), addresses_data)) return;

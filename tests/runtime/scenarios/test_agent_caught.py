@@ -1,0 +1,110 @@
+"""Strings anywhere in memory, which threads load while faults of the agent are caught: the program's own signals do as without it."""
+
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import program
+from scenarios.test_agent import AgentTest
+
+ROUNDS = 3
+PASSES = {"thread": 5, "small": 3}  # of all strings, in the process itself; otherwise 2
+TEXTS = {0: "on the heap", 1: "at the end.", 3: "twelve chars", 9: "y" * 255}
+STRINGS = 10
+WAYS = ["default", "ignore", "handle", "once", "stack", "block", "thread", "small", "fork", "spawn"]
+HANDLED = ["handle", "once", "stack"]
+CHANGES = ["ask", "install", "renew", "reset", "raw"]
+ENDS = ["fault", "kill", "queue"]
+KEYED = "pid$target:caught:take:entry { @[arg1, copyinstr(arg0)] = count(); } ERROR { @bad = count(); }"
+RECORDED = 'pid$target:caught:take:entry { printf("\\n%d %s", arg1, copyinstr(arg0)); } ERROR { @bad = count(); }'
+FAULTS = 1 << signal.SIGSEGV - 1 | 1 << signal.SIGBUS - 1
+
+
+def handled(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"SigCgt:\t(\w+)", text)[1], 16) & FAULTS
+
+
+class Caught(AgentTest):
+    def start(self, *words):
+        target = subprocess.Popen([program("caught"), str(ROUNDS), *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def trace(self, target, script):
+        return dvmtest.start_tracer(self, script, "-x", "backend=agent", "-x", "aggsortkey", "-p", str(target.pid))
+
+    def check(self, *words, script=KEYED):
+        """The same output and the same end as without dvm, and all strings."""
+        way = words[0]
+        untraced, target = self.start(*words), self.start(*words)
+        wanted = untraced.communicate("\n\n")[0]
+        tracer = self.trace(target, script)
+        self.assertEqual((target.communicate("\n\n")[0], target.returncode), (wanted, untraced.returncode))
+        output, errors = tracer.communicate(timeout=120)
+        calls = PASSES.get(way, 2) * ROUNDS
+        rows = re.findall(r"(?m)^ +(\d+) +(\S.*?) +(\d+)$", output) if script == KEYED else self.counted(output)
+        found = {int(number): (text, int(count)) for number, text, count in rows}
+        own = found.pop(STRINGS, None)
+        self.assertEqual(found, {number: (text, calls) for number, text in TEXTS.items()}, errors)
+        self.assertRegex(output, rf"(?m)^ +{calls * (STRINGS - len(TEXTS))}$")
+        if way in HANDLED:
+            self.assertEqual(own, (TEXTS[0], 2 if words[2] == "fault" else 1))
+
+    def counted(self, output):
+        lines = re.findall(r"(?m)^(\d+) (.+)$", output)
+        return {(number, text, lines.count((number, text))) for number, text in lines}
+
+    def test_what_a_program_does_with_its_signals(self):
+        for way in WAYS:
+            with self.subTest(way):
+                self.check(way, "nothing", "return")
+
+    def test_a_program_changes_its_actions(self):
+        for change in CHANGES:
+            with self.subTest(change):
+                self.check("default", change, "return", script=RECORDED)
+        self.check("handle", "renew", "return", script=RECORDED)
+
+    def test_a_program_ends_by_a_signal(self):
+        for way, end in [*(("default", end) for end in ENDS), ("handle", "fault"), ("once", "kill")]:
+            with self.subTest(end, way=way):
+                self.check(way, "nothing", end)
+
+    def test_the_actions_are_given_back(self):
+        for way in ("default", "handle", "once"):
+            with self.subTest(way):
+                target = self.start(way, "nothing", "return")
+                before = handled(target.pid)
+                tracer = self.trace(target, KEYED)
+                self.assertEqual(handled(target.pid), FAULTS)
+                tracer.send_signal(signal.SIGINT)
+                tracer.communicate(timeout=120)
+                self.assertEqual(handled(target.pid), before)
+                self.assertNotIn("dvm-agent", pathlib.Path(f"/proc/{target.pid}/maps").read_text())
+                self.assertIn("faults", target.communicate("\n\n")[0])
+
+    def test_a_script_that_reads_no_memory_changes_none(self):
+        target = self.start("default", "nothing", "return")
+        self.trace(target, "pid$target:caught:take:entry { @[arg1] = count(); }")
+        self.assertEqual(handled(target.pid), 0)
+
+    def test_dvm_is_killed(self):
+        for end in ("fault", "kill"):
+            with self.subTest(end):
+                target = self.start("default", "nothing", end)
+                tracer = self.trace(target, KEYED)
+                tracer.kill()
+                self.assertTrue(dvmtest.eventually(lambda: "dvm-agent" not in pathlib.Path(f"/proc/{target.pid}/maps").read_text(), patience=100))
+                self.assertEqual(handled(target.pid), 0)
+                target.communicate("\n\n")
+                self.assertEqual(target.returncode, -signal.SIGSEGV)
+
+
+if __name__ == "__main__":
+    unittest.main()
