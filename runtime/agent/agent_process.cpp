@@ -214,6 +214,7 @@ void AgentProcess::write_area(Area& area) {
   const uint64_t code_at = area.add(inside_code());
   const inside::CodeEntries entries = inside_entries();
   inside::Context context = context_;
+  if (!is_noted(area.range)) context.handler = 0;
   context.lasting = area.add(lasting_.bytes());
   const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
   area.begin_frames(code_at, entries);
@@ -331,6 +332,11 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
   Status patched = patch(sites, areas, groups);
   if (patched) catch_faults(sites);
   return patched;
+}
+
+bool AgentProcess::is_noted(const AddressRange& code) const {
+  const auto end = own_.ranges + own_.count;
+  return std::any_of(own_.ranges, end, [&](const inside::MemoryRange& one) { return one.begin == code.begin; });
 }
 
 // The first code mapping has the list, also of those that come later.

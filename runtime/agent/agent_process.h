@@ -108,6 +108,7 @@ class AgentProcess {
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void note_own(const std::vector<Area>& areas);
+  bool is_noted(const AddressRange& code) const;
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void catch_faults(const std::vector<AgentSite>& sites);
   void note_unwatched(const AgentSite& site);

@@ -41,7 +41,7 @@ struct CaughtLoad {
   return word;
 }
 
-// Where the stack of the thread begins; 0: it is not known, or has no room for a frame.
+// False also if the stack of the thread is not known.
 [[gnu::always_inline]] inline bool has_frame_room(const Context& context, Lane* lane, uint64_t stack_pointer) {
   const MemoryRange& first = reinterpret_cast<const LastingMemory*>(context.lasting)->stack;
   const uint64_t end = end_of_stack(context, lane, stack_pointer);
@@ -65,7 +65,8 @@ struct CaughtLoad {
 // Loads of the thread are caught until end_catching(). False: they are not. A watch clears the word and then looks at the lanes.
 DVM_RARELY inline bool begin_catching(const Context& context, Lane* lane, uint64_t stack_pointer) {
   const ArmedPage& page = armed_page(context);
-  if (load(page.catching.is_on) == 0 || is_muted(context) || !has_frame_room(context, lane, stack_pointer)) return false;
+  if (load(page.catching.is_on) == 0 || context.handler == 0 || is_muted(context)) return false;
+  if (!has_frame_room(context, lane, stack_pointer)) return false;
   if (blocks_faults() || !has_handler(context)) return false;
   __atomic_exchange_n(&lane->catches, uint64_t{1}, __ATOMIC_SEQ_CST);
   if (load(page.catching.is_on) != 0) return true;

@@ -306,7 +306,7 @@ struct Context {
   uint64_t lasting = 0;        // the address of LastingMemory
   uint64_t own = 0;            // of OwnMemory
   uint64_t own_pid = 0;        // in the PID namespace of the process, which may be below dvm's
-  uint64_t handler = 0;        // address of agent_handler in the first code mapping
+  uint64_t handler = 0;        // address of agent_handler in the first code mapping; 0: it does not know this one
 };
 
 // Memory that may be read by plain loads, because it is not unmapped while the process runs. Its ranges follow.
