@@ -11,6 +11,7 @@
 //   quits N      exits after N microseconds, while three threads start others all the time
 //   serves N      serves N page faults of its own by userfaultfd(2), with the page in a call of take(); a further argument:
 //                 once it has read a line
+//   little N     calls take() where N bytes of stack are left above an unmapped page
 //   deep N       calls itself N deep, three times, in a thread with room for that
 //   leaderless N calls take() and tiny() N times in a thread, while the first one ends
 //   blocks N     calls take() N times, twice in threads whose thread pointer leads to the last bytes of a page
@@ -238,6 +239,26 @@ static void* descend_often(void* depth) {
   return NULL;
 }
 
+static uint64_t take_on(char* top, const char* pointer, uint64_t sum) {
+  uint64_t result;
+  __asm__ volatile("mov %%rsp, %%rbx\n mov %3, %%rsp\n call take\n mov %%rbx, %%rsp"
+                   : "=a"(result), "+D"(pointer), "+S"(sum)
+                   : "r"(top)
+                   : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
+  return result;
+}
+
+static void little(long bytes) {
+  char* pages = mmap(NULL, kPage + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages, kPage, PROT_NONE) != 0) exit(2);
+  uint64_t sum = 0, expected = 0;
+  for (int i = 0; i < kCalls; i++) {
+    sum = take_on(pages + kPage + bytes / 16 * 16, "little", sum);
+    expected = take("little", expected);
+  }
+  printf("%s\n", sum == expected ? "same" : "different");
+}
+
 static void deep(long count) {
   enum { kFrameBytes = 256 };
   pthread_attr_t large;
@@ -312,6 +333,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "forks") == 0) forks(count);
   if (strcmp(argv[1], "quits") == 0) quits(count);
   if (strcmp(argv[1], "serves") == 0) serves(count, argc > 3);
+  if (strcmp(argv[1], "little") == 0) little(count);
   if (strcmp(argv[1], "deep") == 0) deep(count);
   if (strcmp(argv[1], "leaderless") == 0) leaderless(count);
   if (strcmp(argv[1], "blocks") == 0) blocks(count);

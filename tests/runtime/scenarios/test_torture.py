@@ -231,6 +231,17 @@ class Hostile(AsUser):
         for name in ("entry", "return"):
             self.assertRegex(counts, rf"descend +{name} +{3 * (depth + 1)}\n")
 
+    def test_a_thread_with_little_stack(self):
+        command = [self.copied("hostile"), "little", "2560"]
+        expected = self.plain(command).stdout
+        for clause in ("@[copyinstr(arg0), execname] = quantize(arg1);", "@[ustack(3)] = count();", "self->s = copyinstr(arg0); @[self->s, tid] = max(arg1); ustack();",
+                       "n += arg1; printf(\"%s\", copyinstr(arg0));"):
+            with self.subTest(clause):
+                records = os.path.join(self.folder, "records")
+                result = self.traced(f"pid$target:a.out:take:entry {{ {clause} @calls = count(); }} END {{ printa(\"%@d calls\", @calls); }}", command, "-o", records)
+                self.assertEqual((result.returncode, result.stdout), (0, expected), result.stderr)
+                self.assertIn("200 calls", pathlib.Path(records).read_text())
+
     def test_a_child_that_shares_memory(self):
         self.check("shares", "100")
 
