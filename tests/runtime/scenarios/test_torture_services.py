@@ -27,9 +27,9 @@ QUERIES = "select sum(a), count(distinct a % 7), max(md5(b)) from d.t; insert in
 
 @unittest.skipUnless(IS_LONG, "only in long form")
 class Services(UnderLoad):
-    def check_web(self, server, pids, port, page, count):
+    def check_web(self, server, pids, port, page, count, workers=1):
         self.answers(port)
-        self.assertTrue(dvmtest.eventually(pids))
+        self.assertTrue(dvmtest.eventually(lambda: len(pids()) == workers))
         before = pids()
         self.check(Load(self, ["ab", "-q", "-n", str(count), "-c", "8", f"http://127.0.0.1:{port}/{page}"], served(count)), pids)
         self.assertEqual((server.poll(), pids()), (None, before))
@@ -69,7 +69,7 @@ class Services(UnderLoad):
                                  f"listen 127.0.0.1:{port}; location / {{ fastcgi_pass unix:{self.folder}/fpm; fastcgi_param SCRIPT_FILENAME {page}; "
                                  "fastcgi_param REQUEST_METHOD GET; } } }\n")
         self.start(["nginx", "-p", self.folder, "-e", "stderr", "-c", f"{self.folder}/nginx.conf"])
-        self.check_web(server, lambda: children_of(server.pid), port, "page.php", 500)
+        self.check_web(server, lambda: children_of(server.pid), port, "page.php", 500, workers=3)
 
     def test_memcached(self):
         self.needs("memcached")
