@@ -4,13 +4,17 @@
 //   of code and each one whose name has "dvm-agent":
 //     unmap protect discard move cover   munmap(2), mprotect(2), madvise(2), mremap(2), mmap(2) over it
 //     raw                                munmap(2) by syscall(2)
+//     turn attach inform vector          remap_file_pages(2), shmat(2) over it, posix_madvise(3), process_madvise(2)
+//     bulk                               process_madvise(2) by syscall(2)
 //     own                                munmap(2) by a system call instruction of its own
 //     lines                              nothing, but prints "calls" now and then until its input ends
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { kCalls = 1000, kMost = 64 };
@@ -45,6 +49,24 @@ static int find(struct range* found) {
   return count;
 }
 
+static void attach(struct range one) {
+  const int id = shmget(IPC_PRIVATE, one.bytes, IPC_CREAT | 0600);
+  shmat(id, one.begin, SHM_REMAP);
+  shmctl(id, IPC_RMID, NULL);
+}
+
+// The second of two ranges is the one.
+static void advise(struct range one, int by_number) {
+  static char own[8192];
+  const struct iovec both[] = {{own, sizeof own}, {one.begin, one.bytes}};
+  const int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+  if (by_number)
+    syscall(SYS_process_madvise, self, both, 2L, (long)MADV_DONTNEED, 0L);
+  else
+    process_madvise(self, both, 2, MADV_DONTNEED, 0);
+  close(self);
+}
+
 static void take_away(const char* way, struct range one) {
   void* other = MAP_FAILED;
   switch (way[0]) {
@@ -65,6 +87,19 @@ static void take_away(const char* way, struct range one) {
       break;
     case 'r':
       syscall(SYS_munmap, one.begin, one.bytes);
+      break;
+    case 't':
+      remap_file_pages(one.begin, 4096, 0, 1, 0);
+      break;
+    case 'a':
+      attach(one);
+      break;
+    case 'i':
+      posix_madvise(one.begin, one.bytes, MADV_DONTFORK);
+      break;
+    case 'v':
+    case 'b':
+      advise(one, way[0] == 'b');
       break;
     case 'o':
       __asm__ volatile("syscall" : "=a"(other) : "a"(SYS_munmap), "D"(one.begin), "S"(one.bytes) : "rcx", "r11", "memory");

@@ -12,7 +12,8 @@
 namespace dvm::runtime::inside {
 
 inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59, kPpoll = 271;
-inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28;
+inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28, kShmat = 30,
+                          kProcessMadvise = 440;
 
 // True if the function is about to restrict system calls, or to have them intercepted, by the registers of its arguments.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
@@ -97,13 +98,17 @@ struct MemoryCall {
 [[gnu::always_inline]] inline MemoryCall memory_call(Watch watch, const uint64_t* saved) {
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
   constexpr uint64_t kPkeyMprotect = 329;  // its key may forbid all access, as if there were no memory
-  if (watch == Watch::syscall) return {rdi == kPkeyMprotect ? kMunmap : rdi, rsi, rdx, rcx, r8, r9};
+  constexpr uint64_t kRemapFilePages = 216;
+  const bool unmaps = rdi == kPkeyMprotect || rdi == kRemapFilePages;
+  if (watch == Watch::syscall) return {unmaps ? kMunmap : rdi, rsi, rdx, rcx, r8, r9};
   if (watch < Watch::mmap) return {};
   uint64_t number = kMunmap;
   if (watch == Watch::mmap) number = kMmap;
   if (watch == Watch::mprotect) number = kMprotect;
   if (watch == Watch::mremap) number = kMremap;
   if (watch == Watch::madvise) number = kMadvise;
+  if (watch == Watch::shmat) number = kShmat;
+  if (watch == Watch::process_madvise) number = kProcessMadvise;
   return {number, rdi, rsi, rdx, rcx, r8};
 }
 
@@ -128,8 +133,9 @@ struct MemoryCall {
 
 // True if a call takes away memory of dvm's, or what can be done with it.
 [[gnu::always_inline]] inline bool takes_memory(const Context& context, const MemoryCall& call) {
-  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2;
+  constexpr uint64_t kFixedMap = 0x10, kFixedMove = 2, kRemap = 0x4000;
   if (opens_code(context, call)) return true;
+  if (call.number == kShmat) return (call.c & kRemap) != 0;  // as far as the segment goes, which only the kernel knows
   if (call.number == kMunmap || call.number == kMprotect || call.number == kMadvise) return is_own(context, call.a, call.b);
   if (call.number == kMmap) return (call.d & kFixedMap) != 0 && is_own(context, call.a, call.b);
   if (call.number != kMremap) return false;
@@ -174,6 +180,24 @@ struct MemoryCall {
     overlaps |= moves && (call.d & kFixedMove) != 0 && call.e < one.end && one.begin < call.e + call.c + kPage;
   }
   return overlaps;
+}
+
+// True if process_madvise(2) may do to one of its ranges what madvise(2) does. Where system calls are restricted, they are not
+// looked at, and any of them counts. Some advice changes nothing, and is all that the kernel takes for another process.
+[[gnu::noinline]] inline bool takes_ranges(const Context& context, const MemoryCall& call, int32_t pid) {
+  constexpr uint64_t kWillNeed = 3, kCold = 20, kPageOut = 21, kCollapse = 25, kMostRanges = 1024;
+  const uint64_t advice = call.d;
+  if (call.number != kProcessMadvise || advice == kWillNeed || advice == kCold || advice == kPageOut || advice == kCollapse)
+    return false;
+  if (is_muted(context)) return true;
+  for (uint64_t i = 0; i < call.c && i < kMostRanges; i++) {
+    Range one{};
+    const uint64_t at = call.b + i * sizeof one;
+    if (read_memory(pid, at, reinterpret_cast<uint64_t>(&one), sizeof one) != sizeof one) return false;
+    const MemoryCall part{kMadvise, one.address, one.bytes, advice};
+    if (takes_memory(context, part) || takes_lasting(context, part) || touches_data(context, part)) return true;
+  }
+  return false;
 }
 
 // The signal, a bit, that the function is about to install a handler for; 0: none. Where system calls are restricted, the handler
@@ -338,10 +362,11 @@ inline constexpr uint64_t kLanesGoing = 3;
                                                    DataHeader& header) {
   const Watch watch = site.watch;
   const MemoryCall memory = memory_call(watch, saved);
-  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || forbids_clock(watch, saved) ||
-      serves_page_faults(watch, saved))
+  const auto pid = static_cast<int32_t>(page.pid);
+  if (takes_memory(site.context, memory) || takes_lasting(site.context, memory) || takes_ranges(site.context, memory, pid) ||
+      forbids_clock(watch, saved) || serves_page_faults(watch, saved))
     return wait_for_all_code(site.context, header, site.jump), true;
-  const uint64_t handled = handled_signal(site.context, watch, saved, static_cast<int32_t>(page.pid));
+  const uint64_t handled = handled_signal(site.context, watch, saved, pid);
   const uint64_t signal = touches_data(site.context, memory) ? kFileDataSignal : handled;
   if (signal == 0 || (load(header.unraised) & signal) != 0) return false;
   return wait_for_signal(site.context, header, site.jump, signal), true;

@@ -26,7 +26,9 @@ enum class Watch : uint32_t {
   mprotect,
   munmap,
   mremap,
-  madvise
+  madvise,
+  shmat,
+  process_madvise
 };
 
 // Each time that the dynamic linker has mapped files is a turn. Its thread waits until dvm has placed probes in them.

@@ -25,10 +25,14 @@ inside::Watch watch_of(std::string_view function) {
       DVM_WATCHED(mprotect),
       DVM_WATCHED(mremap),
       DVM_WATCHED(madvise),
+      DVM_WATCHED(shmat),
+      DVM_WATCHED(process_madvise),
       DVM_WATCHED(sigaction),
       DVM_WATCHED(mlockall),
 #undef DVM_WATCHED
       {"pkey_mprotect", inside::Watch::munmap},  // its key may forbid all access
+      {"remap_file_pages", inside::Watch::munmap},
+      {"posix_madvise", inside::Watch::madvise},
       {"execve", inside::Watch::exec},
       {"execveat", inside::Watch::exec},
       {"fexecve", inside::Watch::exec},

@@ -67,7 +67,7 @@ class Unmapped(Hostile):
     """Programs that unmap memory which dvm has mapped."""
 
     def test_the_probes_are_taken_off_before(self):
-        for way in ("unmap", "protect", "discard", "move", "cover", "raw"):
+        for way in ("unmap", "protect", "discard", "move", "cover", "raw", "turn", "attach", "inform", "vector", "bulk"):
             with self.subTest(way):
                 self.check(way)
 
