@@ -37,6 +37,7 @@ CASES = {
     "two clauses": ("E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }", "E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }"),
     "sum by a key": ("E { @[arg0 & 7] = sum(arg0); }", "E { @[arg0 & 7] = sum(arg0); }"),
     "string": ("E { @[copyinstr(arg0)] = count(); }", "E { @[str(arg0)] = count(); }"),
+    "string on the heap": ("E { @[copyinstr(arg1)] = count(); }", "E { @[str(arg1)] = count(); }"),
     "name of the function": ("E { @[probefunc, probemod, arg0 & 7] = count(); }", "E { @[func, arg0 & 7] = count(); }"),
     "stack of two frames": ("E { @[ustack(2)] = count(); }", "E { @[ustack(2)] = count(); }"),
     "stack of three frames": ("E { @[ustack(3)] = count(); }", "E { @[ustack(3)] = count(); }"),

@@ -1,4 +1,4 @@
-// Calls func("hello DTrace") CALLS times, and prints the median time of a call over pieces of some thousand calls.
+// Calls func("hello DTrace", a copy of it on the heap) CALLS times, and prints the median time of a call over pieces of some thousand calls.
 //
 // usage: called CALLS [none | jump | count | predicate | latency [PAUSE]]
 //
@@ -22,7 +22,7 @@
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 
-int func(const char* text);
+int func(const char* text, const char* copy);
 extern char jump_stub[], count_stub[], predicate_stub[], entry_stub[], return_stub[];
 static __thread uint64_t count __asm__("stub_count") __attribute__((used)), began __asm__("stub_began") __attribute__((used));
 static __thread uint64_t times[65] __asm__("stub_times") __attribute__((used));
@@ -109,12 +109,13 @@ int main(int argc, char** argv) {
   double* taken = calloc((size_t)pieces, sizeof *taken);
   if (argc > 2) place(argv[2]);
   const double pause = argc > 3 ? atof(argv[3]) * 1e3 : 0;
+  const char* copy = strdup("hello DTrace");
   long total = 0;
   spin(1e8);  // a core that was idle runs slower at first
   for (long piece = 0; piece < pieces; piece++) {
     const double begin = now();
     for (long i = 0; i < kPiece; i++) {
-      total += func("hello DTrace");
+      total += func("hello DTrace", copy);
       __asm__ volatile("" : "+r"(total));
     }
     taken[piece] = (now() - begin) / kPiece;
