@@ -23,9 +23,11 @@ dvm_library(code COLD
   code/mapped_file.cpp
   code/module_code.cpp
   code/named_code.cpp
+  code/naming_file.cpp
   code/operated.cpp
   code/raised_signals.cpp
   code/register_values.cpp
+  code/restarts.cpp
   code/stack_check.cpp
   code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)

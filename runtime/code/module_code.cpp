@@ -206,7 +206,7 @@ void ModuleCode::look_near(const FileSegment& segment, Window& window) const {
 }
 
 const NamedCode& ModuleCode::names() const {
-  if (!names_) names_ = find_named_code({file_, segments_, data_, dynamic_, frame_index_, is_fixed_});
+  if (!names_) names_ = find_named_code(naming());
   return *names_;
 }
 
@@ -219,6 +219,16 @@ const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
   };
   const auto pointer = [&](uint64_t address) { return names().pointer_at(address); };
   size_t work = kMostComputedWork;
+const RestartableSequences& ModuleCode::restarts() const {
+  if (!restarts_) restarts_ = find_restartable_sequences(naming());
+  return *restarts_;
+}
+
+// By addresses as the file has them.
+bool ModuleCode::is_named(uint64_t begin, uint64_t last) const {
+  return restarts().overlap(begin, last) || names().has_inside(begin, last);
+}
+
   for (size_t i = computed_.size(); i < segments_.size(); i++)
     computed_.push_back(
         find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address, is_fixed_, is_code,
@@ -236,7 +246,7 @@ void ModuleCode::look_by_names(std::vector<Window>& windows) const {
       const uint64_t last = window.last - one.offset + one.address;
       const bool is_computed = std::ranges::any_of(
           computed(), [&](const std::vector<JumpReach>& reaches) { return is_reached(reaches, begin, last); });
-      if (is_computed || names().has_inside(begin, last)) window.is_entered = true;
+      if (is_computed || is_named(begin, last)) window.is_entered = true;
     }
   }
 }
@@ -287,28 +297,15 @@ bool ModuleCode::is_named_inside(const FunctionExtent& function) const {
   for (const FileSegment& one : segments_)
     if (function.offset >= one.offset && function.offset - one.offset < one.size && function.size > 0) {
       const uint64_t begin = function.offset - one.offset + one.address;
-      return names().has_inside(begin, begin + function.size - 1);
+      return is_named(begin, begin + function.size - 1);
     }
   return false;
 }
 
-// Most files have none, and then their names need not be found.
-bool ModuleCode::has_restart_signature() const {
-  if (has_restart_signature_) return *has_restart_signature_;
-  const auto* sought = reinterpret_cast<const unsigned char*>(&kRestartSignature);
-  const auto has = [&](const FileSegment& one) {
-    const CodeBytes code = file_.subspan(one.offset, one.size);
-    return !std::ranges::search(code, CodeBytes(sought, sizeof kRestartSignature)).empty();
-  };
-  has_restart_signature_ = std::ranges::any_of(segments_, has);
-  return *has_restart_signature_;
-}
-
 bool ModuleCode::is_restartable(uint64_t offset) const {
-  if (!has_restart_signature()) return false;
   return std::ranges::any_of(segments_, [&](const FileSegment& one) {
     const uint64_t address = offset - one.offset + one.address;
-    return offset >= one.offset && offset - one.offset < one.size && names().is_restarted(address, address);
+    return offset >= one.offset && offset - one.offset < one.size && restarts().overlap(address, address);
   });
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/code/mapped_file.h"
 #include "runtime/code/named_code.h"
 
+#include "runtime/code/restarts.h"
 namespace dvm::runtime {
 
 // A function, by its offset in the file.
@@ -42,8 +43,8 @@ class ModuleCode {
   // Its instructions, and where its jump tables lead to.
   FunctionCode decode(const FunctionExtent& function) const;
 
-  // True if the file names an address behind the first of the function, and no later than its last. Indirect jumps of the
-  // function may lead there.
+  // True if the file names an address behind the first of the function, and no later than its last, or if a restartable sequence
+  // lies there. Indirect jumps of the function may lead there.
   bool is_named_inside(const FunctionExtent& function) const;
 
   // True if the instruction lies in a restartable sequence, or is the signature of one. The kernel aborts a sequence if its
@@ -72,7 +73,9 @@ class ModuleCode {
   CodeBytes loaded(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
   const NamedCode& names() const;
-  bool has_restart_signature() const;
+  NamingFile naming() const { return {file_, segments_, data_, dynamic_, frame_index_, is_fixed_}; }
+  const RestartableSequences& restarts() const;
+  bool is_named(uint64_t begin, uint64_t last) const;
   const std::vector<std::vector<JumpReach>>& computed() const;
   void look_by_names(std::vector<Window>& windows) const;
   void look_by_tables(std::vector<Window>& windows) const;
@@ -93,7 +96,7 @@ class ModuleCode {
   bool is_go_ = false;
   // Found once they are needed.
   mutable std::optional<NamedCode> names_;
-  mutable std::optional<bool> has_restart_signature_;
+  mutable std::optional<RestartableSequences> restarts_;
   mutable std::vector<std::vector<JumpReach>> computed_;
   // For is_inside_instruction(): the last function, and how many bytes were decoded in all.
   mutable FunctionExtent around_;

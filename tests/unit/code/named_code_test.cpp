@@ -1,4 +1,4 @@
-// Addresses of code that a file names.
+// Addresses of code that a file names, and restartable sequences.
 #include "runtime/code/named_code.h"
 
 #include <elf.h>
@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 #include <vector>
+
+#include "runtime/code/restarts.h"
 
 namespace dvm::runtime {
 namespace {
@@ -20,13 +22,14 @@ class NamedCodeTest : public testing::Test {
   void put(uint64_t address, const T& value) {
     std::memcpy(file_.data() + (address >= kData ? address - kData + kBytes : address - kCode), &value, sizeof value);
   }
-  NamedCode find() const {
-    const FileSegment code{0, kBytes, kCode}, data{kBytes, data_bytes_, kData};
-    return find_named_code({file_, {&code, 1}, {&data, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, 0, is_fixed_});
+  NamedCode find() const { return find_named_code(naming()); }
+  RestartableSequences sequences() const { return find_restartable_sequences(naming()); }
+  NamingFile naming() const {
+    return {file_, {&code_, 1}, {&data_, 1}, {kBytes, has_dynamic_ ? kBytes : 0, kData}, 0, is_fixed_};
   }
 
   std::vector<unsigned char> file_ = std::vector<unsigned char>(2 * kBytes);
-  uint64_t data_bytes_ = kBytes;
+  FileSegment code_{0, kBytes, kCode}, data_{kBytes, kBytes, kData};
   bool is_fixed_ = false, has_dynamic_ = true;
 };
 
@@ -83,14 +86,14 @@ TEST_F(NamedCodeTest, IsARestartableSequence) {
                         {{kData + 0x108, R_X86_64_RELATIVE, kCode + 0x20}, {kData + 0x118, R_X86_64_RELATIVE, kCode + 0x80}}});
   put(kData + 0x110, uint64_t{0x10});
   for (is_fixed_ = false;; is_fixed_ = true, has_dynamic_ = false) {
-    const NamedCode named = find();
-    EXPECT_TRUE(named.has_inside(kCode + 0x2f, kCode + 0x34));
-    EXPECT_TRUE(named.has_inside(kCode + 0x1c, kCode + 0x20));
-    EXPECT_FALSE(named.has_inside(kCode + 0x30, kCode + 0x34));
-    EXPECT_FALSE(named.has_inside(kCode + 0x1b, kCode + 0x1f));
-    EXPECT_TRUE(named.has_inside(kCode + 0x7f, kCode + 0x80));
-    EXPECT_TRUE(named.is_restarted(kCode + 0x7c, kCode + 0x7c));
-    EXPECT_FALSE(named.is_restarted(kCode + 0x80, kCode + 0x84));
+    const RestartableSequences found = sequences();
+    EXPECT_TRUE(found.overlap(kCode + 0x2f, kCode + 0x34));
+    EXPECT_TRUE(found.overlap(kCode + 0x1c, kCode + 0x20));
+    EXPECT_FALSE(found.overlap(kCode + 0x30, kCode + 0x34));
+    EXPECT_FALSE(found.overlap(kCode + 0x1b, kCode + 0x1f));
+    EXPECT_TRUE(find().has_inside(kCode + 0x7f, kCode + 0x80));
+    EXPECT_TRUE(found.overlap(kCode + 0x7c, kCode + 0x7c));
+    EXPECT_FALSE(found.overlap(kCode + 0x80, kCode + 0x84));
     if (is_fixed_) break;
     put(kData + 0x108, uint64_t{kCode + 0x20}), put(kData + 0x118, uint64_t{kCode + 0x80});
   }
@@ -101,26 +104,47 @@ TEST_F(NamedCodeTest, IsARestartableSequenceOfAnyLength) {
   is_fixed_ = true, has_dynamic_ = false;
   put(kAborted - 4, uint32_t{0x53053053});
   put(kData + 0x108, std::array<uint64_t, 3>{kFirst, kSize, kAborted});
-  EXPECT_TRUE(find().is_restarted(kFirst + kSize - 1, kFirst + kSize - 1));
-  EXPECT_FALSE(find().is_restarted(kFirst + kSize, kFirst + kSize));
+  EXPECT_TRUE(sequences().overlap(kFirst + kSize - 1, kFirst + kSize - 1));
+  EXPECT_FALSE(sequences().overlap(kFirst + kSize, kFirst + kSize));
   for (const uint64_t unusable : {UINT64_MAX, uint64_t{0}}) {
     put(kData + 0x110, unusable);
-    EXPECT_FALSE(find().is_restarted(kFirst, kFirst)) << unusable;
+    EXPECT_FALSE(sequences().overlap(kFirst, kFirst)) << unusable;
   }
   put(kData + 0x108, std::array<uint64_t, 2>{kCode, kAborted - kCode + 1});  // it would continue in itself
-  EXPECT_FALSE(find().is_restarted(kCode, kCode));
+  EXPECT_FALSE(sequences().overlap(kCode, kCode));
 }
 
 TEST_F(NamedCodeTest, HasSequencesThatMayBeTooMany) {
   is_fixed_ = true, has_dynamic_ = false;
   put(kCode + 0x1c, uint32_t{0x53053053});
-  data_bytes_ = 0x8000;
-  file_.resize(kBytes + data_bytes_);
+  data_.size = 0x8000;
+  file_.resize(kBytes + data_.size);
   constexpr uint64_t kMost = 2048, kPlace = kCode + 0x100;
   for (uint64_t i = 0; i < kMost; i++) put(kData + 8 * i, uint64_t{kCode + 0x20});
-  EXPECT_FALSE(find().is_restarted(kPlace, kPlace));
+  EXPECT_FALSE(sequences().overlap(kPlace, kPlace));
   put(kData + 8 * kMost, uint64_t{kCode + 0x20});
-  EXPECT_TRUE(find().is_restarted(kPlace, kPlace));
+  EXPECT_TRUE(sequences().overlap(kPlace, kPlace));
+}
+
+// As an operand of code that registers sequences.
+TEST_F(NamedCodeTest, IsNoSequenceByItsSignatureAlone) {
+  put(kCode + 0x7c, uint32_t{0x53053053});
+  for (const bool is_fixed : {false, true}) {
+    is_fixed_ = is_fixed;
+    EXPECT_TRUE(sequences().ranges.empty());
+    EXPECT_FALSE(sequences().overlap(0, UINT64_MAX));
+  }
+}
+
+TEST_F(NamedCodeTest, HasSignaturesThatMayBeTooMany) {
+  constexpr uint64_t kMost = 65536, kSignature = 4;
+  code_ = {file_.size(), kSignature * kMost + 1, 0x10000};
+  for (const bool are_too_many : {false, true}) {
+    file_.resize(code_.offset);
+    for (uint64_t i = 0; i < kMost + are_too_many; i++) file_.insert(file_.end(), {0x53, 0x30, 0x05, 0x53});
+    file_.push_back(0), code_.size = file_.size() - code_.offset;
+    EXPECT_EQ(sequences().overlap(kCode, kCode), are_too_many);
+  }
 }
 
 TEST_F(NamedCodeTest, HasTablesThatMayBeCutShort) {
