@@ -3,6 +3,7 @@
 #include "runtime/code/computed_jumps.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cstring>
 #include <map>
@@ -62,11 +63,10 @@ class ComputedFinder {
   std::vector<JumpReach> find() {
     const CodeBytes code = source_.code;
     find_popped();
+    const std::array<bool, 256> may_begin_base = base_bytes();
     for (size_t at = 0; at < code.size() && is_bounded(); at++) {
-      if (has_base(at)) base_at_ = at;
-      const bool is_return = code[at] == 0xc3 || code[at] == 0xc2;
-      if (!base_at_ || at - *base_at_ > kBefore + kMostPrefixes) continue;
-      if (is_return || is_indirect(code.subspan(at))) look_at(at, is_return);
+      at = next_base(at, may_begin_base);
+      if (at < code.size() && has_base(at)) look_behind(at);
     }
     if (!is_bounded()) return {{0, UINT64_MAX}};
     return merged();
@@ -86,7 +86,9 @@ class ComputedFinder {
     constexpr size_t kLength = 5;
     const CodeBytes code = source_.code;
     for (size_t at = 0; at + kLength <= code.size() && is_bounded(); at++) {
-      if (code[at] != kCall) continue;
+      const void* call = std::memchr(code.data() + at, kCall, code.size() - kLength - at + 1);
+      if (call == nullptr) break;
+      at = static_cast<size_t>(static_cast<const unsigned char*>(call) - code.data());
       const size_t behind = at + kLength, to = behind + static_cast<size_t>(int64_t{distance_at(at + 1)});
       if (to >= code.size() || !is_pop(code.subspan(to))) continue;
       spend();
@@ -104,11 +106,39 @@ class ComputedFinder {
     return distance;
   }
 
+  // The first bytes of what has_base() looks for, other than a `pop`.
+  std::array<bool, 256> base_bytes() const {
+    std::array<bool, 256> bytes{};
+    for (const unsigned one : {0x8dU, 0x8bU, unsigned{kCall}}) bytes[one] = true;
+    for (unsigned one = 0xb8; one <= 0xbf; one++) bytes[one] = source_.is_fixed;
+    bytes[0xc7] = source_.is_fixed;
+    return bytes;
+  }
+
+  // The next place from there on that has_base() must see: all code of a large file is read so.
+  size_t next_base(size_t from, const std::array<bool, 256>& may_begin) {
+    const PoppedCalls& popped = addresses_.popped;
+    while (next_popped_ < popped.size() && popped[next_popped_].first < source_.address + from) next_popped_++;
+    const size_t end = next_popped_ < popped.size() ? popped[next_popped_].first - source_.address : source_.code.size();
+    const unsigned char* const code = source_.code.data();
+    while (from < end && !may_begin[code[from]]) from++;
+    return from;
+  }
+
+  // The jumps that may take the address.
+  void look_behind(size_t base) {
+    const CodeBytes code = source_.code.first(std::min(source_.code.size(), base + kBefore + kMostPrefixes + 1));
+    for (looked_to_ = std::max(looked_to_, base); looked_to_ < code.size() && is_bounded(); looked_to_++) {
+      const unsigned char first = code[looked_to_];
+      const bool is_return = first == 0xc3 || first == 0xc2;
+      if (is_return || (first == 0xff && is_indirect(source_.code.subspan(looked_to_)))) look_at(looked_to_, is_return);
+    }
+  }
+
   // True if here may stand the opcode of an instruction that takes an address.
-  bool has_base(size_t at) {
+  bool has_base(size_t at) const {
     const CodeBytes rest = source_.code.subspan(at);
     const PoppedCalls& popped = addresses_.popped;
-    while (next_popped_ < popped.size() && popped[next_popped_].first < source_.address + at) next_popped_++;
     if (next_popped_ < popped.size() && popped[next_popped_].first == source_.address + at) return true;
     constexpr size_t kLoad = 6, kNextCall = 5;
     if (rest.size() > 1 && rest[0] == 0x8d && (rest[1] & 0xc7) == 0x05) return true;
@@ -256,8 +286,8 @@ class ComputedFinder {
   size_t& work_;
   AddressSource addresses_;
   size_t next_popped_ = 0;
-  std::optional<size_t> base_at_;  // the last place that has_base()
-  std::vector<Operated> before_;   // kept for its memory
+  size_t looked_to_ = 0;          // by look_behind()
+  std::vector<Operated> before_;  // kept for its memory
   std::set<uint64_t> bases_;
   std::set<std::pair<uint64_t, int64_t>> tables_;  // as AddressValue has them
   std::vector<JumpReach> reaches_;

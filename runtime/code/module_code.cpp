@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 
 #include "runtime/code/frame_index.h"
@@ -44,10 +45,15 @@ class SortedWindows {
  public:
   explicit SortedWindows(std::vector<ModuleCode::Window>& windows) : windows_(windows) {
     std::ranges::sort(windows, {}, begin_of);
-    for (const ModuleCode::Window& one : windows) longest_ = std::max(longest_, one.last - one.function.offset);
+    for (const ModuleCode::Window& one : windows) {
+      longest_ = std::max(longest_, one.last - one.function.offset);
+      const uint64_t first = block_of(begin_of(one)), count = std::min(block_of(one.last) - first, kBlocks - 1) + 1;
+      for (uint64_t i = 0; i < count; i++) touched_.set((first + i) % kBlocks);
+    }
   }
   // By a jump at `from`, if that is known.
   void enter(uint64_t target, std::optional<uint64_t> from = {}) {
+    if (!touched_[block_of(target) % kBlocks]) return;
     const uint64_t first = target - std::min(target, longest_);
     for (auto one = std::ranges::lower_bound(windows_, first, {}, begin_of); one != windows_.end() && begin_of(*one) < target;
          one++)
@@ -55,10 +61,13 @@ class SortedWindows {
   }
 
  private:
+  static constexpr uint64_t kBlocks = 65536;
   static uint64_t begin_of(const ModuleCode::Window& window) { return window.function.offset; }
+  static uint64_t block_of(uint64_t offset) { return offset / 256; }
 
   std::vector<ModuleCode::Window>& windows_;
   uint64_t longest_ = 0;
+  std::bitset<kBlocks> touched_;  // blocks of bytes with a part of a window, so that most targets are not sought
 };
 
 }  // namespace
