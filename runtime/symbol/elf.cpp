@@ -76,10 +76,11 @@ class ElfLoader {
   std::shared_ptr<const ElfObject> take() {
     auto& all = object_->functions_;
     auto rank = [](const ElfFunction& f) {
-      return std::tuple(f.address, f.is_indirect, !f.is_global, f.name.starts_with('$'), leading_underscores(f.name),
-                        f.name.size(), f.name);
+      return std::tuple(f.is_indirect, !f.is_global, f.name.starts_with('$'), leading_underscores(f.name), f.name.size(), f.name);
     };
-    std::sort(all.begin(), all.end(), [&](const ElfFunction& a, const ElfFunction& b) { return rank(a) < rank(b); });
+    std::sort(all.begin(), all.end(), [&](const ElfFunction& a, const ElfFunction& b) {
+      return a.address != b.address ? a.address < b.address : rank(a) < rank(b);
+    });
     auto same = [](const ElfFunction& a, const ElfFunction& b) { return a.address == b.address && a.name == b.name; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
     find_neighbours();
