@@ -45,6 +45,7 @@ std::string site_text(const runtime::PlannedSite& place, const runtime::ModuleCo
 
 class SiteDescriber {
  public:
+  explicit SiteDescriber(runtime::ModuleCodes& files) : files_(files) {}
   std::string line(std::string_view what, const runtime::PlannedSite& place) {
     const runtime::ModuleCode* file = files_.open(place.site->path);
     if (file == nullptr) return fmt::format("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
@@ -52,7 +53,7 @@ class SiteDescriber {
   }
 
  private:
-  runtime::ModuleCodes files_;
+  runtime::ModuleCodes& files_;
 };
 
 // All that an entry tells, and the value of a return. One frame, since a script that shows callers probes other returns.
@@ -65,9 +66,11 @@ runtime::CaptureNeeds usual_needs(const runtime::Probe& probe) {
 
 using PlacesOf = std::map<const runtime::Probe*, std::vector<runtime::PlannedSite>>;
 
-PlacesOf places_of(const std::vector<runtime::EnabledProbe>& enabled, std::vector<runtime::Refused>& refused) {
+PlacesOf places_of(const std::vector<runtime::EnabledProbe>& enabled, std::vector<runtime::Refused>& refused,
+                   runtime::ModuleCodes& files) {
   PlacesOf places;
-  for (const runtime::PlannedSite& place : runtime::plan_sites(enabled, refused)) places[place.enabled->probe].push_back(place);
+  for (const runtime::PlannedSite& place : runtime::plan_sites(enabled, refused, files))
+    places[place.enabled->probe].push_back(place);
   return places;
 }
 
@@ -111,8 +114,9 @@ std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vect
   }
   preview(handle, probes);
   std::vector<runtime::Refused> refused, known;
-  PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
-  SiteDescriber sites;
+  runtime::ModuleCodes files;
+  PlacesOf usual = places_of(telling, refused, files), counted = places_of(silent, known, files);
+  SiteDescriber sites(files);
   std::vector<std::string> texts;
   for (const runtime::Probe* probe : probes) {
     std::string& text = texts.emplace_back(placements_text(handle, *probe));

@@ -219,15 +219,6 @@ const NamedCode& ModuleCode::names() const {
   return *names_;
 }
 
-// By segments with code.
-const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
-  const auto is_code = [&](uint64_t address) { return offset_of_code(address).has_value(); };
-  const auto are_together = [&](uint64_t jump, uint64_t base) {
-    const auto function = framed_function(file_, jump);
-    return function && base >= function->address && base - function->address < function->size;
-  };
-  const auto pointer = [&](uint64_t address) { return names().pointer_at(address); };
-  size_t work = kMostComputedWork;
 const RestartableSequences& ModuleCode::restarts() const {
   if (!restarts_) restarts_ = find_restartable_sequences(naming());
   return *restarts_;
@@ -238,6 +229,15 @@ bool ModuleCode::is_named(uint64_t begin, uint64_t last) const {
   return restarts().overlap(begin, last) || names().has_inside(begin, last);
 }
 
+// By segments with code.
+const std::vector<std::vector<JumpReach>>& ModuleCode::computed() const {
+  const auto is_code = [&](uint64_t address) { return offset_of_code(address).has_value(); };
+  const auto are_together = [&](uint64_t jump, uint64_t base) {
+    const auto function = framed_function(file_, jump);
+    return function && base >= function->address && base - function->address < function->size;
+  };
+  const auto pointer = [&](uint64_t address) { return names().pointer_at(address); };
+  size_t work = kMostComputedWork;
   for (size_t i = computed_.size(); i < segments_.size(); i++)
     computed_.push_back(
         find_computed_jumps({file_.subspan(segments_[i].offset, segments_[i].size), segments_[i].address, is_fixed_, is_code,
@@ -321,7 +321,9 @@ bool ModuleCode::is_restartable(uint64_t offset) const {
 const ModuleCode* ModuleCodes::open(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;
-  auto [file, is_new] = files_.try_emplace({status.st_dev, status.st_ino});
+  const auto whole = [](auto number) { return static_cast<uint64_t>(number); };
+  auto [file, is_new] = files_.try_emplace({whole(status.st_dev), whole(status.st_ino), whole(status.st_size),
+                                            whole(status.st_mtim.tv_sec), whole(status.st_mtim.tv_nsec)});
   if (is_new)
     if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
   return file->second.get();

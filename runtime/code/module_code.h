@@ -4,6 +4,7 @@
 
 #include <elf.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,8 +18,8 @@
 #include "runtime/code/function_code.h"
 #include "runtime/code/mapped_file.h"
 #include "runtime/code/named_code.h"
-
 #include "runtime/code/restarts.h"
+
 namespace dvm::runtime {
 
 // A function, by its offset in the file.
@@ -72,8 +73,8 @@ class ModuleCode {
   CodeBytes constants(uint64_t address) const;
   CodeBytes loaded(uint64_t address) const;
   std::optional<uint64_t> offset_of_code(uint64_t address) const;
-  const NamedCode& names() const;
   NamingFile naming() const { return {file_, segments_, data_, dynamic_, frame_index_, is_fixed_}; }
+  const NamedCode& names() const;
   const RestartableSequences& restarts() const;
   bool is_named(uint64_t begin, uint64_t last) const;
   const std::vector<std::vector<JumpReach>>& computed() const;
@@ -104,14 +105,15 @@ class ModuleCode {
   mutable uint64_t around_bytes_ = 0;
 };
 
-// Opens each file once; it stays open. A path may lead to another file later.
+// Opens each file once, and again if it has changed; it stays open. A path may lead to another file later.
 class ModuleCodes {
  public:
   // Null: it cannot be read.
   const ModuleCode* open(const std::string& path);
 
  private:
-  std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<ModuleCode>> files_;  // by device and inode
+  using Identity = std::array<uint64_t, 5>;  // device, inode, size, and when it was modified
+  std::map<Identity, std::unique_ptr<ModuleCode>> files_;
 };
 
 }  // namespace dvm::runtime

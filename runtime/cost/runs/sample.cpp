@@ -54,7 +54,8 @@ Trap trap_of(const PlannedSite& place) { return {place.site->path, place.offset,
 // The source of each place of probes that are enabled together.
 class PlaceSources {
  public:
-  PlaceSources(const std::vector<PlannedSite>& places, bool with_stacks) : with_stacks_(with_stacks) {
+  PlaceSources(const std::vector<PlannedSite>& places, bool with_stacks, ModuleCodes& files)
+      : with_stacks_(with_stacks), files_(files) {
     for (const PlannedSite& place : places)
       if (!place.is_return) first_.try_emplace(trap_of(place), &place);
   }
@@ -79,7 +80,7 @@ class PlaceSources {
 
   bool with_stacks_;
   std::map<Trap, const PlannedSite*> first_;  // of the places that are not returns
-  ModuleCodes files_;
+  ModuleCodes& files_;
   Unwinder unwinder_;
 };
 
@@ -157,8 +158,9 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
     for (const Probe* probe : probes)
       if (seen.insert(probe).second) enabled.push_back({probe, {}});
   std::vector<Refused> refused;
-  const std::vector<PlannedSite> places = plan_sites(enabled, refused);
-  PlaceSources source_of(places, with_stacks);
+  ModuleCodes files;
+  const std::vector<PlannedSite> places = plan_sites(enabled, refused, files);
+  PlaceSources source_of(places, with_stacks, files);
   std::map<const Probe*, std::vector<SourceShare>> of_probe;
   for (const PlannedSite& place : places) of_probe[place.enabled->probe].push_back(source_of(place));
   SourcesOfProbes found;

@@ -92,8 +92,8 @@ bool kernel_rewrites_nops() {
 
 class SitePlanner {
  public:
-  SitePlanner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused)
-      : shows_callers_(any_shows_callers(probes)), refused_(refused) {}
+  SitePlanner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files)
+      : files_(files), shows_callers_(any_shows_callers(probes)), refused_(refused) {}
 
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
     if (site.is_return) return add_return(enabled, site);
@@ -166,7 +166,7 @@ class SitePlanner {
       "from Linux 6.18 on, the kernel turns this nop of five bytes into a call, which overwrites what a leaf function keeps "
       "below its stack pointer; build with one-byte nops, as 'dvm header' makes them";
 
-  ModuleCodes files_;
+  ModuleCodes& files_;
   ReturnPlanner returns_;
   bool shows_callers_;
   std::vector<Refused>& refused_;
@@ -240,8 +240,8 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
   return places;
 }
 
-std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-  SitePlanner planner(probes, refused);
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files) {
+  SitePlanner planner(probes, refused, files);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);
     if (!first) continue;

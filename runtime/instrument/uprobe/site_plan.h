@@ -48,7 +48,8 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
 // True if a firing keeps words for later ones, or captures memory where they lead to.
 bool uses_kept_words(const EnabledProbe& enabled);
 
-// For all uprobe sites among the probes; those of others are left out. What must not be probed is refused.
-std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+// For all uprobe sites among the probes; those of others are left out. What must not be probed is refused. files: kept by the
+// caller, because it takes long to learn where the jumps of a large file lead.
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused, ModuleCodes& files);
 
 }  // namespace dvm::runtime

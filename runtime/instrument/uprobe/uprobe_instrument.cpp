@@ -196,7 +196,7 @@ class UprobeInstrument final : public CountingInstrument,
       if (Status made = make_counters(); !made) return made;
     watch_threads(probes);
     make_kept(probes);
-    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused), refused);
+    const std::vector<PlannedSite> places = possible(plan_sites(probes, refused, code_), refused);
     UprobeSets sets;
     for (const PlannedSite& place : places)
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -459,6 +459,7 @@ class UprobeInstrument final : public CountingInstrument,
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
+  ModuleCodes code_;                            // of files with probes, for processes that follow
   std::unique_ptr<ReturnLosses> losses_;        // once there is a uretprobe
   std::string losses_problem_;                  // why there are none
   std::map<std::string, UprobeSet> loss_sets_;  // to be attached, by file

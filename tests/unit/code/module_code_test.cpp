@@ -156,6 +156,21 @@ TEST(ModuleCode, AFileThatIsCutShortMeanwhileReadsAsZeros) {
   std::filesystem::remove(path);
 }
 
+TEST(ModuleCodes, OpenAFileAgainOnlyIfItHasChanged) {
+  const std::string path = testing::TempDir() + "module_codes_test." + std::to_string(getpid());
+  std::ofstream(path) << "one";
+  ModuleCodes files;
+  const ModuleCode* first = files.open(path);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(files.open(path), first);
+  std::ofstream(path, std::ios::app) << "more";
+  const ModuleCode* second = files.open(path);
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->file().size(), 7U);
+  EXPECT_EQ(first->file().size(), 3U);
+  std::filesystem::remove(path);
+}
+
 TEST(ModuleCodeDeathTest, OtherBusErrorsStillEndTheProgram) {
   ASSERT_TRUE(ModuleCode::open("/proc/self/exe"));
   EXPECT_DEATH(raise(SIGBUS), "");  // a sanitizer turns the signal into an exit status
