@@ -10,7 +10,7 @@ dvm_library(catalog
 target_include_directories(dvm_catalog PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_catalog PUBLIC dvm_dif)
 
-dvm_library(code COLD
+dvm_library(code  # optimised with sanitizers, too: the tests plan in large files with it hundreds of times
   code/computed_jumps.cpp
   code/displaced.cpp
   code/entry_place.cpp
