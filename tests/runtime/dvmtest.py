@@ -1,11 +1,13 @@
 """Common parts of the end-to-end tests: paths of dvm and of traced programs, running them, and skipping with a reason."""
 
 import concurrent.futures
+import functools
 import os
 import pathlib
 import pty
 import re
 import resource
+import shutil
 import subprocess
 import tempfile
 import time
@@ -107,6 +109,24 @@ def own_folder(test):
     folder = tempfile.TemporaryDirectory()
     test.addCleanup(folder.cleanup)
     return pathlib.Path(folder.name)
+
+
+@functools.cache
+def _copies():
+    return tempfile.TemporaryDirectory()
+
+
+def copy_of_dvm(folder):
+    """dvm in a folder that users may look into. With sanitizers it is large, so all copies of a test are one file."""
+    first = os.path.join(_copies().name, "dvm")
+    if not os.path.exists(first):
+        shutil.copy(DVM, first)
+    path = os.path.join(folder, "dvm")
+    try:
+        os.link(first, path)
+    except OSError:  # another file system
+        shutil.copy(DVM, path)
+    return path
 
 
 def errors_on_terminal(test, *words, stdout=subprocess.DEVNULL, env=None):

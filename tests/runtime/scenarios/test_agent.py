@@ -405,7 +405,7 @@ class Unprivileged(AgentTest):
     def run_as_user(self, text, name, arguments, *options):
         with tempfile.TemporaryDirectory(prefix="dvm-agent-") as folder:
             os.chmod(folder, 0o755)
-            dvm, copy = shutil.copy(DVM, folder), shutil.copy(program(name), folder)
+            dvm, copy = dvmtest.copy_of_dvm(folder), shutil.copy(program(name), folder)
             command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", dvm, "run", "-q",
                        "-x", "backend=agent", *options, "-n", text, "-c", f"{copy} {arguments}"]
             result = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ENV, timeout=120)

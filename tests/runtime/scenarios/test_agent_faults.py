@@ -122,7 +122,7 @@ class BesideBreakpoints(FaultTest):
         super().setUp()
         folder = dvmtest.own_folder(self)
         folder.chmod(0o755)
-        self.dvm, self.program = shutil.copy(DVM, folder), shutil.copy(self.program, folder)
+        self.dvm, self.program = dvmtest.copy_of_dvm(folder), shutil.copy(self.program, folder)
 
     def test_a_second_handler(self):
         target = self.start("divide", "second")

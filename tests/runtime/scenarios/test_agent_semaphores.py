@@ -150,7 +150,7 @@ class Unprivileged(SemaphoreTest):
     def prepare(self):
         self.folder = dvmtest.own_folder(self)
         self.folder.chmod(0o755)
-        self.dvm, self.program = shutil.copy(self.dvm, self.folder), shutil.copy(self.program, self.folder)
+        self.dvm, self.program = dvmtest.copy_of_dvm(self.folder), shutil.copy(self.program, self.folder)
         self.library = shutil.copy(pathlib.Path(program(LIBRARY)), self.folder)
 
     def test_are_raised_in_a_program_that_dvm_starts(self):

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, program
+from dvmtest import ENV, program
 
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
@@ -50,7 +50,8 @@ class Loads(unittest.TestCase):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
         self.folder = dvmtest.own_folder(self)
         os.chmod(self.folder, 0o755)
-        for file in (DVM, program("late"), program("renewed"), LIBRARY):
+        dvmtest.copy_of_dvm(self.folder)
+        for file in (program("late"), program("renewed"), LIBRARY):
             shutil.copy(file, self.folder)
 
     def start(self, *words, **options):

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, dvm, program
+from dvmtest import ENV, dvm, program
 
 LIBRARY = str(pathlib.Path(program("renewed")).parent / "liblate_library.so")
 AS_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
@@ -92,7 +92,8 @@ class ByAgents(Asked):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
         folder = dvmtest.own_folder(self)
         os.chmod(folder, 0o755)
-        self.dvm, self.program, self.library = (shutil.copy(file, folder) for file in (DVM, program("renewed"), LIBRARY))
+        self.dvm = dvmtest.copy_of_dvm(folder)
+        self.program, self.library = (shutil.copy(file, folder) for file in (program("renewed"), LIBRARY))
 
     def trace(self, script, *options):
         """The script ends by itself once it has seen enough, for which the program is asked again and again."""

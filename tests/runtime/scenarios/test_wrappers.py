@@ -13,7 +13,7 @@ import time
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, program
+from dvmtest import ENV, program
 
 NOBODY = 65534
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all")
@@ -85,7 +85,8 @@ class Wrappers(unittest.TestCase):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
         self.folder = dvmtest.own_folder(self)
         os.chmod(self.folder, 0o755)
-        for file in (DVM, program("looper"), program("renewed"), program("retrying"), program("tracing_privilege")):
+        dvmtest.copy_of_dvm(self.folder)
+        for file in (program("looper"), program("renewed"), program("retrying"), program("tracing_privilege")):
             shutil.copy(file, self.folder)
         if dvmtest.privilege_missing_for("breakpoints", AS_NOBODY, self.folder / "tracing_privilege"):
             dvmtest.skip_or_fail(self, "users may not have breakpoints")
