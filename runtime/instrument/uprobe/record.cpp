@@ -102,7 +102,8 @@ std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<con
   if (layout.shape.kind == SiteKind::return_) add(extra);
   for (size_t i = 0; i < found; i++) {
     const uint64_t address = word_at(record, layout.stack + 16 + static_cast<uint32_t>(8 * i));
-    if (layout.shape.kind == SiteKind::entry && i == 1 && address != extra) add(extra);
+    const bool is_named = layout.shape.may_name_caller && address == extra;
+    if (layout.shape.kind == SiteKind::entry && i == 1 && !is_named) add(extra);
     add(address);
   }
   if (layout.shape.kind == SiteKind::entry && found == 1) add(extra);

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -82,6 +83,14 @@ bool any_shows_callers(std::span<const EnabledProbe> probes) {
   return std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > 1; });
 }
 
+// From Linux 6.11 on, the kernel takes a push of the frame pointer and endbr64 for the begin of a function.
+bool is_entry_to_kernel(CodeBytes code) {
+  constexpr std::array<unsigned char, 1> kPushFramePointer{0x55};
+  constexpr std::array<unsigned char, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
+  const auto begins = [&](CodeBytes with) { return std::ranges::equal(code.first(std::min(code.size(), with.size())), with); };
+  return begins(kPushFramePointer) || begins(kEndbr64);
+}
+
 // From Linux 6.18 on, a probed nop of five bytes becomes a call.
 bool kernel_rewrites_nops() {
   utsname names{};
@@ -103,6 +112,7 @@ class SitePlanner {
 
   std::vector<PlannedSite> take() {
     move_entries();
+    find_callers();
     refuse_harmful();
     return std::move(places_);
   }
@@ -121,6 +131,13 @@ class SitePlanner {
   }
 
   void move_entries();
+
+  void find_callers() {
+    for (PlannedSite& place : places_)
+      if (place.enabled->needs.frames > 1 && place.shape.may_name_caller)
+        if (const ModuleCode* file = files_.open(place.site->path))
+          place.shape.may_name_caller = is_entry_to_kernel(file->bytes(place.offset, kLongest));
+  }
 
   // Why a probe there would harm the process or tell what is wrong; null: it would not.
   const char* harm_at(const PlannedSite& place) {

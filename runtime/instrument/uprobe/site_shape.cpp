@@ -47,6 +47,7 @@ SiteShape entry_shape_of(const UprobeSite& site, int32_t stack_moved) {
 // The return address is at %rsp, as at an entry; the value is known.
 SiteShape exit_shape_of(const UprobeSite& site) {
   SiteShape shape = SiteKind::entry;
+  shape.may_name_caller = false;
   shape.args = site.passed.value_or(usual_arguments(SiteKind::return_, 0));
   return shape;
 }

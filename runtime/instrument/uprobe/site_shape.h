@@ -47,6 +47,7 @@ struct SiteShape {
   Operands args;
   Operand error{};  // of a system call that has returned
   OtherThread thread{};
+  bool may_name_caller = true;  // at an entry: the kernel's walk may find the caller by the return address
 
   // A shape with the usual arguments of its kind; `inside` has none.
   SiteShape(SiteKind kind, int32_t stack_moved = 0);  // not explicit: most sites are of a usual shape

@@ -32,6 +32,13 @@ class Stacks(dvmtest.PrivilegedTest):
         stacks = self.stacks("unwound", probe="bottom:return")
         self.assertEqual(stacks[3][:3], ["bottom", "realigned", "main"])
 
+    def test_a_function_that_calls_itself_is_its_own_caller(self):
+        for backend in ("uprobe", "agent"):
+            for name in ("entry", "return"):  # nest(0) to nest(4)
+                stacks = self.stacks("varied", "-x", "ustackunwind=0", "-x", "backend=" + backend, probe="nest:" + name)
+                expected = [depth for calls in range(1, 6) for depth in range(1, calls + 1)]
+                self.assertEqual(sorted(functions.count("nest") for functions in stacks), sorted(expected * 10), (backend, name))
+
     def test_a_context_begins_where_it_was_made(self):
         for stack in (("-x", "ustackunwind=1k"), ("-x", "ustackunwind=16k")):
             functions = self.stacks("frames", *stack, probe="enter_all:entry")[2]
