@@ -131,13 +131,8 @@ class Script:
         kind = self.rng.random()
         if kind < 0.5:
             return f"{self.integer()} & {self.rng.choice([1, 7, 0xffff])}"
-        stacks = ["ustack()", "ustack(2)", "ustack(4)", "ufunc(ucaller)"]
-        stacks += ["ustack(1)"] * self.is_before_returns()
+        stacks = ["ustack()", "ustack(1)", "ustack(2)", "ustack(4)", "ufunc(ucaller)"]
         return self.string() if kind < 0.85 else "ufunc(ucaller)" if self.is_storm else self.rng.choice(stacks)
-
-    def is_before_returns(self):
-        """At a return, the first frame is the function by a uretprobe, an instruction by an agent."""
-        return "return" not in self.at.description
 
     def aggregation(self):
         """Each has one function and kinds of keys, so each is used once."""
@@ -224,7 +219,7 @@ def trace_value(script):
 
 
 def record_stack(script):
-    return script.rng.choice(["ustack()", "ustack(3)", *["ustack(1)"] * script.is_before_returns(), 'usym(ucaller); printf("|\\n")', 'umod(ucaller); printf("|\\n")'])
+    return script.rng.choice(["ustack()", "ustack(1)", "ustack(3)", 'usym(ucaller); printf("|\\n")', 'umod(ucaller); printf("|\\n")'])
 
 
 def fault(script):

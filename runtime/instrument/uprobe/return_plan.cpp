@@ -150,7 +150,7 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, R
   if (is_early) return plan;
   const auto first = decode_instruction(code, 0);
   const bool is_better = (wants.offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
-                         (by == ReturnBy::safe && (wants.callers || comes_back(site, *file)));
+                         (by == ReturnBy::safe && (wants.callers || wants.place || comes_back(site, *file)));
   const bool are_known = exits.is_complete && (!exits.offsets.empty() || file->is_go());
   if (are_known && (is_better || !plan.why_not.empty()))
     plan.by = ReturnPlan::By::exits;

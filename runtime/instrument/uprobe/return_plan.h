@@ -16,6 +16,7 @@
 //     - a clause asks for the exit (arg0) and there are several
 //     - a clause shows the stack: a walk ends at a replaced
 //       return address
+//     - a clause reads registers, which are the caller's then
 //     - no probe can lie on its first instruction
 //   a clause asks for the value (arg1), and the function      uretprobe, whatever the exit; the probe is left out if
 //   leaves by a jump, where the value is not known yet        it could do harm or a clause shows the stack
@@ -52,6 +53,7 @@ struct ReturnWants {
   bool offset = false;   // arg0
   bool value = false;    // arg1
   bool callers = false;  // they walk the stack, and a uretprobe would end the walk
+  bool place = false;    // uregs[] or ustack(1): a uretprobe fires in the caller
 };
 
 class ReturnPlanner {

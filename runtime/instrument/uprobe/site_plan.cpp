@@ -119,7 +119,9 @@ class SitePlanner {
 
  private:
   void add_return(const EnabledProbe& enabled, const UprobeSite& site) {
-    const ReturnWants wants = {(enabled.needs.args & 1) != 0, (enabled.needs.args & 2) != 0, shows_callers_};
+    const CaptureNeeds& needs = enabled.needs;
+    const ReturnWants wants = {(needs.args & 1) != 0, (needs.args & 2) != 0, shows_callers_,
+                               (needs.frames | needs.registers) != 0};
     const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants, enabled.returns);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {

@@ -42,6 +42,12 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertNotIn("unknown_ways", result.stdout)
         self.assertIn("not all instructions that leave the function are known", result.stderr)
 
+    def test_registers_at_a_return_are_those_of_the_function(self):
+        script = "pid$target:varied:number:return { @[uregs[R_RSP] & 15, (long)uregs[R_RAX] == arg1, ufunc(uregs[R_PC])] = count(); @n[ustack(1)] = count(); }"
+        by_agent, by_uprobes = (dvm("run", "-q", "-x", f"backend={one}", "-n", script, "-c", program("varied") + " 2").stdout for one in ("agent", "uprobe"))
+        self.assertRegex(by_agent, r" 8 +1 +varied`number +4\n")
+        self.assertEqual(by_agent, by_uprobes)
+
     def test_exceptions_pass(self):
         self.assertEqual(self.lines("pid$target:a.out:passes:entry, pid$target:a.out:throws:entry { @[probefunc] = count(); }"
                                     "pid$target:a.out:passes:return, pid$target:a.out:throws:return { @r[probefunc] = count(); }"),

@@ -49,7 +49,7 @@ using testing::HasSubstr;
 using By = ReturnPlan::By;
 
 constexpr ReturnWants kOffset{true, false, false}, kValue{false, true, false}, kOffsetAndValue{true, true, false};
-constexpr ReturnWants kCallers{false, false, true};
+constexpr ReturnWants kCallers{false, false, true}, kPlace{false, false, false, true};
 const std::string kGoMarked = DVM_BINARY_DIR "/tests/unit/instrument/go_marked";
 
 // In this process exceptions can be thrown; in the other, of C, they cannot.
@@ -168,6 +168,11 @@ TEST_F(ReturnPlanTest, AWalkToTheCallersMeetsNoUretprobe) {
   EXPECT_EQ(plan("rp_calls", other(), kCallers, kSelf, ReturnBy::safe).by, By::exits);
   EXPECT_EQ(plan("rp_unknown", other(), kCallers, kSelf, ReturnBy::safe).by, By::uretprobe);
   EXPECT_EQ(plan("rp_calls", other(), kCallers, kSelf, ReturnBy::uretprobe).by, By::uretprobe);
+}
+
+TEST_F(ReturnPlanTest, RegistersAreThoseOfTheFunction) {
+  EXPECT_EQ(plan("rp_leaf", other(), kPlace).by, By::exits);
+  EXPECT_EQ(plan("rp_unknown", other(), kPlace).by, By::uretprobe);
 }
 
 TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {
