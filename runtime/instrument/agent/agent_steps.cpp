@@ -95,10 +95,11 @@ void AgentPlanner::forget_files() {
   semaphores_.forget();
 }
 
-// At a `ret` of several functions the one that was called last returns first.
+// A return fires behind the probe of its instruction. At a `ret` of several functions the one that was called last returns first.
 void AgentPlanner::put_outer_last() {
+  const auto place = [](const Candidate& one) { return std::pair(one.exit.has_value(), one.depth); };
   std::stable_sort(candidates_.begin(), candidates_.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.depth < b.depth; });
+                   [&](const Candidate& a, const Candidate& b) { return place(a) < place(b); });
 }
 
 }  // namespace dvm::runtime

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/clock.h"
@@ -43,7 +44,7 @@ constexpr std::string_view kNoFirstThread =
     "the kernel places no uprobes once the first thread of a process has ended; use -x followfork";
 
 // Uprobes that can share links, by file and group.
-using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
+using UprobeSets = std::map<std::tuple<std::string, bool, uint16_t>, UprobeSet>;  // path, at exits, group
 
 class UprobeInstrument final : public CountingInstrument,
                                public FollowsProcesses,
@@ -258,7 +259,8 @@ class UprobeInstrument final : public CountingInstrument,
     std::map<std::string, UprobeSet> losses = std::exchange(loss_sets_, {});
     std::vector<UprobeSet*> in_order;
     for (auto& [path, set] : losses) in_order.push_back(&set);
-    // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself.
+    // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself,
+    // and a return after it.
     for (auto set = sets.rbegin(); set != sets.rend(); ++set) in_order.push_back(&set->second);
     for (UprobeSet* set : in_order) set->leave_out(in_the_way);
     return attach_uprobes(in_order, links_, refused);
@@ -313,7 +315,7 @@ class UprobeInstrument final : public CountingInstrument,
     const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
     if (!*group) return {};
-    UprobeSet& set = sets[{site.path, **group}];
+    UprobeSet& set = sets[{site.path, !place.is_return && place.fired_at.exit, **group}];
     watch_execs(site.pid);
     note_semaphore(place);
     set.path = site.path;

@@ -42,6 +42,17 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertNotIn("unknown_ways", result.stdout)
         self.assertIn("not all instructions that leave the function are known", result.stderr)
 
+    def test_a_return_comes_after_its_instruction(self):
+        def traced(script, *options):
+            return dvm("run", "-q", *options, "-n", script, "-c", program("varied") + " 2").stdout
+
+        every = 'pid$target:varied:ways: { printf("%s ", probename); } pid$target:varied:ways:return { printf("\\n"); }'
+        lines = [line.split() for line in traced(every, "-x", "return=exits").splitlines() if "entry" in line]
+        self.assertEqual([(line[0], line[-1]) for line in lines], [("entry", "return")] * 2)
+        pair = f'pid$target:varied:ways:return {{ printf("return\\n"); }} pid$target:varied:ways:{lines[0][-2]} {{ printf("at "); }}'
+        for backend in ("agent", "uprobe"):
+            self.assertEqual(traced(pair, "-x", "return=exits", "-x", f"backend={backend}").count("at return\n"), 2)
+
     def test_registers_at_a_return_are_those_of_the_function(self):
         script = "pid$target:varied:number:return { @[uregs[R_RSP] & 15, (long)uregs[R_RAX] == arg1, ufunc(uregs[R_PC])] = count(); @n[ustack(1)] = count(); }"
         by_agent, by_uprobes = (dvm("run", "-q", "-x", f"backend={one}", "-n", script, "-c", program("varied") + " 2").stdout for one in ("agent", "uprobe"))
