@@ -45,13 +45,13 @@ class Caught(AgentTest):
         untraced, target = self.start(*words), self.start(*words)
         wanted = untraced.communicate("\n\n")[0]
         tracer = self.trace(target, script)
-        self.assertEqual((target.communicate("\n\n")[0], target.returncode), (wanted, untraced.returncode))
+        self.assertEqual((target.communicate("\n\n")[0], target.returncode), (wanted, untraced.returncode), words)
         output, errors = tracer.communicate(timeout=120)
         calls = PASSES.get(way, 2) * ROUNDS
         rows = re.findall(r"(?m)^ +(\d+) +(\S.*?) +(\d+)$", output) if script == KEYED else self.counted(output)
         found = {int(number): (text, int(count)) for number, text, count in rows}
         own = found.pop(STRINGS, None)
-        self.assertEqual(found, {number: (text, calls) for number, text in TEXTS.items()}, errors)
+        self.assertEqual(found, {number: (text, calls) for number, text in TEXTS.items()}, (words, errors))
         self.assertRegex(output, rf"(?m)^ +{calls * (STRINGS - len(TEXTS))}$")
         if way in HANDLED:
             self.assertEqual(own, (TEXTS[0], 2 if words[2] == "fault" else 1))
@@ -61,20 +61,15 @@ class Caught(AgentTest):
         return {(number, text, lines.count((number, text))) for number, text in lines}
 
     def test_what_a_program_does_with_its_signals(self):
-        for way in WAYS:
-            with self.subTest(way):
-                self.check(way, "nothing", "return")
+        dvmtest.together(lambda way: self.check(way, "nothing", "return"), WAYS)
 
     def test_a_program_changes_its_actions(self):
-        for change in CHANGES:
-            with self.subTest(change):
-                self.check("default", change, "return", script=RECORDED)
-        self.check("handle", "renew", "return", script=RECORDED)
+        cases = [*(("default", change) for change in CHANGES), ("handle", "renew")]
+        dvmtest.together(lambda case: self.check(*case, "return", script=RECORDED), cases)
 
     def test_a_program_ends_by_a_signal(self):
-        for way, end in [*(("default", end) for end in ENDS), ("handle", "fault"), ("once", "kill")]:
-            with self.subTest(end, way=way):
-                self.check(way, "nothing", end)
+        cases = [*(("default", end) for end in ENDS), ("handle", "fault"), ("once", "kill")]
+        dvmtest.together(lambda case: self.check(case[0], "nothing", case[1]), cases)
 
     def test_the_actions_are_given_back(self):
         for way in ("default", "handle", "once"):
