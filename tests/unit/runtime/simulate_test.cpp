@@ -7,7 +7,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kPoll = 0.0042;  // seconds from one poll to the next, and a step
+constexpr double kPollSeconds = 0.0042;  // seconds from one poll to the next, and a step
 
 // Roughly the figures of this machine: 600 ns in the thread, 60 ns in dvm.
 FiringModel counting() {
@@ -215,8 +215,8 @@ TEST(Simulate, WhenABufferWillBeFullIsKnownBefore) {
   const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
   EXPECT_FALSE(result.is_filled);
   EXPECT_DOUBLE_EQ(result.seconds, 2);
-  EXPECT_NEAR(result.full_after, 100, 100 * kPoll / 2);
-  EXPECT_NEAR(result.kept, 2e4, 1e4 * kPoll);
+  EXPECT_NEAR(result.full_after, 100, 100 * kPollSeconds / 2);
+  EXPECT_NEAR(result.kept, 2e4, 1e4 * kPollSeconds);
   EXPECT_LT(simulate(counting(), {1e4, 1, 2, 1}, buffers, 2).full_after, 0);
 }
 
@@ -228,7 +228,7 @@ TEST(Simulate, ARingKeepsTheNewestRecords) {
   EXPECT_NEAR(result.full_after, 0.1, 0.0002);
   EXPECT_EQ(result.kept, 2000);
   EXPECT_EQ(result.ring_drops, 0);
-  EXPECT_NEAR(result.handled, 2e4, 2e4 * kPoll);
+  EXPECT_NEAR(result.handled, 2e4, 2e4 * kPollSeconds);
   EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, of_policy(BufferPolicy::switch_, 24'000), 2).kept, 0, 0);
 }
 
@@ -251,7 +251,7 @@ TEST(Simulate, MoreLiveKeysThanHaveRoomAreDropped) {
   EXPECT_LT(few.first_dynamic_drop, 0);
   const SimulationResult many = simulate(model, {1e5, 1, 2, 40'000}, buffers, 10);
   // A quarter of the keys has been seen after -ln(3 / 4) of their number.
-  EXPECT_NEAR(many.first_dynamic_drop, 0.2877 * 40'000 / 1e5, kPoll);
+  EXPECT_NEAR(many.first_dynamic_drop, 0.2877 * 40'000 / 1e5, kPollSeconds);
   EXPECT_NEAR(many.dynamic_drops, 0.75 * 1e5 * (10 - many.first_dynamic_drop) / 10, 100);
   EXPECT_LT(simulate(counting(), {1e5, 1, 2, 40'000}, buffers, 1).most_live, 0);
 }
