@@ -168,11 +168,6 @@ bool FunctionCode::is_entered_up_to(uint32_t last) const {
                      [last](const MachineInstruction& one) { return one.target && *one.target > 0 && *one.target <= last; });
 }
 
-bool FunctionCode::has_call() const {
-  return std::any_of(instructions.begin(), instructions.end(),
-                     [](const MachineInstruction& one) { return one.flow == Flow::call; });
-}
-
 std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset) {
   const auto decoded = decode(code, offset);
   if (!decoded) return std::nullopt;

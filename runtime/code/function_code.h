@@ -77,7 +77,6 @@ struct FunctionCode {
   bool may_jump_anywhere() const { return has_table_jump() && !knows_tables; }
   // True if some instruction jumps to a place after the first instruction, up to and including `last`.
   bool is_entered_up_to(uint32_t last) const;
-  bool has_call() const;
 };
 
 // Decodes until the end or the first invalid instruction.
