@@ -163,7 +163,7 @@ inline ElfFunction function_of(const std::string& file, const std::string& funct
   fail(function + " not found");
 }
 
-// Of the child, whose program is this one: at the first instruction.
+// The first instruction of a function in the child, which runs this same program.
 inline UprobeSite site_of(const Workload& workload, const std::string& file, const std::string& function) {
   return {fmt::format("/proc/{}/exe", workload.pid()), function_of(file, function).offset, false, workload.pid()};
 }

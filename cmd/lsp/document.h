@@ -26,7 +26,7 @@ class Document {
   // A position behind the end of its line, or of the text, is that end.
   size_t offset_of(TextPosition position) const;
   TextPosition position_of(size_t offset) const;
-  // Of a line from 1 and a column from 1 in bytes, as diagnostics have them.
+  // The offset of a place as in a diagnostic: a line and a column, both from 1; the column counts bytes.
   size_t offset_of_column(unsigned line, unsigned column) const;
   size_t end_of_line(unsigned line) const;
 

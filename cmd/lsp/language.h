@@ -44,7 +44,7 @@ class Language {
 
  private:
   Language(const ScriptOptions& given);
-  // What all libraries declare, also those that a script has to name something of.
+  // The declarations of all libraries, also of those that are read only if a script names something of theirs.
   compiler::CompileResult ask_libraries(std::vector<dif::ProbeDesc> described) const;
   // The script as the compiler reads it: through the preprocessor with -C, or if its first line asks for that. An error is among
   // the problems, as are warnings.

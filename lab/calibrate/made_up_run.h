@@ -20,7 +20,7 @@
 namespace dvm::lab {
 
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
-// Bytes of execname in the firings, with the NUL. As for most names no multiple of a word: bytes behind the last word cost most.
+// Bytes of execname in the firings, with the NUL. Like most names, no multiple of a word: bytes after the last word cost most.
 inline constexpr unsigned kExecnameBytes = 14;
 // Size of a buffer of which half is read in less than a millisecond, a time for which a core is often quiet. It fits into the
 // CPU's caches. Records in larger ones wait for memory, which no row prices.

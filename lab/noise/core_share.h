@@ -92,7 +92,7 @@ struct CoreState {
   double speed = 0;  // as in a reading
 };
 
-// What is known of the cycles with an idle sibling.
+// The cycles of readings with an idle sibling, as far as they are known.
 struct CoreGauge {
   std::array<LeastCycles, 2> of;
 

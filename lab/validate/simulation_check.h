@@ -26,13 +26,13 @@ struct SimulationPoint {
 
 std::span<const SimulationPoint> simulation_points();
 
-// What can be seen of a point both ways.
+// A figure of a point, simulated and measured.
 struct CheckedFigure {
   std::string_view name, unit;
   double simulated = 0;
   noise::Middle measured;
 
-  // Of the simulation, in per cent of what was measured; of nothing there is none.
+  // The error of the simulation, in per cent of the measured figure; 0 if that is 0.
   double error() const { return measured.median != 0 ? 100 * (simulated - measured.median) / measured.median : 0; }
 };
 

@@ -26,7 +26,7 @@ class JumpLocks {
   // Call before the jumps are placed. A file that cannot be opened or locked is left out. Returns the addresses of jumps that
   // were not noted yet: where one lies already, its site will be refused, but the jump stays.
   std::set<uint64_t> add(pid_t pid, std::span<const AgentSite> sites);
-  // Of sites that are not placed. added: by the call before.
+  // Removes the jumps of sites that are not placed. added: the result of the last add().
   void remove_refused(std::span<const AgentSite> sites, const std::set<uint64_t>& added);
   void remove(std::span<const uint64_t> jumps);
   void clear();

@@ -15,8 +15,8 @@ class LaneCode {
  public:
   LaneCode(CodeWriter& code, const SitePlace& place) : code_(code), place_(place), context_(place.context) {}
 
-  // Of a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from the first one,
-  // %rax: the number. Returns the jumps of firings that are left to agent_enter.
+  // Finds the lane in a page that is kAlone, by the number in the thread control block. %rbx: the lane, %rbp: its distance from
+  // the first one, %rax: the number. Returns the jumps of firings that are left to agent_enter.
   std::vector<size_t> find_free(bool has_variables);
   void take();
   // Finds the lane in the same way, whoever has taken it. Changes no register but %rax and %rbx.

@@ -16,7 +16,7 @@ namespace dvm::runtime {
 
 class PlacingLock {
  public:
-  // Of these processes; none: of all. Waits some seconds for a holder that has been stopped, and goes on without the lock then.
+  // Locks these processes; none: all. Waits some seconds for a holder that has been stopped, then goes on without the lock.
   explicit PlacingLock(const std::set<pid_t>& pids);
   bool is_held() const { return is_held_; }
 

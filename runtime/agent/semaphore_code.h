@@ -14,8 +14,8 @@ inline constexpr uint32_t kMostRaised = 0x7fff;
 
 enum class SemaphoreChange : uint8_t { raise, lower };
 
-// Of all entries from `begin` to `end`, addresses of inside::Semaphore: raises those that are `off`, or lowers those that are
-// `wanted`. One at its limit is `off` afterwards. Changes %rax, %rcx, %rdx, %rsi, %rdi and %r8, and no flags.
+// Raises all semaphores that are `off`, or lowers all that are `wanted`. begin, end: the addresses of their entries, of type
+// inside::Semaphore. One at its limit is `off` afterwards. Changes %rax, %rcx, %rdx, %rsi, %rdi and %r8, and no flags.
 void add_semaphore_loop(CodeWriter& code, SemaphoreChange change, uint64_t begin, uint64_t end);
 
 }  // namespace dvm::runtime

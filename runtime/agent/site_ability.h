@@ -1,5 +1,5 @@
 #pragma once
-// What the code of a site can do by itself.
+// The clauses that the code of a site can run by itself.
 
 #include <span>
 #include <vector>

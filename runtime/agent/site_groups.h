@@ -17,7 +17,7 @@ inline constexpr std::string_view kNotAlone =
 
 class SiteGroups {
  public:
-  // Of the sites of a process, which must stay where they are.
+  // sites: all of a process. They must not move in memory.
   explicit SiteGroups(std::vector<AgentSite>& sites);
 
   size_t of(const AgentSite& site) const { return root(static_cast<size_t>(&site - sites_.data())); }

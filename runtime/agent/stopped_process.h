@@ -90,7 +90,7 @@ enum class Straggler : uint8_t {
   has_breakpoints,
   steps  // executes a single step, has breakpoints, and gets a SIGURG behind the step
 };
-// Of a thread that has been asked to stop.
+// Releases a thread that has been asked to stop, once it stops.
 void release_later(pid_t tid, Straggler kind = Straggler::runs);
 // A thread that stands in the stop that waitpid() has told, which may be a straggler.
 void release_at(pid_t tid, int status);

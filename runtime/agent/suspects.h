@@ -31,7 +31,7 @@ class Suspects {
   std::vector<uint64_t> counters_;     // of programs, sorted
 };
 
-// Whether each thread that is inside of the window is at an instruction of it.
+// True if each thread inside the window is at the beginning of one of its instructions.
 bool can_move_threads(const StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved);
 // Moves those threads to the copies of their instructions. False: one is at no instruction, or has ended.
 bool move_threads(StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved, uint64_t copies);

@@ -32,9 +32,9 @@ uint64_t free_address_space(pid_t pid);
 // Where the C library keeps the number of a thread, from its thread pointer; 0: nowhere where all threads of the process have it.
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory);
 
-// Whether programs can read the number of their CPU without waiting for earlier instructions.
+// True if programs can read the number of their CPU without waiting for earlier instructions (rdpid).
 bool reads_cpu_number();
-// Whether they have the instruction lzcnt.
+// True if the processor has the instruction lzcnt.
 bool counts_leading_zeros();
 // Other processes that do not have its memory. None of them ever gets it.
 std::set<pid_t> apart_from(pid_t pid);

@@ -18,13 +18,13 @@
 
 namespace dvm::runtime {
 
-// What an agent has mapped, as its header says. Only what is still mapped like that is unmapped.
+// True if the header of the agent names mappings. Of these, only those that are still as it says are unmapped.
 bool has_mappings(const FoundAgent& agent);
 // Lanes of tracers that were killed before they could write a header, so that no agent of the process refers to them.
 std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory);
 // All threads stand still. More threads than `but` execute their code, or may go on with it, or one has taken a lane.
 bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents, size_t but = 0);
-// What is not used. All threads stand still. Unmaps such lanes as well. False: something stays.
+// Unmaps the agents and such lanes, as far as no thread uses them. All threads stand still. False: something stays.
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 
 }  // namespace dvm::runtime

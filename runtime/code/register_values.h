@@ -17,7 +17,7 @@
 
 namespace dvm::runtime {
 
-// What a register or a word of memory may hold.
+// The values that a register or a word of memory may hold.
 struct AddressValue {
   static constexpr size_t kMost = 16;  // of each
 

@@ -15,7 +15,7 @@ enum class SingleStep : uint8_t {
   done     // the thread stands in the stop by that SIGTRAP
 };
 
-// Of a thread in a stop. signal: the one that it is about to take; 0: the stop has another reason.
+// The single step of a stopped thread. signal: the one that it is about to take; 0: the stop has another reason.
 SingleStep single_step_at(pid_t tid, int signal);
 
 // The signal comes from a breakpoint of dvm, not from elsewhere.

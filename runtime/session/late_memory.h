@@ -17,7 +17,7 @@ bool is_fired_by_dvm(const Probe& probe);
 
 class LateMemoryNotes {
  public:
-  // Of probes that have been turned on, except those that were refused. Each variable of a clause is named once.
+  // The notes for probes that have been turned on, without refused ones. Each variable of a clause is named once.
   std::vector<std::string> take(std::span<const EnabledProbe> probes, std::span<const Refused> refused,
                                 const BackendList& backends);
 

@@ -32,7 +32,7 @@ inline constexpr const char* kGivenUp =
     "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "
     "agent, and firings in the meantime are lost";
 inline constexpr const char* kFollowsNoPrograms = "programs that children execute are not traced, because BPF is not permitted";
-// What its stubs leave out, which may not make system calls: a filter could end a process for one that it does not expect.
+// Notes what stubs leave out that may not make system calls: a filter could end the process for one that it does not expect.
 void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes);
 
 }  // namespace dvm::runtime

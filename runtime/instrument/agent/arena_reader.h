@@ -95,7 +95,7 @@ class ArenaReader {
   uint32_t lanes_, ring_bytes_;
   std::vector<Used> used_;
   std::vector<inside::Lane> now_;  // as they were read last
-  // What dvm has taken of their counts.
+  // The part of their counts that dvm has taken.
   std::vector<std::array<std::array<uint64_t, 2>, inside::kPlainCounts>> taken_;
   std::vector<uint64_t> copy_;
   std::vector<uint64_t> key_;

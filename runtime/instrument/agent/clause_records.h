@@ -43,7 +43,7 @@ class ClauseRecords {
     std::span<std::byte> record;   // behind the values
     bool ends_run = false, is_seen = false;
 
-    // Of the firing. The process may have written anything.
+    // The time of the firing, bounded, because the process may have written anything.
     uint64_t time_of(uint64_t record_time, uint64_t now) const {
       return std::min(time.value_or(record_time), (is_seen ? now : record_time) + kApart);
     }

@@ -29,7 +29,7 @@ class ExecHolds {
   // Adds to these loads the processes that stand at the beginning of another program, or have mapped files, since the last call.
   // by_memory: notices those that do not tell of it as well, because no uprobes follow them.
   std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory);
-  // What is placed in it is on before the program runs.
+  // True if the process is held: probes that are placed in it are on before its program runs.
   bool has(pid_t pid) const { return held_.contains(pid) || loads_.has(pid); }
   // Those that are held, or have mapped other files, since the last call of take().
   const std::set<pid_t>& executed() const { return executed_; }

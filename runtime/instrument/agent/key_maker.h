@@ -19,7 +19,7 @@ inline bool may_be_unreadable(const AgentKey& key) {
   return key.code.may_fail || key.key.kind == inside::KeyKind::string || key.key.kind == inside::KeyKind::name;
 }
 
-// Of a string that is no constant. Returns why it has no code.
+// Makes the key of a string that is no constant. Returns why it has no code.
 inline InDvm make_key(const TextKey& text, const ClausePlace& place, AgentKey& to) {
   using inside::KeyKind;
   to.key.most = text.most;

@@ -20,7 +20,7 @@ class LoadHolds {
   void watch(const AgentTargets& targets);
   // Adds the processes that have begun to wait since the last call.
   void take(const AgentTargets& targets, std::vector<LoadedIn>& loads);
-  // What is placed in it is on before the new code runs, or is counted as late.
+  // True if the process waits: probes that are placed in it are on before the new code runs, or are counted as late.
   bool has(pid_t pid) const { return waiting_.contains(pid); }
   // They run on.
   void settle(const AgentTargets& targets);

@@ -50,7 +50,7 @@ class PlacedProbes {
 };
 
 std::vector<EnabledProbe> enabled_of(std::span<const PlacedProbe> placed);
-// Whether the file of a probe is mapped as one of these.
+// True if the file of the probe is mapped as one of these objects.
 bool is_mapped(const PlacedProbe& placed, std::span<const MappedObject> objects);
 
 }  // namespace dvm::runtime

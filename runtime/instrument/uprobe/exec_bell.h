@@ -34,7 +34,7 @@ class UnreportedExecs {
   void end_watches() { bells_.clear(); }
   // Programs with this linker report their files.
   void know(const std::string& linker);
-  // What a ring has rung with: by an ExecBell, or by another.
+  // Takes a record of a ring, if it is one of an ExecBell.
   void note(std::span<const std::byte> record);
   // Adds the programs that were noted since the last call and will not be in `loads` by themselves.
   void take(std::vector<LoadedIn>& loads, std::vector<std::string>& notes);

@@ -39,13 +39,13 @@ class RecordEmitter : protected KernelEmitter {
   void user_stack();
   void kernel_stack();
   void stack_bytes();
-  // Of the descriptor r8; the record has room for a length and a CapturedFile there.
+  // Captures the open file with the descriptor in r8; the record has room for a length and a CapturedFile there.
   void open_file(uint32_t at);
-  // Of the process of the firing; the record has room as for an open file.
+  // Captures that of the process; the record has room as for an open file.
   void working_directory(uint32_t at);
-  // Of the running thread's process; the record has room for a length and kMostCommandLine bytes there.
+  // Captures that of the running thread's process; the record has room for a length and kMostCommandLine bytes there.
   void command_line(uint32_t at);
-  // Of the process of the firing; the record has room for a length and 8 bytes there.
+  // Captures a number of the process; the record has room for a length and 8 bytes there.
   void process_number(uint32_t at, unsigned number);
   // Likewise; the record has room for a length and kMostAncestors words there.
   void ancestors(uint32_t at);

@@ -16,7 +16,7 @@ inline constexpr std::string_view kNoUprobe =
 class SharedCode {
  public:
   explicit SharedCode(int32_t pid);
-  // Whether the process has mapped that offset of the file for execution, and only as shared.
+  // True if the process has mapped that offset of the file for execution, and only as shared.
   bool has(const std::string& open_path, uint64_t offset) const;
 
  private:

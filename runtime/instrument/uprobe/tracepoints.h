@@ -38,7 +38,7 @@ class Tracepoints {
     bool can_share(const Planned& other) const;
   };
 
-  // What does not differ between probes.
+  // Learns the facts that do not differ between probes.
   Status learn();
   std::vector<const KernelEvent*> events_of(const EnabledProbe& enabled) const;
   Result<Planned> make(const KernelEvent& event, const EnabledProbe& enabled) const;
