@@ -126,6 +126,19 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   print_rates(out, probe, context);
 }
 
+// A fault is part of a firing of another probe. Nothing says how often one faults but --faults, or a counted run.
+void print_error(std::FILE* out, const ProbePrediction& error, const PredictionContext& context) {
+  fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", error.description, "CLOCKS A FAULT", "CHEAPEST", "EXPECTED",
+             "DEAREST");
+  print_row(out, "record of the error", error.trigger);
+  print_row(out, "preparation", error.prepare);
+  for (const ClausePrediction& clause : error.clauses) print_clause(out, clause);
+  print_row(out, "fault", error.firing);
+  print_ns(out, error.firing, context);
+  fmt::print(out, "    part of the firings above, as often as they fault{}\n",
+             error.rate > 0 ? fmt::format(": {} a second", rate_text(error.rate)) : "; --faults sets the share");
+}
+
 double consumer_percent(const runtime::Prediction& prediction, const PredictionContext& context) {
   return 100 * runtime::share_of_cpu(prediction.consumer.clocks, context.profile.clock_hz);
 }
@@ -194,6 +207,15 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
     json["rate_by_name"] = probe.is_rate_named;
     json["cpu_percent"] = 100 * runtime::share_of_cpu(probe.firing.expected.clocks * probe.rate, clock);
   }
+  return json;
+}
+
+Json error_json(const ProbePrediction& error, const PredictionContext& context) {
+  Json json = {{"record_clocks", error.trigger.clocks}, {"preparation_clocks", error.prepare.clocks}};
+  for (const ClausePrediction& clause : error.clauses) json["clauses"].push_back(json_of(clause));
+  json["fault"] = json_of(error.firing);
+  json["fault_ns"] = nanoseconds(error.firing.expected.clocks, context);
+  if (error.rate > 0) json["rate"] = error.rate;
   return json;
 }
 
@@ -313,6 +335,7 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; {}\n", profile.name, profile.machine, profile.clock_hz / 1e9,
              how_it_knows(context));
   for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
+  if (prediction.error && !prediction.probes.empty()) print_error(out, *prediction.error, context);
   if (prediction.probes.empty())
     fmt::print(out, "\n  no clause is on a probe that has a price: BEGIN, END and ERROR fire rarely, and in dvm\n");
   if (std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.is_assumed; }))
@@ -336,6 +359,7 @@ void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction
   Json json = {{"profile", json_of(context.profile)}, {"cpus", context.cpus}, {"engine", context.engine}};
   json["probes"] = Json::array();
   for (const ProbePrediction& probe : prediction.probes) json["probes"].push_back(json_of(probe, context));
+  if (prediction.error) json["error"] = error_json(*prediction.error, context);
   if (context.engine == "auto") {
     json["engine_changes"] = Json::array();
     for (const runtime::EngineChange& change : context.changes) json["engine_changes"].push_back(json_of(change));

@@ -5,6 +5,7 @@ dvm_library(cost COLD
   cost/model.cpp
   cost/paper.cpp
   cost/predict.cpp
+  cost/record_shape.cpp
   cost/profile_file.cpp
   cost/rows.cpp
   cost/simulate.cpp

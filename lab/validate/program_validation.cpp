@@ -21,11 +21,7 @@ void count_ways(const dif::Program& program, PredictOptions& options) {
   Handle& handle = run.handle();
   run.fire_all();
   or_throw(handle.stop());
-  uint64_t faults = 0;
-  const Account account = handle.account();
-  for (const EcbAccount& ecb : account.ecbs) faults += ecb.faults;
-  if (faults != 0) throw Error{"it faults: a firing that ends early is not predicted"};
-  options.measured = measured_clauses(account);
+  options.measured = measured_clauses(handle.account());
 }
 
 }  // namespace

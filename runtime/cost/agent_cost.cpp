@@ -59,7 +59,8 @@ void add_rare(Prices& prices, const SiteUses& uses, const EcbCost& clause, const
   const auto add = [](vm::CostRange& to, const vm::Cost& cost, double share) { to += {{}, cost.times(share), cost}; };
   if (uses.fault_bytes > 0) {
     add(in_thread.actions, prices.of("agent/site/fault"_row), clause.faults);
-    add(in_dvm.actions, prices.of("agent/lane/read"_row, uses.fault_bytes) + prepared + clause.actions.expected, clause.faults);
+    const vm::Cost run = clause.actions.expected + clause.error.times(1 - clause.faults);
+    add(in_dvm.actions, prices.of("agent/lane/read"_row, uses.fault_bytes) + prepared + run, clause.faults);
   }
   if (const KeyedUpdates& updates = uses.updates; updates.count > 0) {
     const double bytes = updates.record_bytes / updates.count;

@@ -59,18 +59,43 @@ double things_of(const Prices& prices, const dif::ActDesc& action, double commit
   return action.args.empty() ? 0 : frames_of(prices.sizes(), action.args.front());
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts& instructions) {
-  vm::CostRange sum = always(prices.of(row_of(action.kind), things_of(prices, action, committed)));
+// The share of a clause's runs that come so far, by the counts of a run. A fault ends the others.
+class Survivors {
+ public:
+  // Those that come to the end of a DIFO.
+  void pass(const dif::Difo& difo, std::span<const vm::InstructionCount> counts) {
+    if (counts.empty() || counts.size() < difo.text.size() || (first_ == 0 && counts.front().entered == 0)) return;
+    if (first_ == 0) first_ = static_cast<double>(counts.front().entered);
+    double ended = 0;
+    for (size_t pc = 0; pc < difo.text.size(); pc++)
+      if (dif::is_return(difo.text[pc])) ended += static_cast<double>(counts[pc].entered);
+    share_ = ended / first_;
+  }
+  vm::CostRange expect(vm::CostRange cost) const {
+    cost.expected = cost.expected.times(share_);
+    return cost;
+  }
+
+ private:
+  double first_ = 0, share_ = 1;
+};
+
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts& instructions,
+                          Survivors& runs) {
+  vm::CostRange sum;
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && dif::keeps_values(action.kind);
-  if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"_row));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
-    sum += made(prices, action, value, take(instructions));
+    const auto counts = take(instructions);
+    sum += runs.expect(made(prices, action, value, counts));
+    runs.pass(value.difo, counts);
     if (value.made_by != dif::Action::expression) continue;
-    if (aggregates && i < action.key_count) sum += kept(prices, "key/integer"_row, "key/string"_row, value.difo);
-    if (records) sum += kept(prices, "record/integer"_row, "record/string"_row, value.difo);
+    if (aggregates && i < action.key_count) sum += runs.expect(kept(prices, "key/integer"_row, "key/string"_row, value.difo));
+    if (records) sum += runs.expect(kept(prices, "record/integer"_row, "record/string"_row, value.difo));
   }
+  sum += runs.expect(always(prices.of(row_of(action.kind), things_of(prices, action, committed))));
+  if (aggregates && action.key_count > 0) sum += runs.expect(always(prices.of("key/any"_row)));
   return sum;
 }
 
@@ -188,8 +213,9 @@ vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseC
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions) {
   vm::CostRange sum;
   if (clause.predicate) take(instructions);
-  if (leaves_record(clause)) sum += always(prices.of("record/any"_row));
-  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action, committed, instructions);
+  Survivors runs;
+  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action, committed, instructions, runs);
+  if (leaves_record(clause)) sum += runs.expect(always(prices.of("record/any"_row)));
   return sum;
 }
 

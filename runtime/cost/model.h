@@ -61,6 +61,7 @@ struct EcbCost {
   double probability = 1;
   vm::CostRange predicate, actions;
   double faults = 0;  // share of the runs of its actions that end with a fault
+  vm::Cost error{};   // of one fault; actions.expected includes its share
 };
 
 inline vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }

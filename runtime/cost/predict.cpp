@@ -8,7 +8,6 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
-#include "dvm/dif/leaves_record.h"
 #include "dvm/vm/body.h"
 #include "runtime/cost/agent_cost.h"
 #include "runtime/cost/table_uses.h"
@@ -16,53 +15,6 @@
 
 namespace dvm::runtime {
 namespace {
-
-constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
-
-void add_values(RecordShape& record, const dif::ActDesc& action, double string, double digits) {
-  for (const dif::RecDesc& value : action.args) {
-    const bool is_string = value.difo.result.kind == dif::TypeKind::string;
-    const bool is_number = value.difo.result.kind == dif::TypeKind::integer && value.made_by == dif::Action::expression;
-    record.bytes += is_string ? string : value.difo.result.size;
-    record.optional.push_back({"consumer/value"_row, is_number ? digits : 0});
-    if (!is_string) continue;
-    record.string_bytes += string;
-    record.optional.push_back({"consumer/string"_row});
-  }
-}
-
-// The keys of an aggregation, the frames of a stack, the bytes of a dump or a structure.
-double things_of(dif::Action kind, const dif::ActDesc& action, const dif::RecDesc* value, const PredictOptions& options) {
-  if (!action.aggregations.empty()) return options.keys;
-  if (value == nullptr) return 0;
-  if (kind == dif::Action::ustack) return frames_of(options.sizes, *value);
-  return value->difo.result.kind == dif::TypeKind::bytes ? value->difo.result.size : 0;
-}
-
-// Adds the steps of the action, and of stacks and symbols among its values.
-void add_steps(RecordShape& record, const dif::ActDesc& action, const PredictOptions& options) {
-  const auto add = [&](dif::Action kind, const dif::RecDesc* value) {
-    const dif::ActionInfo* info = dif::find_action(kind);
-    const std::optional<Row> step = info ? consumer_step_of(*info) : std::nullopt;
-    if (step) record.steps.push_back({*step, things_of(kind, action, value, options)});
-  };
-  add(action.kind, action.args.empty() ? nullptr : &action.args.front());
-  for (const dif::RecDesc& value : action.args)
-    if (value.made_by != dif::Action::expression && value.made_by != action.kind) add(value.made_by, &value);
-}
-
-RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOptions& options) {
-  RecordShape record;
-  if (!leaves_record(clause)) return record;
-  record.bytes = kRecordHead;
-  for (const dif::ActDesc& action : clause.actions) {
-    if (!leaves_record(action)) continue;
-    record.optional.push_back({"consumer/action"_row});
-    add_steps(record, action, options);
-    if (dif::keeps_values(action.kind)) add_values(record, action, string, options.digits);
-  }
-  return record;
-}
 
 using IsDifo = bool (*)(const dif::Difo&);  // vm::is_plain, vm::is_light
 
@@ -142,10 +94,12 @@ class Predicting {
   }
 
   Prediction predict() {
+    price_error();
     for (size_t i = 0; i < clauses_.size(); i++)
       for (const dif::ProbeDesc& description : clauses_[i]->probes)
         if (!is_own_probe(description)) add(*clauses_[i], i, description);
     for (ProbePrediction& probe : prediction_.probes) finish(probe);
+    if (prediction_.error) count_errors(*prediction_.error);
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
@@ -157,7 +111,7 @@ class Predicting {
   }
 
  private:
-  void add(const dif::EcbDesc& clause, size_t number, const dif::ProbeDesc& description) {
+  ClausePrediction price(const dif::EcbDesc& clause, size_t number) {
     ClausePrediction made;
     made.position = clause.position;
     made.number = number;
@@ -166,14 +120,55 @@ class Predicting {
     const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
-                 actions_cost(prices_, clause, committed_, instructions), faults_of(clause, options_)};
-    if (made.cost.faults > 0) made.cost.actions.expected += prices_.of("record/error"_row).times(made.cost.faults);
+                 actions_cost(prices_, clause, committed_, instructions)};
     made.desc = &clause;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
+    return made;
+  }
+
+  void add(const dif::EcbDesc& clause, size_t number, const dif::ProbeDesc& description) {
+    ClausePrediction made = price(clause, number);
+    EcbCost& cost = made.cost;
+    cost.faults = faults_of(clause, options_);
+    if (cost.faults > 0) {
+      cost.error = prediction_.error ? prediction_.error->firing.expected : prices_.of("record/error"_row);
+      cost.actions.expected += cost.error.times(cost.faults);
+    }
     ProbePrediction& probe = probe_of(description);
     probe.needs |= needs_of_clause(clause);
+    if (prediction_.error && starts_machine(clause, EngineId::interp, true)) probe.needs |= prediction_.error->needs;
     probe.clauses.push_back(std::move(made));
+  }
+
+  // A fault leaves its record, and fires ERROR in the same place. What the clauses of ERROR need is captured there, but for its
+  // arguments, which are those of the fault.
+  void price_error() {
+    ProbePrediction error;
+    error.description = "dtrace:::ERROR";
+    error.source = "fault";
+    for (size_t i = 0; i < clauses_.size(); i++)
+      for (const dif::ProbeDesc& description : clauses_[i]->probes)
+        if (is_own_probe(description) && description.name == "ERROR") {
+          error.clauses.push_back(price(*clauses_[i], i));
+          error.needs |= needs_of_clause(*clauses_[i]);
+        }
+    if (error.clauses.empty()) return;
+    error.needs.args = 0;
+    error.needs.memory.clear(), error.needs.keeps.clear();
+    error.trigger = prices_.of("record/error"_row);
+    prepare(error);
+    error.firing = firing_cost(error.trigger + error.prepare, costs_of(error));
+    prediction_.error = std::move(error);
+  }
+
+  // Their rate follows from those of the probes.
+  void count_errors(ProbePrediction& error) {
+    for (const ProbePrediction& probe : prediction_.probes)
+      for (const ClausePrediction& clause : probe.clauses)
+        error.rate += probe.rate * clause.cost.probability * clause.cost.faults;
+    for (const ClausePrediction& clause : error.clauses)
+      count_records(clause, error.rate * clause.cost.probability * clause.committed.value_or(1));
   }
 
   // A stack that says no size has as many frames as can be had.

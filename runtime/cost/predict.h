@@ -13,16 +13,9 @@
 
 #include "runtime/cost/assumptions.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/record_shape.h"
 
 namespace dvm::runtime {
-
-// The consumer's work on a record.
-struct RecordShape {
-  double bytes = 0;              // with strings of the expected size; 0: no record
-  double string_bytes = 0;       // bytes of strings among them
-  std::vector<RowUse> steps;     // for its actions, other than printing their values
-  std::vector<RowUse> optional;  // steps that a profile need not price: its actions, their values and strings
-};
 
 struct ClausePrediction {
   dif::SourcePosition position;
@@ -63,13 +56,14 @@ struct ProbePrediction {
 };
 
 struct Prediction {
-  std::vector<ProbePrediction> probes;  // in the order of their first clause
-  vm::Cost consumer, printing;          // in clocks a second; printing: its part that processes and prints records
-  vm::Cost waiting;                     // extra clocks per second to find one of several keys
-  vm::Cost woken, waking;               // extra cost after idle time, of a firing and in clocks per second
-  Total total;                          // (8), of the probes whose rate is known
-  double record_rate = 0;               // bytes a second
-  std::set<std::string> missing;        // rows without a price, which cost nothing here
+  std::vector<ProbePrediction> probes;   // in the order of their first clause
+  std::optional<ProbePrediction> error;  // clauses on ERROR. The firings of `probes` include their share of it
+  vm::Cost consumer, printing;           // in clocks a second; printing: its part that processes and prints records
+  vm::Cost waiting;                      // extra clocks per second to find one of several keys
+  vm::Cost woken, waking;                // extra cost after idle time, of a firing and in clocks per second
+  Total total;                           // (8), of the probes whose rate is known
+  double record_rate = 0;                // bytes a second
+  std::set<std::string> missing;         // rows without a price, which cost nothing here
 };
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);

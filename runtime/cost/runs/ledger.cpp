@@ -201,6 +201,21 @@ void add_values(LedgerPricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
   for (size_t i = 0; i < ecb.found.size(); i++) pricing.add(cost, row_of(static_cast<vm::StringPlace>(i)), ecb.found[i]);
 }
 
+// Faults, and firings of ERROR, which are none of the account's. Its clauses are among those of the account.
+vm::Cost price_errors(LedgerPricing& pricing, const Account& account) {
+  vm::Cost cost;
+  uint64_t fired = 0;
+  for (const EcbAccount& ecb : account.ecbs) {
+    pricing.run_natively(native_share(ecb));
+    pricing.add(cost, "record/error"_row, ecb.faults);
+    if (ecb.probe != nullptr && ecb.probe->provider == "dtrace" && ecb.probe->name == "ERROR")
+      fired = std::max(fired, ecb.firings);
+  }
+  pricing.run_natively(0);
+  pricing.add(cost, "prepare/machine"_row, fired);
+  return cost;
+}
+
 vm::Cost price_consumer(LedgerPricing& pricing, const Account& account, bool is_quiet) {
   vm::Cost cost;
   const uint64_t switches = tally_of(account.stages, "snapshot_records").count;
@@ -234,6 +249,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
   add_many_keys(pricing, kept, account);
   add_many_tuples(pricing, dif, account);
   const vm::Cost preparation = price_preparation(pricing, account);
+  const vm::Cost errors = price_errors(pricing, account);
   pricing.run_natively(0);
   Ledger ledger;
   ledger.parts = {{"source", price_source(pricing, account, replayed)},
@@ -243,6 +259,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
                   {"values kept", kept},
                   {"consumer", price_consumer(pricing, account, replayed.is_quiet)},
                   {"counting", price_counting(pricing, account)}};
+  if (errors.clocks > 0) ledger.parts.insert(ledger.parts.begin() + 4, {"errors", errors});
   ledger.native_share = native_share(account.ecbs);
   ledger.missing = pricing.missing();
   return ledger;

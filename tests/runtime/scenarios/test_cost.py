@@ -53,6 +53,13 @@ class Predict(unittest.TestCase):
         self.assertEqual((len(one), len(two)), (1, 1))
         self.assertEqual(two[0]["firing"]["expected"] - one[0]["firing"]["expected"], 170 + 1402)
 
+    def test_a_fault_costs_the_clauses_of_error(self):
+        text = "pid$target:a.out:func:entry { @[copyinstr(arg0)] = count(); } ERROR { @e = count(); }"
+        never, half = (self.of("-n", text, "--faults", share) for share in ("0", "0.5"))
+        self.assertEqual(never["error"]["fault"]["expected"], 432 + 170 + 1402)
+        self.assertEqual(half["probes"][0]["firing"]["expected"] - never["probes"][0]["firing"]["expected"], 0.5 * (432 + 170 + 1402))
+        self.assertIn("CLOCKS A FAULT", predict(*PENTIUM, "-n", text).stdout)
+
     def test_what_has_no_price_is_named(self):
         result = predict(*PENTIUM, "-n", "syscall::read:entry { trace(substr(execname, 1)); }")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -372,7 +379,7 @@ class Ledger(unittest.TestCase):
 class Refused(unittest.TestCase):
     def test_what_cannot_be_validated(self):
         with tempfile.TemporaryDirectory() as folder:
-            for text, said in (("replay:::firing { trace(1 / arg9); }", "faults"), ("BEGIN { trace(1); }", "replay:::firing"),
+            for text, said in (("BEGIN { trace(1); }", "replay:::firing"),
                                ("replay:::firing { trace(nothing); }", "does not compile")):
                 result = dvmtest.dvm("cost", "validate", *PENTIUM, "--quick", write(folder, "x.d", text))
                 self.assertEqual(result.returncode, 1, text)

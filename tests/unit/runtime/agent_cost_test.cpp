@@ -129,6 +129,9 @@ TEST(AgentCost, AStringThatCannotBeReadLeavesARecord) {
   EXPECT_DOUBLE_EQ(cost.dvm.expected.clocks, 0.25 * (40 + 0.5 * 64 + 6 + 11));
   EXPECT_DOUBLE_EQ(cost.thread.dearest.clocks, 4 + 3 + 2 + 900 + 700);
   EXPECT_DOUBLE_EQ(cost.dvm.dearest.clocks, 40 + 0.5 * 64 + 6 + 11);
+  clauses[0].error = {8, 0}, clauses[0].actions.expected.clocks += 0.25 * 8;
+  const double errors = cost_at_site(agent, dvm, way, clauses, prepared).dvm.expected.clocks - cost.dvm.expected.clocks;
+  EXPECT_DOUBLE_EQ(errors, 0.25 * 8);
 }
 
 TEST(AgentCost, AnUpdateWithoutRoomIsARecord) {

@@ -71,6 +71,28 @@ TEST(Ledger, StartedActionsAndTheFirstKeyOfAFiringArePrepared) {
   EXPECT_EQ(clocks_of(price_account(account, {}, profile), "preparation"), 40 * 100 + 20 * 7 + 6 + 10);
 }
 
+TEST(Ledger, FaultsLeaveRecordsAndFireError) {
+  vm::Profile profile;
+  profile.set("record/error"_row, {50, 0, 0});
+  profile.set("prepare/machine"_row, {10, 0, 0});
+  profile.set("aggregation/count"_row, {7, 0, 0});
+  const Probe function{.provider = "pid1", .name = "entry"}, error{.provider = "dtrace", .name = "ERROR"};
+  EcbAccount faulting, first, second;
+  faulting.probe = &function, faulting.firings = 100, faulting.faults = 30;
+  first.probe = second.probe = &error, first.firings = second.firings = 30;
+  first.actions = {{"count", {30, 0, 0, 0}}};
+  Account account;
+  account.events = 100;
+  account.ecbs = {faulting, first, second};
+  const Ledger ledger = price_account(account, {}, profile);
+  EXPECT_EQ(clocks_of(ledger, "errors"), 30 * 50 + 30 * 10);
+  EXPECT_EQ(clocks_of(ledger, "preparation"), 100 * 10);
+  EXPECT_EQ(clocks_of(ledger, "actions"), 30 * 7);
+  account.ecbs = {first};
+  account.ecbs[0].probe = &function;
+  EXPECT_EQ(clocks_of(price_account(account, {}, profile), "errors"), -1);  // none
+}
+
 TEST(Ledger, MachineCodeIsEnteredForAPriceBehindTheFirstOfAFiring) {
   vm::Profile profile;
   profile.set("prepare/body"_row.in({EngineId::llvm}), {3, 0, 0});
