@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/file_bytes.h"
+#include "runtime/instrument/agent/load_turns.h"
 #include "runtime/symbol/linker.h"
 #include "runtime/symbol/maps.h"
 
@@ -45,10 +46,8 @@ void LoadHolds::begin(AgentTarget& target) {
                  object.address + linker->offset - object.offset + static_cast<uint64_t>(linker->state));
 }
 
-// The process may write any count.
 void LoadHolds::note_late(AgentTarget& target, const inside::LoadTurns& turns) {
-  if (turns.late > target.late_loads && turns.late <= turns.begun) late_ += turns.late - target.late_loads;
-  target.late_loads = turns.late;
+  late_ += late_since(turns, std::exchange(target.late_loads, turns.late));
 }
 
 void LoadHolds::take(const AgentTargets& targets, std::vector<LoadedIn>& loads) {
