@@ -99,6 +99,22 @@ TEST(HandlerWatch, RefusesDataOfFilesUnlessItsProtectionIsWatched) {
   EXPECT_EQ(sites.refused_if_unseen(watch), "x");
 }
 
+TEST(HandlerWatch, RefusesAllUnlessEveryFunctionIsWatched) {
+  const auto refused = [](std::vector<Watch> all, Watch without, SignalSet raises) {
+    HandlerWatch watch;
+    for (const Watch one : all)
+      if (one != without) watch.note(watched(one, static_cast<uint64_t>(one)));
+    Sites sites;
+    sites.add(1, raises);
+    return sites.refused_if_unseen(watch) == "x";
+  };
+  const std::vector<Watch> by_data = {Watch::syscall, Watch::mmap, Watch::munmap, Watch::mremap, Watch::mprotect};
+  for (const Watch one : by_data) EXPECT_TRUE(refused(by_data, one, kFileData));
+  const std::vector<Watch> by_signals = {Watch::syscall, Watch::sigaction};
+  EXPECT_FALSE(refused(by_signals, Watch::nothing, kRaised));
+  for (const Watch one : by_signals) EXPECT_TRUE(refused(by_signals, one, kRaised));
+}
+
 TEST(HandlerWatch, RefusesAllIfNoneIsWatched) {
   Sites sites;
   sites.add(1, kRaised), sites.add(2, 0);

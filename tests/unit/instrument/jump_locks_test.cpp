@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -51,6 +52,19 @@ TEST_F(JumpLocksTest, CoverTheBytesOfAJump) {
   EXPECT_TRUE(has_jump(0));
   EXPECT_TRUE(has_jump(4));
   EXPECT_FALSE(has_jump(5));
+}
+
+// A lock of a whole process, as other programs take them, is none of an agent.
+TEST_F(JumpLocksTest, AreToldFromThoseOfAProcess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    struct flock lock {};
+    lock.l_type = F_RDLCK, lock.l_start = static_cast<off_t>(offset_), lock.l_len = 5;
+    _exit(fcntl(open(path_.c_str(), O_RDONLY), F_SETLK, &lock) == 0 && holder(0) == LockedBy::another ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(JumpLocksTest, CoverARelayToo) {

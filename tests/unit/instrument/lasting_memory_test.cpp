@@ -120,6 +120,34 @@ TEST_F(Texts, OfTheStackLieAboveItsPointer) {
   EXPECT_EQ(read(text_ + 10, 9), "none");
 }
 
+TEST(LastingMemory, EndsAtAGap) {
+  auto mappings = mappings_of(getpid());
+  ASSERT_TRUE(mappings);
+  const auto code = reinterpret_cast<uint64_t>(&kLiteral);
+  const auto found = std::find_if(mappings->begin(), mappings->end(),
+                                  [&](const MemoryMapping& one) { return one.range.begin <= code && code < one.range.end; });
+  ASSERT_NE(found, mappings->end());
+  const auto is_in_range = [&](uint64_t address) {
+    const auto all = lasting_memory(getpid(), *mappings).ranges;
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.begin <= address && address < one.end; });
+  };
+  EXPECT_TRUE(is_in_range(code));
+  found->range.begin += 1, found->range.end -= 1;  // away from the code
+  EXPECT_FALSE(is_in_range(code));
+}
+
+TEST(LastingMemory, TakesTheRoomThatTheStackMayGrowInto) {
+  constexpr uint64_t kEnd = 0x7fff'0000'0000, kNear = 8 << 20;
+  const auto stack = [](uint64_t bytes) {
+    MemoryMapping mapping;
+    mapping.range = {kEnd - bytes, kEnd}, mapping.path = "[stack]";
+    return lasting_memory(getpid(), {mapping}).stack;
+  };
+  EXPECT_EQ(stack(0x21000).begin, kEnd - kNear);
+  EXPECT_EQ(stack(2 * kNear).begin, kEnd - 2 * kNear);
+  EXPECT_EQ(stack(0x21000).end, kEnd);
+}
+
 TEST(LastingMemory, KnowsTheStackOfTheFirstThread) {
   const auto mappings = mappings_of(getpid());
   ASSERT_TRUE(mappings);

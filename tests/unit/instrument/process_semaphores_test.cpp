@@ -60,10 +60,10 @@ class ProcessSemaphores : public testing::Test {
     ASSERT_TRUE(memory);
     memory_.emplace(*std::move(memory));
   }
-  void lower() {
+  void lower(std::vector<uint64_t> jumps = {}) {
     auto stopped = StoppedProcess::stop(child_->pid());
     ASSERT_TRUE(stopped);
-    EXPECT_TRUE(lower_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_)));
+    EXPECT_TRUE(lower_semaphores(*stopped, *memory_, reinterpret_cast<uint64_t>(table_), jumps));
   }
   // Returns why they are refused; empty: it is raised.
   std::vector<std::string> raise(std::initializer_list<uint64_t> counters) {
@@ -126,6 +126,58 @@ TEST_F(ProcessSemaphores, AreRaisedBesideOneThatIsUnfit) {
   EXPECT_EQ(raise({at(0), at(1) + 1}), (std::vector<std::string>{"", "its semaphore lies at an odd address"}));
   EXPECT_EQ(now(counters_[0]), kCount + 1);
   EXPECT_EQ(now(counters_[1]), kCount);
+}
+
+TEST_F(ProcessSemaphores, OfOtherJumpsStayRaised) {
+  add(0, kDistance, SemaphoreState::raised);
+  add(1, kDistance, SemaphoreState::raised);
+  const uint64_t first = table_->all[0].jump;
+  std::memcpy(jump_ + 8, jump_, 5), table_->all[1].jump = first + 8;
+  start();
+  lower({first});
+  EXPECT_EQ(now(counters_[0]), kCount - 1);
+  EXPECT_EQ(now(counters_[1]), kCount);
+}
+
+// A distance of one byte is found in other code as well.
+TEST_F(ProcessSemaphores, OfShortJumpsAreLoweredIfTheJumpIsThere) {
+  add(0, 0x05, SemaphoreState::raised), add(1, 0x05, SemaphoreState::raised);
+  for (size_t i = 0; i < 2; i++) table_->all[i].distance_bytes = 1, table_->all[i].jump += 8 * (i + 1);
+  jump_[8] = 0xeb, jump_[9] = 0x05, jump_[16] = 0x74, jump_[17] = 0x05;
+  start();
+  lower();
+  EXPECT_EQ(now(counters_[0]), kCount - 1);
+  EXPECT_EQ(now(counters_[1]), kCount);
+}
+
+TEST_F(ProcessSemaphores, TakeThePlaceOfThoseWhoseJumpsAreGone) {
+  add(0, kDistance, SemaphoreState::raised), add(0, kDistance, SemaphoreState::off);
+  for (size_t i = 0; i < 2; i++) table_->all[i].jump += 8;
+  start();
+  EXPECT_EQ(raise({at(1)}), std::vector<std::string>{""});
+  EXPECT_EQ(now(table_->count), 1u);
+  EXPECT_EQ(now(counters_[0]), kCount);
+  EXPECT_EQ(now(counters_[1]), kCount + 1);
+}
+
+TEST_F(ProcessSemaphores, AtTheirLargestValueAreRefused) {
+  counters_[1] = UINT16_MAX;
+  start();
+  const auto refusals = raise({at(0), at(1)});
+  EXPECT_NE(refusals.at(1).find("largest value"), std::string::npos) << refusals.at(1);
+  EXPECT_EQ(now(counters_[1]), UINT16_MAX);
+}
+
+TEST(SemaphoreRefusal, SaysWhatIsWrongWithItsMemory) {
+  std::vector<MemoryMapping> mappings(1);
+  mappings[0].range = {0x1000, 0x2000}, mappings[0].is_writable = true;
+  EXPECT_EQ(semaphore_refusal(mappings, 0x1000), "");
+  EXPECT_NE(semaphore_refusal(mappings, 0x2000), "");
+  EXPECT_NE(semaphore_refusal(mappings, 0x1001), "");
+  mappings[0].is_shared = true;
+  EXPECT_NE(semaphore_refusal(mappings, 0x1000), "");
+  mappings[0].is_shared = mappings[0].is_writable = false;
+  EXPECT_NE(semaphore_refusal(mappings, 0x1000), "");
 }
 
 // As after dlclose() and dlopen(): the same short jump to a relay is placed again.

@@ -91,6 +91,25 @@ TEST(Unstopped, TheTracerOfTheProcessDoesTheWorkItself) {
   EXPECT_EQ(worker, getpid());
 }
 
+TEST(Unstopped, LeavesItsCallerAsItWas) {
+  const Child target(kSleeps);
+  sigset_t none, after;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  for (int i = 0; i < 2; i++) {  // the second time as the first
+    pid_t worker = 0, nested = 0, session = 0;
+    work_unstopped(target.pid(), [&] {
+      worker = getpid(), session = getsid(0);
+      work_unstopped(target.pid(), [&] { nested = getpid(); });
+    });
+    if (worker == getpid()) GTEST_SKIP() << "only ancestors may trace here";
+    EXPECT_EQ(nested, worker);
+    EXPECT_EQ(session, worker);  // keys of a terminal do not reach it
+  }
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (const int signal : {SIGINT, SIGTERM, SIGURG}) EXPECT_EQ(sigismember(&after, signal), 0);
+}
+
 TEST(Unstopped, WorkThatIsKilledHasFailed) {
   const Child target(kSleeps);
   const auto result = unstopped(target.pid(), []() -> Status {
