@@ -52,13 +52,13 @@ bool is_replaceable(const KernelAction& action, std::span<const FoundAgent> agen
   const bool is_of_agent = std::any_of(agents.begin(), agents.end(), [&](const FoundAgent& one) {
     return action.handler >= one.range.begin && action.handler < one.range.end;
   });
-  return action.handler != inside::kIgnored && !is_of_agent && (action.flags & inside::kActionOnStack) == 0 &&
-         (action.flags & inside::kActionRestorer) != 0;
+  return action.handler != inside::kIgnored && !is_of_agent &&
+         (action.flags & (inside::kActionOnStack | inside::kActionOnce)) == 0 && (action.flags & inside::kActionRestorer) != 0;
 }
 
 KernelAction caught(const KernelAction& before, uint64_t handler, uint64_t restorer) {
   if (before.handler == inside::kDefault) return {handler, inside::kActionInfo | inside::kActionRestorer, restorer, 0};
-  return {handler, (before.flags & ~inside::kActionOnce) | inside::kActionInfo, before.restorer, before.mask};
+  return {handler, before.flags | inside::kActionInfo, before.restorer, before.mask};
 }
 
 uint64_t actions_of(const FoundAgent& agent) { return agent.range.begin + inside::kActionsAt; }

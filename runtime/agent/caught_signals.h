@@ -4,6 +4,7 @@
 //
 // The handler is not placed
 // - in place of one that runs on a stack of its own, where a frame of a signal may not have room, or of one of another agent;
+// - in place of one that the kernel resets (SA_RESETHAND), while other threads may load;
 // - if the process ignores the signal.
 
 #include <sys/types.h>
