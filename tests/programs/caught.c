@@ -9,6 +9,8 @@
 //             block                 blocks the signal
 //             thread                passes the strings in three threads
 //             small                 passes the strings on a stack of 8 KiB
+//             alternate             passes the strings in a handler of SIGUSR1, on an alternate stack within that of main()
+//             alarm                 passes one string until handlers of SIGALRM have reset the action of SIGSEGV three times
 //             fork, spawn           passes the strings in a child, or executes "true"
 //   change  what it does then: nothing, ask, install, renew or reset an action; by the C library, or by system calls of its own
 //           ("raw")
@@ -23,8 +25,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -36,7 +40,7 @@ long take(const char* text, long number) { return (text != 0) + number; }
 
 static const char* strings[kStrings];
 static sigjmp_buf back;
-static volatile long faults, rounds, is_ending;
+static volatile long faults, rounds, is_ending, alarms;
 static ucontext_t here, there;
 
 static char* page_without_next(void) {
@@ -103,6 +107,34 @@ static void on_small_stack(void) {
     if (memory[i] != 'g') puts("overwritten"), exit(4);
 }
 
+static void pass_in_handler(int signal) { (void)signal, pass_all(); }
+static void on_alternate_stack(void) {
+  enum { kMost = 64 * 1024 };
+  char memory[kMost];
+  memset(memory, 'g', kMost);
+  const unsigned long frame = getauxval(AT_MINSIGSTKSZ), bytes = (frame != 0 ? frame : 2048) + 3072;  // not for two frames
+  const stack_t stack = {.ss_sp = memory + kMost - bytes, .ss_size = bytes}, none = {.ss_flags = SS_DISABLE};
+  const struct sigaction action = {.sa_handler = pass_in_handler, .sa_flags = SA_ONSTACK};
+  sigaltstack(&stack, 0);
+  sigaction(SIGUSR1, &action, 0);
+  raise(SIGUSR1);
+  sigaltstack(&none, 0);
+  for (unsigned long i = 0; i < kMost - bytes; i++)
+    if (memory[i] != 'g') puts("overwritten"), exit(4);
+}
+
+static void reset(int number) {
+  (void)number, alarms++;
+  signal(SIGSEGV, SIG_DFL);
+}
+static void until_alarms(void) {
+  const struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+  signal(SIGALRM, reset);
+  setitimer(ITIMER_REAL, &often, 0);
+  while (alarms < 3) take(strings[4], 4);
+  setitimer(ITIMER_REAL, &never, 0);
+}
+
 static void in_child(int is_spawned) {
   char* arguments[] = {"true", 0};
   pid_t child = 0;
@@ -135,6 +167,10 @@ static void run(const char* way) {
     for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
   } else if (strcmp(way, "small") == 0) {
     on_small_stack();
+  } else if (strcmp(way, "alternate") == 0) {
+    on_alternate_stack();
+  } else if (strcmp(way, "alarm") == 0) {
+    until_alarms();
   } else if (strcmp(way, "fork") == 0 || strcmp(way, "spawn") == 0) {
     in_child(way[0] == 's');
   }

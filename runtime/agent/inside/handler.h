@@ -71,7 +71,6 @@ extern "C" [[gnu::used]] uint64_t agent_caught(uint64_t signal, const int32_t* i
   if (is_raised && lead_on(context)) return 0;
   const KernelAction before = own_actions().before[signal == kSegmentFault ? 0 : 1];
   if (before.handler == kDefault) return act_by_default(signal, info, is_raised), 0;
-  if ((before.flags & kActionOnce) != 0) act_by_default(signal, info, true);
   return before.handler;
 }
 
@@ -87,15 +86,20 @@ extern "C" [[gnu::used]] uint64_t agent_caught(uint64_t signal, const int32_t* i
   }
 }
 
-// Threads that load are waited for, but not for long: one may be stopped, or have left its firing by siglongjmp().
+// Threads that load are waited for, but not for long: one may be stopped, or have left its firing by siglongjmp(). The firing
+// that this handler of a signal has interrupted makes its other reads by calls.
 [[gnu::noinline]] inline void stop_catching(const Context& context, ArmedPage& page) {
-  constexpr long kGetPid = 39;
+  constexpr long kGetPid = 39, kGetTid = 186;
   constexpr int kTries = 500;
-  if (load(page.catching.is_on) == 0 || static_cast<uint64_t>(call(kGetPid)) != load(page.pid)) return;
+  if (static_cast<uint64_t>(call(kGetPid)) != load(page.pid)) return;
   __atomic_store_n(&page.catching.is_on, uint64_t{0}, __ATOMIC_SEQ_CST);
-  const Lane* lanes = lanes_of(context);
-  for (uint32_t i = 0, tries = 0; i < context.lanes; i++)
+  Lane* lanes = lanes_of(context);
+  const auto own = static_cast<uint64_t>(call(kGetTid));
+  for (uint32_t i = 0, tries = 0; i < context.lanes; i++) {
+    if (load(lanes[i].owner) == own) lanes[i].catches = 0;
     for (; tries < kTries && __atomic_load_n(&lanes[i].catches, __ATOMIC_SEQ_CST) != 0; tries++) wait_a_little();
+    lanes[i].catches = 0;
+  }
 }
 
 // The program is about to set or to ask for such an action.

@@ -66,12 +66,13 @@ struct ThreadFiring {
   mutable Reads reads = Reads::unasked;  // how, while a record is made
 };
 
-// As read_memory() does.
+// As read_memory() does. A signal handler may have changed the action since the last read.
 [[gnu::noinline]] inline uint64_t read_here(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t bytes,
                                             bool* is_refused = nullptr) {
   using Reads = ThreadFiring::Reads;
   if (firing.reads == Reads::unasked)
     firing.reads = begin_catching(firing.context, firing.lane, firing.saved[kStackWord]) ? Reads::caught : Reads::by_calls;
+  if (firing.reads == Reads::caught && load(firing.lane->catches) == 0) firing.reads = Reads::by_calls;
   if (firing.reads == Reads::by_calls) return read_memory(firing.pid, from, to, bytes, is_refused);
   const uint64_t got = copy_caught(from, to, bytes);
   if (is_refused != nullptr) *is_refused = got < bytes;
