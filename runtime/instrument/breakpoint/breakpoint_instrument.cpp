@@ -64,7 +64,11 @@ bool is_system_calls(const Probe& probe) {
   return std::holds_alternative<TracepointSite>(probe.site) && (probe.provider == "syscall" || probe.provider == "lx-syscall");
 }
 
-class BreakpointInstrument final : public Instrument, public HoldsThreads, public FollowsProcesses, public TellsNotes {
+class BreakpointInstrument final : public Instrument,
+                                   public HoldsThreads,
+                                   public FollowsProcesses,
+                                   public TellsNotes,
+                                   public LosesProbes {
  public:
   ~BreakpointInstrument() override { BreakpointInstrument::disable(); }
 
@@ -98,7 +102,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   }
 
   Pacing pacing() const override { return {.descriptor = signal_ ? signal_->descriptor() : -1}; }
-  Abilities abilities() override { return {.follows = this, .holds = this, .notes = this}; }
+  Abilities abilities() override { return {.follows = this, .holds = this, .notes = this, .loses = this}; }
   Status follow(int32_t) override {
     must_follow_ = true;
     return Error{std::string(kFollowsNone)};
@@ -109,6 +113,14 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
   std::vector<std::string> take_notes() override {
     delivery_.note_cut_stacks(notes_, "32k");
     return std::exchange(notes_, {});
+  }
+
+  // None: breakpoints follow their files.
+  std::vector<LostProbe> take_lost(std::span<const LoadedIn> loads) override {
+    for (const LoadedIn& load : loads)
+      if (const auto found = processes_.find(load.pid); found != processes_.end() && planner_.move(load.pid, found->second))
+        move_breakpoints(load.pid, found->second);
+    return {};
   }
 
   void disable() override {
@@ -213,6 +225,19 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
       thread.at_sites.push_back(std::move(made));
     }
     return {};
+  }
+
+  void move_breakpoints(pid_t pid, const TracedProcess& process) {
+    for (const pid_t tid : held()) {
+      TracedThread& thread = threads_[tid];
+      if (thread.pid != pid) continue;
+      std::erase_if(thread.at_sites, [&](const DebugRegister& one) {
+        if (process.sites.contains(one.address())) return false;
+        hits_ += one.hits(), thread.seen -= std::min(thread.seen, one.hits());
+        return true;
+      });
+      if (!set_breakpoints(pid, tid)) dropped_++;
+    }
   }
 
   Pace pace_of(pid_t tid) const {

@@ -75,9 +75,23 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
   TracedProcess& process = processes[site.pid];
   process.has_returns |= site.is_return;
   std::vector<FiredProbe>& firers = process.sites[*address + site.behind];
-  firers.push_back({kind_of(site), *cookie});
+  firers.push_back({kind_of(site), *cookie, &site});
   std::stable_sort(firers.begin(), firers.end(), [](const FiredProbe& a, const FiredProbe& b) { return a.kind < b.kind; });
   return {};
+}
+
+bool BreakpointPlanner::move(pid_t pid, TracedProcess& process) {
+  objects_.erase(pid);
+  std::map<uint64_t, std::vector<FiredProbe>> moved;
+  for (const auto& [known, firers] : process.sites)
+    for (const FiredProbe& firer : firers) {
+      const auto address = address_of(objects(pid), *firer.site);
+      moved[address ? *address + firer.site->behind : known].push_back(firer);
+    }
+  const auto is_same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  const bool moves = !std::equal(moved.begin(), moved.end(), process.sites.begin(), process.sites.end(), is_same);
+  if (moves) process.sites = std::move(moved);
+  return moves;
 }
 
 Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEvent& event, TracedProcesses& processes,

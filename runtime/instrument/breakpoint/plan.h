@@ -24,6 +24,7 @@ struct FiredProbe {
   enum class Kind : uint8_t { entry, inside, call };
   Kind kind = Kind::entry;  // call: fires at the return of the function that begins here
   uint64_t cookie = 0;
+  const UprobeSite* site = nullptr;
 };
 
 struct TracedProcess {
@@ -44,6 +45,8 @@ class BreakpointPlanner {
   explicit BreakpointPlanner(Delivery& delivery) : delivery_(delivery) {}
 
   Status add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused);
+  // Moves the sites of a process to where their files are mapped now. Those of files that it has closed stay. False: so do all.
+  bool move(pid_t pid, TracedProcess& process);
   // Makes the next add() read the mappings of processes and their files again.
   void forget_objects() {
     objects_.clear();
