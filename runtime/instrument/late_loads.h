@@ -6,14 +6,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace dvm::runtime {
 
-inline std::string late_loads_text(uint64_t count) {
+inline constexpr std::string_view kTooSlow = "dvm was too slow", kLetsNoneWait = "Linux before 6.9 lets no process wait for dvm";
+
+inline std::string late_loads_text(uint64_t count, std::string_view why = kTooSlow) {
   return fmt::format(
-      "dvm was too slow: {} time{} a process has continued before probes of files that it had mapped were enabled; they may have "
-      "missed firings",
-      count, count == 1 ? "" : "s");
+      "{}: {} time{} a process has continued before probes of files that it had mapped were enabled; they may have missed "
+      "firings",
+      why, count, count == 1 ? "" : "s");
 }
 
 }  // namespace dvm::runtime

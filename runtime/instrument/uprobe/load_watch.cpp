@@ -106,16 +106,37 @@ class WatchProgram : KernelEmitter {
     plus(r9, static_cast<int32_t>(offsetof(FollowedProcess, is_adding)));
   }
 
-  // An int, below 0 bytes that are not read: without a state every call counts as one that has added.
+  // At fp-8: the begun change of the linker, or else of one of its other namespaces (dlmopen), which glibc 2.35 and later link to
+  // each other. 0: there is none, or it cannot be read.
   void read_state() {
-    store(fp, -8, 0);
+    constexpr int kMostNamespaces = 16;
+    load(r8, r6, offsetof(pt_regs, rip));
+    load_constant(r4, watch_.state - static_cast<int64_t>(offsetof(r_debug, r_state)));
+    plus(r8, r4);
+    std::vector<Label> ends;
+    for (int i = 0; i < kMostNamespaces; i++) {
+      read_debug(-8, offsetof(r_debug, r_state), sizeof(int));
+      ends.push_back(jump_if(BPF_JNE, r1, r_debug::RT_CONSISTENT));
+      read_debug(-16, 0, sizeof(int));
+      ends.push_back(jump_if(BPF_JLT, r1, 2));  // versions of the structure without a link
+      read_debug(-16, sizeof(r_debug), sizeof(uint64_t));
+      ends.push_back(jump_if(BPF_JEQ, r1, 0));
+      mov(r8, r1);
+    }
+    for (const Label end : ends) land(end);
+  }
+
+  // A member of the structure at r8, to r1 and the stack. Uses no more of the stack than wait(): with 64 bytes, its loop lasted
+  // for as long as there was no answer (Linux 6.18).
+  void read_debug(int16_t to, int32_t at, int32_t bytes) {
+    store(fp, to, 0);
     mov(r1, fp);
-    plus(r1, -8);
-    mov(r2, sizeof(int));
-    load(r3, r6, offsetof(pt_regs, rip));
-    load_constant(r4, watch_.state);
-    plus(r3, r4);
+    plus(r1, to);
+    mov(r2, bytes);
+    mov(r3, r8);
+    plus(r3, at);
     call(BPF_FUNC_copy_from_user);
+    load(r1, fp, to);
   }
 
   void arrive() {
@@ -196,14 +217,9 @@ class WatchProgram : KernelEmitter {
   const LinkerWatch& watch_;
 };
 
-Result<FileDescriptor> load_watch_program(const LinkerWatch& watch) {
-  auto program = load_sleepable(WatchProgram(watch).make(true), "dvm_watch");
-  return program ? std::move(program) : load_sleepable(WatchProgram(watch).make(false), "dvm_watch");
-}
-
 }  // namespace
 
-Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed, int bell) {
+Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed, int bell, bool may_wait) {
   std::unique_ptr<LoadWatch> watch(new LoadWatch());
   watch->root_ = linker.pid;
   auto map = SharedMap::make("dvm_loads", sizeof(Shared), true);
@@ -213,7 +229,10 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   if (!layout) return layout.error();
   const LinkerWatch made_for{watch->map_.fd(), followed, bell, linker.pid, linker.state, *layout};
   if (Status run = run_program(WatchProgram(made_for).make_greeting(), "dvm_greeting"); !run) return run.error();
-  auto program = load_watch_program(made_for);
+  const auto load_program = [&](bool waits) { return load_sleepable(WatchProgram(made_for).make(waits), "dvm_watch"); };
+  auto program = load_program(may_wait);
+  watch->waits_ = program && may_wait;
+  if (!program && may_wait) program = load_program(false);
   if (!program) return program.error();
   watch->program_ = std::move(*program);
   const std::vector<uint64_t> offsets(kTurns, linker.offset), zeros(kTurns);
@@ -244,6 +263,10 @@ void LoadWatch::take(std::vector<LoadedIn>& all) {
 
 // The turns come in any order, but all of them. A call that was answered has ended only some without an answer.
 uint64_t LoadWatch::take_unanswered() {
+  if (!waits_) {
+    const uint64_t arrived = shared().arrived.load(std::memory_order_relaxed);
+    return arrived - std::exchange(told_, arrived);
+  }
   static_assert(offsetof(Shared, waited) == kWaited);
   uint64_t all = UINT64_MAX;
   for (const auto& turn : shared().waited) all = std::min(all, turn.load(std::memory_order_relaxed));

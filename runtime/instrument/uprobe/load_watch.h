@@ -9,7 +9,7 @@
 //
 // A process does not wait for a dvm that is stopped or about to end: the program checks the state of dvm's thread while it
 // loops. It gives up after two seconds, too. Either is counted, unless dvm is about to end. On kernels without unbounded loops
-// (may_goto, before 6.9) the thread does not wait, so the first calls may be missed.
+// (may_goto, before 6.9) the thread does not wait, so the first calls may be missed. All of these count.
 
 #include <array>
 #include <atomic>
@@ -28,8 +28,9 @@ namespace dvm::runtime {
 class LoadWatch {
  public:
   // `followed` is the map of descendants of the linker's processes, which are watched too (followed.h), or -1. Must be called
-  // by the thread that answers. `bell` is a ring buffer that becomes readable when a process waits.
-  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed, int bell);
+  // by the thread that answers. `bell` is a ring buffer that becomes readable when a process waits. may_wait: false, as if the
+  // kernel were older.
+  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed, int bell, bool may_wait = true);
   ~LoadWatch();
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;
@@ -38,8 +39,10 @@ class LoadWatch {
   void take(std::vector<LoadedIn>& all);
   // Releases the processes that take() has returned.
   void answer();
-  // How often a process has waited in vain since the last call.
+  // How often a process has waited in vain since the last call, or has not waited because it cannot.
   uint64_t take_unanswered();
+  // False: the kernel lets no process wait.
+  bool waits() const { return waits_; }
   // Releases all waiting processes.
   void let_go();
   // The kernel's: to be taken off with all others.
@@ -59,6 +62,7 @@ class LoadWatch {
   Shared& shared() const { return *reinterpret_cast<Shared*>(map_.data()); }
 
   int32_t root_ = 0;
+  bool waits_ = false;
   uint64_t taken_ = 0, told_ = 0;
   SharedMap map_;
   FileDescriptor program_, link_;

@@ -338,9 +338,10 @@ class UprobeInstrument final : public CountingInstrument,
   }
 
   void note_unanswered() {
-    uint64_t count = 0;
-    for (const auto& watch : watches_) count += watch->take_unanswered();
-    if (count != 0) notes_.push_back(late_loads_text(count));
+    uint64_t slow = 0, unheld = 0;
+    for (const auto& watch : watches_) (watch->waits() ? slow : unheld) += watch->take_unanswered();
+    if (slow != 0) notes_.push_back(late_loads_text(slow));
+    if (unheld != 0) notes_.push_back(late_loads_text(unheld, kLetsNoneWait));
   }
 
   // The kernel looks for the memory of a process in its first thread when it places uprobes.
