@@ -171,7 +171,7 @@ void AgentProcess::open_data_file() {
 // note_watch() will let stubs make system calls. A static program may be without the functions that it waits for.
 bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
   const auto is_watched = [&](inside::Watch watch) {
-    const auto watches_it = [&](const Area& area) { return watches(area.sites, watch); };
+    const auto watches_it = [&](const Area& area) { return runtime::watches(area.sites, watch); };
     return watched_.contains(watch) || std::any_of(areas.begin(), areas.end(), watches_it);
   };
   return is_watched(inside::Watch::prctl) && is_watched(inside::Watch::syscall);

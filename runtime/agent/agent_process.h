@@ -83,6 +83,8 @@ class AgentProcess {
   const inside::Context& context() const { return context_; }
   // The file of the data mapping, from which firings are read. It outlives the process, and an exec.
   int data_file() const { return data_file_.get(); }
+  // True if such a watch has been placed.
+  bool watches(inside::Watch watch) const { return watched_.contains(watch); }
   bool is_on() const { return is_on_; }
   // True if stubs make no system calls, because the process has restricted them, or may do so unnoticed.
   bool is_muted() const;

@@ -14,6 +14,7 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr unsigned kCallBytes = 5;
 constexpr uint64_t kNearReach = 128;  // of a jump with an offset of one byte
 
 // The length of a jump, branch, call or xbegin with an offset of four bytes; 0: none begins here.
@@ -175,11 +176,24 @@ FunctionCode ModuleCode::decode(const FunctionExtent& function) const {
 
 bool ModuleCode::has_call(uint64_t offset, uint64_t size, uint64_t to) const {
   constexpr unsigned char kCall = 0xe8;
-  constexpr size_t kLength = 5;
   const CodeBytes code = bytes(offset, size);
-  for (size_t at = 0; at + kLength <= code.size(); at++)
-    if (code[at] == kCall && far_target(code.data() + at, offset + at, kLength) == to) return true;
+  for (size_t at = 0; at + kCallBytes <= code.size(); at++)
+    if (code[at] == kCall && far_target(code.data() + at, offset + at, kCallBytes) == to) return true;
   return false;
+}
+
+std::vector<uint64_t> ModuleCode::calls_of(uint64_t to) const {
+  std::vector<uint64_t> found;
+  for (const FileSegment& segment : segments_)
+    for (uint64_t at = segment.offset; at < segment.offset + segment.size; at++)
+      if (has_call(at, kCallBytes, to)) found.push_back(at);
+  return found;
+}
+
+bool ModuleCode::is_entered(const Window& window) const {
+  std::vector<Window> windows{window};
+  find_entered(windows);
+  return windows.front().is_entered;
 }
 
 void ModuleCode::find_entered(std::vector<Window>& windows) const {

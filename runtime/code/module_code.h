@@ -55,6 +55,9 @@ class ModuleCode {
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 
+  // The offsets of what looks like calls of the function at `to`, in all code.
+  std::vector<uint64_t> calls_of(uint64_t to) const;
+
   // The bytes of a function after its first one, up to and including `last`. is_entered: a jump from outside may lead there.
   struct Window {
     FunctionExtent function;
@@ -65,6 +68,7 @@ class ModuleCode {
   // exist, but misses none. It does the same with the addresses that the file names (named_code.h), and with all that may be a
   // jump table, as the part of a function that was moved away may have one that leads back. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
+  bool is_entered(const Window& window) const;
 
  private:
   explicit ModuleCode(MappedFile mapped) : mapped_(std::move(mapped)), file_(mapped_.bytes()) {}

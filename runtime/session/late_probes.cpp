@@ -84,7 +84,7 @@ void LateProbes::watch_loads() {
     for (const auto& backend : backends_)
       if (WatchesLoads* watches = backend->abilities().watches)
         if (Status status = watches->watch(linker); !status && may_match)
-          consumer_.notice(fmt::format("{} later are not noticed: {}", later, status.error().message));
+          consumer_.notice(fmt::format("{} later are not noticed in time: {}", later, status.error().message));
     watched_.push_back(pid);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The checks of fire.cpp before functions of the C library that change how the process may be traced.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/agent/inside/format.h"
@@ -333,16 +334,34 @@ inline constexpr uint64_t kLanesGoing = 3;
   }
 }
 
+// The begun change of the linker at `state`, or else of one of its other namespaces (dlmopen), which glibc 2.35 and later link
+// to each other. 0: there is none.
+[[gnu::noinline]] inline uint64_t linker_change(const Context& context, uint64_t state, bool may_read) {
+  struct Debug {  // as glibc has it
+    uint64_t version, files, function, state, base, next;
+  } debug;
+  constexpr int kMostNamespaces = 16;
+  uint64_t change = *reinterpret_cast<const volatile uint32_t*>(state), at = state - offsetof(Debug, state);
+  for (int i = 0; i < kMostNamespaces && change == 0 && may_read && at != 0; i++) {
+    const uint64_t read =
+        read_memory(static_cast<int32_t>(context.own_pid), at, reinterpret_cast<uint64_t>(&debug), sizeof debug);
+    if (read != sizeof debug) break;
+    change = static_cast<uint32_t>(debug.state);
+    at = static_cast<uint32_t>(debug.version) < 2 ? 0 : debug.next;
+  }
+  return change;
+}
+
 // In the dynamic linker. A dvm that is stopped or slow is not waited for long, and not again until it has answered. A
 // thread that may make no system calls does not wait, and its turns are late.
 [[gnu::noinline]] inline void wait_for_probes(const Context& context, const ArmedPage& page, LoadTurns& loads) {
   constexpr long kGetPid = 39;
-  constexpr int32_t kAdds = 1;                                                    // a state of the linker
+  constexpr uint64_t kAdds = 1;                                                   // a state of the linker
   constexpr uint64_t kUntilSeen = 1'000'000'000, kUntilAnswered = 5'000'000'000;  // ticks of the TSC
   const uint64_t state = load(loads.state);
   const bool may_wait = !is_muted(context);
   if (state == 0 || (may_wait && static_cast<uint64_t>(call(kGetPid)) != context.own_pid)) return;
-  const uint64_t is_adding = *reinterpret_cast<const volatile int32_t*>(state) == kAdds ? 1 : 0;
+  const uint64_t is_adding = linker_change(context, state, may_wait) == kAdds ? 1 : 0;
   const bool has_added = __atomic_exchange_n(&loads.is_adding, is_adding, __ATOMIC_RELAXED) != 0;
   if (is_adding != 0 || !has_added) return;
   const uint64_t turn = __atomic_add_fetch(&loads.begun, uint64_t{1}, __ATOMIC_SEQ_CST);

@@ -199,7 +199,7 @@ Status Instruments::watch(const LinkerSite& linker) {
     Status status = watches->watch(linker);
     activate(*one->instrument);
     if (status) return status;
-    if (watched) watched = std::move(status);
+    if (watched || !status.error().message.empty()) watched = std::move(status);
   }
   return watched;
 }

@@ -154,10 +154,9 @@ class AgentInstrument final : public Instrument,
   }
 
   Status watch(const LinkerSite& linker) override {
-    if (losses_.by_uprobes()) return Error{"an agent leaves it to uprobes"};
+    if (losses_.by_uprobes()) return Error{""};  // an agent leaves it to them
     losses_.watch(linker.pid), watch_execs(linker.pid);
-    execs_.watch(processes_);
-    return {};
+    return execs_.watch(processes_, linker);
   }
   std::vector<LoadedIn> take_loads() override {
     const bool by_memory = !losses_.by_uprobes();

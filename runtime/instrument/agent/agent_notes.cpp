@@ -88,6 +88,10 @@ std::string unheld_text(pid_t pid, std::string_view why) {
       pid, why);
 }
 
+std::string unwatched_text(pid_t pid) {
+  return fmt::format("libraries that process {} opens are not noticed in time: {}", pid, kUnwatchedLinker);
+}
+
 std::string late_text(pid_t pid, std::string_view function) {
   return fmt::format(
       "process {}: probes of files that it mapped later, such as {}, are enabled some milliseconds after that; firings in these "

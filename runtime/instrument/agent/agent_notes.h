@@ -27,11 +27,17 @@ std::string renewal_text(pid_t pid, std::span<const EnabledProbe> probes, std::s
 std::string missed_text(pid_t pid, unsigned programs);
 std::string ended_text(pid_t pid);                         // when it was about to execute a program
 std::string unheld_text(pid_t pid, std::string_view why);  // programs that it may execute, and libraries
+// Why libraries that a process opens are noticed late.
+inline constexpr std::string_view kUnwatchedLinker =
+    "its dynamic linker cannot be watched, because another tracer has changed it, or by its code; dvm looks for new files every "
+    "50 ms, and earlier firings in them are lost";
+std::string unwatched_text(pid_t pid);
 std::string late_text(pid_t pid, std::string_view function);
 inline constexpr const char* kGivenUp =
     "a followed process executed a program with a file in which an agent had probes; uprobes have replaced all probes of the "
     "agent, and firings in the meantime are lost";
-inline constexpr const char* kFollowsNoPrograms = "programs that children execute are not traced, because BPF is not permitted";
+inline constexpr const char* kFollowsNoPrograms =
+    "programs that children execute, and libraries that they open, are not traced, because BPF is not permitted";
 // Notes what stubs leave out that may not make system calls: a filter could end the process for one that it does not expect.
 void tell_muted(pid_t pid, std::span<const AgentSite> sites, bool follows, std::vector<std::string>& notes);
 

@@ -140,6 +140,8 @@ class AgentPlanner {
   void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
   void refuse_unwatched(PlannedProcesses& planned, std::vector<Refused>& refused);
   void add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>& sites);
+  bool has_other_tracer(const UprobeSite& linker);
+  void add_linker_watches(const UprobeSite& linker, std::vector<AgentPlannedSite>& sites);
   bool add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();
@@ -175,6 +177,7 @@ class AgentPlanner {
   KnownClauses clauses_;
   ClauseRecords records_;
   std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
+  std::set<std::pair<pid_t, uint64_t>> linkers_;    // likewise: where they report files, with the agent's own jump
   std::set<pid_t> unwatched_;                       // processes with uprobes where a watch would have to lie
   std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
   bool has_all_ = false;                            // likewise of all processes

@@ -1,5 +1,7 @@
 // Functions of the C library that an agent watches. Covered by tests/runtime/scenarios/test_agent.py.
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -12,6 +14,8 @@
 
 namespace dvm::runtime {
 namespace {
+
+constexpr std::string_view kNotWatched = "it cannot be watched";
 
 inside::Watch watch_of(std::string_view function) {
   static const std::map<std::string_view, inside::Watch> kWatched = {
@@ -82,6 +86,8 @@ void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) 
       site.alone = function.alone;
       if (is_fork)
         add_fork_watch(site, sites);
+      else if (watch == inside::Watch::load && has_other_tracer(site))
+        add_linker_watches(site, sites);
       else if (!add_watch(site, watch, sites) && takes_memory(function.name))
         unwatched_.insert(pid);
     }
@@ -131,6 +137,50 @@ void AgentPlanner::add_fork_watch(UprobeSite site, std::vector<AgentPlannedSite>
     site.inside.emplace();
     add_watch(site, inside::Watch::fork, sites);
     return;
+  }
+}
+
+// In the function by which the dynamic linker reports files: a uprobe of another dvm that follows forks, or another agent.
+bool AgentPlanner::has_other_tracer(const UprobeSite& linker) {
+  Candidate candidate{.site = &linker};
+  if (!locate(candidate).empty()) return false;
+  const std::pair<pid_t, uint64_t> place(linker.pid, candidate.address);
+  const CodeBytes known = candidate.code->bytes(candidate.function.offset, 1);
+  unsigned char byte = 0;
+  const iovec to{&byte, 1}, from{reinterpret_cast<void*>(candidate.address), 1};
+  const bool is_read = !known.empty() && process_vm_readv(linker.pid, &to, 1, &from, 1, 0) == 1;
+  if (is_read && byte == known[0]) linkers_.insert(place);
+  return is_read && byte != known[0] && !linkers_.contains(place);
+}
+
+// Behind each call of that function instead, all or none. One that cannot be watched beside another in its function is left
+// out with that: such functions close libraries, or have mapped the first files of the program.
+void AgentPlanner::add_linker_watches(const UprobeSite& linker, std::vector<AgentPlannedSite>& sites) {
+  const ModuleCode* code = file_at(linker.path).code;
+  if (code == nullptr) return;
+  std::map<uint64_t, std::vector<AgentPlannedSite>> by_function;
+  for (const uint64_t offset : code->calls_of(linker.offset)) {
+    UprobeSite behind{linker.path, offset + kJumpBytes, false, linker.pid};
+    behind.inside.emplace();
+    Candidate candidate{.site = &behind};
+    if (!locate(candidate).empty()) candidate.function = {};
+    std::vector<AgentPlannedSite>& its = by_function[candidate.function.offset];
+    add_watch(behind, inside::Watch::load, its);
+    const AddressRange range = its.front().site.range();
+    const bool overlaps = std::any_of(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
+      return one.site.range().begin < range.end && range.begin < one.site.range().end;
+    });
+    if (overlaps || code->is_entered({{behind.offset, kJumpBytes, 0}, behind.offset + kJumpBytes - 1}))
+      its.front().site.refusal = kNotWatched;
+  }
+  for (auto& [function, its] : by_function) {
+    const bool is_refused = std::any_of(its.begin(), its.end(), [](const auto& one) { return !one.site.refusal.empty(); });
+    if (is_refused && its.size() > 1) continue;
+    for (AgentPlannedSite& one : its) {
+      one.site.function = linker.offset;  // one group
+      one.site.raises = 0;                // the linker's own data is always there
+      sites.insert(sites.begin(), std::move(one));
+    }
   }
 }
 
@@ -213,7 +263,7 @@ bool AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::v
   const auto refuse = [&] {
     AgentPlannedSite refused;
     refused.site.watch = watch;
-    refused.site.refusal = "it cannot be watched";
+    refused.site.refusal = kNotWatched;
     sites.insert(sites.begin(), std::move(refused));
     return true;
   };

@@ -37,6 +37,8 @@ void ExecHolds::miss(pid_t pid, bool runs, Lateness late) {
 
 void ExecHolds::take_notes(const AgentTargets& targets, std::vector<std::string>& notes) {
   if (const uint64_t late = loads_.take_late(targets); late > 0) notes.push_back(late_loads_text(late));
+  for (const pid_t pid : loads_.take_unwatched())
+    if (by_memory_) notes.push_back(unwatched_text(pid));
   for (const auto& [pid, its] : std::exchange(all_missed_, {})) {
     if (its.programs > 0) notes.push_back(missed_text(pid, its.programs));
     if (its.has_ended) notes.push_back(ended_text(pid));
@@ -64,6 +66,7 @@ HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
 std::vector<LoadedIn> ExecHolds::take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory) {
   executed_.clear();
   missed_.clear();
+  by_memory_ = by_memory;
   if (by_memory) loads_.take(targets, loads);
   for (const LoadedIn& load : loads)
     if (by_memory) executed_.insert(load.pid);

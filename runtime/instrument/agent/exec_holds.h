@@ -24,8 +24,8 @@ struct Lateness {
 
 class ExecHolds {
  public:
-  // Processes wait from now on if they map files.
-  void watch(const AgentTargets& targets) { loads_.watch(targets); }
+  // Processes wait from now on if they map files. An error says why that of the linker does not.
+  Status watch(const AgentTargets& targets, const LinkerSite& linker) { return loads_.watch(targets, linker); }
   // Adds to these loads the processes that stand at the beginning of another program, or have mapped files, since the last call.
   // by_memory: notices those that do not tell of it as well, because no uprobes follow them.
   std::vector<LoadedIn> take(const AgentTargets& targets, std::vector<LoadedIn> loads, Lateness late, bool by_memory);
@@ -56,6 +56,7 @@ class ExecHolds {
   LoadHolds loads_;
   std::set<pid_t> executed_;
   std::vector<pid_t> missed_;
+  bool by_memory_ = false;  // in the last call of take()
 };
 
 }  // namespace dvm::runtime

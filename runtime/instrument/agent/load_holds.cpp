@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/file_bytes.h"
+#include "runtime/instrument/agent/agent_notes.h"
 #include "runtime/instrument/agent/load_turns.h"
-#include "runtime/symbol/linker.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -36,10 +36,19 @@ void LoadHolds::watch(const AgentTargets& targets) {
     if (may_wait(*target) && !std::exchange(target->watches_loads, true)) begin(*target);
 }
 
+Status LoadHolds::watch(const AgentTargets& targets, const LinkerSite& linker) {
+  watch(targets);
+  const AgentTarget* target = live_target(targets, linker.pid);
+  unwatched_.erase(linker.pid);
+  const bool is_watched = linker.path.empty() || (target != nullptr && target->agent.watches(inside::Watch::load));
+  return is_watched ? Status() : Error{std::string(kUnwatchedLinker)};
+}
+
 void LoadHolds::begin(AgentTarget& target) {
   const auto objects = mapped_objects(target.agent.pid());
   const auto linker = objects ? find_linker(target.agent.pid(), *objects, linkers_) : std::nullopt;
   if (!linker) return;
+  if (!target.agent.watches(inside::Watch::load)) unwatched_.insert(target.agent.pid());
   for (const MappedObject& object : *objects)
     if (object.open_path == linker->path && object.address != 0)
       write_turn(target, offsetof(inside::LoadTurns, state),

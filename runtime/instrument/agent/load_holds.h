@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "runtime/instrument/abilities.h"
 #include "runtime/instrument/agent/lost_probes.h"
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
 
@@ -18,6 +20,10 @@ class LoadHolds {
  public:
   // Processes with an agent wait from now on.
   void watch(const AgentTargets& targets);
+  // An error says why the process of the linker does not.
+  Status watch(const AgentTargets& targets, const LinkerSite& linker);
+  // Other processes that do not, since the last call.
+  std::set<pid_t> take_unwatched() { return std::exchange(unwatched_, {}); }
   // Adds the processes that have begun to wait since the last call.
   void take(const AgentTargets& targets, std::vector<LoadedIn>& loads);
   // True if the process waits: probes that are placed in it are on before the new code runs, or are counted as late.
@@ -33,7 +39,7 @@ class LoadHolds {
   void begin(AgentTarget& target);
   void note_late(AgentTarget& target, const inside::LoadTurns& turns);
 
-  std::set<pid_t> waiting_;
+  std::set<pid_t> waiting_, unwatched_;
   ElfCache linkers_;
   uint64_t late_ = 0;
 };
