@@ -81,7 +81,8 @@ class BesideUprobes(dvmtest.PrivilegedTest):
         agent = dvmtest.start_tracer(self, FUNC + " pid$target:liblate*::entry { @ = count(); }", "-Z", "-x", "backend=agent", "-p", str(other.pid), command=(*user, self.folder / "dvm"))
         library = pathlib.Path(program("renewed")).parent / "liblate_library.so"
         result = dvmtest.dvm("run", "-q", "-Z", *FOLLOW, "-n", "pid$target:liblate_library.so:late_function:entry { @ = count(); }", "-c", f"{program('renewed')} open {library}", stdin=self.lines())
-        self.assertEqual((result.returncode, result.stdout.split()[-1]), (0, "30"), result.stderr)
+        late = sum(map(int, re.findall(r"dvm was too slow: (\d+) time", result.stderr)))  # on a busy machine
+        self.assertEqual((result.returncode, int(result.stdout.split()[-1]) + 10 * late), (0, 30), result.stderr)
         self.assertIn("itself opens are noticed: an agent has replaced its code in another process", result.stderr)
         self.end(agent)
 

@@ -57,21 +57,65 @@ class Loads(unittest.TestCase):
     def start(self, *words, **options):
         return subprocess.Popen(words, text=True, cwd=self.folder, env=ENV, stdout=subprocess.PIPE, **options)
 
-    def test_each_call_is_counted(self):
+    def counted(self, script=COUNT, way="", prefix=AS_NOBODY, options=()):
+        """What dvm says of a program that opens the library four times, after its count of twelve calls."""
         slow = os.environ.get("DVM_SANITIZED") == "1"  # then some opening may be over before dvm sees it
         for _ in range(5):  # on a busy machine dvm may be too slow
-            tracer = self.start(*AS_NOBODY, "./dvm", "run", "-q", "-Z", "-n", COUNT, "-c", "./late ./liblate_library.so 3 4", stderr=subprocess.PIPE)
+            tracer = self.start(*prefix, "./dvm", "run", "-q", "-Z", *options, "-n", script, "-c", f"./late ./liblate_library.so 3 4 {way}", stderr=subprocess.PIPE)
             out, err = tracer.communicate(timeout=PATIENCE)
             if "dvm was too slow" not in err and not (slow and out.split()[4:] != ["12"]):
                 break
-        self.assertEqual((out.split(), err), (["3"] * 4 + ["12"], ""))
+        self.assertEqual(out.split()[4:], ["12"], err)
+        return err
 
-    def traced(self, *as_user, options=(), command=("./renewed", "open", "./liblate_library.so")):
-        """A process that opens the library once in each turn, and dvm, which has placed its probe."""
-        target = self.start(*as_user, *command, stdin=subprocess.PIPE, bufsize=1)
+    def test_each_call_is_counted(self):
+        self.assertEqual(self.counted(), "")
+
+    def test_in_namespaces_of_their_own(self):
+        """By dlmopen(). Only glibc 2.35 and later says to tracers that such a library is mapped."""
+        if tuple(map(int, platform.libc_ver()[1].split("."))) < (2, 35):
+            dvmtest.skip_or_fail(self, "an older glibc")
+        self.assertEqual(self.counted(way="apart"), "")
+        self.assertEqual(dvmtest.without_neighbours(self.counted(way="apart", prefix=(), options=("-x", "backend=uprobe"))), "")
+
+    def test_by_breakpoints_that_an_agent_has_refused(self):
+        """Each time at another address: the agent places its probe again, and the breakpoint moves."""
+        self.assertEqual(self.counted(way="moved"), "")
+        self.assertRegex(self.counted(COUNT.replace("{ @", "{ n += fds[1].fi_oflags; @"), way="moved"), "^dvm: without BPF, firings at breakpoints .*\n$")
+
+    def test_beside_a_uprobe_in_the_linker(self):
+        """It lies where the linker reports files. The agent watches behind the calls of that function."""
+        other = self.start("./renewed", "lines", "1", stdin=subprocess.PIPE)
+        self.addCleanup(other.communicate)
+        dvmtest.start_tracer(self, "pid$target:no_library*::entry { }", "-Z", "-x", "backend=uprobe", "-x", "followfork", "-p", str(other.pid))
+        self.assertEqual(self.counted(), "")
+
+    def test_beside_another_agent(self):
+        """The first has its jump where the linker reports files, the second one behind the calls of that function, and the third says so.
+        Threads do not wait for the second, which cannot watch for filters of system calls. That counts."""
+        target = self.started(*AS_NOBODY, "./renewed", "open", "./liblate_library.so")
+        none, nobody = COUNT.replace("late_function", "no_function"), (*AS_NOBODY, self.folder / "dvm")
+        tracers = [dvmtest.start_tracer(self, script, "-x", "backend=agent", "-Z", "-p", str(target.pid), command=nobody) for script in (none, COUNT, none)]
+        self.take_turns(target, range(4))
+        results = []
+        for one in tracers:
+            one.terminate()
+            results.append(one.communicate(timeout=PATIENCE))
+        out, err = results[1]
+        late = sum(map(int, re.findall(r"dvm was too slow: (\d+) time", err)))
+        self.assertGreaterEqual(int(out.split()[-1]) + 10 * late, 40, err)
+        self.assertIn("are not noticed in time: its dynamic linker cannot be watched", results[2][1])
+
+    def started(self, *words):
+        target = self.start(*words, stdin=subprocess.PIPE, bufsize=1)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
         self.assertEqual(target.stdout.readline().strip("0"), "\n")
+        return target
+
+    def traced(self, *as_user, options=(), command=("./renewed", "open", "./liblate_library.so")):
+        """A process that opens the library once in each turn, and dvm, which has placed its probe."""
+        target = self.started(*as_user, *command)
         tracer = self.start(*as_user, "./dvm", "run", "-q", "-Z", "-n", 'tick-10ms { printf("on\\n"); } ' + COUNT, "-x", "switchrate=10ms", *options,
                             "-p", str(target.pid), stderr=subprocess.PIPE)
         self.addCleanup(tracer.communicate)
