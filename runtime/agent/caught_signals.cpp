@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/agent/remote_calls.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -62,6 +63,17 @@ KernelAction caught(const KernelAction& before, uint64_t handler, uint64_t resto
 }
 
 uint64_t actions_of(const FoundAgent& agent) { return agent.range.begin + inside::kActionsAt; }
+uint64_t actions_of(const inside::Context& context) { return context.own + inside::kActionsAt - inside::kOwnAt; }
+
+// Which only the handler of dvm handles, unless the program has its own actions back.
+uint64_t signals_by(const CaughtActions& actions, const AgentMemory& memory, uint64_t armed) {
+  uint64_t signals = 0, is_on = 0;
+  memory.read_object(armed + offsetof(inside::ArmedPage, catching) + offsetof(inside::CatchState, is_on), is_on);
+  if (is_on == 0) return 0;
+  for (size_t i = 0; i < inside::kCaughtCount; i++)
+    if (actions.before[i].handler == inside::kDefault) signals |= uint64_t{1} << (inside::kCaughtSignals[i] - 1);
+  return signals;
+}
 
 bool is_placed(const FoundAgent& agent, const AgentMemory& memory, CaughtActions& actions) {
   return agent.header.bytes != 0 && memory.read_object(actions_of(agent), actions) && actions.handler > agent.range.begin &&
@@ -71,7 +83,7 @@ bool is_placed(const FoundAgent& agent, const AgentMemory& memory, CaughtActions
 }  // namespace
 
 void catch_faults(StoppedProcess& process, const AgentMemory& memory, const inside::Context& context, uint64_t restorer) {
-  const uint64_t actions_at = context.own + inside::kActionsAt - inside::kOwnAt;
+  const uint64_t actions_at = actions_of(context);
   const std::vector<FoundAgent> agents = find_agents(process.pid(), memory);
   const std::vector<KernelAction> before = run_calls(process, memory, context.armed, 0);
   const auto is_fit = [&](const KernelAction& one) { return is_replaceable(one, agents); };
@@ -110,15 +122,20 @@ bool give_actions_back(StoppedProcess& process, const AgentMemory& memory, std::
   return true;
 }
 
-uint64_t signals_of_agents(pid_t pid, const AgentMemory& memory) {
-  uint64_t signals = 0;
+uint64_t signals_of_program(pid_t pid, const AgentMemory& memory) {
+  uint64_t signals = handled_signals(pid);
   for (const FoundAgent& agent : find_agents(pid, memory)) {
     CaughtActions actions;
-    if (!is_placed(agent, memory, actions)) continue;
-    for (size_t i = 0; i < inside::kCaughtCount; i++)
-      if (actions.before[i].handler == inside::kDefault) signals |= uint64_t{1} << (inside::kCaughtSignals[i] - 1);
+    if (is_placed(agent, memory, actions)) signals &= ~signals_by(actions, memory, agent.header.armed);
   }
   return signals;
+}
+
+uint64_t signals_of_program(const inside::Context& context, const AgentMemory& memory) {
+  const uint64_t signals = handled_signals(context.pid);
+  CaughtActions actions;
+  const bool is_known = context.handler != 0 && memory.read_object(actions_of(context), actions);
+  return is_known && actions.handler == context.handler ? signals & ~signals_by(actions, memory, context.armed) : signals;
 }
 
 }  // namespace dvm::runtime

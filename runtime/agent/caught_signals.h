@@ -25,7 +25,9 @@ void catch_faults(StoppedProcess& process, const AgentMemory& memory, const insi
 // Of agents that are about to be unmapped. False: a handler of theirs may still be in place.
 bool give_actions_back(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents);
 
-// The signals that the process would not handle without the agents.
-uint64_t signals_of_agents(pid_t pid, const AgentMemory& memory);
+// The signals that the process would handle without agents. The first one looks for these in the mappings; the second one, which
+// may be called often, knows only this agent.
+uint64_t signals_of_program(pid_t pid, const AgentMemory& memory);
+uint64_t signals_of_program(const inside::Context& context, const AgentMemory& memory);
 
 }  // namespace dvm::runtime

@@ -7,7 +7,6 @@
 #include "runtime/agent/caught_signals.h"
 #include "runtime/agent/file_data.h"
 #include "runtime/agent/unfit_sites.h"
-#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 
@@ -48,8 +47,7 @@ void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups,
                     const AgentMemory& memory, inside::WatchedMemory& watched) {
   uint64_t handled = 0;
   memory.read_object(context.data + offsetof(inside::DataHeader, handled), handled);
-  const uint64_t by_program = handled_signals(context.pid) & ~signals_of_agents(context.pid, memory);
-  handled = (handled & kFileData) | (by_program & ~kFileData);
+  handled = (handled & kFileData) | (signals_of_program(context.pid, memory) & ~kFileData);
   HandlerWatch::refuse_handled(sites, groups, context.follows != 0 ? kAllSignals : handled);
   const auto addresses_data = [](const AgentSite* site) { return (site->raises & kFileData) != 0 && site->refusal.empty(); };
   if (std::none_of(sites.begin(), sites.end(), addresses_data)) return;

@@ -21,6 +21,7 @@ inline constexpr long kMaskBytes = 8;
 inline constexpr uint64_t kFrameRoom = 32 * 1024;  // of a signal and its handler, below the stack pointer of the program
 
 constexpr uint64_t signal_bit(uint64_t signal) { return uint64_t{1} << (signal - 1); }
+inline constexpr uint64_t kCaughtBits = signal_bit(kSegmentFault) | signal_bit(kBusError);
 
 // One load that may fault, and where it then goes on, with 1 in %rdx: distances from the entry itself.
 struct CaughtLoad {
@@ -50,16 +51,19 @@ struct CaughtLoad {
   return stack_pointer - begin > kFrameRoom;
 }
 
+// A handler that the program has installed by a system call of its own is told to dvm.
 [[gnu::always_inline]] inline bool has_handler(const Context& context) {
   KernelAction action{};
-  const bool is_known = call(kSigaction, kSegmentFault, 0, reinterpret_cast<long>(&action), kMaskBytes) == 0;
-  return is_known && action.handler == context.handler;
+  call(kSigaction, kSegmentFault, 0, reinterpret_cast<long>(&action), kMaskBytes);
+  const bool is_own = action.handler > kIgnored && action.handler != context.handler;
+  if (is_own) __atomic_fetch_or(&reinterpret_cast<DataHeader*>(context.data)->handled, kCaughtBits, __ATOMIC_SEQ_CST);
+  return action.handler == context.handler;
 }
 
 [[gnu::always_inline]] inline bool blocks_faults() {
   uint64_t mask = ~uint64_t{0};
   call(kSigprocmask, 0, 0, reinterpret_cast<long>(&mask), kMaskBytes);
-  return (mask & (signal_bit(kSegmentFault) | signal_bit(kBusError))) != 0;
+  return (mask & kCaughtBits) != 0;
 }
 
 // The alternate stack may be memory of the thread's stack, and the process ends if a frame has no room there.

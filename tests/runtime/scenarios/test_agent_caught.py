@@ -98,6 +98,14 @@ class Caught(AgentTest):
         self.trace(target, "pid$target:caught:take:entry { @[arg1] = count(); }")
         self.assertEqual(handled(target.pid), 0)
 
+    def test_the_handler_is_none_of_the_program(self):
+        """So probes on instructions that may fault stay."""
+        target = self.start("default", "nothing", "return")
+        result = dvmtest.dvm("run", "-q", "-Z", "-x", "backend=agent", "-n", "pid$target:libc::entry { @[copyinstr(arg0)] = count(); } tick-200ms { exit(0); }",
+                             "-p", str(target.pid))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("were removed", result.stderr)
+
     def test_dvm_is_killed(self):
         for end in ("fault", "kill"):
             with self.subTest(end):

@@ -113,6 +113,8 @@ TEST_F(Caught, IsOnlyTriedWhereItHolds) {
   context_.lasting = reinterpret_cast<uint64_t>(&lasting);
   context_.handler = reinterpret_cast<uint64_t>(&lead_on);
   page_.catching.is_on = 1;
+  inside::DataHeader header;
+  context_.data = reinterpret_cast<uint64_t>(&header);
   inside::Lane lane;
   const auto begins = [&] {
     const bool has_begun = inside::begin_catching(context_, &lane, here);
@@ -125,6 +127,8 @@ TEST_F(Caught, IsOnlyTriedWhereItHolds) {
     const uint64_t before = *word;
     *word = word == &page_.muted ? 1 : before + inside::kFrameRoom * 3;
     EXPECT_FALSE(begins());
+    EXPECT_EQ(header.handled, word == &context_.handler ? inside::kCaughtBits : 0) << "another handler";
+    header.handled = 0;
     *word = before;
   }
   page_.catching.is_on = 0;
