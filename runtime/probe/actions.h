@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 
+#include "common/hot.h"
 #include "common/kernel_address.h"
 #include "runtime/probe/aggregate.h"
 #include "runtime/probe/context.h"
@@ -319,7 +320,7 @@ inline uint64_t* find_keyed_state(FireContext& context, const EnabledAggregation
 
 // All aggregating functions: evaluates the keys, the value and the increment, and only then looks up and updates the state.
 template <class Policy>
-bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
+DVM_HOT bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   size_t key_bytes = 0;
   if (!make_key<Policy>(level, action, key_bytes)) return false;
   uint64_t arguments[2] = {0, 1};

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/hot.h"
 #include "runtime/probe/fire.h"
 
 namespace dvm::runtime {
@@ -11,7 +12,7 @@ namespace {
 
 const ProbeEcbs& probe_of(const void* probe) { return *static_cast<const ProbeEcbs*>(probe); }
 
-[[gnu::flatten]] uint64_t enter_prepared(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+[[gnu::flatten]] DVM_HOT uint64_t enter_prepared(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
   auto& level = static_cast<FireLevel&>(frame);
   if (has_ended(level, probe_of(probe))) return 0;
   level.firing = &firing;

@@ -17,6 +17,7 @@
 
 #include <utility>
 
+#include "common/hot.h"
 #include "dvm/vm/set_variables.h"
 #include "runtime/probe/actions.h"
 
@@ -251,7 +252,7 @@ inline bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
 
 // Measures the cost of an interpreted clause, to decide on its translation.
 template <class Accounting>
-void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+DVM_HOT void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
   EcbRuns& runs = level.context.runs[ecb.epid - 1];
   runs.firings++;
   if (--level.context.until_timed != 0) return Accounting::run(level, ecb, firing);
@@ -263,7 +264,7 @@ void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) no
 
 // Separate from fire_probe(), which so saves no registers.
 template <class Accounting>
-[[gnu::noinline]] void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+[[gnu::noinline]] DVM_HOT void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   level.firing = &firing;
   bool is_prepared = false;
   for (const Ecb* ecb : probe.ecbs) {

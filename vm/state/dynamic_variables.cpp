@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/hot.h"
 #include "vm/state/address.h"
 #include "vm/state/words.h"
 
@@ -31,7 +32,7 @@ const std::byte* bytes_of(const TupleEntry& entry) {
 }
 size_t size_of(const TupleEntry& entry) { return by_reference(entry) ? entry.size : sizeof(entry.value); }
 
-uint32_t hash_of(uint64_t scope, std::span<const TupleEntry> keys) {
+DVM_HOT uint32_t hash_of(uint64_t scope, std::span<const TupleEntry> keys) {
   uint64_t hash = mix(scope >> 32 & 0xffffff, static_cast<uint32_t>(scope));
   for (const TupleEntry& entry : keys) {
     if (by_reference(entry))
@@ -57,7 +58,7 @@ size_t DynamicVariables::granules_in(size_t bytes) { return bytes / 2 / (BuddySt
 DynamicVariables::DynamicVariables(size_t bytes, size_t nodes)
     : nodes_(nodes + 1), buckets_(std::bit_floor(nodes | 1)), data_(granules_in(bytes)) {}
 
-bool DynamicVariables::matches(const Node& node, uint64_t scope, Keys keys, uint32_t hash) noexcept {
+DVM_HOT bool DynamicVariables::matches(const Node& node, uint64_t scope, Keys keys, uint32_t hash) noexcept {
   if (node.hash != hash || node.scope() != scope || node.tuple_entries != keys.size()) return false;
   if (keys.empty()) return true;
   const std::byte* stored = data_.at(node.tuple);
@@ -72,13 +73,13 @@ bool DynamicVariables::matches(const Node& node, uint64_t scope, Keys keys, uint
 }
 
 // The link that names the node of the key, or the one that ends its chain.
-uint32_t* DynamicVariables::link_to(uint64_t scope, Keys keys, uint32_t hash) noexcept {
+DVM_HOT uint32_t* DynamicVariables::link_to(uint64_t scope, Keys keys, uint32_t hash) noexcept {
   uint32_t* link = &buckets_[hash & (buckets_.size() - 1)];
   while (*link != kNone && !matches(nodes_[*link], scope, keys, hash)) link = &nodes_[*link].next;
   return link;
 }
 
-const DynamicNode* DynamicVariables::find(uint64_t scope, Keys keys) noexcept {
+DVM_HOT const DynamicNode* DynamicVariables::find(uint64_t scope, Keys keys) noexcept {
   const uint32_t at = *link_to(scope, keys, hash_of(scope, keys));
   return at == kNone ? nullptr : &nodes_[at];
 }
@@ -97,7 +98,7 @@ bool DynamicVariables::store_tuple(Node& node, Keys keys) noexcept {
   return true;
 }
 
-DynamicVariables::Node* DynamicVariables::find_or_insert(uint64_t scope, Keys keys) noexcept {
+DVM_HOT DynamicVariables::Node* DynamicVariables::find_or_insert(uint64_t scope, Keys keys) noexcept {
   const uint32_t hash = hash_of(scope, keys);
   uint32_t* link = link_to(scope, keys, hash);
   if (*link != kNone) return &nodes_[*link];
@@ -125,7 +126,7 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(uint64_t scope, Keys ke
   return &node;
 }
 
-bool DynamicVariables::store(uint64_t scope, Keys keys, uint64_t value) noexcept {
+DVM_HOT bool DynamicVariables::store(uint64_t scope, Keys keys, uint64_t value) noexcept {
   if (value == 0) return erase(scope, keys);
   Node* node = find_or_insert(scope, keys);
   if (!node) {

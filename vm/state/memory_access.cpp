@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/hot.h"
 #include "vm/state/words.h"
 
 namespace dvm::vm {
@@ -59,7 +60,7 @@ std::optional<std::string_view> target_string(State& state, uint64_t address, si
 }
 
 // Strings lie in the string table, in scratch, in a variable, or among the names of the firing. Short of these, anywhere.
-Loadable string_region(State& state, uint64_t address) noexcept {
+DVM_HOT Loadable string_region(State& state, uint64_t address) noexcept {
   if (const auto found = literals(state, address); !found.empty()) return {found, false};
   for (const std::span<std::byte> region : {state.scratch.used(), state.variables.globals.storage(), state.locals.storage()})
     if (const auto found = from(region, address); !found.empty()) return {found, false};
@@ -69,7 +70,7 @@ Loadable string_region(State& state, uint64_t address) noexcept {
 }
 
 // Apart, so that the usual way saves no registers.
-[[gnu::noinline]] size_t copy_found_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept {
+[[gnu::noinline]] DVM_HOT size_t copy_found_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept {
   const auto found = string_at(state, address);
   return found ? store_in_words(found->substr(0, most), to) : 0;
 }
@@ -83,7 +84,7 @@ std::span<std::byte> storable(State& state, uint64_t address) noexcept {
   return {};
 }
 
-Loadable loadable(State& state, uint64_t address) noexcept {
+DVM_HOT Loadable loadable(State& state, uint64_t address) noexcept {
   if (const auto found = storable(state, address); !found.empty()) return {found, false};
   if (const auto found = read_only(state, address); !found.empty()) return {found, false};
   if (!state.firing) return {};
@@ -109,7 +110,7 @@ std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
   return nullptr;
 }
 
-std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
+DVM_HOT std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
   if (!is_d_memory(address)) [[unlikely]]
     return target_string(state, address, limit);
   if (address == address_of(state.text)) return std::string_view(state.text, std::min(state.text_size, limit));

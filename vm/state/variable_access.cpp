@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/hot.h"
 #include "vm/state/memory_access.h"
 
 namespace dvm::vm {
@@ -42,7 +43,7 @@ void store_reference(State& state, VariableSlot& slot, uint64_t value) noexcept 
   slot.value = address_of(slot.storage);
 }
 
-uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
+DVM_HOT uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
   VariableSlot* type = type_of(state, id, thread);
   if (!type) return 0;
   if (const DynamicNode* node = state.variables.dynamic.find(key_of(state, id, thread, keyed))) {
@@ -53,7 +54,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
   return type->kind == dif::TypeKind::bytes ? address_of(state.variables.zeros.data()) : 0;
 }
 
-void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
+DVM_HOT void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
   const VariableSlot* type = type_of(state, id, thread);
   if (!type) return;
   DynamicVariables& dynamic = state.variables.dynamic;
@@ -81,7 +82,7 @@ void store_text(State& state, unsigned id, std::span<const std::byte> text) noex
   state.variables.dynamic.store_bytes(key_of(state, id, true, false), text.first(length), true);
 }
 
-void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept {
+DVM_HOT void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept {
   const std::byte* bytes = nullptr;
   if (type == dif::PushType::string) {
     const size_t limit = size == 0 ? state.variables.strsize : std::min<uint64_t>(size, state.variables.strsize);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/hot.h"
 #include "runtime/instrument/own_firing.h"
 #include "runtime/instrument/pace.h"
 
@@ -86,7 +87,7 @@ bool FiringPath::is_of_one_cpu(const Probe& probe, vm::Firing& firing) const noe
   return firing.cpu == only_cpu_;
 }
 
-bool FiringPath::fire(vm::Firing& firing) noexcept {
+DVM_HOT bool FiringPath::fire(vm::Firing& firing) noexcept {
   if (traced_.drops(firing.timestamp)) return true;
   const ProbeEcbs* probe = find(firing.probe_id);
   if (probe == nullptr || (only_cpu_ >= 0 && !is_of_one_cpu(*probe->probe, firing))) return true;

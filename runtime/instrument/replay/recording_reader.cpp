@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/file_bytes.h"
+#include "common/hot.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 #include "runtime/symbol/demangle.h"
@@ -313,7 +314,7 @@ bool RecordingReader::take_frames(Decoder& from, size_t count, vm::Firing& firin
 }
 
 // Takes the event at at_; false, and nothing moved, if it is malformed.
-bool RecordingReader::decode(vm::Firing& firing) {
+DVM_HOT bool RecordingReader::decode(vm::Firing& firing) {
   std::span<const std::byte> bytes = std::span<const std::byte>(block_).subspan(at_);
   EventHead head{};
   if (!Decoder(bytes).take(head) || head.length < sizeof head || head.length > bytes.size()) return false;
@@ -347,7 +348,7 @@ Status RecordingReader::add_probes(Catalog& catalog) const {
   return {};
 }
 
-Result<bool> RecordingReader::next(vm::Firing& firing) {
+DVM_HOT Result<bool> RecordingReader::next(vm::Firing& firing) {
   while (left_ == 0) {
     const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     auto kind = read_block(next_block_);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/hot.h"
 #include "dvm/vm/engine.h"
 #include "dvm/vm/profile.h"
 #include "vm/cost/policy.h"
@@ -98,8 +99,8 @@ template <class Cost, dif::Opcode kOpcode>
 
 // The loop. With `labels` it only tells where the handlers are, by opcode number.
 template <class Cost>
-[[gnu::noinline]] uint64_t execute(const InterpDifo* difo, State* machine, [[maybe_unused]] OpCost* costs,
-                                   Labels* labels) noexcept {
+[[gnu::noinline]] DVM_HOT uint64_t execute(const InterpDifo* difo, State* machine, [[maybe_unused]] OpCost* costs,
+                                           Labels* labels) noexcept {
   static const void* const kLabels[] = {
       nullptr,
 #define DVM_OPCODE(number, name, ...) &&run_##name,
