@@ -232,7 +232,7 @@ void AgentProcess::note_watch(const StoppedProcess& stopped, const AgentSite& si
 void AgentProcess::catch_faults(const std::vector<AgentSite>& sites) {
   const auto reads = [](const AgentSite& one) {
     return one.refusal.empty() && std::any_of(one.firers.begin(), one.firers.end(),
-                                              [](const AgentFirer& its) { return record_makes_calls(its.program); });
+                                              [](const AgentFirer& its) { return record_reads_memory(its.program); });
   };
   if (has_tried_catching_ || !is_on_ || is_muted() || !handlers_.sees_handlers()) return;
   if (std::none_of(sites.begin(), sites.end(), reads)) return;

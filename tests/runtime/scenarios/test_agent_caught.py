@@ -95,7 +95,7 @@ class Caught(AgentTest):
 
     def test_a_script_that_reads_no_memory_changes_none(self):
         target = self.start("default", "nothing", "return")
-        self.trace(target, "pid$target:caught:take:entry { @[arg1] = count(); }")
+        self.trace(target, "pid$target:caught:take:entry { @[arg1, execname] = count(); trace(execname); }")
         self.assertEqual(handled(target.pid), 0)
 
     def test_the_handler_is_none_of_the_program(self):
