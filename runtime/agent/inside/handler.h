@@ -111,7 +111,8 @@ extern "C" [[gnu::used]] uint64_t agent_caught(uint64_t signal, const int32_t* i
 }
 
 [[gnu::always_inline]] inline void watch_actions(const Site& site, const uint64_t* saved, ArmedPage& page) {
-  if (!asks_for_action(site.watch, saved) && !restricts_calls(site.watch, saved)) return;
+  const bool may_load = !restricts_calls(site.watch, saved) && !serves_loads(site.watch, saved);
+  if (may_load && !asks_for_action(site.watch, saved)) return;
   if (is_muted(site.context) || site.context.handler == 0) return;
   stop_catching(site.context, page);
   give_actions_back(site.context);

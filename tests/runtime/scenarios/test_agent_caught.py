@@ -93,6 +93,14 @@ class Caught(AgentTest):
                 self.assertNotIn("dvm-agent", pathlib.Path(f"/proc/{target.pid}/maps").read_text())
                 self.assertIn("faults", target.communicate("\n\n")[0])
 
+    def test_a_program_serves_the_page_faults_of_its_loads(self):
+        """A thread that loads from the page it is about to serve would wait for ever."""
+        script = "pid$target:hostile:take:entry { @[copyinstr(arg0)] = count(); @stacks[ustack(1)] = count(); } ERROR { @bad = count(); } END { trunc(@stacks); }"
+        result = dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", script, "-c", program("hostile") + " serves 50 loads", timeout=30)
+        if "no page faults" in result.stdout:
+            dvmtest.skip_or_fail(self, "needs userfaultfd(2)")
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["50", "served", "1", "y" * 255, "50", "50"]), result.stderr)
+
     def test_a_script_that_reads_no_memory_changes_none(self):
         target = self.start("default", "nothing", "return")
         self.trace(target, "pid$target:caught:take:entry { @[arg1, execname] = count(); trace(execname); }")
