@@ -8,6 +8,7 @@
 //             handle, once, stack   installs a handler: with siginfo, with SA_RESETHAND, with SA_ONSTACK
 //             block                 blocks the signal
 //             thread                passes the strings in three threads
+//             device                passes, in a thread, bytes that only loads can read, for a second
 //             small                 passes the strings on a stack of 8 KiB
 //             alternate             passes the strings in a handler of SIGUSR1, on an alternate stack within that of main()
 //             alarm                 passes one string until handlers of SIGALRM have reset the action of SIGSEGV three times
@@ -67,6 +68,18 @@ static void make_strings(void) {
 static void pass_all(void) {
   for (long i = 0; i < rounds; i++)
     for (long number = 0; number < kStrings; number++) take(strings[number], number);
+}
+
+// The clock of the vDSO. System calls do not read such memory.
+static void* pass_device(void* argument) {
+  char line[256];
+  unsigned long begin = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != 0)
+    if (strstr(line, "[vvar]") != 0) begin = strtoul(line, 0, 16);
+  fclose(maps);
+  for (int i = 0; begin != 0 && i < 100; i++) take((const char*)begin + kPage - 8, kStrings), usleep(10000);
+  return argument;
 }
 static void* pass_in_thread(void* argument) { return pass_all(), argument; }
 
@@ -165,6 +178,9 @@ static void run(const char* way) {
   if (strcmp(way, "thread") == 0) {
     for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, pass_in_thread, 0);
     for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+  } else if (strcmp(way, "device") == 0) {
+    pthread_create(&threads[0], 0, pass_device, 0);
+    pthread_join(threads[0], 0);
   } else if (strcmp(way, "small") == 0) {
     on_small_stack();
   } else if (strcmp(way, "alternate") == 0) {

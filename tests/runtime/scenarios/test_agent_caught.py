@@ -101,6 +101,15 @@ class Caught(AgentTest):
             dvmtest.skip_or_fail(self, "needs userfaultfd(2)")
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["50", "served", "1", "y" * 255, "50", "50"]), result.stderr)
 
+    def test_other_threads_load_as_the_first_one_does(self):
+        if "[vvar]" not in pathlib.Path("/proc/self/maps").read_text():
+            dvmtest.skip_or_fail(self, "needs memory that only loads can read")
+        target = self.start("device", "nothing", "return")
+        tracer = self.trace(target, KEYED)
+        target.communicate("\n\n")
+        output, errors = tracer.communicate(timeout=120)
+        self.assertRegex(output, rf"(?m)^ +{STRINGS} +\d+$", errors)
+
     def test_a_script_that_reads_no_memory_changes_none(self):
         target = self.start("default", "nothing", "return")
         self.trace(target, "pid$target:caught:take:entry { @[arg1, execname] = count(); trace(execname); }")
