@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "runtime/agent/agent_process.h"
-#include "runtime/agent/caught_signals.h"
 #include "runtime/agent/code_area.h"
 #include "runtime/agent/detach.h"
-#include "runtime/agent/inside_code.h"
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/placing_lock.h"
@@ -226,20 +224,6 @@ void AgentProcess::note_watch(const StoppedProcess& stopped, const AgentSite& si
   const uint64_t muted = restricts_calls(stopped) ? 1 : 0;
   memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
-}
-
-// Only where threads read what may vanish. They go on with system calls if it fails.
-void AgentProcess::catch_faults(const std::vector<AgentSite>& sites) {
-  const auto reads = [](const AgentSite& one) {
-    return one.refusal.empty() && std::any_of(one.firers.begin(), one.firers.end(),
-                                              [](const AgentFirer& its) { return record_reads_memory(its.program); });
-  };
-  if (has_tried_catching_ || !is_on_ || is_muted() || !handlers_.sees_handlers()) return;
-  if (std::none_of(sites.begin(), sites.end(), reads)) return;
-  has_tried_catching_ = true;
-  auto stopped = StoppedProcess::stop(context_.pid);
-  if (!stopped || restricts_calls(*stopped)) return;
-  runtime::catch_faults(*stopped, memory_, context_, context_.handler - inside_entries().handler + inside_entries().restorer);
 }
 
 void AgentProcess::note_unwatched(const AgentSite& site) {

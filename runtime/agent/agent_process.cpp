@@ -212,9 +212,9 @@ bool AgentProcess::begin_data(const BeginData& begin) const {
 // Code, programs, sites and stubs; nothing leads there yet.
 void AgentProcess::write_area(Area& area) {
   const uint64_t code_at = area.add(inside_code());
-  const inside::CodeEntries entries = inside_entries();
+  inside::CodeEntries entries;
+  std::memcpy(&entries, inside_code().data(), sizeof entries);
   inside::Context context = context_;
-  if (!is_noted(area.range)) context.handler = 0;
   context.lasting = area.add(lasting_.bytes());
   const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
   area.begin_frames(code_at, entries);
@@ -329,25 +329,18 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
     if (!guard) return guard.error();
     guard_ = *std::move(guard);
   }
-  Status patched = patch(sites, areas, groups);
-  if (patched) catch_faults(sites);
-  return patched;
-}
-
-bool AgentProcess::is_noted(const AddressRange& code) const {
-  const auto end = own_.ranges + own_.count;
-  return std::any_of(own_.ranges, end, [&](const inside::MemoryRange& one) { return one.begin == code.begin; });
+  return patch(sites, areas, groups);
 }
 
 // The first code mapping has the list, also of those that come later.
 void AgentProcess::note_own(const std::vector<Area>& areas) {
-  static_assert(sizeof(inside::CodeHeader) <= inside::kOwnAt && inside::kActionsAt + sizeof(inside::CaughtActions) <= kPageBytes);
+  static_assert(sizeof(inside::CodeHeader) <= inside::kOwnAt &&
+                inside::kOwnAt + sizeof(inside::OwnMemory) + sizeof(inside::WatchedMemory) <= kPageBytes);
   const auto add = [&](uint64_t begin, uint64_t end) {
     if (own_.count < inside::kMostOwn) own_.ranges[own_.count++] = {begin, end};
   };
   if (own_.count == 0) {
     context_.own = areas.front().range.begin + inside::kOwnAt;
-    context_.handler = areas.front().begin() + inside_entries().handler;
     add(context_.armed, context_.data + data_bytes());
     for (const KeptUnwinder& one : kept_unwinders(context_.pid, memory_)) add(one.code.begin, one.code.end);
   }

@@ -110,9 +110,7 @@ class AgentProcess {
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void note_own(const std::vector<Area>& areas);
-  bool is_noted(const AddressRange& code) const;
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
-  void catch_faults(const std::vector<AgentSite>& sites);
   void note_unwatched(const AgentSite& site);
   void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas, const std::set<pid_t>& apart);
   Result<std::vector<Area>> place(std::vector<AgentSite>& sites, const BeginData& begin);
@@ -137,7 +135,6 @@ class AgentProcess {
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
-  bool has_tried_catching_ = false;
   LastingRanges lasting_;
   inside::OwnMemory own_;
   inside::WatchedMemory data_;

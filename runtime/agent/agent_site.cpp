@@ -46,16 +46,6 @@ bool record_makes_calls(std::span<const std::byte> program) {
   return head.makes_calls != 0;
 }
 
-bool record_reads_memory(std::span<const std::byte> program) {
-  using Kind = inside::RecordStep::Kind;
-  inside::RecordStep step;
-  for (size_t at = sizeof(inside::RecordProgram); at + sizeof step <= program.size(); at += sizeof step) {
-    std::memcpy(&step, program.data() + at, sizeof step);
-    if (step.kind == Kind::memory || step.kind == Kind::slot || step.kind == Kind::stack || step.kind == Kind::chain) return true;
-  }
-  return false;
-}
-
 uint64_t AgentSite::counted_firers() const {
   return static_cast<uint64_t>(
       std::count_if(firers.begin(), firers.end(), [](const AgentFirer& one) { return one.tail != inside::Tail::returns; }));

@@ -138,8 +138,6 @@ struct AgentSite {
 
 // True if the steps of an inside::RecordProgram, as bytes, make system calls.
 bool record_makes_calls(std::span<const std::byte> program);
-// True if some of them read memory of the process at any address.
-bool record_reads_memory(std::span<const std::byte> program);
 
 inline bool watches(const std::vector<AgentSite*>& sites, inside::Watch watch) {
   return std::any_of(sites.begin(), sites.end(), [&](const AgentSite* site) { return site->watch == watch; });

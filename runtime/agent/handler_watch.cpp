@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <initializer_list>
 
-#include "runtime/agent/caught_signals.h"
 #include "runtime/agent/file_data.h"
 #include "runtime/agent/unfit_sites.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 
@@ -25,8 +25,6 @@ bool HandlerWatch::sees_all_of(SignalSet raises) const {
   return (!is_by_signals || sees({Watch::sigaction, Watch::syscall})) &&
          (!is_by_data || sees({Watch::mmap, Watch::mprotect, Watch::munmap, Watch::mremap, Watch::syscall}));
 }
-
-bool HandlerWatch::sees_handlers() const { return sees_all_of(1); }
 
 void HandlerWatch::refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled) {
   std::set<size_t> watched;
@@ -47,7 +45,7 @@ void refuse_raising(std::span<AgentSite* const> sites, const SiteGroups& groups,
                     const AgentMemory& memory, inside::WatchedMemory& watched) {
   uint64_t handled = 0;
   memory.read_object(context.data + offsetof(inside::DataHeader, handled), handled);
-  handled = (handled & kFileData) | (signals_of_program(context.pid, memory) & ~kFileData);
+  handled = (handled & kFileData) | (handled_signals(context.pid) & ~kFileData);
   HandlerWatch::refuse_handled(sites, groups, context.follows != 0 ? kAllSignals : handled);
   const auto addresses_data = [](const AgentSite* site) { return (site->raises & kFileData) != 0 && site->refusal.empty(); };
   if (std::none_of(sites.begin(), sites.end(), addresses_data)) return;

@@ -19,8 +19,6 @@ class HandlerWatch {
   // Call after a site was placed or refused. A site that was placed before is refused the next time.
   void note(const AgentSite& site);
   bool has_placed(uint64_t window) const { return placed_.contains(window); }
-  // A handler that the process is about to install is seen before.
-  bool sees_handlers() const;
   // Refuses sites that raise signals which the process handles. A site in a watched function is always refused, because it could
   // only be taken off together with the watch.
   static void refuse_handled(std::span<AgentSite* const> sites, const SiteGroups& groups, SignalSet handled);

@@ -1,7 +1,5 @@
 #include "runtime/agent/inside_code.h"
 
-#include <cstring>
-
 asm(".pushsection .rodata, \"a\", @progbits\n"
     ".balign 16\n"
     "dvm_inside_code_begin:\n"
@@ -17,11 +15,5 @@ extern const std::byte dvm_inside_code_begin, dvm_inside_code_end;
 namespace dvm::runtime {
 
 std::span<const std::byte> inside_code() { return {&dvm_inside_code_begin, &dvm_inside_code_end}; }
-
-inside::CodeEntries inside_entries() {
-  inside::CodeEntries entries;
-  std::memcpy(&entries, inside_code().data(), sizeof entries);
-  return entries;
-}
 
 }  // namespace dvm::runtime

@@ -4,11 +4,8 @@
 #include <cstddef>
 #include <span>
 
-#include "runtime/agent/inside/format.h"
-
 namespace dvm::runtime {
 
 std::span<const std::byte> inside_code();
-inside::CodeEntries inside_entries();
 
 }  // namespace dvm::runtime

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/agent/caught_signals.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/signal_frames.h"
@@ -120,7 +119,7 @@ bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<
   const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
   if (ranges.empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
-  if (!clear_remote_code(process, memory) || !give_actions_back(process, memory, agents)) return false;
+  if (!clear_remote_code(process, memory)) return false;
   std::vector<RemoteCall> calls;
   for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
   process.prefer_waiting();

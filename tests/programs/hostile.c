@@ -10,7 +10,7 @@
 //                and end behind the call. Prints how often the parent has called it
 //   quits N      exits after N microseconds, while three threads start others all the time
 //   serves N      serves N page faults of its own by userfaultfd(2), with the page in a call of take(); a further argument:
-//                 "waits": once it has read a line; "loads": only those of loads, not of system calls
+//                 once it has read a line
 //   little N     calls take() where N bytes of stack are left above an unmapped page
 //   deep N       calls itself N deep, three times, in a thread with room for that
 //   leaderless N calls take() and tiny() N times in a thread, while the first one ends
@@ -204,19 +204,15 @@ static void serve(char* page) {
   ioctl(g_faults, UFFDIO_COPY, &copy);
 }
 
-// dvm knows the stack of the thread before the first fault.
 static void* serve_all(void* unused) {
-  static char empty[1];
   struct uffd_msg fault;
-  take(empty, 0), usleep(300000);
   while (read(g_faults, &fault, sizeof fault) == sizeof fault) serve((char*)(uintptr_t)(fault.arg.pagefault.address & -kPage));
   return unused;
 }
 
 // With a pause after the descriptor is there, if it is to be traced then.
-static void serves(long count, const char* how) {
-  const int waits = strcmp(how, "waits") == 0;
-  g_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | (strcmp(how, "loads") == 0 ? UFFD_USER_MODE_ONLY : 0));
+static void serves(long count, int waits) {
+  g_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
   struct uffdio_api api = {.api = UFFD_API};
   ioctl(g_faults, UFFDIO_API, &api);
   if (waits) puts("ready"), fflush(stdout), getchar();
@@ -336,7 +332,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "clones") == 0) clones(count);
   if (strcmp(argv[1], "forks") == 0) forks(count);
   if (strcmp(argv[1], "quits") == 0) quits(count);
-  if (strcmp(argv[1], "serves") == 0) serves(count, argc > 3 ? argv[3] : "");
+  if (strcmp(argv[1], "serves") == 0) serves(count, argc > 3);
   if (strcmp(argv[1], "little") == 0) little(count);
   if (strcmp(argv[1], "deep") == 0) deep(count);
   if (strcmp(argv[1], "leaderless") == 0) leaderless(count);

@@ -4,7 +4,7 @@
 //
 // It must not harm the thread that it runs in:
 // - no call of anything in the process, no lock, no vector register (-mgeneral-regs-only), less than a KiB of stack;
-// - memory at addresses that come from the process is read so that it cannot fault, or that the fault is caught (read.h);
+// - memory at addresses that come from the process is read by process_vm_readv(2), which cannot fault;
 // - a signal handler may interrupt it anywhere and fire itself, or never come back; another task may share its memory.
 
 #define DVM_KEEPS_REGISTERS gnu::no_caller_saved_registers
@@ -16,7 +16,6 @@
 #include "runtime/agent/inside/ended.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/frames.h"
-#include "runtime/agent/inside/handler.h"
 #include "runtime/agent/inside/lanes.h"
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/record.h"
@@ -28,13 +27,13 @@
 namespace dvm::runtime::inside {
 namespace {
 
-constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186;
+constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 768 * 1024;  // bytes, and part, of a ring
 
 [[gnu::noinline]] void read_stack(const ThreadFiring& firing, const RecordStep& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
-  word(firing.record + static_cast<uint64_t>(step.value)) = read_here(firing, begin, firing.record + step.at, step.most);
+  word(firing.record + static_cast<uint64_t>(step.value)) = read_memory(firing.pid, begin, firing.record + step.at, step.most);
 }
 
 // Return addresses by frame pointers, as long as those ascend; from the captured bytes of the stack as far as those go.
@@ -48,7 +47,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
     if (is_captured) {
       const uint64_t at = firing.record + step.from + (pointer - begin);
       frame[0] = word(at), frame[1] = word(at + 8);
-    } else if (read_here(firing, pointer, reinterpret_cast<uint64_t>(frame), sizeof frame) != sizeof frame) {
+    } else if (read_memory(firing.pid, pointer, reinterpret_cast<uint64_t>(frame), sizeof frame) != sizeof frame) {
       break;
     }
     count++;
@@ -67,6 +66,12 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
   for (uint32_t i = counters; i != 0; i--) to[i + 1] = to[i];
   to[0] = counters * sizeof(uint64_t);
   to[1] = 0;
+}
+
+[[gnu::noinline]] uint64_t time_of_thread() {
+  uint64_t time[2] = {0, 0};
+  call(kClockGetTime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<long>(time));
+  return time[0] * 1'000'000'000 + time[1];
 }
 
 // dvm asks for what a slot (`from`) has not. All others are in programs that make calls.
@@ -184,7 +189,6 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
   firing.is_cut = false;
   word(firing.record) = cookie | uint64_t{cpu & 0xfff} << 48;
   const uint32_t length = before + run(firing, program, may_cut);
-  end_reads(firing);
   if (is_in_child(context, firing)) return true;
   if (firing.is_cut && !may_cut) return false;
   word(to) = length;
@@ -220,7 +224,6 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
   if (context.follows == 0 || load(header.restricted) != 0) return false;
   if (!take(page.pid, static_cast<uint64_t>(call(kGetPid)))) return false;
   const bool is_known = number_of_thread(context) == static_cast<uint32_t>(call(kGetTid));
-  page.catching.is_on = has_handler(context) ? 1 : 0;  // the parent's
   __atomic_store_n(&page.armed, is_known ? kShared : kAsked, __ATOMIC_RELEASE);
   return true;
 }
@@ -392,7 +395,6 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
   uint64_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
-  watch_actions(*site, saved, page);
   if (site->watch == Watch::fork && load(page.pid) == 0) part_from_parent(context, header);
   if (is_new && !take_up(context, page, header)) return watch_disarmed(*site, saved, page, header);
   if (site->watch != Watch::nothing && watch_call(*site, saved, page, header)) return;

@@ -1,6 +1,6 @@
 #pragma once
 // The memory that dvm adds to a traced process, and its layout. dvm writes it, the code in fire.cpp runs on it inside of the
-// process. Only fixed-size fields and addresses of the process; nothing but parts of this is included here.
+// process. Only fixed-size fields and addresses of the process; nothing but watched.h is included here.
 //
 //   code mapping   readable, executable. CodeHeader | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
@@ -15,8 +15,6 @@
 
 #include <cstdint>
 
-#include "runtime/agent/inside/actions.h"
-#include "runtime/agent/inside/semaphore_table.h"
 #include "runtime/agent/inside/watched.h"
 
 namespace dvm::runtime::inside {
@@ -55,7 +53,6 @@ struct ArmedPage {
   uint64_t lanes_left = 0;                       // kLanesUnmapped or kLanesKept, by the first of them
   uint64_t asked = 0;  // kLeaving: the first of them waits for kAbandoned: all code is restored, and only threads that wait use
                        // the lanes. Written by dvm, too
-  CatchState catching{};
 };
 
 // Converts ticks of the TSC to ns of CLOCK_MONOTONIC: the ticks, times 2^kTickBits, are multiplied by the rate, and the upper
@@ -112,8 +109,7 @@ struct Lane {
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
-  uint64_t catches = 0;   // not 0: the thread loads words that may fault
-  uint64_t padding = 0;
+  uint64_t padding[2]{};
   // Counts without keys, by the number of the clause; one word for each arena. They never decrease, even if the lane changes
   // owner.
   uint64_t counts[kPlainCounts][2]{};
@@ -306,7 +302,6 @@ struct Context {
   uint64_t lasting = 0;        // the address of LastingMemory
   uint64_t own = 0;            // of OwnMemory
   uint64_t own_pid = 0;        // in the PID namespace of the process, which may be below dvm's
-  uint64_t handler = 0;        // address of agent_handler in the first code mapping; 0: it does not know this one
 };
 
 // Memory that may be read by plain loads, because it is not unmapped while the process runs. Its ranges follow.
@@ -333,8 +328,25 @@ struct WatchedMemory {
   MemoryRange ranges[kMostWatched]{};
 };
 
-// Of CaughtActions in that mapping.
-inline constexpr uint64_t kActionsAt = kOwnAt + sizeof(OwnMemory) + sizeof(WatchedMemory);
+// A semaphore that dvm has raised, for one site. It is lowered only as long as the jump of the site lies in the code: otherwise
+// its file is mapped no more, and the memory may be another's.
+enum class SemaphoreState : uint32_t { off, raising, raised, wanted, lowering };  // wanted: is to be lowered
+struct Semaphore {
+  uint64_t counter = 0;   // address of the semaphore, of 16 bits
+  uint64_t jump = 0;      // of the jump
+  uint32_t distance = 0;  // the bytes behind the opcode of the jump
+  SemaphoreState state = SemaphoreState::off;
+  uint64_t distance_bytes = 0;
+};
+inline constexpr uint8_t kShortJump = 0xeb;  // has a distance of one byte
+inline constexpr uint64_t kSemaphoreBytes = 64 * 4096;
+inline constexpr uint64_t kMostSemaphores = kSemaphoreBytes / sizeof(Semaphore) - 1;
+struct Semaphores {
+  uint64_t count = 0, reserved[3]{};
+  Semaphore all[kMostSemaphores]{};
+};
+constexpr uint64_t semaphores_at(uint64_t armed_page) { return armed_page + 4096; }
+static_assert(sizeof(Semaphore) == 32 && sizeof(Semaphores) <= kSemaphoreBytes);
 
 // The unwind information of a code mapping: pieces of code, ascending, and the FDE of each. Offsets are from its beginning.
 struct FrameEntry {
@@ -362,7 +374,6 @@ inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // results of agent_fin
 struct CodeEntries {
   uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, leave = 0, returns = 0, forget = 0;
   uint64_t frame = 0, frames_begin = 0, frames_end = 0;  // the .eh_frame section of this code
-  uint64_t handler = 0, restorer = 0;                    // of signals (inside/caught.h)
   uint64_t updates[kUpdateFunctions]{};                  // by the rows of updates.def
 };
 

@@ -2,8 +2,7 @@
 // How code in a traced thread reads the memory of the process, whose addresses may be anything. Nothing here can fault.
 //
 //   LastingMemory   plain loads
-//   anything else   plain loads whose faults are caught (caught.h), or process_vm_readv(2), unless the process has restricted
-//                   its system calls
+//   anything else   process_vm_readv(2), unless the process has restricted its system calls
 
 #include <cstdint>
 
@@ -129,7 +128,24 @@ DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t fr
   return word;
 }
 
-// The name of the thread as words of a key, cut at so many characters.
+// A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
+inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64_t from, uint64_t* to, uint64_t most) {
+  if (from < kPage) return 0;
+  const uint64_t lasting = lasting_bytes(context, from, stack_pointer);
+  const unsigned shift = static_cast<unsigned>(from & 7) * 8;
+  uint64_t next = shift != 0 && lasting >= 8 ? load_word(from & ~uint64_t{7}) : 0;
+  for (uint64_t done = 0; done + 8 <= lasting; done += 8) {
+    uint64_t word = next >> shift;
+    next = load_word((from + done + 7) & ~uint64_t{7});
+    word = shift == 0 ? next : word | next << (64 - shift);
+    const bool is_end = end_text(word, most - done);
+    to[done / 8] = word;
+    if (is_end) return static_cast<uint32_t>(done / 8 + 1);
+  }
+  return read_text_by_call(context, from, to, most);
+}
+
+// The name of the thread, in the same way.
 inline uint32_t read_name(const Context& context, uint64_t* to, uint64_t most) {
   constexpr uint64_t kLongest = 15;
   if (is_muted(context)) return 0;

@@ -31,17 +31,11 @@ inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25,
   return watch == Watch::syscall && saved[14] == kPrctl && saved[13] == kSetTsc && saved[12] == kFault;
 }
 
-// True if the program itself may serve page faults of loads from then on. A thread that loads what it is about to serve would
-// wait for itself.
-[[gnu::always_inline]] inline bool serves_loads(Watch watch, const uint64_t* saved) {
-  constexpr uint64_t kUserfaultfd = 323;
-  return watch == Watch::syscall && saved[14] == kUserfaultfd;
-}
-
-// Also those of system calls.
+// True if the program itself may serve page faults from then on, also those of system calls. A call that reads memory in the
+// thread that serves them would wait for itself.
 [[gnu::always_inline]] inline bool serves_page_faults(Watch watch, const uint64_t* saved) {
-  constexpr uint64_t kUserModeOnly = 1;
-  return serves_loads(watch, saved) && (saved[13] & kUserModeOnly) == 0;
+  constexpr uint64_t kUserfaultfd = 323, kUserModeOnly = 1;
+  return watch == Watch::syscall && saved[14] == kUserfaultfd && (saved[13] & kUserModeOnly) == 0;
 }
 
 // True if it is about to lock all memory that the process has: the kernel then loads all lanes, used or not.

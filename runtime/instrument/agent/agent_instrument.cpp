@@ -320,11 +320,10 @@ class AgentInstrument final : public Instrument,
 
   // An address makes dvm read what the process has mapped, while it can be.
   void find_stacks(pid_t pid, AgentTarget& process, const std::vector<AgentSite>& sites) {
-    if (process.agent.data_file() < 0 || std::none_of(sites.begin(), sites.end(), asks_for_stack)) return;
+    const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
+    if (found == sites.end() || process.agent.data_file() < 0) return;
     if (!process.stacks)
       process.stacks = std::make_unique<StackFinder>(process.agent.data_file(), process.agent.context().lanes, process.ids);
-    const auto found = std::find_if(sites.begin(), sites.end(), has_stack);
-    if (found == sites.end()) return;
     if (!std::exchange(has_stacks_, true)) addresses_.make_room();
     addresses_.note(pid, found->window_address);
   }

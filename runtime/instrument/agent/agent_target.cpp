@@ -49,11 +49,6 @@ bool has_stack(const AgentSite& site) {
   });
 }
 
-bool asks_for_stack(const AgentSite& site) {
-  const auto reads = [](const AgentFirer& firer) { return record_makes_calls(firer.program); };
-  return has_stack(site) || std::any_of(site.firers.begin(), site.firers.end(), reads);
-}
-
 uint32_t thread_share(size_t ring_bytes) {
   return static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)));
 }

@@ -86,8 +86,6 @@ struct AgentTarget {
 bool has_step(const AgentFirer& firer, inside::ClauseStep::Kind kind);
 bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind);
 bool has_stack(const AgentSite& site);
-// Whether its threads ask dvm where their stacks lie: for frames, or for room there before a load that may fault.
-bool asks_for_stack(const AgentSite& site);
 
 // The probes of processes that can take an agent. The others are refused.
 std::vector<EnabledProbe> fit_for_agents(std::span<const EnabledProbe> probes, bool follows, std::vector<Refused>& refused);

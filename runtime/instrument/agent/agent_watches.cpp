@@ -7,8 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "runtime/agent/caught_signals.h"
-#include "runtime/agent/memory.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/refused_once.h"
@@ -67,12 +65,6 @@ bool is_memory_counted() {
   int policy = 0;
   std::ifstream("/proc/sys/vm/overcommit_memory") >> policy;
   return policy == 2;
-}
-
-// The process may have an agent already.
-SignalSet handled_in(pid_t pid) {
-  const auto memory = AgentMemory::open(pid);
-  return (memory ? signals_of_program(pid, *memory) : handled_signals(pid)) & ~kFileData;
 }
 
 }  // namespace
@@ -204,7 +196,7 @@ void AgentPlanner::refuse_raising() {
   for (Candidate& one : candidates_) {
     if (!one.refusal.empty()) continue;
     const auto [signals, is_new] = handled.try_emplace(one.site->pid);
-    if (is_new) signals->second = follows_ ? kAllSignals : handled_in(one.site->pid);
+    if (is_new) signals->second = follows_ ? kAllSignals : handled_signals(one.site->pid) & ~kFileData;
     if ((signals_of(one) & signals->second) != 0) one.refusal = kRaises;
   }
 }

@@ -6,9 +6,9 @@
 
 #include "common/clock.h"
 #include "runtime/agent/abandon.h"
-#include "runtime/agent/caught_signals.h"
 #include "runtime/agent/unfit_sites.h"
 #include "runtime/instrument/agent/agent_notes.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -31,8 +31,7 @@ void YieldedProbes::look(AgentTargets& targets, uint64_t now, std::vector<std::s
     const uint64_t raised = target->faults.raised();
     if (lost_.empty()) target->agent.note_raised(raised);  // others have the probes by now
     if (raised == 0) continue;
-    const uint64_t by_program = looks ? signals_of_program(target->agent.context(), target->agent.memory()) : 0;
-    const uint64_t handled = target->lanes->handled() | (by_program & ~kFileData);
+    const uint64_t handled = target->lanes->handled() | (looks ? handled_signals(pid) & ~kFileData : 0);
     if ((handled & raised) != 0) yield(pid, *target, handled, notes);
   }
 }
