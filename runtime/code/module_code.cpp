@@ -336,11 +336,12 @@ const ModuleCode* ModuleCodes::open(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;
   const auto whole = [](auto number) { return static_cast<uint64_t>(number); };
-  auto [file, is_new] = files_.try_emplace({whole(status.st_dev), whole(status.st_ino), whole(status.st_size),
-                                            whole(status.st_mtim.tv_sec), whole(status.st_mtim.tv_nsec)});
-  if (is_new)
-    if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
-  return file->second.get();
+  const Identity version{whole(status.st_dev),         whole(status.st_ino),          whole(status.st_size),
+                         whole(status.st_mtim.tv_sec), whole(status.st_mtim.tv_nsec), whole(status.st_ctim.tv_sec),
+                         whole(status.st_ctim.tv_nsec)};
+  if (const auto known = files_.find(version); known != files_.end()) return known->second.get();
+  auto opened = ModuleCode::open(path);  // one that fails may succeed the next time
+  return opened ? files_.emplace(version, std::move(*opened)).first->second.get() : nullptr;
 }
 
 }  // namespace dvm::runtime

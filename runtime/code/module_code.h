@@ -116,7 +116,7 @@ class ModuleCodes {
   const ModuleCode* open(const std::string& path);
 
  private:
-  using Identity = std::array<uint64_t, 5>;  // device, inode, size, and when it was modified
+  using Identity = std::array<uint64_t, 7>;  // device, inode, size, when it was modified, and when its inode changed
   std::map<Identity, std::unique_ptr<ModuleCode>> files_;
 };
 
