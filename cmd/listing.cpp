@@ -59,8 +59,9 @@ class SiteDescriber {
 // All that an entry tells, and the value of a return. One frame, since a script that shows callers probes other returns.
 runtime::CaptureNeeds usual_needs(const runtime::Probe& probe) {
   runtime::CaptureNeeds needs;
-  needs.args = probe.name == "return" ? 2 : runtime::kToldArguments;
-  needs.frames = 1;
+  const bool is_return = probe.name == "return";
+  needs.args = is_return ? 2 : runtime::kToldArguments;
+  needs.frames = is_return ? 0 : 1;  // or else at its exits, for ustack(1)
   return needs;
 }
 
