@@ -18,6 +18,7 @@ dvm_library(code  # optimised with sanitizers, too: the tests plan in large file
   code/flags_use.cpp
   code/jump_tables.cpp
   code/frame_index.cpp
+  code/file_symbols.cpp
   code/function_code.cpp
   code/landing_pads.cpp
   code/mapped_file.cpp
@@ -29,6 +30,7 @@ dvm_library(code  # optimised with sanitizers, too: the tests plan in large file
   code/register_values.cpp
   code/restarts.cpp
   code/stack_check.cpp
+  code/system_calls.cpp
   code/tail_exits.cpp)
 target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
 

@@ -238,6 +238,12 @@ const RestartableSequences& ModuleCode::restarts() const {
   return *restarts_;
 }
 
+const std::vector<SystemCallSite>& ModuleCode::system_calls() const {
+  const auto decode_at = [this](uint64_t offset, uint64_t size) { return decode({offset, size, size}); };
+  if (!system_calls_) system_calls_ = find_system_calls(naming(), decode_at);
+  return *system_calls_;
+}
+
 // By addresses as the file has them.
 bool ModuleCode::is_named(uint64_t begin, uint64_t last) const {
   return restarts().overlap(begin, last) || names().has_inside(begin, last);

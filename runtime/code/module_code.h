@@ -19,6 +19,7 @@
 #include "runtime/code/mapped_file.h"
 #include "runtime/code/named_code.h"
 #include "runtime/code/restarts.h"
+#include "runtime/code/system_calls.h"
 
 namespace dvm::runtime {
 
@@ -51,6 +52,9 @@ class ModuleCode {
   // True if the instruction lies in a restartable sequence, or is the signature of one. The kernel aborts a sequence if its
   // thread is interrupted, and a probe interrupts it.
   bool is_restartable(uint64_t offset) const;
+
+  // The system calls that its code makes; see system_calls.h.
+  const std::vector<SystemCallSite>& system_calls() const;
 
   // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
@@ -102,6 +106,7 @@ class ModuleCode {
   // Found once they are needed.
   mutable std::optional<NamedCode> names_;
   mutable std::optional<RestartableSequences> restarts_;
+  mutable std::optional<std::vector<SystemCallSite>> system_calls_;
   mutable std::vector<std::vector<JumpReach>> computed_;
   // For is_inside_instruction(): the last function, and how many bytes were decoded in all.
   mutable FunctionExtent around_;
