@@ -1,16 +1,22 @@
 """Clauses that read memory which the program takes away: each string is right, or a fault, and the program is unharmed."""
 
 import collections
+import os
 import pathlib
 import re
+import shutil
+import signal
+import subprocess
+import time
 import unittest
 
 import dvmtest
 from dvmtest import program
-from scenarios.test_agent import AgentTest
+from scenarios.test_agent import AgentTest, guards_of
 
-PATIENCE = 60  # seconds: a loaded machine is slow, not wrong
-LIBRARY = str(pathlib.Path(program("vanishing")).parent / "libvanishing_library.so")
+SPAN = os.environ.get("DVM_HEAP_SPAN", "300")  # milliseconds for each way
+PATIENCE = 60 + int(SPAN) // 100  # seconds: a loaded machine is slow, not wrong
+LIBRARY = str(pathlib.Path(program("snatched")).parent / "libvanishing_library.so")
 ENTRY, RETURN = "pid$target:a.out:work:entry", "pid$target:a.out:work:return"
 ERRORS = ' ERROR { @e = count(); } END { printa("%@d faults\\n", @e); }'
 COUNTED = ' END { printa("%@d %s|\\n", @); }' + ERRORS
@@ -64,6 +70,95 @@ class Vanishing(HeapTest):
 
     def test_by_calls_of_the_program_itself(self):
         self.check(BY_STRING, program("vanishing_own") + " own unmap")
+
+
+class Snatched(HeapTest):
+    """Memory that other threads take away meanwhile."""
+
+    WAYS = ("unmap", "protect", "move", "cover", "discard", "break", "free", "resize", "load", "threads", "signals", "leaps", "tasks", "shares", "bare", "filtered")
+
+    def check(self, way, *options, name="snatched"):
+        with self.subTest(way, options=options):
+            result = self.run_on(BY_STRING, f"{program(name)} {way} {SPAN}", *options)
+            self.assertIn(IN_THREAD, result.stderr)
+            seen = self.seen(result)
+            self.assertEqual([text for text in seen if text is not None and not re.fullmatch(r"|s?l?ot \d\d|y+", text)], [])
+            return sum(seen.values()) + sum(map(int, re.findall(r"(\d+) drops?", result.stderr))), result
+
+    def calls(self, result):
+        """All that have begun, and those that were not ended."""
+        return tuple(map(int, re.search(r"(?m)^= calls (\d+), left (\d+)$", result.stdout).groups()))
+
+    def test_each_firing_has_a_string_or_a_fault(self):
+        for way, name in *((way, "snatched") for way in self.WAYS), ("own", "snatched_own"):
+            seen, result = self.check(way, name=name)
+            calls, left = self.calls(result)
+            self.assertIn(seen, range(calls - left, calls + 1), way)
+
+    def test_children_that_are_followed_or_not(self):
+        for options in ((), ("-x", "followfork")):
+            seen, result = self.check("forks", *options)
+            calls, _ = self.calls(result)
+            self.assertEqual(seen, calls if options else 0)
+
+
+class Tracers(HeapTest):
+    """Others that come and go meanwhile."""
+
+    def start(self, way="unmap"):
+        target = subprocess.Popen([program("snatched"), way, "100000"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        return target
+
+    def trace(self, target, script=BY_STRING):
+        return dvmtest.start_tracer(self, script, "-x", "backend=agent", "-p", str(target.pid))
+
+    def finish(self, target, after=0.0):
+        time.sleep(after)
+        target.terminate()
+        self.assertRegex(target.communicate(timeout=PATIENCE)[0], r"^= calls \d+, left \d+\n$")
+        self.assertEqual(target.returncode, 0)
+
+    def test_dvm_comes_and_goes(self):
+        target = self.start()
+        for _ in range(int(os.environ.get("DVM_HEAP_CYCLES", "4"))):
+            tracer = self.trace(target)
+            time.sleep(0.2)
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate(timeout=PATIENCE)
+            self.assertEqual(tracer.returncode, 0)
+        self.finish(target)
+
+    def test_dvm_is_killed(self):
+        for also_guard in (False, True):
+            with self.subTest(also_guard=also_guard):
+                target = self.start()
+                tracer = self.trace(target)
+                time.sleep(0.5)
+                for guard in guards_of(target.pid) * also_guard:
+                    os.kill(guard, signal.SIGKILL)
+                tracer.kill()
+                self.finish(target, 0.5)
+
+    def test_of_two_dvms(self):
+        target = self.start()
+        self.trace(target)
+        self.trace(target, "pid$target:a.out:pass:entry { @n = count(); } pid$target:a.out:work:return { @[copyinstr(arg1)] = count(); } ERROR { @e = count(); }")
+        self.finish(target, 0.5)
+
+    def test_debuggers(self):
+        for command in (("gdb", "-batch", "-ex", "break snatch", "-ex", "continue", "-ex", "delete", "-ex", "stepi 300", "-ex", "thread apply all bt 3", "-ex", "detach", "-p"),
+                        ("strace", "-f", "-e", "trace=munmap", "-o", "/dev/null", "-p")):
+            with self.subTest(command[0]):
+                if not shutil.which(command[0]):
+                    self.skipTest(f"needs {command[0]}")
+                target = self.start()
+                self.trace(target)
+                tool = subprocess.Popen([*command, str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.addCleanup(tool.communicate)
+                self.addCleanup(tool.kill)
+                self.finish(target, 1.5)
 
 
 if __name__ == "__main__":
