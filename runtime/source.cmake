@@ -193,6 +193,7 @@ dvm_library(instrument_agent COLD
   instrument/agent/thread_ids.cpp
   instrument/agent/agent_notes.cpp
   instrument/agent/mapping_watch.cpp
+  instrument/agent/memory_callers.cpp
   instrument/agent/placed_probes.cpp
   instrument/agent/left_programs.cpp
   instrument/agent/loaded_program.cpp

@@ -40,6 +40,7 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
     mapping.is_writable = line.compare(line.find(' ') + 1, 2, "rw") == 0;
     mapping.is_shared = parsed.is_shared;
     mapping.path = parsed.path;
+    mapping.offset = parsed.offset;
     found.push_back(std::move(mapping));
   }
   return found;

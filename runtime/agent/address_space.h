@@ -23,6 +23,7 @@ struct MemoryMapping {
   bool is_constant = false;  // readable, and not writable
   bool is_writable = false;  // and readable
   bool is_shared = false;    // writes reach the file
+  uint64_t offset = 0;       // in the file
 };
 // Sorted by address.
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);

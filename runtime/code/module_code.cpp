@@ -8,6 +8,7 @@
 #include <bitset>
 #include <cstring>
 
+#include "runtime/code/file_symbols.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/code/jump_tables.h"
 
@@ -140,6 +141,23 @@ CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
     return file_.subspan(offset, std::min(size, segment.size - (offset - segment.offset)));
   }
   return {};
+}
+
+bool ModuleCode::has_code_in_pages(uint64_t offset, uint64_t size) const {
+  constexpr uint64_t kPageBytes = 4096;
+  for (uint64_t page = offset; page < offset + size; page += kPageBytes) {
+    const auto has_part = [&](const FileSegment& one) {
+      return one.size > 0 && one.offset < page + kPageBytes && one.offset + one.size > page;
+    };
+    if (std::ranges::none_of(segments_, has_part)) return false;
+  }
+  return true;
+}
+
+std::optional<FunctionExtent> ModuleCode::function_named(std::string_view name) const {
+  const auto found = FileSymbols(file_).named(name);
+  const auto offset = found ? offset_of_code(found->address) : std::nullopt;
+  return offset ? std::optional(FunctionExtent{*offset, found->size, found->size}) : std::nullopt;
 }
 
 CodeBytes ModuleCode::constants(uint64_t address) const {

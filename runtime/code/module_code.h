@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,10 @@ class ModuleCode {
   bool is_go() const { return is_go_; }
   // The bytes from `offset` on that lie in one segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
+  // True if each page of these bytes of the file has bytes of a segment of code.
+  bool has_code_in_pages(uint64_t offset, uint64_t size) const;
+  // A function of its symbol tables.
+  std::optional<FunctionExtent> function_named(std::string_view name) const;
   // Its instructions, and where its jump tables lead to.
   FunctionCode decode(const FunctionExtent& function) const;
 

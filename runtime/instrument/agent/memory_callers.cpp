@@ -1,0 +1,145 @@
+// Covered by tests/unit/instrument/memory_callers_test.cpp.
+
+#include "runtime/instrument/agent/memory_callers.h"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace dvm::runtime {
+namespace {
+
+struct NumberedEffect {
+  uint32_t number;
+  MemoryEffect effect;
+};
+
+// shmdt() and remap_file_pages() act on shared memory alone.
+constexpr NumberedEffect kEffects[] = {
+    {SYS_mmap, MemoryEffect::takes},
+    {SYS_mprotect, MemoryEffect::takes},
+    {SYS_munmap, MemoryEffect::takes},
+    {SYS_brk, MemoryEffect::takes},
+    {SYS_mremap, MemoryEffect::takes},
+    {SYS_madvise, MemoryEffect::takes},
+    {SYS_shmat, MemoryEffect::takes},
+    {SYS_pkey_mprotect, MemoryEffect::takes},
+    {SYS_process_madvise, MemoryEffect::takes},
+    {SYS_userfaultfd, MemoryEffect::takes_any},  // reads of such memory may wait for another thread
+    {SYS_io_uring_setup, MemoryEffect::takes_any},
+    {SYS_io_uring_enter, MemoryEffect::takes_any},  // IORING_OP_MADVISE
+};
+constexpr uint32_t kX32 = 0x40000000;  // programs with pointers of 32 bits set this bit in the number
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Code of the kernel that every process has. It makes no system call that takes memory.
+bool is_of_kernel(const std::string& path) {
+  return path == "[vdso]" || path == "[vsyscall]" || path == "[uprobes]" || path == "[uprobes-trampoline]";
+}
+
+// Why the code of a mapping may change, or cannot be read.
+std::string why_unfit(const MemoryMapping& one) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (one.path.empty() || one.path[0] != '/' || one.path.starts_with("/memfd:")) return "it executes memory that is no file";
+  const std::string_view name = base_name(one.path);
+  if (one.path.ends_with(kDeleted)) return fmt::format("{} has been deleted", name.substr(0, name.size() - kDeleted.size()));
+  if (one.is_shared) return fmt::format("the code of {} is mapped as shared", name);
+  return one.is_constant ? "" : fmt::format("the code of {} can be changed", name);
+}
+
+// The C library and the dynamic linker of glibc. Few of their calls have numbers that are not known: waiting for locks, exit,
+// and setting users and groups in all threads. Only syscall() makes any call.
+struct GlibcPart {
+  bool is_one = false;
+  std::optional<FunctionExtent> any_call{};  // syscall()
+
+  explicit GlibcPart(const ModuleCode& code) {
+    const bool is_library = code.function_named("gnu_get_libc_version").has_value();
+    is_one = is_library || code.function_named("_dl_mcount");
+    if (is_library) any_call = code.function_named("syscall");
+  }
+  bool makes_any(const SystemCallSite& call) const {
+    return any_call && call.offset >= any_call->offset && call.offset - any_call->offset < any_call->size;
+  }
+};
+
+class CallerFinder {
+ public:
+  explicit CallerFinder(ModuleCodes& files) : files_(files) {}
+
+  MemoryCallers take() { return std::move(found_); }
+  void add(const MemoryMapping& mapping, const MappedObject* object) {
+    if (std::string reason = why_unfit(mapping); !reason.empty()) return refuse(std::move(reason));
+    const ModuleCode* code = object == nullptr ? nullptr : files_.open(object->open_path);
+    if (code == nullptr) return refuse(fmt::format("{} cannot be read", base_name(mapping.path)));
+    if (!code->has_code_in_pages(mapping.offset, mapping.range.end - mapping.range.begin))
+      return refuse(fmt::format("{} is mapped as code where it has none", object->name));
+    if (std::ranges::find(seen_, code) != seen_.end()) return;
+    seen_.push_back(code);
+    if (!code->system_calls().empty()) add_calls(*object, *code);
+  }
+
+ private:
+  void refuse(std::string reason) {
+    if (found_.unproven.empty()) found_.unproven = std::move(reason);
+  }
+
+  void add_calls(const MappedObject& object, const ModuleCode& code) {
+    const GlibcPart glibc(code);
+    for (const SystemCallSite& call : code.system_calls()) {
+      if (call.is_of_32_bits) {
+        refuse(fmt::format("{} makes system calls of programs of 32 bits", object.name));
+      } else if (call.number) {
+        add_known(object, call);
+      } else if (glibc.makes_any(call)) {
+        found_.all.push_back({object.open_path, glibc.any_call->offset, call.behind});
+      } else if (!glibc.is_one) {
+        refuse(fmt::format("{} makes system calls of its own", object.name));
+      }
+    }
+  }
+
+  void add_known(const MappedObject& object, const SystemCallSite& call) {
+    constexpr uint64_t kMoveBytes = 5;
+    switch (memory_effect(*call.number)) {
+      case MemoryEffect::none:
+        return;
+      case MemoryEffect::takes_any:
+        return refuse(fmt::format("{} may let others take memory away (system call {})", object.name, *call.number));
+      case MemoryEffect::takes:
+        if (!call.is_beside) return refuse(fmt::format("{} makes system call {} in its own way", object.name, *call.number));
+        found_.all.push_back({object.open_path, call.offset - kMoveBytes, call.behind, call.number});
+    }
+  }
+
+  ModuleCodes& files_;
+  std::vector<const ModuleCode*> seen_;
+  MemoryCallers found_;
+};
+
+}  // namespace
+
+MemoryEffect memory_effect(uint32_t number) {
+  for (const NumberedEffect& one : kEffects)
+    if (one.number == (number & ~kX32)) return one.effect;
+  return MemoryEffect::none;
+}
+
+MemoryCallers find_memory_callers(pid_t pid, const std::vector<MemoryMapping>& mappings, ModuleCodes& files,
+                                  std::span<const AddressRange> own) {
+  const auto objects = mapped_objects(pid);
+  if (!objects) return {{}, objects.error().message};
+  CallerFinder finder(files);
+  for (const MemoryMapping& one : mappings) {
+    const auto is_there = [&](const AddressRange& range) { return one.range.begin >= range.begin && one.range.end <= range.end; };
+    if (!one.is_executable || is_of_kernel(one.path) || std::ranges::any_of(own, is_there)) continue;
+    const auto object = std::ranges::find(*objects, one.path, &MappedObject::path);
+    finder.add(one, object == objects->end() ? nullptr : &*object);
+  }
+  return finder.take();
+}
+
+}  // namespace dvm::runtime

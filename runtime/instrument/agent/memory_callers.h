@@ -1,0 +1,49 @@
+#pragma once
+// Finds all places in the code of a process from which a system call may take private memory away: unmap, move or protect it.
+// If each of them is known, and agents watch it, then memory that was seen mapped stays mapped until one of them is entered.
+//
+//   libc.so.6: munmap     begin:  mov $11, %eax      an agent's jump lies here
+//                                 syscall
+//                         behind: ...                and here
+//
+// That is proven from the files that the process executes. It is not proven if some code is no file or can be changed, or makes
+// system calls of which the number is not known. Consumer context.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/address_space.h"
+#include "runtime/code/module_code.h"
+
+namespace dvm::runtime {
+
+// What a system call may do to private memory.
+enum class MemoryEffect : uint8_t {
+  none,
+  takes,      // may take a range away that its arguments name
+  takes_any,  // lets memory go later, by what is no system call
+};
+MemoryEffect memory_effect(uint32_t number);
+
+struct MemoryCaller {
+  std::string path;                  // opens the file; MappedObject::open_path
+  uint64_t begin = 0;                // offset in the file of the instruction that loads the number
+  uint64_t behind = 0;               // that of the instruction behind the system call
+  std::optional<uint32_t> number{};  // nothing: the C library's syscall(); `begin` is its first instruction
+};
+
+struct MemoryCallers {
+  std::vector<MemoryCaller> all;
+  std::string unproven;  // why memory may go unseen; empty: it cannot
+};
+
+// mappings: of the process, now. own: what dvm has mapped there, which is left out.
+MemoryCallers find_memory_callers(pid_t pid, const std::vector<MemoryMapping>& mappings, ModuleCodes& files,
+                                  std::span<const AddressRange> own);
+
+}  // namespace dvm::runtime

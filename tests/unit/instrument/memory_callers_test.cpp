@@ -1,0 +1,137 @@
+// The system calls of a process that take memory away, and why not all may be known.
+#include "runtime/instrument/agent/memory_callers.h"
+
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <set>
+
+// What a program may have in itself.
+asm(".pushsection .text\n.type mct_any, @function\nmct_any: .cfi_startproc\n mov %rdi, %rax\n syscall\n ret\n.cfi_endproc\n"
+    ".size mct_any, . - mct_any\n.popsection");
+
+namespace dvm::runtime {
+namespace {
+
+// A process that only waits.
+class Waiting {
+ public:
+  Waiting() {
+    std::string program = "sleep", time = "100";
+    char* const arguments[] = {program.data(), time.data(), nullptr};
+    EXPECT_EQ(posix_spawnp(&pid_, "sleep", nullptr, nullptr, arguments, environ), 0);
+    for (int i = 0; i < 1000 && !has_library(); i++) usleep(5000);
+    usleep(20000);
+  }
+  ~Waiting() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+  std::vector<MemoryMapping> mappings() const { return *mappings_of(pid_); }
+
+ private:
+  bool has_library() const {
+    for (const MemoryMapping& one : mappings())
+      if (one.is_executable && one.path.find("/libc.so") != std::string::npos) return true;
+    return false;
+  }
+
+  pid_t pid_ = 0;
+};
+
+class MemoryCallersTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { process_ = std::make_unique<Waiting>(); }
+  static void TearDownTestSuite() { process_.reset(); }
+  static MemoryCallers find(const std::vector<MemoryMapping>& mappings, std::span<const AddressRange> own = {}) {
+    ModuleCodes files;
+    return find_memory_callers(process_->pid(), mappings, files, own);
+  }
+  static std::string unproven_with(const MemoryMapping& added) {
+    auto mappings = process_->mappings();
+    mappings.push_back(added);
+    return find(mappings).unproven;
+  }
+  static MemoryMapping library() {
+    for (const MemoryMapping& one : process_->mappings())
+      if (one.is_executable && one.path.find("/libc.so") != std::string::npos) return one;
+    ADD_FAILURE() << "no C library";
+    return {};
+  }
+
+  static inline std::unique_ptr<Waiting> process_;
+};
+
+TEST_F(MemoryCallersTest, FindsThoseOfTheLibraryAndTheLinker) {
+  const MemoryCallers found = find(process_->mappings());
+  EXPECT_EQ(found.unproven, "");
+  std::set<uint32_t> numbers;
+  size_t any = 0;
+  for (const MemoryCaller& one : found.all) {
+    EXPECT_GT(one.behind, one.begin);
+    if (!one.number) any++;
+    if (!one.number) continue;
+    numbers.insert(*one.number);
+    EXPECT_EQ(one.behind - one.begin, 7);
+  }
+  EXPECT_EQ(any, 1);
+  for (const uint32_t number : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_brk, SYS_madvise, SYS_shmat})
+    EXPECT_TRUE(numbers.contains(number)) << number;
+}
+
+TEST_F(MemoryCallersTest, TakesNoCodeThatMayChange) {
+  MemoryMapping made{.range = {0x10000, 0x11000}, .is_executable = true, .path = "", .is_constant = true};
+  EXPECT_EQ(unproven_with(made), "it executes memory that is no file");
+  made.path = "/memfd:code (deleted)";
+  EXPECT_EQ(unproven_with(made), "it executes memory that is no file");
+  made.path = "/usr/lib/libgone.so (deleted)";
+  EXPECT_EQ(unproven_with(made), "libgone.so has been deleted");
+  MemoryMapping written = library();
+  written.is_constant = false, written.is_writable = true;
+  EXPECT_EQ(unproven_with(written), "the code of libc.so.6 can be changed");
+  MemoryMapping shared = library();
+  shared.is_shared = true;
+  EXPECT_EQ(unproven_with(shared), "the code of libc.so.6 is mapped as shared");
+  MemoryMapping data = library();
+  data.offset = 0;
+  EXPECT_EQ(unproven_with(data), "libc.so.6 is mapped as code where it has none");
+  made.path = "/nowhere/libunread.so";
+  EXPECT_EQ(unproven_with(made), "libunread.so cannot be read");
+}
+
+TEST_F(MemoryCallersTest, LeavesOutOwnCodeAndThatOfTheKernel) {
+  MemoryMapping made{.range = {0x10000, 0x11000}, .is_executable = true, .path = "", .is_constant = true};
+  auto mappings = process_->mappings();
+  mappings.push_back(made);
+  const AddressRange own[] = {made.range};
+  EXPECT_EQ(find(mappings, own).unproven, "");
+  made.path = "[uprobes]";
+  EXPECT_EQ(unproven_with(made), "");
+}
+
+// This program makes system calls of any number.
+TEST(MemoryCallersOfProgram, AreNotKnown) {
+  ModuleCodes files;
+  const auto all = mappings_of(getpid());
+  std::vector<MemoryMapping> mappings;
+  for (const MemoryMapping& one : *all)
+    if (one.is_executable && one.path.ends_with("memory_callers_test")) mappings.push_back(one);
+  ASSERT_EQ(mappings.size(), 1);
+  EXPECT_EQ(find_memory_callers(getpid(), mappings, files, {}).unproven, "memory_callers_test makes system calls of its own");
+}
+
+TEST(MemoryEffects, AreThoseOfTheNumber) {
+  EXPECT_EQ(memory_effect(SYS_munmap), MemoryEffect::takes);
+  EXPECT_EQ(memory_effect(0x40000000 | SYS_munmap), MemoryEffect::takes);
+  EXPECT_EQ(memory_effect(SYS_io_uring_setup), MemoryEffect::takes_any);
+  EXPECT_EQ(memory_effect(SYS_read), MemoryEffect::none);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
