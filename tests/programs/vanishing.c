@@ -3,6 +3,7 @@
 //   vanishing WAY...   passes strings to work() for some time; then takes each string's memory away, passes its address again,
 //   maps the memory again, writes another string, and passes that. All ways but the last four if none is given:
 //     unmap protect move shrink cover     munmap(2), mprotect(2), mremap(2) to elsewhere and to fewer pages, mmap(2) over it
+//     seal                                mprotect(2), so that it can still be read
 //     replace discard                     other memory over it, by mmap(2) and madvise(2): the string is empty
 //     number break free                   munmap(2) by syscall(3), sbrk(2), free(3) of a large chunk
 //     guard                               guard pages, by madvise(2), where the kernel has them
@@ -122,6 +123,7 @@ static void take_away(struct way* way) {
   if (is(way, "unmap")) munmap(way->area, kArea);
   if (is(way, "number")) syscall(SYS_munmap, way->area, (size_t)kArea);
   if (is(way, "protect")) mprotect(way->area, kArea, PROT_NONE);
+  if (is(way, "seal")) mprotect(way->area, kArea, PROT_READ);
   if (is(way, "move")) mremap(way->area, kArea, kArea, MREMAP_MAYMOVE | MREMAP_FIXED, map_at(NULL, kArea, PROT_NONE));
   if (is(way, "shrink")) mremap(way->area, kArea, kPage, 0);
   if (is(way, "cover")) map_at(way->area, kArea, PROT_NONE);
@@ -137,7 +139,7 @@ static void take_away(struct way* way) {
 }
 
 static void give_back(struct way* way) {
-  if (is(way, "protect"))
+  if (is(way, "protect") || is(way, "seal"))
     mprotect(way->area, kArea, PROT_READ | PROT_WRITE);
   else if (is(way, "guard"))
     madvise(way->area, kArea, 103);
@@ -166,7 +168,7 @@ static void change(struct way* way) {
   const char* before = text_of(way);
   take_away(way);
   if (way->lacks) return;
-  pass(before, is_empty ? "" : NULL);
+  pass(before, is_empty ? "" : is(way, "seal") ? way->name : NULL);
   give_back(way);
   snprintf(again, sizeof again, "%s again", way->name);
   strcpy(text_of(way), again);
@@ -178,7 +180,7 @@ struct stay {
   const char* text;
   const char* shown;
 };
-static struct stay stays[24];
+static struct stay stays[32];
 static int stay_count;
 
 static void keep(const char* text, const char* shown) { stays[stay_count++] = (struct stay){text, shown}; }
@@ -195,6 +197,12 @@ static void keep_edges(void) {
   char* ends = new_area() + kArea;
   memcpy(ends - 14, "one\0two\0three", 14);
   for (int i = 1; i <= 14; i++) keep(ends - i, ends - i);
+  char* half = new_area() + 2 * kPage;
+  mmap(half, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  strcpy(half - 5, "into shared memory");
+  strcpy(half + kPage - 6, "out of shared memory");
+  keep(half - 5, half - 5);
+  keep(half + kPage - 6, half + kPage - 6);
 }
 
 static void* keep_of_thread(void* unused) {
@@ -232,8 +240,8 @@ static void change_all(struct way* ways, int count) {
 }
 
 int main(int argc, char** argv) {
-  static const char* all[] = {"unmap",   "protect", "move",  "shrink", "cover", "replace",
-                              "discard", "number",  "break", "free",   "guard"};
+  static const char* all[] = {"unmap",   "protect", "seal",   "move",  "shrink", "cover",
+                              "replace", "discard", "number", "break", "free",   "guard"};
   struct way ways[16] = {{0}};
   int count = 0;
   if (argc > 1)
