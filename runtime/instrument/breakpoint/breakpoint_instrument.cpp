@@ -174,7 +174,7 @@ class BreakpointInstrument final : public Instrument,
     return Error{fmt::format(
         "{} places of process {} would be probed{}, but without privileges there are breakpoints for {}; with CAP_BPF and "
         "CAP_PERFMON there is no such limit",
-        process.sites.size(), pid, process.has_returns ? ", and one more is needed for returns" : "", kDebugRegisters)};
+        process.places(), pid, process.has_returns ? ", and one more is needed for returns" : "", kDebugRegisters)};
   }
 
   size_t largest_record() const {

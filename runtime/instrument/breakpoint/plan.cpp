@@ -27,6 +27,20 @@ FiredProbe::Kind kind_of(const UprobeSite& site) {
   return site.inside ? FiredProbe::Kind::inside : FiredProbe::Kind::entry;
 }
 
+// Likewise, whatever its path is now.
+std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const FiredProbe& firer) {
+  for (const MappedObject& object : objects) {
+    if (object.address == 0 || firer.site->offset < object.offset) continue;
+    const auto file = FileKey::of(object.open_path);
+    if (file && *file == firer.file) return object.address + (firer.site->offset - object.offset);
+  }
+  return std::nullopt;
+}
+
+void put_in_order(std::vector<FiredProbe>& firers) {
+  std::stable_sort(firers.begin(), firers.end(), [](const FiredProbe& a, const FiredProbe& b) { return a.kind < b.kind; });
+}
+
 // If not, the caller refuses the process as a whole, and its code need not be read.
 bool has_room(const TracedProcesses& processes, pid_t pid) {
   const auto process = processes.find(pid);
@@ -75,22 +89,29 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
   TracedProcess& process = processes[site.pid];
   process.has_returns |= site.is_return;
   std::vector<FiredProbe>& firers = process.sites[*address + site.behind];
-  firers.push_back({kind_of(site), *cookie, &site});
-  std::stable_sort(firers.begin(), firers.end(), [](const FiredProbe& a, const FiredProbe& b) { return a.kind < b.kind; });
+  const auto file = FileKey::of(site.path);
+  firers.push_back({kind_of(site), *cookie, &site, file ? *file : FileKey()});
+  put_in_order(firers);
   return {};
 }
 
 bool BreakpointPlanner::move(pid_t pid, TracedProcess& process) {
   objects_.erase(pid);
-  std::map<uint64_t, std::vector<FiredProbe>> moved;
-  for (const auto& [known, firers] : process.sites)
+  if (objects(pid).empty()) return false;  // it has ended, or cannot be examined
+  TracedProcess moved;
+  const auto put = [&](const std::vector<FiredProbe>& firers) {
     for (const FiredProbe& firer : firers) {
-      const auto address = address_of(objects(pid), *firer.site);
-      moved[address ? *address + firer.site->behind : known].push_back(firer);
+      const uint64_t offset = firer.site->offset + firer.site->behind;
+      const auto address = address_of(objects(pid), firer);
+      (address ? moved.sites[*address + firer.site->behind] : moved.absent[{firer.file, offset}]).push_back(firer);
     }
+  };
+  for (const auto& [known, firers] : process.sites) put(firers);
+  for (const auto& [known, firers] : process.absent) put(firers);
+  for (auto& [address, firers] : moved.sites) put_in_order(firers);
   const auto is_same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  const bool moves = !std::equal(moved.begin(), moved.end(), process.sites.begin(), process.sites.end(), is_same);
-  if (moves) process.sites = std::move(moved);
+  const bool moves = !std::equal(moved.sites.begin(), moved.sites.end(), process.sites.begin(), process.sites.end(), is_same);
+  process.sites = std::move(moved.sites), process.absent = std::move(moved.absent);
   return moves;
 }
 

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/breakpoint/held_threads.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/return_plan.h"
+#include "runtime/symbol/file_key.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -25,15 +27,18 @@ struct FiredProbe {
   Kind kind = Kind::entry;  // call: fires at the return of the function that begins here
   uint64_t cookie = 0;
   const UprobeSite* site = nullptr;
+  FileKey file{};  // of the site; the same path may lead to another file later
 };
 
 struct TracedProcess {
-  std::map<uint64_t, std::vector<FiredProbe>> sites;  // by address
+  std::map<uint64_t, std::vector<FiredProbe>> sites;                       // by address
+  std::map<std::pair<FileKey, uint64_t>, std::vector<FiredProbe>> absent;  // their files are not mapped now; by offset
   std::map<uint64_t, std::vector<uint64_t>> begins,
       ends;  // of system calls, by number: cookies
   bool has_returns = false;
 
-  size_t registers() const { return sites.size() + (has_returns ? 1 : 0); }
+  size_t places() const { return sites.size() + absent.size(); }
+  size_t registers() const { return places() + (has_returns ? 1 : 0); }
   bool has_calls() const { return !begins.empty() || !ends.empty(); }
   Pace pace() const { return has_calls() ? Pace::calls : Pace::run; }
 };
@@ -45,7 +50,8 @@ class BreakpointPlanner {
   explicit BreakpointPlanner(Delivery& delivery) : delivery_(delivery) {}
 
   Status add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused);
-  // Moves the sites of a process to where their files are mapped now. Those of files that it has closed stay. False: so do all.
+  // Moves the sites of a process to where their files are mapped now. Those of files that it has closed are kept aside: other
+  // code may lie there. False: all stay.
   bool move(pid_t pid, TracedProcess& process);
   // Makes the next add() read the mappings of processes and their files again.
   void forget_objects() {

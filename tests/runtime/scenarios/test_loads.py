@@ -39,6 +39,16 @@ for _ in range(3):
     open_it()
 say_and_wait()
 """
+# Opens each library in turn, calls its function thrice, and says where that lies.
+TAKES_TURNS = """
+import _ctypes, ctypes, sys
+for path in sys.argv[1:]:
+    library = ctypes.CDLL(path)
+    for _ in range(3):
+        library.late_function(1)
+    print(ctypes.cast(library.late_function, ctypes.c_void_p).value, flush=True)
+    _ctypes.dlclose(library._handle)
+"""
 KERNEL = tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 COUNT = "pid$target:liblate*:late_function:entry { @ = count(); }"
@@ -82,6 +92,19 @@ class Loads(unittest.TestCase):
         """Each time at another address: the agent places its probe again, and the breakpoint moves."""
         self.assertEqual(self.counted(way="moved"), "")
         self.assertRegex(self.counted(COUNT.replace("{ @", "{ n += fds[1].fi_oflags; @"), way="moved"), "^dvm: without BPF, firings at breakpoints .*\n$")
+
+    def test_breakpoints_do_not_fire_in_a_library_that_replaces_theirs(self):
+        """Another one is mapped where the first was, and then the first again."""
+        shutil.copy(LIBRARY, self.folder / "other.so")
+        (self.folder / "takes_turns.py").write_text(TAKES_TURNS)
+        target = "/usr/bin/python3 takes_turns.py ./liblate_library.so ./other.so ./liblate_library.so"
+        for _ in range(5):
+            tracer = self.start(*AS_NOBODY, "./dvm", "run", "-q", "-n", COUNT.replace("{ @", "{ n += fds[1].fi_oflags; @"), "-Z", "-c", target, stderr=subprocess.PIPE)
+            out, err = tracer.communicate(timeout=PATIENCE)
+            if "dvm was too slow" not in err:
+                break
+        *places, count = out.split()
+        self.assertEqual([len(places), len(set(places)), count], [3, 1, "6"], err)
 
     def test_beside_a_uprobe_in_the_linker(self):
         """It lies where the linker reports files. The agent watches behind the calls of that function."""
