@@ -12,6 +12,8 @@ target_link_libraries(dvm_catalog PUBLIC dvm_dif)
 
 dvm_library(code  # optimised with sanitizers, too: the tests plan in large files with it hundreds of times
   code/computed_jumps.cpp
+  code/constant_flow.cpp
+  code/dead_ends.cpp
   code/displaced.cpp
   code/entry_place.cpp
   code/exits.cpp

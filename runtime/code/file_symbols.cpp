@@ -12,7 +12,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostFunctions = size_t{1} << 23, kMostSections = 4096;
+constexpr size_t kMostSymbols = size_t{1} << 23, kMostSections = 4096;
 
 std::vector<Elf64_Shdr> sections_of(CodeBytes file) {
   std::vector<Elf64_Shdr> found;
@@ -38,7 +38,7 @@ FileSymbols::FileSymbols(CodeBytes file) : file_(file) {
 
 void FileSymbols::read_functions(uint64_t symbols, uint64_t size, uint64_t names) {
   Elf64_Sym symbol;
-  for (uint64_t at = 0; at < size && functions_.size() < kMostFunctions; at += sizeof symbol) {
+  for (uint64_t at = 0; at < size && functions_.size() < kMostSymbols; at += sizeof symbol) {
     if (!load_value(file_, symbols + at, symbol)) return;
     if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
       functions_.push_back({symbol.st_value, symbol.st_size, names + symbol.st_name});
@@ -54,15 +54,17 @@ std::optional<FramedFunction> FileSymbols::named(std::string_view name) const {
   return found == functions_.end() ? std::nullopt : std::optional(FramedFunction{found->address, found->size});
 }
 
-// Of nested ones, the last that begins before the address may end before it, too; then none is known.
-std::optional<FramedFunction> FileSymbols::around(uint64_t address) const {
+std::optional<FramedFunction> FileSymbols::before(uint64_t address) const {
   const auto after = std::ranges::upper_bound(functions_, address, {}, &Function::address);
-  if (after == functions_.begin() || address - std::prev(after)->address >= std::prev(after)->size) return std::nullopt;
+  if (after == functions_.begin()) return std::nullopt;
   return FramedFunction{std::prev(after)->address, std::prev(after)->size};
 }
 
-bool FileSymbols::may_be_code(uint64_t address) const {
-  return code_.empty() || std::ranges::any_of(code_, [&](const FramedFunction& one) { return address - one.address < one.size; });
+std::optional<FramedFunction> FileSymbols::section_of(uint64_t address) const {
+  const auto found = std::ranges::find_if(code_, [&](const FramedFunction& one) { return address - one.address < one.size; });
+  return found == code_.end() ? std::nullopt : std::optional(*found);
 }
+
+bool FileSymbols::may_be_code(uint64_t address) const { return code_.empty() || section_of(address); }
 
 }  // namespace dvm::runtime

@@ -18,8 +18,10 @@ class FileSymbols {
 
   // The function with this name. Nothing: the file defines none.
   std::optional<FramedFunction> named(std::string_view name) const;
-  // The function that contains an address of the file; of several, the one that begins last.
-  std::optional<FramedFunction> around(uint64_t address) const;
+  // The last function that begins at an address of the file or before it.
+  std::optional<FramedFunction> before(uint64_t address) const;
+  // The section with code that contains an address.
+  std::optional<FramedFunction> section_of(uint64_t address) const;
   // True if the address lies in a section with code. If the file has no sections, any address may.
   bool may_be_code(uint64_t address) const;
 

@@ -87,7 +87,7 @@ std::optional<SearchEntry> find_entry(const ElfView& elf, uint64_t table, uint32
 
 }  // namespace
 
-std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) {
+std::optional<FramedFunction> framed_before(CodeBytes file, uint64_t address) {
   const ElfView elf(file);
   IndexHeader header;
   if (!elf.table() || !elf.load(elf.table()->p_vaddr, header) || !is_usual(header)) return std::nullopt;
@@ -100,8 +100,12 @@ std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) 
   const uint64_t begin = moved(table, row->begin);
   // The description has its begin relative to where that stands; if it is not that, it is of another form.
   if (moved(described + offsetof(Description, begin), description.begin) != begin) return std::nullopt;
-  if (address - begin >= description.size) return std::nullopt;
   return FramedFunction{begin, description.size};
+}
+
+std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) {
+  const auto found = framed_before(file, address);
+  return found && address - found->address < found->size ? found : std::nullopt;
 }
 
 }  // namespace dvm::runtime

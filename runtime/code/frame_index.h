@@ -19,5 +19,7 @@ struct FramedFunction {
 
 // Takes the bytes of a whole ELF file. Nothing if the table is missing, has another form, or has no function there.
 std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address);
+// The last function that begins at the address or before it.
+std::optional<FramedFunction> framed_before(CodeBytes file, uint64_t address);
 
 }  // namespace dvm::runtime

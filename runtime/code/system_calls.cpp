@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "runtime/code/constant_flow.h"
+#include "runtime/code/dead_ends.h"
 #include "runtime/code/file_symbols.h"
 #include "runtime/code/frame_index.h"
 #include "runtime/code/operated.h"
@@ -17,7 +17,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kOpcodeBytes = 2, kMostDecoded = 8;  // times the bytes of the file
+constexpr uint64_t kOpcodeBytes = 2, kMostFunctionBytes = uint64_t{1} << 20;
+constexpr uint64_t kMostSwept = 8;  // times the bytes of the file
 constexpr unsigned char kSignalReturnNumber = 15;
 constexpr std::array<std::array<unsigned char, kOpcodeBytes>, 3> kOpcodes = {{{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}}};
 
@@ -27,76 +28,38 @@ bool is_system_call(const Operated& one) {
   return mnemonic == ZYDIS_MNEMONIC_SYSCALL || mnemonic == ZYDIS_MNEMONIC_SYSENTER || is_interrupt;
 }
 
-// Constants in registers, over instructions that run one behind the other.
-class RegisterConstants {
+// A function that makes system calls.
+class CallingFunction {
  public:
-  void run(const Operated& one) {
-    const std::optional<uint32_t> made = made_by(one);
-    if (one.instruction.meta.category == ZYDIS_CATEGORY_CALL) values_.clear();
-    if (is_system_call(one)) values_.erase(ZYDIS_REGISTER_RAX);
-    if (one.instruction.mnemonic == ZYDIS_MNEMONIC_PUSH && one.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-      pushed_ = static_cast<uint32_t>(one.operands[0].imm.value.u);
-    else
-      pushed_.reset();
-    for (const ZydisDecodedOperand& operand : one.all())
-      if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_write(operand)) values_.erase(whole(operand.reg.value));
-    if (made) values_[whole(one.operands[0].reg.value)] = *made;
-  }
-  std::optional<uint32_t> at(ZydisRegister reg) const {
-    const auto found = values_.find(whole(reg));
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  // The lower half of its first operand.
-  std::optional<uint32_t> made_by(const Operated& one) const {
-    const auto& [to, from] = std::tie(one.operands[0], one.operands[1]);
-    if (to.type != ZYDIS_OPERAND_TYPE_REGISTER || to.size < 32) return std::nullopt;
-    const bool is_of_register = from.type == ZYDIS_OPERAND_TYPE_REGISTER;
-    switch (one.instruction.mnemonic) {
-      case ZYDIS_MNEMONIC_MOV:
-        if (from.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return static_cast<uint32_t>(from.imm.value.u);
-        return is_of_register ? at(from.reg.value) : std::nullopt;
-      case ZYDIS_MNEMONIC_XOR:
-        return is_of_register && from.reg.value == to.reg.value ? std::optional(0U) : std::nullopt;
-      case ZYDIS_MNEMONIC_POP:
-        return pushed_;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  std::map<ZydisRegister, uint32_t> values_;
-  std::optional<uint32_t> pushed_;  // by the instruction before
-};
-
-// A function with the places that its jumps lead to.
-class TargetedFunction {
- public:
-  TargetedFunction() = default;
-  TargetedFunction(uint64_t offset, uint64_t size, FunctionCode code) : offset_(offset), size_(size), code_(std::move(code)) {
+  CallingFunction(uint64_t offset, CodeBytes bytes, FunctionCode code)
+      : offset_(offset), bytes_(bytes), code_(std::move(code)), constants_(bytes_, code_) {
     for (const MachineInstruction& one : code_.instructions)
       if (one.target && one.flow != Flow::call) targets_.insert(*one.target);
     targets_.insert(code_.table_targets.begin(), code_.table_targets.end());
   }
-  bool is_at(uint64_t offset, uint64_t size) const { return size_ == size && offset_ == offset; }
+  CallingFunction(const CallingFunction&) = delete;
+  CallingFunction& operator=(const CallingFunction&) = delete;
 
-  // The instructions that run one behind the other, up to the one at `end`. Jumps lead to the first of them at most, and none
-  // to the one at `end`.
-  std::vector<MachineInstruction> block_before(uint32_t end) const {
-    std::vector<MachineInstruction> block;
-    for (const MachineInstruction& one : code_.instructions) {
-      if (targets_.contains(one.offset)) block.clear();
-      if (one.offset >= end) break;
-      block.push_back(one);
-      if (one.flow == Flow::jump || one.flow == Flow::return_) block.clear();
-    }
-    return block;
+  bool is_at(uint64_t offset, size_t size) const { return offset_ == offset && bytes_.size() == size; }
+  std::optional<uint32_t> number_at(uint64_t call) const {
+    uint32_t number = 0;
+    if (!is_beside(call)) return constants_.at(call, ZYDIS_REGISTER_RAX);
+    load_value(bytes_, call - sizeof number, number);
+    return number;
+  }
+  bool is_beside(uint64_t call) const {
+    constexpr unsigned char kMoveToEax = 0xb8;
+    constexpr uint64_t kMoveBytes = 5;
+    const MachineInstruction* before = call < kMoveBytes ? nullptr : code_.at(call - kMoveBytes);
+    return before != nullptr && before->length == kMoveBytes && bytes_[before->offset] == kMoveToEax &&
+           !targets_.contains(static_cast<int64_t>(call));
   }
 
  private:
-  uint64_t offset_ = 0, size_ = 0;
+  uint64_t offset_;
+  CodeBytes bytes_;
   FunctionCode code_;
+  ConstantFlow constants_;
   std::set<int64_t> targets_;
 };
 
@@ -128,7 +91,7 @@ class FunctionSweep {
 class SystemCallFinder {
  public:
   SystemCallFinder(const NamingFile& from, const DecodeFunction& decode)
-      : from_(from), decode_(decode), symbols_(from.file), work_(kMostDecoded * from.file.size()) {}
+      : from_(from), decode_(decode), symbols_(from.file), work_(kMostSwept * from.file.size()) {}
 
   std::vector<SystemCallSite> find() {
     for (const FileSegment& segment : from_.code) find_in(segment);
@@ -154,17 +117,34 @@ class SystemCallFinder {
   void look_at(const FileSegment& segment, uint64_t offset) {
     const uint64_t address = offset - segment.offset + segment.address;
     if (is_signal_return(offset)) return add_signal_return(offset);
-    const SystemCallSite unknown{.offset = offset, .behind = offset + kOpcodeBytes};
-    if (!enter_function(segment, address)) {
-      if (symbols_.may_be_code(address)) found_.push_back(unknown);
-      return;
-    }
-    const uint64_t decoded = sweep_->decoded(), byte = offset - sweep_->offset();
-    const auto begin = sweep_->covering(byte);
-    work_ -= std::min(work_, sweep_->decoded() - decoded);
-    if (!begin) return found_.push_back(unknown);
+    const bool is_in_function = enter_function(segment, address);
+    std::optional<uint64_t> begin;
+    if (is_in_function || enter_gap(segment, address)) begin = covering(offset);
     Operated one;
-    if (one.decode(sweep_->code().subspan(*begin)) && is_system_call(one)) describe(*begin, one);
+    if (!begin || !one.decode(sweep_->code().subspan(*begin))) return add_unknown(offset, address);
+    if (!is_system_call(one)) return;
+    is_in_function ? describe(*begin, one) : add_unknown(offset, address);
+  }
+
+  std::optional<uint64_t> covering(uint64_t offset) {
+    const uint64_t decoded = sweep_->decoded();
+    const auto begin = sweep_->covering(offset - sweep_->offset());
+    spend(sweep_->decoded() - decoded);
+    return begin;
+  }
+  void spend(uint64_t work) { work_ -= std::min(work_, work); }
+
+  // It may be data that lies among code.
+  void add_unknown(uint64_t offset, uint64_t address) {
+    const CodeAt code_at = [this](uint64_t at) { return code_from(at); };
+    if (!symbols_.may_be_code(address) || is_dead_end(code_at, address + kOpcodeBytes)) return;
+    found_.push_back({.offset = offset, .behind = offset + kOpcodeBytes});
+  }
+
+  CodeBytes code_from(uint64_t address) const {
+    for (const FileSegment& one : from_.code)
+      if (one.has_address(address)) return from_.bytes_of(one).subspan(address - one.address);
+    return {};
   }
 
   // The function that returns from signal handlers begins one byte early in the table of unwinders, so it cannot be decoded.
@@ -177,15 +157,28 @@ class SystemCallFinder {
     found_.push_back({.offset = offset, .behind = offset + kOpcodeBytes, .number = kSignalReturnNumber});
   }
 
-  // False: none is known there, or too much was decoded.
+  // False: none is known there, or too much was decoded. The same of the next two.
   bool enter_function(const FileSegment& segment, uint64_t address) {
     auto function = framed_function(from_.file, address);
-    if (!function) function = symbols_.around(address);
-    if (work_ == 0 || !function || !segment.has_address(function->address)) return false;
-    const uint64_t offset = function->address - segment.address + segment.offset;
-    const uint64_t size = std::min(function->size, segment.size - (offset - segment.offset));
-    const bool is_same = sweep_ && sweep_->offset() == offset && sweep_->code().size() == size;
-    if (!is_same) sweep_ = FunctionSweep(offset, from_.file.subspan(offset, size));
+    if (!function) function = symbols_.before(address);
+    const bool is_inside = function && address - function->address < function->size;
+    return is_inside && enter(segment, function->address, function->size);
+  }
+  // Where no function is known, instructions follow one another from the end of the function before, or from the beginning of the
+  // section.
+  bool enter_gap(const FileSegment& segment, uint64_t address) {
+    const auto framed = framed_before(from_.file, address), named = symbols_.before(address);
+    const auto section = symbols_.section_of(address);
+    if (!framed || !section) return false;
+    uint64_t begin = std::max(framed->address + framed->size, section->address);
+    if (named) begin = std::max(begin, named->address + named->size);
+    return begin <= address && enter(segment, begin, segment.size);
+  }
+  bool enter(const FileSegment& segment, uint64_t address, uint64_t size) {
+    if (work_ == 0 || !segment.has_address(address)) return false;
+    const uint64_t offset = address - segment.address + segment.offset;
+    const CodeBytes code = from_.file.subspan(offset, std::min(size, segment.size - (offset - segment.offset)));
+    if (!sweep_ || sweep_->offset() != offset || sweep_->code().size() != code.size()) sweep_ = FunctionSweep(offset, code);
     return true;
   }
 
@@ -193,22 +186,15 @@ class SystemCallFinder {
     const uint64_t offset = sweep_->offset() + begin;
     SystemCallSite made{.offset = offset, .behind = offset + call.instruction.length};
     made.is_of_32_bits = call.instruction.mnemonic != ZYDIS_MNEMONIC_SYSCALL;
-    const uint64_t size = sweep_->code().size();
-    if (!function_.is_at(sweep_->offset(), size)) function_ = {sweep_->offset(), size, decode_(sweep_->offset(), size)};
-    const std::vector<MachineInstruction> block = function_.block_before(static_cast<uint32_t>(begin));
-    RegisterConstants registers;
-    for (const MachineInstruction& one : block) {
-      Operated its;
-      if (its.decode(sweep_->code().subspan(one.offset))) registers.run(its);
+    const size_t size = sweep_->code().size();
+    if (!function_ || !function_->is_at(sweep_->offset(), size)) {
+      spend(size);
+      if (work_ == 0 || size > kMostFunctionBytes) return found_.push_back(made);
+      function_.emplace(sweep_->offset(), sweep_->code(), decode_(sweep_->offset(), size));
     }
-    made.number = registers.at(ZYDIS_REGISTER_RAX);
-    made.is_beside = !block.empty() && is_move_of_constant(sweep_->code().subspan(block.back().offset, block.back().length));
+    made.number = function_->number_at(begin);
+    made.is_beside = function_->is_beside(begin);
     found_.push_back(made);
-  }
-
-  static bool is_move_of_constant(CodeBytes instruction) {
-    constexpr unsigned char kMoveToEax = 0xb8;
-    return instruction.size() == 5 && instruction[0] == kMoveToEax;
   }
 
   const NamingFile& from_;
@@ -216,7 +202,7 @@ class SystemCallFinder {
   FileSymbols symbols_;
   std::vector<SystemCallSite> found_;
   std::optional<FunctionSweep> sweep_;
-  TargetedFunction function_;
+  std::optional<CallingFunction> function_;
   uint64_t work_;  // bytes that may still be decoded
 };
 

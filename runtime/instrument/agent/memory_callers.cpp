@@ -50,8 +50,9 @@ std::string why_unfit(const MemoryMapping& one) {
   return one.is_constant ? "" : fmt::format("the code of {} can be changed", name);
 }
 
-// The C library and the dynamic linker of glibc. Few of their calls have numbers that are not known: waiting for locks, exit,
-// and setting users and groups in all threads. Only syscall() makes any call.
+// The C library and the dynamic linker of glibc. Those of their calls whose numbers are not known are harmless: in 2.36, two set
+// users and groups in all threads, one starts a thread (clone3), and one of the linker waits for a lock (futex). Only syscall()
+// makes any call.
 struct GlibcPart {
   bool is_one = false;
   std::optional<FunctionExtent> any_call{};  // syscall()

@@ -25,6 +25,14 @@ CALLING(long_move, "mov $15, %rax\n syscall");
 CALLING(by_register, "mov $202, %r8d\n xor %edi, %edi\n mov %r8d, %eax\n syscall");
 CALLING(pushed, "push $9\n pop %rax\n syscall");
 CALLING(behind_branch, "mov $11, %eax\n test %rdi, %rdi\n je 1f\n syscall\n 1:");
+CALLING(from_before, "mov $202, %r9d\n 1: test %rdi, %rdi\n je 2f\n dec %rdi\n jmp 1b\n nop\n 2: mov %r9d, %eax\n syscall");
+CALLING(kept, "push %rbx\n mov $231, %ebx\n call scf_zero\n mov %ebx, %eax\n syscall\n pop %rbx");
+CALLING(both_ways, "test %rdi, %rdi\n je 1f\n mov $11, %eax\n jmp 2f\n 1: mov $11, %eax\n 2: syscall");
+CALLING(either, "mov $12, %r9d\n test %rdi, %rdi\n je 1f\n mov $11, %r9d\n 1: mov %r9d, %eax\n syscall");
+CALLING(lost, "mov $202, %r9d\n call scf_zero\n mov %r9d, %eax\n syscall");
+CALLING(by_pad, "mov $202, %r9d\n jmp 1f\n nop\n mov %edi, %r9d\n 1: mov %r9d, %eax\n syscall");
+CALLING(by_table, "mov $202, %r9d\n lea (%rdi,%rsi), %rax\n jmp *%rax\n mov $11, %eax\n mov %rsi, %rdx\n syscall");
+CALLING(from_table, "mov $202, %r9d\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: mov %r9d, %eax\n syscall");
 CALLING(entered, "test %rdi, %rdi\n je 1f\n mov $11, %eax\n 1: syscall");
 CALLING(called, "mov $11, %eax\n call scf_zero\n syscall");
 CALLING(again, "mov $11, %eax\n syscall\n syscall");
@@ -35,6 +43,9 @@ CALLING(as_interrupt, "int $3");
 CALLING(inside, "mov $0x050f, %eax\n mov $0x80cd340f, %ecx");
 // Not known to unwinders, and without a symbol that says how long it is.
 asm(".pushsection .text\n.type scf_bare, @function\nscf_bare: mov $11, %eax\n syscall\n ret\n.popsection");
+asm(".pushsection .text\n.type scf_bare_inside, @function\nscf_bare_inside: mov %sil, 5(%rdi,%rcx)\n ret\n"
+    ".type scf_data, @function\nscf_data: .byte 0xcd, 0x80, 0x74, 0x01, 0x06, 0xf4, 0x06, 0x06\n"
+    ".type scf_bare_branch, @function\nscf_bare_branch: nop\n syscall\n test %eax, %eax\n je 1f\n hlt\n 1: ret\n.popsection");
 
 namespace dvm::runtime {
 namespace {
@@ -75,9 +86,10 @@ TEST_F(SystemCallFinderTest, FindsTheNumberBeside) {
   EXPECT_EQ(call.behind, call.offset + 2);
 }
 
-TEST_F(SystemCallFinderTest, FindsNumbersOfTheBlock) {
-  const std::map<std::string, uint32_t> numbers = {{"apart", 11},        {"zero", 0},   {"long_move", 15},
-                                                   {"by_register", 202}, {"pushed", 9}, {"behind_branch", 11}};
+TEST_F(SystemCallFinderTest, FindsNumbersOfAllWays) {
+  const std::map<std::string, uint32_t> numbers = {
+      {"apart", 11},         {"zero", 0},          {"long_move", 15}, {"by_register", 202}, {"pushed", 9},
+      {"behind_branch", 11}, {"from_before", 202}, {"kept", 231},     {"both_ways", 11},    {"by_table", 11}};
   for (const auto& [name, number] : numbers) {
     EXPECT_EQ(only(name).number, number) << name;
     EXPECT_FALSE(only(name).is_beside) << name;
@@ -85,7 +97,7 @@ TEST_F(SystemCallFinderTest, FindsNumbersOfTheBlock) {
 }
 
 TEST_F(SystemCallFinderTest, IsNotCertainOfOthers) {
-  for (const char* name : {"entered", "called", "partly", "given"}) {
+  for (const char* name : {"entered", "called", "partly", "given", "either", "lost", "by_pad", "from_table"}) {
     EXPECT_EQ(only(name).number, std::nullopt) << name;
     EXPECT_FALSE(only(name).is_beside) << name;
   }
@@ -107,6 +119,13 @@ TEST_F(SystemCallFinderTest, MissesNoneOutsideOfFunctions) {
   const auto found = in("bare", 7);
   ASSERT_EQ(found.size(), 1);
   EXPECT_EQ(found[0].number, std::nullopt);
+}
+
+// There, instructions follow one another; and data is followed by what ends a program.
+TEST_F(SystemCallFinderTest, SeesNoneInsideOfInstructionsOrDataOutsideOfFunctions) {
+  EXPECT_TRUE(in("bare_inside", 6).empty());
+  EXPECT_TRUE(in("data", 8).empty());
+  EXPECT_EQ(in("bare_branch", 16).size(), 1);
 }
 
 std::string path_of(std::string_view part) {
@@ -143,7 +162,7 @@ TEST(FileSymbolsTest, HasNoneOfBytesThatAreNoFile) {
   for (const size_t size : {size_t{0}, size_t{8}, kBytes.size()}) {
     const FileSymbols symbols(CodeBytes(kBytes).first(size));
     EXPECT_FALSE(symbols.named("syscall"));
-    EXPECT_FALSE(symbols.around(0));
+    EXPECT_FALSE(symbols.before(0));
     EXPECT_TRUE(symbols.may_be_code(0));
   }
 }
