@@ -83,7 +83,8 @@ class Snatched(HeapTest):
             self.assertIn(IN_THREAD, result.stderr)
             seen = self.seen(result)
             self.assertEqual([text for text in seen if text is not None and not re.fullmatch(r"|s?l?ot \d\d|y+", text)], [])
-            return sum(seen.values()) + sum(map(int, re.findall(r"(\d+) drops?", result.stderr))), result
+            drops = re.findall(r"in all (\d+) drops", result.stderr) or re.findall(r"(\d+) drops? on", result.stderr)
+            return sum(seen.values()) + sum(map(int, drops)), result
 
     def calls(self, result):
         """All that have begun, and those that were not ended."""
