@@ -178,6 +178,7 @@ dvm_library(instrument_agent COLD
   instrument/agent/agent_target.cpp
   instrument/agent/agent_watches.cpp
   instrument/agent/arena_reader.cpp
+  instrument/agent/changed_code.cpp
   instrument/agent/clause_code.cpp
   instrument/agent/clause_places.cpp
   instrument/agent/clause_records.cpp

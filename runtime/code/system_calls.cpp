@@ -208,6 +208,12 @@ class SystemCallFinder {
 
 }  // namespace
 
+bool begins_system_call(CodeBytes code) {
+  return std::ranges::any_of(kOpcodes, [&](const auto& opcode) {
+    return code.size() >= opcode.size() && std::equal(opcode.begin(), opcode.end(), code.begin());
+  });
+}
+
 std::vector<SystemCallSite> find_system_calls(const NamingFile& file, const DecodeFunction& decode) {
   return SystemCallFinder(file, decode).find();
 }

@@ -28,6 +28,9 @@ struct SystemCallSite {
   bool is_of_32_bits = false;        // it enters the kernel as programs of 32 bits do, whose numbers are others
 };
 
+// True if the first bytes are those of such an instruction.
+bool begins_system_call(CodeBytes code);
+
 // Decodes the function of that size at an offset of the file.
 using DecodeFunction = std::function<FunctionCode(uint64_t offset, uint64_t size)>;
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runtime/instrument/agent/changed_code.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -58,6 +60,8 @@ struct GlibcPart {
   std::optional<FunctionExtent> any_call{};  // syscall()
 
   explicit GlibcPart(const ModuleCode& code) {
+    const auto is_unknown = [](const SystemCallSite& one) { return !one.number; };
+    if (std::ranges::none_of(code.system_calls(), is_unknown)) return;
     const bool is_library = code.function_named("gnu_get_libc_version").has_value();
     is_one = is_library || code.function_named("_dl_mcount");
     if (is_library) any_call = code.function_named("syscall");
@@ -69,7 +73,7 @@ struct GlibcPart {
 
 class CallerFinder {
  public:
-  explicit CallerFinder(ModuleCodes& files) : files_(files) {}
+  CallerFinder(pid_t pid, ModuleCodes& files) : pid_(pid), files_(files) {}
 
   MemoryCallers take() { return std::move(found_); }
   void add(const MemoryMapping& mapping, const MappedObject* object) {
@@ -78,6 +82,9 @@ class CallerFinder {
     if (code == nullptr) return refuse(fmt::format("{} cannot be read", base_name(mapping.path)));
     if (!code->has_code_in_pages(mapping.offset, mapping.range.end - mapping.range.begin))
       return refuse(fmt::format("{} is mapped as code where it has none", object->name));
+    const auto is_changed = has_new_system_calls(pid_, mapping, *code);
+    if (!is_changed) return refuse(fmt::format("the code of {} cannot be checked: {}", object->name, is_changed.error().message));
+    if (*is_changed) return refuse(fmt::format("system calls were written into the code of {}", object->name));
     if (std::ranges::find(seen_, code) != seen_.end()) return;
     seen_.push_back(code);
     if (!code->system_calls().empty()) add_calls(*object, *code);
@@ -116,6 +123,7 @@ class CallerFinder {
     }
   }
 
+  pid_t pid_;
   ModuleCodes& files_;
   std::vector<const ModuleCode*> seen_;
   MemoryCallers found_;
@@ -133,7 +141,7 @@ MemoryCallers find_memory_callers(pid_t pid, const std::vector<MemoryMapping>& m
                                   std::span<const AddressRange> own) {
   const auto objects = mapped_objects(pid);
   if (!objects) return {{}, objects.error().message};
-  CallerFinder finder(files);
+  CallerFinder finder(pid, files);
   for (const MemoryMapping& one : mappings) {
     const auto is_there = [&](const AddressRange& range) { return one.range.begin >= range.begin && one.range.end <= range.end; };
     if (!one.is_executable || is_of_kernel(one.path) || std::ranges::any_of(own, is_there)) continue;

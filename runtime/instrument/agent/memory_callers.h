@@ -6,8 +6,9 @@
 //                                 syscall
 //                         behind: ...                and here
 //
-// That is proven from the files that the process executes. It is not proven if some code is no file or can be changed, or makes
-// system calls of which the number is not known. Consumer context.
+// That is proven from the files that the process executes, and from the pages of them that it has changed. It is not proven if
+// some code is no file or can be changed, or makes system calls of which the number is not known. Code that the process maps, or
+// makes executable, later has to be looked at before it runs. Consumer context.
 
 #include <sys/types.h>
 

@@ -3,17 +3,24 @@
 
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <initializer_list>
 #include <memory>
 #include <set>
 
+#include "runtime/instrument/agent/changed_code.h"
+
 // What a program may have in itself.
 asm(".pushsection .text\n.type mct_any, @function\nmct_any: .cfi_startproc\n mov %rdi, %rax\n syscall\n ret\n.cfi_endproc\n"
-    ".size mct_any, . - mct_any\n.popsection");
+    ".size mct_any, . - mct_any\n"
+    ".balign 4096\nmct_changed: .skip 4096, 0x90\n.popsection");
+extern "C" unsigned char mct_changed[];
 
 namespace dvm::runtime {
 namespace {
@@ -124,6 +131,39 @@ TEST(MemoryCallersOfProgram, AreNotKnown) {
     if (one.is_executable && one.path.ends_with("memory_callers_test")) mappings.push_back(one);
   ASSERT_EQ(mappings.size(), 1);
   EXPECT_EQ(find_memory_callers(getpid(), mappings, files, {}).unproven, "memory_callers_test makes system calls of its own");
+}
+
+// Code of this program, changed in memory.
+class ChangedCodeTest : public testing::Test {
+ protected:
+  static bool has_new() {
+    const auto mappings = mappings_of(getpid());
+    const MemoryMapping* own = mapping_at(*mappings, reinterpret_cast<uint64_t>(mct_changed));
+    const auto code = ModuleCode::open("/proc/self/exe");
+    const auto found = has_new_system_calls(getpid(), *own, **code);
+    EXPECT_TRUE(found);
+    return found && *found;
+  }
+  static void write(size_t at, std::initializer_list<unsigned char> bytes) {
+    ASSERT_EQ(mprotect(mct_changed, kPage, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+    std::ranges::copy(bytes, mct_changed + at);
+    ASSERT_EQ(mprotect(mct_changed, kPage, PROT_READ | PROT_EXEC), 0);
+  }
+  static constexpr size_t kPage = 4096;
+};
+
+TEST_F(ChangedCodeTest, SeesSystemCallsThatWereWritten) {
+  EXPECT_FALSE(has_new());
+  write(100, {0x0f, 0x05});
+  EXPECT_TRUE(has_new());
+  write(100, {0xcc, 0x90});  // another tracer's breakpoint
+  EXPECT_FALSE(has_new());
+  write(100, {0xe9, 0x0f, 0x05, 0x01, 0x00});  // a jump
+  EXPECT_FALSE(has_new());
+  write(kPage - 2, {0xcd, 0x80});
+  EXPECT_TRUE(has_new());
+  write(kPage - 2, {0x90, 0x90});
+  EXPECT_FALSE(has_new());
 }
 
 TEST(MemoryEffects, AreThoseOfTheNumber) {
