@@ -25,6 +25,7 @@ dvm_library(agent COLD
   agent/fork_guard.cpp
   agent/frame_rows.cpp
   agent/guard.cpp
+  agent/guard_regions.cpp
   agent/handler_watch.cpp
   agent/inside_code.cpp
   agent/jump_locks.cpp
