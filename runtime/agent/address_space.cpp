@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "runtime/process/thread_status.h"
 
@@ -27,22 +28,25 @@ uint64_t distance(const AddressRange& near, uint64_t at) { return at > near.begi
 
 }  // namespace
 
+std::optional<MemoryMapping> mapping_of(std::string_view line) {
+  MapsLine parsed;
+  MemoryMapping mapping;
+  if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) return std::nullopt;
+  mapping.is_executable = parsed.executable;
+  mapping.is_constant = parsed.is_constant;
+  mapping.is_writable = line.compare(line.find(' ') + 1, 2, "rw") == 0;
+  mapping.is_shared = parsed.is_shared;
+  mapping.path = std::move(parsed.path);
+  mapping.offset = parsed.offset;
+  return mapping;
+}
+
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
   std::ifstream maps(memory_folder(pid) + "/maps");
   if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
   std::vector<MemoryMapping> found;
-  MapsLine parsed;
-  for (std::string line; std::getline(maps, line);) {
-    MemoryMapping mapping;
-    if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) continue;
-    mapping.is_executable = parsed.executable;
-    mapping.is_constant = parsed.is_constant;
-    mapping.is_writable = line.compare(line.find(' ') + 1, 2, "rw") == 0;
-    mapping.is_shared = parsed.is_shared;
-    mapping.path = parsed.path;
-    mapping.offset = parsed.offset;
-    found.push_back(std::move(mapping));
-  }
+  for (std::string line; std::getline(maps, line);)
+    if (auto mapping = mapping_of(line)) found.push_back(*std::move(mapping));
   return found;
 }
 

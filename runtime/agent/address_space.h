@@ -25,6 +25,8 @@ struct MemoryMapping {
   bool is_shared = false;    // writes reach the file
   uint64_t offset = 0;       // in the file
 };
+// Of a line of a maps or smaps file; none if it is no mapping.
+std::optional<MemoryMapping> mapping_of(std::string_view line);
 // Sorted by address.
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);
 // The mapping that contains an address. mappings: sorted by address. Null: none does.
