@@ -49,6 +49,7 @@ dvm_library(agent COLD
   agent/site_room.cpp
   agent/stack_code.cpp
   agent/steady_choice.cpp
+  agent/steady_memory.cpp
   agent/stopped_process.cpp
   agent/stub.cpp
   agent/suspects.cpp

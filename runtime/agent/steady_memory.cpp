@@ -1,0 +1,257 @@
+// Tested by tests/unit/instrument/steady_memory_test.cpp.
+
+#include "runtime/agent/steady_memory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/file_descriptor.h"
+#include "runtime/agent/guard_regions.h"
+#include "runtime/process/thread_status.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000, kShortest = 50 * kMs, kLongest = 5000 * kMs, kExamined = 1000 * kMs;
+constexpr uint64_t kShare = 20;        // of the time, proposals take at most one part in so many
+constexpr unsigned kMostOutdated = 4;  // doubles the pause at most so often
+constexpr size_t kMostHopeless = 16;
+constexpr uint64_t kSmallPage = 4096;
+
+using inside::SteadyMemory;
+using inside::SteadyTable;
+
+// False: it cannot be read.
+bool read_text(const std::string& path, std::string& text) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  size_t size = 0;
+  ssize_t count = 0;
+  do {
+    if (text.size() < size + (64 << 10)) text.resize(2 * size + (64 << 10));
+    count = read(file.get(), text.data() + size, text.size() - size);
+    size += count > 0 ? static_cast<size_t>(count) : 0;
+  } while (count > 0);
+  text.resize(size);
+  return count == 0 && size > 0;
+}
+
+// The CPU has protection keys: then only smaps tells which memory a thread may be unable to read.
+bool has_protection_keys() {
+  static const bool has = [] {
+    std::string text;
+    return read_text("/proc/self/smaps", text) && text.find("\nProtectionKey:") != std::string::npos;
+  }();
+  return has;
+}
+
+// -1: the process's files cannot be listed.
+int has_userfaultfd(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir((folder + "/fd").c_str()), closedir);
+  if (!files) return -1;
+  constexpr std::string_view kName = "anon_inode:[userfaultfd]";
+  while (const dirent* entry = readdir(files.get())) {
+    char name[kName.size() + 1];
+    const ssize_t size = readlinkat(dirfd(files.get()), entry->d_name, name, sizeof name);
+    if (size == static_cast<ssize_t>(kName.size()) && std::memcmp(name, kName.data(), kName.size()) == 0) return 1;
+  }
+  return 0;
+}
+
+// What a table in the process says; the process may have written anything.
+std::vector<AddressRange> ranges_of(const SteadyTable& table) {
+  std::vector<AddressRange> ranges;
+  for (uint64_t i = 0; i < std::min(table.count, inside::kMostSteady); i++)
+    if (table.ranges[i].begin < table.ranges[i].end) ranges.push_back({table.ranges[i].begin, table.ranges[i].end});
+  return ranges;
+}
+
+// False: it cannot be read. None is in use: no ranges.
+bool read_active(const AgentMemory& memory, uint64_t address, uint64_t state, std::vector<AddressRange>& ranges) {
+  ranges.clear();
+  const uint64_t number = state & inside::kTableBits;
+  if (number != 1 && number != 2) return true;
+  SteadyTable table;
+  if (!memory.read_object(address + offsetof(SteadyMemory, tables) + (number - 1) * sizeof table, table)) return false;
+  ranges = ranges_of(table);
+  return true;
+}
+
+AddressRange pages_of(const inside::MemoryRange& range) {
+  const uint64_t end = std::min(range.end, ~uint64_t{0} - kSmallPage) + kSmallPage - 1;
+  return {range.begin & ~(kSmallPage - 1), end & ~(kSmallPage - 1)};
+}
+
+std::vector<AddressRange> joined(std::vector<AddressRange> ranges) {
+  join_ranges(ranges);
+  return ranges;
+}
+
+AddressRange around(const std::vector<AddressRange>& ranges, uint64_t address) {
+  for (const AddressRange& one : ranges)
+    if (one.begin <= address && address < one.end) return one;
+  return {address & ~(kSmallPage - 1), (address | (kSmallPage - 1)) + 1};
+}
+
+}  // namespace
+
+SteadyProposals::SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, IsProven is_proven)
+    : pid_(pid), address_(address), own_(std::move(own)), is_proven_(std::move(is_proven)) {
+  static_assert(sizeof(Head) == offsetof(SteadyMemory, tables));
+  join_ranges(own_);
+}
+
+void SteadyProposals::leave_out(const AddressRange& own) {
+  own_.push_back(own);
+  join_ranges(own_);
+}
+
+void SteadyProposals::refresh(const AgentMemory& memory, uint64_t now) {
+  if (!problem_.empty() || now < earliest_) return;
+  Head head;
+  if (!memory.read_object(address_, head)) return;
+  if (head.is_off != 0) return void(problem_ = "its own code has turned it off");
+  if (!is_due(memory, head, now)) return;
+  outdated_ = number_ == 0 || (head.state & inside::kTableBits) == number_ ? 0 : std::min(outdated_ + 1, kMostOutdated);
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  if (now >= next_) hopeless_.clear();
+  const Outcome outcome = propose(memory, head, now);
+  const uint64_t took = read_clock(CLOCK_MONOTONIC) - begin;
+  if (outcome == Outcome::again) return void(earliest_ = now + took);
+  earliest_ = now + std::max(kShortest << outdated_, kShare * took);
+  if (outcome == Outcome::later) return;
+  misses_ = head.misses;
+  pause_ = outcome == Outcome::useful ? kShortest : std::clamp(2 * pause_, kShortest, kLongest);
+  next_ = std::max(earliest_, now + pause_);
+}
+
+// Not if the last proposal is not yet in use, or if nothing is wanted since.
+bool SteadyProposals::is_due(const AgentMemory& memory, const Head& head, uint64_t now) const {
+  if (head.proposed != 0) return false;
+  if (number_ == 0) return true;
+  if (head.misses == misses_) return false;
+  if (now >= next_) return true;
+  std::vector<AddressRange> active;
+  if (!read_active(memory, address_, head.state, active)) return false;
+  return std::any_of(std::begin(head.wanted), std::end(head.wanted), [&](uint64_t address) {
+    return address != 0 && !is_in_any(hopeless_, address) && !is_in_any(active, address);
+  });
+}
+
+SteadyProposals::Outcome SteadyProposals::propose(const AgentMemory& memory, const Head& head, uint64_t now) {
+  if (!see_takers(memory, head) || !examine(memory, now)) return Outcome::later;
+  if (!read_text(folder_ + (has_protection_keys() ? "/smaps" : "/maps"), text_)) return Outcome::later;
+  maps_ = read_maps_text(text_);
+  if (const Outcome checked = check_code(memory); checked != Outcome::useful) return checked;
+  std::vector<AddressRange> chosen;
+  if (!choose(head, chosen)) return Outcome::later;
+  const Outcome outcome = compare(head, chosen);
+  const bool is_new = number_ == 0 || !outside_of(joined(chosen), joined(active_)).empty();
+  if (is_new && !write(memory, head, chosen)) return Outcome::later;
+  return outcome;
+}
+
+// Reads what a proposal depends on, in the order that makes it right: the state, the calls that run, and the table in use. The
+// mappings come last. False: they are changing.
+bool SteadyProposals::see_takers(const AgentMemory& memory, const Head& head) {
+  uint64_t state = 0;
+  inside::MemoryTaker takers[inside::kMostTakers];
+  if (!memory.read_object(address_, state) || state != head.state) return false;
+  if (!memory.read_object(address_ + offsetof(SteadyMemory, takers), takers)) return false;
+  taken_.clear();
+  for (const inside::MemoryTaker& taker : takers) {
+    if (taker.thread == inside::kTakerClaimed) return false;
+    if (taker.thread == 0) continue;
+    for (const inside::MemoryRange& range : taker.ranges) taken_.push_back(pages_of(range));
+  }
+  join_ranges(taken_);
+  return read_active(memory, address_, head.state, active_);
+}
+
+// Now and then, looks for what makes readable memory fault and is not seen in the mappings.
+bool SteadyProposals::examine(const AgentMemory& memory, uint64_t now) {
+  if (examined_ != 0 && now < examined_ + kExamined) return true;
+  folder_ = memory_folder(pid_);
+  if (guards_shown() == GuardsShown::hidden) turn_off(memory, "the kernel does not tell where its guard regions are");
+  const int faults = has_userfaultfd(folder_);
+  if (faults > 0) turn_off(memory, "it handles faults by userfaultfd(2)");
+  // The kernel unmaps the shadow stack of a thread that ends.
+  if (status_field(pid_, "x86_Thread_features:").find("shstk") != std::string::npos) turn_off(memory, "it has shadow stacks");
+  examined_ = now;
+  return faults == 0 && problem_.empty();
+}
+
+// useful: goes on. again: all is proven, but that took time.
+SteadyProposals::Outcome SteadyProposals::check_code(const AgentMemory& memory) {
+  const auto is_known = [&](std::string_view line) { return proven_.find(line) != proven_.end(); };
+  if (std::all_of(maps_.code.begin(), maps_.code.end(), is_known)) return Outcome::useful;
+  std::vector<MemoryMapping> mappings;
+  for (std::string_view rest = text_; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (auto mapping = mapping_of(line)) mappings.push_back(*std::move(mapping));
+  }
+  if (!is_proven_(mappings)) return turn_off(memory, "its code may take memory away unseen"), Outcome::later;
+  proven_.clear();
+  proven_.insert(maps_.code.begin(), maps_.code.end());
+  return Outcome::again;
+}
+
+// Ranges in use have no guard regions: what would install one has cut them.
+bool SteadyProposals::choose(const Head& head, std::vector<AddressRange>& chosen) const {
+  SteadyWishes wishes{{}, maps_.heap, active_};
+  for (const uint64_t address : head.wanted)
+    if (address != 0) wishes.wanted.push_back(address);
+  const auto all = outside_of(outside_of(joined(maps_.plain), own_), taken_);
+  chosen = choose_ranges(all, wishes, inside::kMostSteady);
+  const auto fresh = outside_of(joined(chosen), joined(active_));
+  auto without_guards = fresh;
+  if (!leave_out_guards(folder_, guards_shown(), without_guards)) return false;
+  const auto guards = outside_of(fresh, joined(without_guards));
+  if (!guards.empty()) chosen = choose_ranges(outside_of(joined(chosen), guards), wishes, inside::kMostSteady);
+  return true;
+}
+
+// useful: there are wanted addresses that were not in use. Notes those that cannot be.
+SteadyProposals::Outcome SteadyProposals::compare(const Head& head, const std::vector<AddressRange>& chosen) {
+  bool is_useful = number_ == 0;
+  for (const uint64_t address : head.wanted) {
+    if (address == 0 || is_in_any(active_, address) || is_in_any(hopeless_, address)) continue;
+    if (is_in_any(chosen, address)) {
+      is_useful = true;
+      continue;
+    }
+    if (hopeless_.size() == kMostHopeless) hopeless_.erase(hopeless_.begin());
+    hopeless_.push_back(around(maps_.others, address));
+  }
+  return is_useful ? Outcome::useful : Outcome::useless;
+}
+
+// Only if no call that takes memory has begun since, although the process would find that out, too.
+bool SteadyProposals::write(const AgentMemory& memory, const Head& head, const std::vector<AddressRange>& chosen) {
+  uint64_t state = 0;
+  if (!memory.read_object(address_, state) || state != head.state) return false;
+  const uint64_t number = (state & inside::kTableBits) == 1 ? 2 : 1;
+  SteadyTable table;
+  for (const AddressRange& one : chosen) table.ranges[table.count++] = {one.begin, one.end};
+  if (!memory.write_object(address_ + offsetof(SteadyMemory, tables) + (number - 1) * sizeof table, table)) return false;
+  // If the process sees this word when it is half written, it is smaller, and so outdated, or without a number.
+  const uint64_t proposed = (state & ~inside::kTableBits) | number;
+  if (!memory.write_object(address_ + offsetof(SteadyMemory, proposed), proposed)) return false;
+  number_ = number;
+  return true;
+}
+
+void SteadyProposals::turn_off(const AgentMemory& memory, std::string why) {
+  memory.write_object(address_ + offsetof(SteadyMemory, is_off), uint64_t{1});
+  problem_ = std::move(why);
+}
+
+}  // namespace dvm::runtime
