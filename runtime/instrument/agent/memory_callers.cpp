@@ -146,7 +146,8 @@ MemoryCallers find_memory_callers(pid_t pid, const std::vector<MemoryMapping>& m
     const auto is_there = [&](const AddressRange& range) { return one.range.begin >= range.begin && one.range.end <= range.end; };
     if (!one.is_executable || is_of_kernel(one.path) || std::ranges::any_of(own, is_there)) continue;
     const auto object = std::ranges::find(*objects, one.path, &MappedObject::path);
-    finder.add(one, object == objects->end() ? nullptr : &*object);
+    const bool is_only = std::ranges::count(*objects, one.path, &MappedObject::path) == 1;  // a mount may hide another file
+    finder.add(one, is_only ? &*object : nullptr);
   }
   return finder.take();
 }
