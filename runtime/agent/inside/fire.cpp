@@ -20,6 +20,7 @@
 #include "runtime/agent/inside/read.h"
 #include "runtime/agent/inside/record.h"
 #include "runtime/agent/inside/tails.h"
+#include "runtime/agent/inside/taking.h"
 #include "runtime/agent/inside/time.h"
 #include "runtime/agent/inside/unwind.h"
 #include "runtime/agent/inside/watch.h"
@@ -213,8 +214,7 @@ constexpr uint64_t kReused = 256 * 1024, kReusedSixteenths = 3, kAlwaysReused = 
 
 // By the thread control block; 0: not known.
 [[gnu::always_inline]] inline uint32_t number_of_thread(const Context& context) {
-  uint64_t thread;
-  asm volatile("rdfsbase %0" : "=r"(thread));
+  const uint64_t thread = thread_pointer();
   return context.thread_offset != 0 && thread != 0 ? *reinterpret_cast<const uint32_t*>(thread + context.thread_offset) : 0;
 }
 
@@ -396,6 +396,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   uint64_t armed = load(page.armed);
   const bool is_new = armed == kDisarmed;
   if (site->watch == Watch::fork && load(page.pid) == 0) part_from_parent(context, header);
+  note_taking(*site, saved);
   if (is_new && !take_up(context, page, header)) return watch_disarmed(*site, saved, page, header);
   if (site->watch != Watch::nothing && watch_call(*site, saved, page, header)) return;
   if (site->firers == 0 && !is_new) return;

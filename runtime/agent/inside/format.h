@@ -302,6 +302,8 @@ struct Context {
   uint64_t lasting = 0;        // the address of LastingMemory
   uint64_t own = 0;            // of OwnMemory
   uint64_t own_pid = 0;        // in the PID namespace of the process, which may be below dvm's
+  uint64_t rseq = 0;           // offset of a thread's rseq area from its thread pointer
+  uint64_t restart = 0;        // the address of the descriptor of the sequence that reads steady memory; 0: there is none
 };
 
 // Memory that may be read by plain loads, because it is not unmapped while the process runs. Its ranges follow.
@@ -357,6 +359,13 @@ struct FrameTable {
   uint64_t count = 0;
 };
 
+// What a site has to do with system calls that may take away steady memory (steady.h).
+//
+//   begins           At the instruction before such a call, of which only %rax is not set yet.
+//   begins_function  At the beginning of a watched function that makes it.
+//   ends             Behind a call.
+enum class Taking : uint32_t { nothing, begins, begins_function, ends };
+
 // A stub passes this to agent_enter. Its firers follow.
 struct Site {
   Context context;
@@ -365,6 +374,8 @@ struct Site {
   uint32_t firers = 0;
   Watch watch = Watch::nothing;
   uint64_t counted = 0;  // firings to count as lost if the lane cannot be taken; for a tail, only the jump counts
+  Taking taking = Taking::nothing;
+  uint32_t number = 0;  // of the system call that begins here
 };
 
 // Offsets of the functions in the code of fire.cpp, at the beginning of that code. The functions preserve all registers except
@@ -374,7 +385,8 @@ inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // results of agent_fin
 struct CodeEntries {
   uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, leave = 0, returns = 0, forget = 0;
   uint64_t frame = 0, frames_begin = 0, frames_end = 0;  // the .eh_frame section of this code
-  uint64_t updates[kUpdateFunctions]{};                  // by the rows of updates.def
+  uint64_t steady_begin = 0, steady_end = 0, steady_abort = 0;
+  uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def
 };
 
 // At the beginning of a code mapping.

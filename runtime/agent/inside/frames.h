@@ -78,8 +78,7 @@ DVM_RARELY inline uint32_t walk_copied(const Context& context, const SiteKey& ke
 [[gnu::always_inline]] inline uint64_t end_of_stack(const Context& context, Lane* lane, uint64_t stack_pointer) {
   const MemoryRange& stack = reinterpret_cast<const LastingMemory*>(context.lasting)->stack;
   if (is_in(stack, stack_pointer)) return stack.end;
-  uint64_t thread;
-  asm volatile("rdfsbase %0" : "=r"(thread));
+  const uint64_t thread = thread_pointer();
   const uint64_t end = load(lane->stack.end);
   if (end == thread && stack_pointer >= load(lane->stack.begin) && stack_pointer < end) return end;
   lane->asked_thread = thread;

@@ -2,42 +2,19 @@
 // How code in a traced thread reads the memory of the process, whose addresses may be anything. Nothing here can fault.
 //
 //   LastingMemory   plain loads
+//   SteadyMemory    plain loads, as long as nothing takes it away (steady_read.h)
 //   anything else   process_vm_readv(2), unless the process has restricted its system calls
 
 #include <cstdint>
 
+#include "runtime/agent/inside/calls.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/steady_read.h"
 
 namespace dvm::runtime::inside {
 
-// Of functions that are rarely called by those of fire.cpp which keep all registers.
-#ifndef DVM_RARELY
-#define DVM_RARELY
-#endif
-
-inline constexpr long kReadProcess = 310, kPrctl = 157;
-inline constexpr uint64_t kPage = 4096;
+inline constexpr long kReadProcess = 310;
 inline constexpr uint64_t kFirstPart = 256;
-
-[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  long result;
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
-[[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
-
-[[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
-  return *reinterpret_cast<ArmedPage*>(context.armed);
-}
-
-[[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
 
 struct Range {
   uint64_t address, bytes;
@@ -128,6 +105,34 @@ DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t fr
   return word;
 }
 
+// A string of steady memory. 0: it is not, up to its end.
+DVM_RARELY inline uint32_t read_steady_text(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
+  SteadyWords words(context, from);
+  for (uint64_t done = 0;; done += 8) {
+    uint64_t word;
+    if (!words.read(word)) return 0;
+    const bool is_end = end_text(word, most - done);
+    to[done / 8] = word;
+    if (is_end) return static_cast<uint32_t>(done / 8 + 1);
+  }
+}
+
+// Reads memory, steady or not, as read_memory() does.
+[[gnu::noinline]] inline uint64_t read_bytes(const Context& context, int32_t pid, uint64_t from, uint64_t to, uint64_t bytes,
+                                             bool* is_refused = nullptr) {
+  SteadyWords words(context, from);
+  uint64_t done = 0, word;
+  for (; done < bytes && words.read(word); done += 8) {
+    if (bytes - done >= 8) {
+      *reinterpret_cast<volatile uint64_t*>(to + done) = word;
+      continue;
+    }
+    for (uint64_t i = 0; i < bytes - done; i++)
+      reinterpret_cast<volatile unsigned char*>(to + done)[i] = static_cast<unsigned char>(word >> 8 * i);
+  }
+  return done >= bytes ? bytes : read_memory(pid, from, to, bytes, is_refused);
+}
+
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
 inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64_t from, uint64_t* to, uint64_t most) {
   if (from < kPage) return 0;
@@ -142,7 +147,8 @@ inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64
     to[done / 8] = word;
     if (is_end) return static_cast<uint32_t>(done / 8 + 1);
   }
-  return read_text_by_call(context, from, to, most);
+  const uint32_t steady = context.restart != 0 ? read_steady_text(context, from, to, most) : 0;
+  return steady != 0 ? steady : read_text_by_call(context, from, to, most);
 }
 
 // The name of the thread, in the same way.

@@ -400,6 +400,7 @@ inline constexpr uint64_t kLanesGoing = 3;
   if (wait_if_code_matters(site, saved, page, header)) return false;
   if (watch == Watch::exec) return wait_for_tracer(site.context, page, header), false;
   if (restricts_calls(watch, saved)) {
+    if (site.context.restart != 0) end_steady(site.context);  // as long as a stub may make the call for that
     __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
     __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
   }

@@ -1,0 +1,51 @@
+#pragma once
+// System calls of code in a traced thread, and what all that code begins with.
+
+#include <cstdint>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime::inside {
+
+// Of functions that are rarely called by those of fire.cpp which keep all registers.
+#ifndef DVM_RARELY
+#define DVM_RARELY
+#endif
+
+inline constexpr long kPrctl = 157;
+inline constexpr uint64_t kPage = 4096;
+
+// Of a function with assembly labels, which exist once. Clang makes no copies of functions.
+#ifdef __clang__
+#define DVM_ONCE [[gnu::noinline]]
+#else
+#define DVM_ONCE [[gnu::noinline, gnu::noclone]]
+#endif
+
+[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+[[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
+
+[[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
+  return *reinterpret_cast<ArmedPage*>(context.armed);
+}
+
+[[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
+
+[[gnu::always_inline]] inline uint64_t thread_pointer() {
+  uint64_t thread;
+  asm volatile("rdfsbase %0" : "=r"(thread));
+  return thread;
+}
+
+}  // namespace dvm::runtime::inside

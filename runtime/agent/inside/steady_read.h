@@ -1,0 +1,177 @@
+#pragma once
+// How code in a traced thread reads steady memory (steady.h).
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/agent/inside/calls.h"
+#include "runtime/agent/inside/steady.h"
+
+namespace dvm::runtime::inside {
+
+inline constexpr uint64_t kInterrupted = ~uint64_t{0};
+
+// Loads at most so many words from an address that is a multiple of 8, as far as the memory is steady. Returns how many; 0: it is
+// not steady. kInterrupted: the kernel has ended the sequence. rseq: the area of the thread; restart: the descriptor. The words
+// may be written even if none are returned.
+DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, uint64_t* to, uint64_t most, uint64_t rseq,
+                                     uint64_t restart) {
+  constexpr uint64_t kArmedAt = steady_at(0) - offsetof(ArmedPage, armed);
+  constexpr uint64_t kFirstTable = offsetof(SteadyMemory, tables) - sizeof(SteadyTable);  // tables have the numbers 1 and 2
+  constexpr uint64_t kBegin = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, begin);
+  constexpr uint64_t kEnd = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, end);
+  uint64_t words = 0, left = 0, range = 0;
+  asm volatile(
+      R"(
+    mov %[restart], 8(%[rseq])
+    .globl agent_steady_begin
+  agent_steady_begin:
+    xor %k[words], %k[words]
+    cmpq %[alone], -%c[armed_at](%[steady])
+    jne 3f
+    mov (%[steady]), %[range]
+    and %[table_bits], %k[range]
+    jz 3f
+    imul %[table_bytes], %[range], %[range]
+    lea %c[first_table](%[steady],%[range]), %[range]
+    mov (%[range]), %[left]
+  1:
+    sub $1, %[left]
+    jc 3f
+    mov %c[end](%[range]), %[words]
+    sub %[from], %[words]
+    jbe 2f
+    cmp %c[begin](%[range]), %[from]
+    jae 4f
+  2:
+    add %[range_bytes], %[range]
+    xor %k[words], %k[words]
+    jmp 1b
+  4:
+    shr $3, %[words]
+    cmp %[most], %[words]
+    cmova %[most], %[words]
+    mov %[words], %[left]
+    test %[left], %[left]
+    jz 3f
+  5:
+    mov -8(%[from],%[left],8), %[range]
+    mov %[range], -8(%[to],%[left],8)
+    sub $1, %[left]
+    jnz 5b
+  3:
+    .globl agent_steady_end
+  agent_steady_end:
+    movq $0, 8(%[rseq])
+    jmp 6f
+    .byte 0x0f, 0xb9, 0x3d
+    .long 0x53053053
+    .globl agent_steady_abort
+  agent_steady_abort:
+    mov $-1, %[words]
+  6:
+  )"
+      : [words] "=&r"(words), [left] "=&r"(left), [range] "=&r"(range)
+      : [steady] "r"(&steady), [from] "r"(from), [to] "r"(to), [most] "r"(most), [rseq] "r"(rseq), [restart] "r"(restart),
+        [armed_at] "i"(kArmedAt), [alone] "i"(kAlone), [table_bits] "i"(kTableBits), [table_bytes] "i"(sizeof(SteadyTable)),
+        [range_bytes] "i"(sizeof(MemoryRange)), [first_table] "i"(kFirstTable), [begin] "i"(kBegin), [end] "i"(kEnd)
+      : "memory", "cc");
+  return words;
+}
+
+[[gnu::always_inline]] inline SteadyMemory& steady_memory(const Context& context) {
+  return *reinterpret_cast<SteadyMemory*>(steady_at(context.armed));
+}
+
+// Starts all readers in other threads again. False: the process does not let stubs do that.
+[[gnu::noinline]] inline bool restart_readers(const Context& context) {
+  constexpr long kMembarrier = 324, kExpeditedRestart = 1 << 7;
+  return !is_muted(context) && call(kMembarrier, kExpeditedRestart) == 0;
+}
+
+// For good. Readers that have found memory before are started again.
+[[gnu::noinline]] inline void end_steady(const Context& context) {
+  SteadyMemory& steady = steady_memory(context);
+  __atomic_store_n(&steady.is_off, uint64_t{1}, __ATOMIC_SEQ_CST);
+  uint64_t state = load(steady.state);
+  while (!__atomic_compare_exchange_n(&steady.state, &state, (state & ~kTableBits) + kSteadyStep, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+  }
+  restart_readers(context);
+}
+
+// Puts the table that dvm proposes in use, unless memory may have been taken away since dvm looked.
+[[gnu::noinline]] inline void adopt_proposal(const Context& context) {
+  SteadyMemory& steady = steady_memory(context);
+  uint64_t proposed = load(steady.proposed), state = load(steady.state);
+  if (proposed == 0 || load(steady.is_off) != 0 || is_muted(context)) return;
+  if ((proposed ^ state) > kTableBits) {
+    __atomic_compare_exchange_n(&steady.proposed, &proposed, uint64_t{0}, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    return;
+  }
+  if (!__atomic_compare_exchange_n(&steady.state, &state, proposed + kSteadyStep, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return;
+  if (!restart_readers(context)) end_steady(context);
+  __atomic_store_n(&steady.proposed, uint64_t{0}, __ATOMIC_SEQ_CST);
+}
+
+[[gnu::noinline]] inline void note_miss(const Context& context, uint64_t address) {
+  SteadyMemory& steady = steady_memory(context);
+  const uint64_t miss = __atomic_fetch_add(&steady.misses, uint64_t{1}, __ATOMIC_RELAXED);
+  __atomic_store_n(&steady.wanted[miss % kMostWanted], address, __ATOMIC_RELAXED);
+  if (load(steady.proposed) != 0) adopt_proposal(context);
+}
+
+// The rseq area of the thread; 0: it has none, or memory is not steady for it.
+[[gnu::always_inline]] inline uint64_t restart_area(const Context& context) {
+  if (context.restart == 0 || load(armed_page(context).armed) != kAlone) return 0;
+  constexpr uint64_t kCpuAt = 4;  // negative if nothing is registered
+  const uint64_t area = thread_pointer() + context.rseq;
+  return *reinterpret_cast<const volatile int32_t*>(area + kCpuAt) >= 0 ? area : 0;
+}
+
+// Words of steady memory, one part after the other, from any address.
+class SteadyWords {
+ public:
+  SteadyWords(const Context& context, uint64_t from)
+      : context_(context),
+        area_(restart_area(context)),
+        next_(from & ~uint64_t{7}),
+        shift_(static_cast<unsigned>(from & 7) * 8) {}
+
+  // The next eight bytes. False: they are not steady.
+  [[gnu::always_inline]] bool read(uint64_t& word) {
+    if (at_ + (shift_ != 0 ? 1 : 0) >= count_ && !fill()) return false;
+    word = shift_ == 0 ? part_[at_] : part_[at_] >> shift_ | part_[at_ + 1] << (64 - shift_);
+    at_++;
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kPart = 6;
+
+  [[gnu::noinline]] bool fill() {
+    constexpr int kTries = 4;
+    const uint64_t least = shift_ != 0 ? 2 : 1;
+    if (area_ == 0) return false;
+    next_ += at_ * sizeof(uint64_t);
+    at_ = count_ = 0;
+    for (int i = 0; i < kTries; i++) {
+      const uint64_t loaded = load_steady(steady_memory(context_), next_, part_, kPart, area_, context_.restart);
+      if (loaded == kInterrupted) continue;
+      count_ = loaded;
+      if (loaded < least) note_miss(context_, next_ + loaded * sizeof(uint64_t));
+      return loaded >= least;
+    }
+    return false;
+  }
+
+  const Context& context_;
+  uint64_t area_;
+  uint64_t next_;  // address of the first word of the part
+  unsigned shift_;
+  uint64_t at_ = 0, count_ = 0;
+  uint64_t part_[kPart];
+};
+
+}  // namespace dvm::runtime::inside

@@ -1,0 +1,124 @@
+#pragma once
+// System calls that take steady memory away (steady.h). Part of fire.cpp.
+
+#include <cstdint>
+
+#include "runtime/agent/inside/steady_read.h"
+#include "runtime/agent/inside/watch.h"
+
+namespace dvm::runtime::inside {
+
+inline constexpr uint64_t kAllMemory = ~uint64_t{0};
+
+// The memory that a call takes away. is_end: no memory is steady any more.
+struct TakenMemory {
+  MemoryRange ranges[2]{};
+  bool is_end = false;
+};
+
+// Whole pages. Behind the last one there is none.
+[[gnu::always_inline]] inline MemoryRange pages_of(uint64_t begin, uint64_t bytes) {
+  const uint64_t first = begin & ~(kPage - 1);
+  return {first, bytes > kAllMemory - kPage - begin ? kAllMemory : (begin + bytes + kPage - 1) & ~(kPage - 1)};
+}
+
+// Code that becomes executable is unknown until dvm has looked at it. What is mapped has no code before the call has ended, but
+// mprotect(2) may follow what the process has written there.
+[[gnu::noinline]] inline TakenMemory memory_taken(const MemoryCall& call) {
+  constexpr uint64_t kBrk = 12, kPkeyMprotect = 329, kRemapFilePages = 216, kRingSetup = 425, kRingEnter = 426,
+                     kUserfaultfd = 323;
+  constexpr uint64_t kAccess = 3, kExecute = 4, kFixedMap = 0x10, kFixedMove = 2, kPoison = 100, kRemap = 0x4000;
+  const MemoryRange all{0, kAllMemory}, first = pages_of(call.a, call.b);
+  switch (call.number) {
+    case kMmap:
+      if ((call.c & kExecute) != 0) return {{all}};
+      return {{(call.d & kFixedMap) != 0 ? first : MemoryRange{}}};
+    case kMprotect:
+      if ((call.c & kExecute) != 0) return {{all}, true};
+      return {{(call.c & kAccess) == 0 ? first : MemoryRange{}}};
+    case kMremap:
+      return {{first, (call.d & kFixedMove) != 0 ? pages_of(call.e, call.c) : MemoryRange{}}};
+    case kBrk:
+      return {{call.a != 0 ? MemoryRange{call.a & ~(kPage - 1), kAllMemory} : MemoryRange{}}};
+    case kMadvise:
+      return {{call.c >= kPoison ? first : MemoryRange{}}};
+    case kShmat:
+      return {{(call.c & kRemap) != 0 ? MemoryRange{call.b & ~(kPage - 1), kAllMemory} : MemoryRange{}}};
+    case kMunmap:
+    case kRemapFilePages:
+      return {{first}};
+    case kPkeyMprotect:
+      return {{first}, (call.c & kExecute) != 0};
+    case kProcessMadvise:
+      return {{all}};
+    case kRingSetup:
+    case kRingEnter:
+    case kUserfaultfd:
+      return {{all}, true};
+    default:
+      return {};
+  }
+}
+
+// The call that begins at the site.
+[[gnu::always_inline]] inline MemoryCall call_at(const Site& site, const uint64_t* saved) {
+  if (site.taking == Taking::begins_function) return memory_call(site.watch, saved);
+  return {site.number, saved[14], saved[13], saved[12], saved[7], saved[9]};
+}
+
+// The one of a thread at a call there; claims a free one if it has none. Null: there is none.
+[[gnu::noinline]] inline MemoryTaker* claim_taker(SteadyMemory& steady, uint64_t stack_pointer) {
+  const uint64_t thread = thread_pointer();
+  for (MemoryTaker& one : steady.takers)
+    if (load(one.thread) == thread && load(one.stack_pointer) == stack_pointer) return &one;
+  for (MemoryTaker& one : steady.takers)
+    if (load(one.thread) == 0 && take(one.thread, kTakerClaimed)) return &one;
+  return nullptr;
+}
+
+// True if some of it was in the table.
+[[gnu::noinline]] inline bool cut(SteadyTable& table, const MemoryRange& taken) {
+  bool was_steady = false;
+  for (uint64_t i = 0; i < table.count && i < kMostSteady; i++) {
+    MemoryRange& one = table.ranges[i];
+    const uint64_t left = taken.begin > one.begin ? taken.begin : one.begin;
+    uint64_t end = load(one.end);
+    while (taken.end > one.begin && end > left) {
+      was_steady = true;
+      if (__atomic_compare_exchange_n(&one.end, &end, left, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) break;
+    }
+  }
+  return was_steady;
+}
+
+[[gnu::noinline]] inline void begin_taking(const Context& context, const TakenMemory& taken, uint64_t stack_pointer) {
+  SteadyMemory& steady = steady_memory(context);
+  if (taken.is_end) return end_steady(context);
+  if (taken.ranges[0].end == 0 || load(steady.is_off) != 0) return;
+  MemoryTaker* taker = claim_taker(steady, stack_pointer);
+  if (taker == nullptr) return end_steady(context);
+  for (unsigned i = 0; i < 2; i++) taker->ranges[i] = taken.ranges[i];
+  taker->stack_pointer = stack_pointer;
+  __atomic_store_n(&taker->thread, thread_pointer(), __ATOMIC_SEQ_CST);
+  const uint64_t table = __atomic_fetch_add(&steady.state, kSteadyStep, __ATOMIC_SEQ_CST) & kTableBits;
+  bool was_steady = false;
+  for (unsigned i = 0; i < 2 && table != 0; i++) was_steady |= cut(steady.tables[(table - 1) & 1], taken.ranges[i]);
+  if (was_steady && !restart_readers(context)) end_steady(context);
+}
+
+[[gnu::noinline]] inline void end_taking(const Context& context, uint64_t stack_pointer) {
+  SteadyMemory& steady = steady_memory(context);
+  const uint64_t thread = thread_pointer();
+  for (MemoryTaker& one : steady.takers)
+    if (load(one.thread) == thread && load(one.stack_pointer) == stack_pointer)
+      return __atomic_store_n(&one.thread, uint64_t{0}, __ATOMIC_SEQ_CST);
+}
+
+// Also while the agent is disarmed: a thread may still be in a firing. A forked child has no steady memory.
+[[gnu::always_inline]] inline void note_taking(const Site& site, const uint64_t* saved) {
+  if (site.taking == Taking::nothing || load(armed_page(site.context).pid) == 0) return;
+  if (site.taking == Taking::ends) return end_taking(site.context, saved[kStackWord]);
+  begin_taking(site.context, memory_taken(call_at(site, saved)), saved[kStackWord]);
+}
+
+}  // namespace dvm::runtime::inside
