@@ -66,6 +66,15 @@ uint64_t CodeArea::add_steps(std::vector<AgentStep>& steps) {
   return made.empty() ? 0 : add(std::as_bytes(std::span(made)));
 }
 
+// As the kernel wants it, struct rseq_cs. No flags: a signal, a preemption and a migration all end the sequence.
+uint64_t CodeArea::add_restart(uint64_t code_at, const inside::CodeEntries& entries) {
+  constexpr uint64_t kAlignment = 32;
+  const uint64_t descriptor[] = {0, code_at + entries.steady_begin, entries.steady_end - entries.steady_begin,
+                                 code_at + entries.steady_abort};
+  content.resize(align(here(), kAlignment) - begin());
+  return add(std::as_bytes(std::span(descriptor)));
+}
+
 uint64_t CodeArea::fixed_frame_bytes() {
   constexpr uint64_t kMostPlainBytes = 64;
   return align(frame_cie().size(), 16) + align(plain_cie().size(), 16) + kMostPlainBytes + sizeof(inside::FrameTable) +

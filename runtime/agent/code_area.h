@@ -36,6 +36,10 @@ struct CodeArea {
   // Adds steps and their code. Returns the address; 0: there are none.
   uint64_t add_steps(std::vector<AgentStep>& steps);
 
+  // Adds the descriptor of the sequence that reads steady memory. Returns its address.
+  uint64_t add_restart(uint64_t code_at, const inside::CodeEntries& entries);
+  static constexpr uint64_t kRestartRoom = 64;
+
   // Bytes of the unwind information that does not belong to stubs.
   static uint64_t fixed_frame_bytes();
   void begin_frames(uint64_t code_at, const inside::CodeEntries& entries);
