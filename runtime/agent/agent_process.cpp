@@ -23,6 +23,7 @@
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/file_data.h"
+#include "runtime/agent/inside/steady.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/other_jumps.h"
@@ -50,6 +51,13 @@ constexpr size_t kMostAreas = 16;
 RemoteCall map_at(const AddressRange& range, int protection, bool adds_last = false) {
   const uint64_t bytes = range.end - range.begin;
   return {kMmap, {range.begin, bytes, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}, false, adds_last};
+}
+
+bool has_takers(const std::vector<CodeArea>& areas) {
+  return std::any_of(areas.begin(), areas.end(), [](const CodeArea& area) {
+    return std::any_of(area.sites.begin(), area.sites.end(),
+                       [](const AgentSite* site) { return site->taking != inside::Taking::nothing; });
+  });
 }
 
 }  // namespace
@@ -93,7 +101,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
     const uint64_t fixed = align(inside_code().size(), 16) + align(lasting_.bytes().size(), 16) + align(sizeof context_, 16) +
-                           CodeArea::fixed_frame_bytes();
+                           CodeArea::fixed_frame_bytes() + CodeArea::kRestartRoom;
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});
@@ -140,6 +148,7 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
   const uint64_t armed = context_.armed, bytes = data_bytes();
   for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
   if (is_data_mapped()) return calls;
+  if (is_restartable_) calls.push_back({kMembarrier, {kRegisterRestarts, 0, 0, 0, 0, 0}});  // may fail: then no memory is steady
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
   calls.push_back(map_at({armed, armed + 1}, PROT_READ | PROT_WRITE, is_ordered_));  // fails with the call before
   calls.push_back({kMadvise, {armed, kPageBytes, kWipeOnFork, 0, 0, 0}});
@@ -180,12 +189,13 @@ bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
 Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
   const bool has_data = is_data_mapped();
   {
-    const std::vector<RemoteCall> calls = calls_for(areas);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return stopped.error();
     if (restricts_calls(*stopped)) return Error{kIntercepted};
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
+    if (const auto offset = find_rseq_offset(*stopped)) is_restartable_ = has_takers(areas), context_.rseq = *offset;
+    const std::vector<RemoteCall> calls = calls_for(areas);
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
     bool are_held = false;
     const auto at_wait = [&] {
@@ -216,6 +226,7 @@ void AgentProcess::write_area(Area& area) {
   std::memcpy(&entries, inside_code().data(), sizeof entries);
   inside::Context context = context_;
   context.lasting = area.add(lasting_.bytes());
+  if (is_restartable_) context.restart = area.add_restart(code_at, entries);
   const uint64_t context_at = area.add(std::as_bytes(std::span(&context, 1)));
   area.begin_frames(code_at, entries);
   std::map<std::vector<std::byte>, uint64_t> programs;
@@ -231,7 +242,9 @@ void AgentProcess::write_area(Area& area) {
                               site->window_address,
                               static_cast<uint32_t>(site->firers.size()),
                               site->watch,
-                              site->counted_firers()};
+                              site->counted_firers(),
+                              site->taking,
+                              site->number};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
       AgentFirer& its = site->firers[i];
@@ -329,7 +342,9 @@ Status AgentProcess::enable_all(std::vector<AgentSite>& sites, const BeginData& 
     if (!guard) return guard.error();
     guard_ = *std::move(guard);
   }
-  return patch(sites, areas, groups);
+  if (Status patched = patch(sites, areas, groups); !patched) return patched;
+  note_takers(sites);
+  return {};
 }
 
 // The first code mapping has the list, also of those that come later.
@@ -345,6 +360,46 @@ void AgentProcess::note_own(const std::vector<Area>& areas) {
     for (const KeptUnwinder& one : kept_unwinders(context_.pid, memory_)) add(one.code.begin, one.code.end);
   }
   for (const Area& area : areas) add(area.range.begin, area.range.end);
+}
+
+// One window may have a spare site.
+void AgentProcess::note_takers(const std::vector<AgentSite>& sites) {
+  std::set<uint64_t> planned, placed;
+  for (const AgentSite& one : sites)
+    if (one.taking != inside::Taking::nothing) {
+      planned.insert(one.window_address);
+      if (one.refusal.empty()) placed.insert(one.window_address);
+    }
+  if (!planned.empty() && planned == placed) takers_ = std::move(placed);
+}
+
+std::vector<AddressRange> AgentProcess::own_ranges() const {
+  std::vector<AddressRange> own;
+  for (uint64_t i = 0; i < own_.count; i++) own.push_back({own_.ranges[i].begin, own_.ranges[i].end});
+  return own;
+}
+
+void AgentProcess::begin_steady(SteadyProposals::IsProven is_proven) {
+  if (!is_on_ || takers_.empty() || !is_restartable_) return;
+  if (!steady_)
+    steady_.emplace(context_.pid, inside::steady_at(context_.armed), std::vector<AddressRange>(), std::move(is_proven));
+  for (const AddressRange& one : own_ranges()) steady_->leave_out(one);
+}
+
+void AgentProcess::refresh_steady(uint64_t now) {
+  if (steady_ && is_on_) steady_->refresh(memory_, now);
+}
+
+// All threads stand still. Memory can be taken away unseen from now on.
+void AgentProcess::end_steady() {
+  const uint64_t at = inside::steady_at(context_.armed);
+  const uint64_t off = 1;
+  uint64_t state = 0;
+  steady_.reset();
+  takers_.clear();
+  if (!memory_.read_object(at + offsetof(inside::SteadyMemory, state), state)) return;
+  memory_.write_object(at + offsetof(inside::SteadyMemory, is_off), off);
+  memory_.write_object(at + offsetof(inside::SteadyMemory, state), (state & ~inside::kTableBits) + inside::kSteadyStep);
 }
 
 void AgentProcess::place_variables(inside::VariablesIn where) {

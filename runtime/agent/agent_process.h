@@ -36,6 +36,7 @@
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/semaphores.h"
 #include "runtime/agent/site_groups.h"
+#include "runtime/agent/steady_memory.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/code/displaced.h"
 
@@ -78,6 +79,14 @@ class AgentProcess {
   // go on.
   void note_raised(uint64_t raised);
 
+  // From then on clauses read what is proven to stay mapped by plain loads, if all system calls that may take it away are
+  // watched. now: ns of CLOCK_MONOTONIC.
+  void begin_steady(SteadyProposals::IsProven is_proven);
+  void refresh_steady(uint64_t now);
+
+  // Memory that dvm has added to the process.
+  std::vector<AddressRange> own_ranges() const;
+
   pid_t pid() const { return context_.pid; }
   const AgentMemory& memory() const { return memory_; }
   const inside::Context& context() const { return context_; }
@@ -109,6 +118,8 @@ class AgentProcess {
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
+  void note_takers(const std::vector<AgentSite>& sites);
+  void end_steady();
   void note_own(const std::vector<Area>& areas);
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void note_unwatched(const AgentSite& site);
@@ -134,6 +145,9 @@ class AgentProcess {
   std::set<inside::Watch> watched_;
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
+  bool is_restartable_ = false;  // its threads have rseq areas, all at one offset
+  std::set<uint64_t> takers_;    // jumps before and behind system calls that may take steady memory; empty: not all are on
+  std::optional<SteadyProposals> steady_;
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
   LastingRanges lasting_;
   inside::OwnMemory own_;

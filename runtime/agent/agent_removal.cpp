@@ -20,6 +20,8 @@ Status AgentProcess::take_off(std::span<const uint64_t> jumps) {
     auto stopped = StoppedProcess::stop_or_join(context_.pid);
     if (!stopped) return stopped.error();
     if (Status lowered = lower_semaphores(*stopped, memory_, semaphores_at(), jumps); !lowered) return lowered;
+    const auto takes = [&](uint64_t jump) { return takers_.contains(jump); };
+    if (std::any_of(jumps.begin(), jumps.end(), takes)) end_steady();
     take_jumps_off(context_.pid, memory_, tracer_pid(), jumps);
     return {};
   });

@@ -10,6 +10,22 @@ size_t room_of(size_t bytes) { return (bytes + 15) & ~size_t{15}; }
 // With its unwind information.
 size_t room_of(const MachineCode& code) { return code.empty() ? 0 : room_of(code.bytes.size()) + sizeof(inside::FrameEntry); }
 
+bool has_slot(std::span<const std::byte> program) {
+  inside::RecordStep step;
+  for (size_t at = sizeof(inside::RecordProgram); at + sizeof step <= program.size(); at += sizeof step) {
+    std::memcpy(&step, program.data() + at, sizeof step);
+    if (step.kind == inside::RecordStep::Kind::slot) return true;
+  }
+  return false;
+}
+
+bool reads_string(const AgentStep& step) {
+  const auto is_string = [](const inside::SiteKey& key) { return key.kind == inside::KeyKind::string; };
+  const std::vector<AgentKey>& keys = step.aggregation.keys;
+  return std::any_of(keys.begin(), keys.end(), [&](const AgentKey& one) { return is_string(one.key); }) ||
+         (has_text(step) && is_string(step.text.from)) || has_slot(step.record.program);
+}
+
 }  // namespace
 
 void MachineCode::place_globals(uint64_t at) {
@@ -37,6 +53,12 @@ void AgentSite::place_globals(uint64_t at) {
       step.aggregation.value.place_globals(at);
       for (AgentKey& key : step.aggregation.keys) key.code.place_globals(at);
     }
+}
+
+bool reads_memory(const AgentSite& site) {
+  return std::any_of(site.firers.begin(), site.firers.end(), [](const AgentFirer& firer) {
+    return has_slot(firer.program) || std::any_of(firer.steps.begin(), firer.steps.end(), reads_string);
+  });
 }
 
 bool record_makes_calls(std::span<const std::byte> program) {

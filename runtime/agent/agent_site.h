@@ -121,6 +121,8 @@ struct AgentSite {
   bool is_conditional = false;  // the probed instruction is a branch, and it fires only if that is taken
   bool keeps_flags = true;      // code from the probed instruction on may read flags that were set before
   inside::Watch watch = inside::Watch::nothing;
+  inside::Taking taking = inside::Taking::nothing;
+  uint32_t number = 0;                 // of the system call that begins here
   uint64_t function = 0;               // address of the function that contains the site
   std::vector<uint64_t> semaphores{};  // addresses of the semaphores of markers here
   uint64_t raises = 0;                 // signals that the copied instructions may raise by faults (raised_signals.h)
@@ -135,6 +137,9 @@ struct AgentSite {
   // Call once, when the address of inside::Globals in the process is known.
   void place_globals(uint64_t at);
 };
+
+// True if clauses read memory at addresses that the program passes: strings, and what copyin() reads.
+bool reads_memory(const AgentSite& site);
 
 // True if the steps of an inside::RecordProgram, as bytes, make system calls.
 bool record_makes_calls(std::span<const std::byte> program);
