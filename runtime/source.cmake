@@ -176,6 +176,7 @@ dvm_library(instrument_agent COLD
   instrument/agent/agent_planner.cpp
   instrument/agent/agent_steps.cpp
   instrument/agent/agent_target.cpp
+  instrument/agent/agent_takers.cpp
   instrument/agent/agent_watches.cpp
   instrument/agent/arena_reader.cpp
   instrument/agent/changed_code.cpp

@@ -92,8 +92,7 @@ class AgentInstrument final : public Instrument,
     const uint64_t before = copied_bytes(processes_);
     for (auto& [pid, process] : processes_)
       if (process->lanes) has_begun_ ? process->lanes->collect() : process->lanes->forget_losses();
-    for (auto& [pid, process] : processes_)
-      if (process->stacks) process->stacks->answer();
+    for (auto& [pid, process] : processes_) process->serve();
     yielded_.look(processes_, read_clock(CLOCK_MONOTONIC), notes_);
     found_ = copied_bytes(processes_) - before;
     if (uses_time_)
@@ -290,6 +289,7 @@ class AgentInstrument final : public Instrument,
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
     sites.insert(sites.end(), spares.begin(), spares.end());
     if (Status enabled = (*process)->agent.enable(sites, begin_data(**process, sites)); !enabled) return enabled;
+    planner_.begin_steady((*process)->agent);
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read(check_of(**process));
     find_stacks(pid, **process, sites);
     if ((*process)->agent.is_on() && (*process)->agent.is_muted()) tell_muted(pid, sites, follows_, notes_);

@@ -466,7 +466,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     sites[place->second].site.add_semaphore(one.semaphore);
     if (Status added = add(one, steps[i], sites[place->second]); !added) return added.error();
   }
-  for (auto& [pid, sites] : planned) add_watches(pid, sites);
+  for (auto& [pid, sites] : planned) add_watches(pid, sites), add_takers(pid, sites);
   refuse_unwatched(planned, refused);
   return planned;
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runtime/agent/agent_process.h"
@@ -41,6 +42,8 @@ struct AgentPlannedSite {
 using KnownClauses = std::vector<KnownClause>;
 using PlannedProcesses = std::map<pid_t, std::vector<AgentPlannedSite>>;
 
+struct MemoryCaller;
+
 class AgentPlanner {
  public:
   // by_breakpoints: breakpoints, not uprobes, take the probes that it refuses.
@@ -71,6 +74,8 @@ class AgentPlanner {
     return probe.has_thread_variables || globals_.are_kept(probe.globals) || globals_.are_kept(probe.other_globals);
   }
   // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
+  // Clauses load what stays mapped, as long as no code of the process can take it away unseen. The planner outlives the agent.
+  void begin_steady(AgentProcess& agent);
   bool ends_run() const { return ends_run_; }
   // A firing before BEGIN must not end the run, nor change global variables.
   bool waits_for_begin() const { return ends_run_ || changes_globals(); }
@@ -143,6 +148,11 @@ class AgentPlanner {
   bool has_other_tracer(const UprobeSite& linker);
   void add_linker_watches(const UprobeSite& linker, std::vector<AgentPlannedSite>& sites);
   bool add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
+  bool is_proven(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings);
+  void add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites);
+  bool add_taker(pid_t pid, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites);
+  bool add_taking(const UprobeSite& site, inside::Taking taking, std::optional<uint32_t> number,
+                  std::vector<AgentPlannedSite>& sites);
   void refuse_entered();
   void refuse_overlaps();
   void refuse_raising();
@@ -176,11 +186,13 @@ class AgentPlanner {
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;
   ClauseRecords records_;
-  std::set<std::pair<pid_t, uint64_t>> unwinders_;  // by their addresses
-  std::set<std::pair<pid_t, uint64_t>> linkers_;    // likewise: where they report files, with the agent's own jump
-  std::set<pid_t> unwatched_;                       // processes with uprobes where a watch would have to lie
-  std::set<pid_t> has_variables_;                   // processes whose thread-local variables are dvm's
-  bool has_all_ = false;                            // likewise of all processes
+  std::set<std::pair<pid_t, uint64_t>> unwinders_;             // by their addresses
+  std::set<std::pair<pid_t, uint64_t>> linkers_;               // likewise: where they report files, with the agent's own jump
+  std::set<pid_t> unwatched_;                                  // processes with uprobes where a watch would have to lie
+  std::set<pid_t> has_variables_;                              // processes whose thread-local variables are dvm's
+  bool has_all_ = false;                                       // likewise of all processes
+  std::map<pid_t, std::string> unsteady_;                      // why clauses read memory by system calls; empty: they need not
+  std::set<std::tuple<pid_t, std::string, uint64_t>> takers_;  // system calls that are watched for that: file and offset
   bool ends_run_ = false;
   ChangedGlobals globals_;
   bool has_placed_ = false;  // then it is known which of these the threads keep

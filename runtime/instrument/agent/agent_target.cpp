@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/clock.h"
 #include "runtime/agent/detach.h"
 #include "runtime/agent/target_check.h"
 
@@ -129,6 +130,11 @@ std::vector<PlacedProbe> AgentTarget::take_off(SignalSet handled) {
   samples.clear();
   note_jumps();
   return probes;
+}
+
+void AgentTarget::serve() {
+  if (stacks) stacks->answer();
+  agent.refresh_steady(read_clock(CLOCK_MONOTONIC));
 }
 
 void AgentTarget::place(const EnabledProbe& probe, uint64_t address, FileKeys& files) {

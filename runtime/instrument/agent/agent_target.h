@@ -37,6 +37,8 @@ struct AgentTarget {
   void expect_records(const AgentSite& site);
   // Notes that a jump of the probe is on.
   void place(const EnabledProbe& probe, uint64_t address, FileKeys& files);
+  // Answers what its clauses have asked for: stacks, and memory that they may load.
+  void serve();
   // Says where the clauses with variables run. True: this empties thread-local variables.
   bool place_variables(inside::VariablesIn where);
   // It has ended by a fault of this program, with jumps in its code.

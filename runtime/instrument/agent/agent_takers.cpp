@@ -1,0 +1,91 @@
+// System calls by which a process may take away memory that clauses read by plain loads (inside/steady.h). Covered by
+// tests/runtime/scenarios/test_agent_heap.py.
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/instrument/agent/agent_planner.h"
+#include "runtime/instrument/agent/memory_callers.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Functions that do little more than make such a call.
+bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall || watch >= inside::Watch::mmap; }
+
+}  // namespace
+
+// Sites before and behind all of them, or none. Only for clauses that read memory.
+void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
+  const bool is_read = std::any_of(sites.begin(), sites.end(), [](const auto& one) { return reads_memory(one.site); });
+  if (!is_read || unsteady_.contains(pid)) return;
+  std::string& reason = unsteady_[pid];
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return void(reason = mappings.error().message);
+  const MemoryCallers callers = find_memory_callers(pid, *mappings, *files_, {});
+  reason = callers.unproven;
+  for (const MemoryCaller& one : callers.all)
+    if (reason.empty() && !add_taker(pid, one, sites)) reason = "a system call that may take memory away cannot be watched";
+  for (const MemoryCaller& one : callers.all) takers_.emplace(pid, one.path, one.begin);
+  if (reason.empty()) return;
+  std::erase_if(sites, [](const AgentPlannedSite& one) {
+    return one.site.taking != inside::Taking::nothing && one.site.watch == inside::Watch::nothing && one.probes.empty();
+  });
+  for (AgentPlannedSite& one : sites) one.site.taking = inside::Taking::nothing;
+}
+
+void AgentPlanner::begin_steady(AgentProcess& agent) {
+  agent.begin_steady([this, &agent](const std::vector<MemoryMapping>& mappings) { return is_proven(agent, mappings); });
+}
+
+// Code that it maps later may make no such call.
+bool AgentPlanner::is_proven(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings) {
+  const pid_t pid = agent.pid();
+  const auto known = unsteady_.find(pid);
+  if (known == unsteady_.end() || !known->second.empty()) return false;
+  const MemoryCallers callers = find_memory_callers(pid, mappings, *files_, agent.own_ranges());
+  const auto is_watched = [&](const MemoryCaller& one) { return takers_.contains({pid, one.path, one.begin}); };
+  known->second = callers.unproven;
+  return callers.unproven.empty() && std::all_of(callers.all.begin(), callers.all.end(), is_watched);
+}
+
+bool AgentPlanner::add_taker(pid_t pid, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites) {
+  const auto at = [&](uint64_t offset) {
+    UprobeSite site{call.path, offset, false, pid};
+    site.inside.emplace();
+    return site;
+  };
+  if (!add_taking(at(call.begin), inside::Taking::begins, call.number, sites)) return false;
+  add_taking(at(call.behind), inside::Taking::ends, {}, sites);  // if not, what a call has taken is never steady again
+  return true;
+}
+
+// The files of these calls, the C library and the linker, stay mapped. So the sites raise no signal.
+bool AgentPlanner::add_taking(const UprobeSite& site, inside::Taking taking, std::optional<uint32_t> number,
+                              std::vector<AgentPlannedSite>& sites) {
+  Candidate candidate{.site = &site};
+  if (!locate(candidate).empty() || !fill(candidate).empty() || !candidate.relays.empty() || has_refused(candidate)) return false;
+  const MachineInstruction* first = decode(candidate).at(candidate.window.begin);
+  if (first == nullptr || first->length < kJumpBytes) {
+    const uint64_t last = candidate.window_offset() + candidate.window.copied - 1;
+    if (candidate.code->is_entered({{candidate.window_offset(), candidate.window.copied, 0}, last})) return false;
+  }
+  const AddressRange range{candidate.window_address(), candidate.window_address() + candidate.window.length};
+  auto known = std::find_if(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
+    return one.site.range().begin < range.end && range.begin < one.site.range().end;
+  });
+  if (known == sites.end()) {
+    known = sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
+    known->site.function = 0;  // not refused with the probes of its function
+    known->site.raises = 0;
+  }
+  AgentSite& its = known->site;
+  const bool is_there = its.window_address + its.probed == candidate.address + candidate.probed;
+  const bool is_function = taking == inside::Taking::begins && takes_memory(its.watch) && its.function == candidate.address;
+  if (its.is_conditional || !(is_function || (is_there && (number || taking == inside::Taking::ends)))) return false;
+  its.taking = is_function ? inside::Taking::begins_function : taking;
+  its.number = number.value_or(0);
+  return true;
+}
+
+}  // namespace dvm::runtime
