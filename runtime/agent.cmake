@@ -27,6 +27,7 @@ dvm_library(agent COLD
   agent/guard.cpp
   agent/guard_regions.cpp
   agent/handler_watch.cpp
+  agent/hidden_faults.cpp
   agent/inside_code.cpp
   agent/jump_locks.cpp
   agent/lane_code.cpp

@@ -2,25 +2,21 @@
 
 #include "runtime/agent/steady_memory.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "common/clock.h"
 #include "common/file_descriptor.h"
 #include "runtime/agent/guard_regions.h"
-#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000, kShortest = 50 * kMs, kLongest = 5000 * kMs, kExamined = 1000 * kMs;
+constexpr uint64_t kMs = 1'000'000, kShortest = 50 * kMs, kLongest = 5000 * kMs;
 constexpr uint64_t kShare = 20;        // of the time, proposals take at most one part in so many
 constexpr unsigned kMostOutdated = 4;  // doubles the pause at most so often
 constexpr size_t kMostHopeless = 16;
@@ -41,28 +37,6 @@ bool read_text(const std::string& path, std::string& text) {
   } while (count > 0);
   text.resize(size);
   return count == 0 && size > 0;
-}
-
-// The CPU has protection keys: then only smaps tells which memory a thread may be unable to read.
-bool has_protection_keys() {
-  static const bool has = [] {
-    std::string text;
-    return read_text("/proc/self/smaps", text) && text.find("\nProtectionKey:") != std::string::npos;
-  }();
-  return has;
-}
-
-// -1: the process's files cannot be listed.
-int has_userfaultfd(const std::string& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir((folder + "/fd").c_str()), closedir);
-  if (!files) return -1;
-  constexpr std::string_view kName = "anon_inode:[userfaultfd]";
-  while (const dirent* entry = readdir(files.get())) {
-    char name[kName.size() + 1];
-    const ssize_t size = readlinkat(dirfd(files.get()), entry->d_name, name, sizeof name);
-    if (size == static_cast<ssize_t>(kName.size()) && std::memcmp(name, kName.data(), kName.size()) == 0) return 1;
-  }
-  return 0;
 }
 
 // What a table in the process says; the process may have written anything.
@@ -103,7 +77,7 @@ AddressRange around(const std::vector<AddressRange>& ranges, uint64_t address) {
 }  // namespace
 
 SteadyProposals::SteadyProposals(pid_t pid, uint64_t address, std::vector<AddressRange> own, IsProven is_proven)
-    : pid_(pid), address_(address), own_(std::move(own)), is_proven_(std::move(is_proven)) {
+    : address_(address), own_(std::move(own)), is_proven_(std::move(is_proven)), faults_(pid) {
   static_assert(sizeof(Head) == offsetof(SteadyMemory, tables));
   join_ranges(own_);
 }
@@ -146,8 +120,9 @@ bool SteadyProposals::is_due(const AgentMemory& memory, const Head& head, uint64
 }
 
 SteadyProposals::Outcome SteadyProposals::propose(const AgentMemory& memory, const Head& head, uint64_t now) {
-  if (!see_takers(memory, head) || !examine(memory, now)) return Outcome::later;
-  if (!read_text(folder_ + (has_protection_keys() ? "/smaps" : "/maps"), text_)) return Outcome::later;
+  if (!see_takers(memory, head) || !faults_.look(now)) return Outcome::later;
+  if (!faults_.found().empty()) return turn_off(memory, faults_.found()), Outcome::later;
+  if (!read_text(faults_.folder() + (has_protection_keys() ? "/smaps" : "/maps"), text_)) return Outcome::later;
   maps_ = read_maps_text(text_);
   if (const Outcome checked = check_code(memory); checked != Outcome::useful) return checked;
   std::vector<AddressRange> chosen;
@@ -175,19 +150,6 @@ bool SteadyProposals::see_takers(const AgentMemory& memory, const Head& head) {
   return read_active(memory, address_, head.state, active_);
 }
 
-// Now and then, looks for what makes readable memory fault and is not seen in the mappings.
-bool SteadyProposals::examine(const AgentMemory& memory, uint64_t now) {
-  if (examined_ != 0 && now < examined_ + kExamined) return true;
-  folder_ = memory_folder(pid_);
-  if (guards_shown() == GuardsShown::hidden) turn_off(memory, "the kernel does not tell where its guard regions are");
-  const int faults = has_userfaultfd(folder_);
-  if (faults > 0) turn_off(memory, "it handles faults by userfaultfd(2)");
-  // The kernel unmaps the shadow stack of a thread that ends.
-  if (status_field(pid_, "x86_Thread_features:").find("shstk") != std::string::npos) turn_off(memory, "it has shadow stacks");
-  examined_ = now;
-  return faults == 0 && problem_.empty();
-}
-
 // useful: goes on. again: all is proven, but that took time.
 SteadyProposals::Outcome SteadyProposals::check_code(const AgentMemory& memory) {
   const auto is_known = [&](std::string_view line) { return proven_.find(line) != proven_.end(); };
@@ -213,7 +175,7 @@ bool SteadyProposals::choose(const Head& head, std::vector<AddressRange>& chosen
   chosen = choose_ranges(all, wishes, inside::kMostSteady);
   const auto fresh = outside_of(joined(chosen), joined(active_));
   auto without_guards = fresh;
-  if (!leave_out_guards(folder_, guards_shown(), without_guards)) return false;
+  if (!leave_out_guards(faults_.folder(), guards_shown(), without_guards)) return false;
   const auto guards = outside_of(fresh, joined(without_guards));
   if (!guards.empty()) chosen = choose_ranges(outside_of(joined(chosen), guards), wishes, inside::kMostSteady);
   return true;
@@ -249,9 +211,9 @@ bool SteadyProposals::write(const AgentMemory& memory, const Head& head, const s
   return true;
 }
 
-void SteadyProposals::turn_off(const AgentMemory& memory, std::string why) {
+void SteadyProposals::turn_off(const AgentMemory& memory, std::string_view why) {
   memory.write_object(address_ + offsetof(SteadyMemory, is_off), uint64_t{1});
-  problem_ = std::move(why);
+  problem_ = why;
 }
 
 }  // namespace dvm::runtime

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/agent/address_space.h"
+#include "runtime/agent/hidden_faults.h"
 #include "runtime/agent/inside/steady.h"
 #include "runtime/agent/memory.h"
 #include "runtime/agent/steady_choice.h"
@@ -45,22 +46,21 @@ class SteadyProposals {
   bool is_due(const AgentMemory& memory, const Head& head, uint64_t now) const;
   Outcome propose(const AgentMemory& memory, const Head& head, uint64_t now);
   bool see_takers(const AgentMemory& memory, const Head& head);
-  bool examine(const AgentMemory& memory, uint64_t now);
   Outcome check_code(const AgentMemory& memory);
   bool choose(const Head& head, std::vector<AddressRange>& chosen) const;
   Outcome compare(const Head& head, const std::vector<AddressRange>& chosen);
   bool write(const AgentMemory& memory, const Head& head, const std::vector<AddressRange>& chosen);
-  void turn_off(const AgentMemory& memory, std::string why);
+  void turn_off(const AgentMemory& memory, std::string_view why);
 
-  pid_t pid_;
   uint64_t address_;
   std::vector<AddressRange> own_;  // joined
   IsProven is_proven_;
+  HiddenFaults faults_;
   std::string problem_;
 
   // As seen for this proposal.
   std::vector<AddressRange> taken_, active_;  // by calls that run; the ranges in use
-  std::string folder_, text_;                 // of the process in /proc; its maps file
+  std::string text_;                          // the maps file
   MapsText maps_;
 
   std::set<std::string, std::less<>> proven_;  // lines of executable mappings
@@ -69,7 +69,7 @@ class SteadyProposals {
   uint64_t misses_ = 0;                        // those before that proposal
   unsigned outdated_ = 0;                      // proposals in a row that the process did not put in use
   uint64_t earliest_ = 0, next_ = 0;           // when to propose for addresses that may be steady, and for any
-  uint64_t pause_ = 0, examined_ = 0;
+  uint64_t pause_ = 0;
 };
 
 }  // namespace dvm::runtime

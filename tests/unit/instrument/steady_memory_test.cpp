@@ -3,6 +3,7 @@
 #include "runtime/agent/steady_memory.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,11 +30,12 @@ void* map_at(uint64_t address, int protection) {
 
 class SteadyProposalsTest : public testing::Test {
  protected:
-  enum Job : uint8_t { kMap, kMapCode, kGuard, kUserfaults };
+  enum Job : uint8_t { kMap, kMapCode, kMapMoreCode, kGuard, kUserfaults };
 
   SteadyProposalsTest()
       : child_({[] { map_at(kSpot + (steady.misses << 20), PROT_READ | PROT_WRITE); },
                 [] { map_at(kSpot - (1 << 20), PROT_READ | PROT_EXEC); },
+                [] { map_at(kSpot - (2 << 20), PROT_READ | PROT_EXEC); },
                 [] { madvise(reinterpret_cast<void*>(kSpot + kPage), kPage, 102); },  // MADV_GUARD_INSTALL
                 [] { syscall(SYS_userfaultfd, 1); }}),                                // UFFD_USER_MODE_ONLY
         memory_(*AgentMemory::open(child_.pid())),
@@ -213,7 +215,7 @@ TEST_F(SteadyProposalsTest, BecomeRareWhenTheyDoNotHelp) {
   EXPECT_EQ(place_of(last), 0);
 }
 
-TEST_F(SteadyProposalsTest, EndWithCodeThatIsNotProven) {
+TEST_F(SteadyProposalsTest, NeedAnotherProofForOtherCode) {
   ASSERT_TRUE(first_table());
   const int before = code_;
   child_.call(kMapCode);
@@ -222,8 +224,12 @@ TEST_F(SteadyProposalsTest, EndWithCodeThatIsNotProven) {
   EXPECT_EQ(proofs_, 2);
   EXPECT_EQ(code_, before + 1);
   EXPECT_EQ(seen().is_off, 0);
+  child_.call(kMapMoreCode);
+  miss(1);
   is_proven_ = false;
-  EXPECT_EQ(proposals_.problem(), "");
+  refresh();
+  EXPECT_EQ(proofs_, 3);
+  EXPECT_EQ(seen().is_off, 1);
 }
 
 TEST_F(SteadyProposalsTest, EndWithoutAProof) {
@@ -241,6 +247,17 @@ TEST_F(SteadyProposalsTest, LeaveOutGuardRegions) {
   EXPECT_TRUE(place_of(kSpot));
   EXPECT_TRUE(place_of(kSpot + 2 * kPage));
   EXPECT_EQ(place_of(kSpot + kPage).has_value(), !byte.empty());  // a kernel without guard regions reads it
+}
+
+TEST_F(SteadyProposalsTest, EndWithTheProcess) {
+  ASSERT_TRUE(first_table());
+  miss(1);
+  kill(child_.pid(), SIGKILL);
+  EXPECT_FALSE(child_.call(kMap));
+  refresh();
+  SteadyMemory read;
+  EXPECT_FALSE(memory_.read_object(reinterpret_cast<uint64_t>(&steady), read));
+  EXPECT_EQ(proofs_, 1);
 }
 
 TEST_F(SteadyProposalsTest, EndWithUserfaultfd) {

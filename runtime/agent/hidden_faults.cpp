@@ -1,0 +1,85 @@
+// Tested by tests/unit/instrument/hidden_faults_test.cpp.
+
+#include "runtime/agent/hidden_faults.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "common/file_descriptor.h"
+#include "runtime/agent/guard_regions.h"
+#include "runtime/process/thread_status.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kBetweenLooks = 1'000'000'000;
+constexpr unsigned kFilesAtOnce = 200;                // one takes 2 to 10 us
+constexpr uint64_t kMostResident = (1 << 30) / 4096;  // smaps of so many pages take 10 ms
+
+bool is_userfaultfd(int folder, const char* name) {
+  constexpr std::string_view kTarget = "anon_inode:[userfaultfd]";
+  char target[kTarget.size() + 1];
+  const ssize_t size = readlinkat(folder, name, target, sizeof target);
+  return size == static_cast<ssize_t>(kTarget.size()) && std::memcmp(target, kTarget.data(), kTarget.size()) == 0;
+}
+
+bool is_too_large(const std::string& folder) {
+  uint64_t mapped = 0, resident = 0;
+  return !(std::ifstream(folder + "/statm") >> mapped >> resident) || resident > kMostResident;
+}
+
+std::string_view fault_of(pid_t pid, const std::string& folder) {
+  if (guards_shown() == GuardsShown::hidden) return "the kernel does not show where it has guard regions";
+  // The kernel unmaps the shadow stack of a thread that ends.
+  if (status_field(pid, "x86_Thread_features:").find("shstk") != std::string::npos) return "it has shadow stacks";
+  if (has_protection_keys() && is_too_large(folder)) return "it is too large to look for memory with protection keys";
+  return {};
+}
+
+}  // namespace
+
+bool has_protection_keys() {
+  static const bool has = [] {
+    const FileDescriptor file(open("/proc/self/smaps", O_RDONLY | O_CLOEXEC));
+    char text[4096];  // of the first mapping, at least
+    const ssize_t size = read(file.get(), text, sizeof text);
+    return size > 0 && std::string_view(text, static_cast<size_t>(size)).find("\nProtectionKey:") != std::string_view::npos;
+  }();
+  return has;
+}
+
+bool HiddenFaults::look(uint64_t now) {
+  if (!found_.empty()) return true;
+  if (looked_ == 0 || now >= looked_ + kBetweenLooks) {
+    folder_ = memory_folder(pid_);
+    found_ = fault_of(pid_, folder_);
+    if (is_done_) position_ = 0;
+    looked_ = now, is_done_ = false;
+  }
+  if (found_.empty() && !is_done_ && !look_at_files()) return false;
+  return has_seen_all_ || !found_.empty();
+}
+
+// The next ones. False: they cannot be listed.
+bool HiddenFaults::look_at_files() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir((folder_ + "/fd").c_str()), closedir);
+  if (!files) return false;
+  seekdir(files.get(), position_);
+  for (unsigned i = 0; i < kFilesAtOnce; i++) {
+    const dirent* const entry = readdir(files.get());
+    if (entry == nullptr) {
+      has_seen_all_ = is_done_ = true;
+      return true;
+    }
+    if (is_userfaultfd(dirfd(files.get()), entry->d_name)) return found_ = "it handles faults by userfaultfd(2)", true;
+    position_ = entry->d_off;
+  }
+  return true;
+}
+
+}  // namespace dvm::runtime

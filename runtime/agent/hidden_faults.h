@@ -1,0 +1,39 @@
+#pragma once
+// Looks for ways by which memory of a process may fault although it is mapped for reading, and that /proc/PID/maps does not show.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dvm::runtime {
+
+// The CPU has protection keys. Then only smaps shows which memory threads may be unable to read.
+bool has_protection_keys();
+
+class HiddenFaults {
+ public:
+  explicit HiddenFaults(pid_t pid) : pid_(pid) {}
+
+  // Looks again if the last look was long ago. A process with many files is not examined at once. False: it is not yet known
+  // whether there are any. now: ns of CLOCK_MONOTONIC.
+  bool look(uint64_t now);
+
+  // What makes it possible, such as "it handles faults by userfaultfd(2)". Empty: nothing was found.
+  std::string_view found() const { return found_; }
+  // Of the process in /proc, as of the last look.
+  const std::string& folder() const { return folder_; }
+
+ private:
+  bool look_at_files();
+
+  pid_t pid_;
+  std::string folder_;
+  std::string_view found_;
+  uint64_t looked_ = 0;  // the time; 0: never
+  long position_ = 0;    // in the list of files
+  bool has_seen_all_ = false, is_done_ = false;
+};
+
+}  // namespace dvm::runtime
