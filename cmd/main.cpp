@@ -5,12 +5,15 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cmd/command.h"
@@ -58,6 +61,29 @@ int conclude(int status) {
   return status != 0 ? status : dvm::cmd::fail("could not write the output: {}", std::strerror(errno));
 }
 
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, dvm::cmd::CommandAction& chosen);
+};
+
+constexpr Command kCommands[] = {
+    {"run", dvm::cmd::add_run},         {"record", dvm::cmd::add_record},     {"replay", dvm::cmd::add_replay},
+    {"compile", dvm::cmd::add_compile}, {"exec", dvm::cmd::add_exec},         {"list", dvm::cmd::add_list},
+    {"cost", dvm::cmd::add_cost},       {"simulate", dvm::cmd::add_simulate}, {"header", dvm::cmd::add_header},
+    {"detach", dvm::cmd::add_detach},   {"doctor", dvm::cmd::add_doctor},     {"tool", dvm::cmd::add_tool},
+    {"merge", dvm::cmd::add_merge},     {"flame", dvm::cmd::add_flame},       {"page", dvm::cmd::add_page},
+    {"lsp", dvm::cmd::add_lsp},
+};
+
+// Adds the command that the words begin with, or all commands if they begin with none. Making the options of all takes a large
+// part of the time in which dvm starts.
+void add_commands(CLI::App& app, const std::vector<std::string>& words, dvm::cmd::CommandAction& chosen) {
+  const auto* const named = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                         [&](const Command& row) { return !words.empty() && row.name == words[0]; });
+  if (named != std::end(kCommands)) return named->add(app, chosen);
+  for (const Command& row : kCommands) row.add(app, chosen);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("dvm: DTrace's D language on Linux, with the cost of every probe", "dvm");
   app.formatter(dvm::cmd::help_formatter());
@@ -71,24 +97,9 @@ int run(int argc, char** argv) {
                                  "dvm record -o trace.dvm -n 'pid$target:a.out:main:entry' -c ./program",
                                  "dvm replay trace.dvm script.d"}));
   dvm::cmd::CommandAction chosen;
-  dvm::cmd::add_run(app, chosen);
-  dvm::cmd::add_record(app, chosen);
-  dvm::cmd::add_replay(app, chosen);
-  dvm::cmd::add_compile(app, chosen);
-  dvm::cmd::add_exec(app, chosen);
-  dvm::cmd::add_list(app, chosen);
-  dvm::cmd::add_cost(app, chosen);
-  dvm::cmd::add_simulate(app, chosen);
-  dvm::cmd::add_header(app, chosen);
-  dvm::cmd::add_detach(app, chosen);
-  dvm::cmd::add_doctor(app, chosen);
-  dvm::cmd::add_tool(app, chosen);
-  dvm::cmd::add_merge(app, chosen);
-  dvm::cmd::add_flame(app, chosen);
-  dvm::cmd::add_page(app, chosen);
-  dvm::cmd::add_lsp(app, chosen);
-  dvm::cmd::refuse_odd_values(app);
   const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
+  add_commands(app, words, chosen);
+  dvm::cmd::refuse_odd_values(app);
   app.failure_message(
       [&words](const CLI::App* failed, const CLI::Error& error) { return dvm::cmd::option_problem(failed, error, words); });
   if (words.size() == 2 && words[0] == "complete") return dvm::cmd::complete(app, words[1]);  // for shells, not for --help
