@@ -211,8 +211,13 @@ bool SteadyProposals::write(const AgentMemory& memory, const Head& head, const s
   return true;
 }
 
+// Readers do not look at is_off, so both tables become empty. The flag comes first: whoever takes memory and finds an empty table
+// finds the flag, too.
 void SteadyProposals::turn_off(const AgentMemory& memory, std::string_view why) {
   memory.write_object(address_ + offsetof(SteadyMemory, is_off), uint64_t{1});
+  for (size_t i = 0; i < 2; i++)
+    memory.write_object(address_ + offsetof(SteadyMemory, tables) + i * sizeof(SteadyTable) + offsetof(SteadyTable, count),
+                        uint64_t{0});
   problem_ = why;
 }
 

@@ -224,12 +224,14 @@ TEST_F(SteadyProposalsTest, NeedAnotherProofForOtherCode) {
   EXPECT_EQ(proofs_, 2);
   EXPECT_EQ(code_, before + 1);
   EXPECT_EQ(seen().is_off, 0);
+  EXPECT_TRUE(is_steady(on_heap_));
   child_.call(kMapMoreCode);
   miss(1);
   is_proven_ = false;
   refresh();
   EXPECT_EQ(proofs_, 3);
   EXPECT_EQ(seen().is_off, 1);
+  EXPECT_FALSE(is_steady(on_heap_));
 }
 
 TEST_F(SteadyProposalsTest, EndWithoutAProof) {
