@@ -8,6 +8,7 @@ import pty
 import re
 import resource
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -188,6 +189,15 @@ class Text:
         with open(self.path, "rb") as file:
             file.seek(int(line[2], 16))
             self.original = file.read(end - self.begin)
+            self.code_size = self.size_of_segment(file, int(line[2], 16))
+
+    @staticmethod
+    def size_of_segment(file, offset):
+        file.seek(0)
+        header = file.read(64)
+        file.seek(struct.unpack_from("<Q", header, 32)[0])
+        segments = [struct.unpack("<IIQQQQQQ", file.read(56)) for _ in range(struct.unpack_from("<H", header, 56)[0])]
+        return max(begin + size - offset for kind, _, begin, _, _, size, _, _ in segments if kind == 1 and begin // 4096 * 4096 == offset)
 
     def now(self):
         with open(f"/proc/{self.pid}/mem", "rb") as memory:
@@ -198,8 +208,8 @@ class Text:
         return self.now() != self.original
 
     def has_jump(self):
-        """Of an agent. Other instructions of dvm's lie there for a moment while it maps the agent."""
-        return any(now in (0xE9, 0xEB) and now != before for now, before in zip(self.now(), self.original))
+        """Of an agent. Other instructions of dvm's lie behind the code for a moment while it maps the agent."""
+        return any(now in (0xE9, 0xEB) and now != before for now, before in zip(self.now()[:self.code_size], self.original))
 
     def has_breakpoint(self):
         return any(now == 0xCC != before for now, before in zip(self.now(), self.original))
