@@ -57,6 +57,7 @@ dvm_library(agent COLD
   agent/tail_code.cpp
   agent/target_check.cpp
   agent/text_code.cpp
+  agent/tracers.cpp
   agent/unfit_sites.cpp
   agent/unmap.cpp
   agent/unstopped.cpp)

@@ -13,6 +13,7 @@
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
 #include "runtime/agent/memory.h"
+#include "runtime/agent/tracers.h"
 
 namespace dvm::runtime {
 
@@ -24,19 +25,6 @@ struct Detached {
 enum class WhichAgents : uint8_t { of_dead_tracers, of_this_tracer, all };
 enum class Mappings : uint8_t { unmap, keep };
 
-// When a process was started, in the kernel's ticks; 0: it does not exist.
-uint64_t start_time(pid_t pid);
-pid_t parent_of(pid_t pid);
-// When a tracer was started, as it was when this was first asked of it; 0: it had ended before.
-uint64_t tracer_began(pid_t tracer);
-// The number of a process's PID namespace; 0: it is not shown. process: its folder in /proc.
-uint32_t pid_space(const std::string& process);
-// A tracer of this namespace may live, though its process is not visible from dvm's. 0: the namespace is not known.
-bool may_be_hidden(uint32_t space);
-// True if the agent is this tracer's. One of another PID namespace may have the same number.
-bool is_of_tracer(const FoundAgent& agent, pid_t tracer);
-// True if the process that traces by this agent exists.
-bool is_traced(const FoundAgent& agent);
 // Addresses of its jumps that are in the code now.
 std::vector<uint64_t> jumps_of(const AgentMemory& memory, const FoundAgent& agent);
 // The same, plus jumps whose opcode is temporarily replaced, for example by a breakpoint.
