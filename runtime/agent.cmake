@@ -33,6 +33,7 @@ dvm_library(agent COLD
   agent/lane_code.cpp
   agent/lasting_memory.cpp
   agent/lookup_code.cpp
+  agent/mapping_plan.cpp
   agent/memory.cpp
   agent/order_memory.cpp
   agent/other_jumps.cpp

@@ -26,6 +26,7 @@
 #include "runtime/agent/inside/steady.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
+#include "runtime/agent/mapping_plan.h"
 #include "runtime/agent/other_jumps.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/site_room.h"
@@ -33,6 +34,7 @@
 #include "runtime/agent/target_check.h"
 #include "runtime/agent/text_code.h"
 #include "runtime/agent/unfit_sites.h"
+#include "runtime/agent/unmap.h"
 #include "runtime/agent/unstopped.h"
 #include "runtime/process/thread_status.h"
 
@@ -40,10 +42,9 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kPageBytes = CodeArea::kPageBytes;
-constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kFtruncate = 77, kMemfdCreate = 319;
+constexpr uint64_t kClose = 3, kMmap = 9, kMadvise = 28, kPwrite = 18, kFtruncate = 77, kMemfdCreate = 319;
 constexpr uint64_t kWipeOnFork = 18, kDontDump = 16, kCloseOnExec = 1;
 constexpr uint64_t kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-constexpr std::string_view kFileName = "/memfd:dvm-agent";
 constexpr const char* kNoThreadNumber = "its thread has no control block of a C library; -x evaltime=main waits for one";
 constexpr int kAttempts = 4;  // to find no other mapping in its room
 constexpr size_t kMostAreas = 16;
@@ -79,7 +80,12 @@ AgentProcess::~AgentProcess() {
   (void)fallocate(data_file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, bytes);
 }
 
-uint64_t AgentProcess::data_bytes() const { return align(inside::data_bytes(context_.lanes, context_.ring_bytes), kPageBytes); }
+// What is left of the last page has the plan.
+uint64_t AgentProcess::data_bytes() const {
+  constexpr uint64_t kFewestLanes = 32;
+  static_assert(kPageBytes - inside::data_bytes(kFewestLanes, kPageBytes) % kPageBytes >= sizeof(MappingPlan));
+  return align(inside::data_bytes(context_.lanes, context_.ring_bytes), kPageBytes);
+}
 
 uint64_t AgentProcess::globals_at() const { return context_.data + inside::globals_at(context_.lanes, context_.ring_bytes); }
 
@@ -117,7 +123,7 @@ AgentProcess::Mapped AgentProcess::find_mapped(const std::vector<Area>& areas) c
   const auto has = [&](uint64_t address, bool is_executable) {
     return mappings && std::any_of(mappings->begin(), mappings->end(), [&](const MemoryMapping& one) {
              return one.range.begin == address && one.is_executable == is_executable &&
-                    (one.path.empty() || one.path.starts_with(kFileName));
+                    (one.path.empty() || one.path.starts_with(kDataName));
            });
   };
   return {std::all_of(areas.begin(), areas.end(), [&](const Area& one) { return has(one.range.begin, true); }),
@@ -146,8 +152,11 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
 std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) const {
   std::vector<RemoteCall> calls;
   const uint64_t armed = context_.armed, bytes = data_bytes();
-  for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
-  if (is_data_mapped()) return calls;
+  const auto map_code = [&] {
+    for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
+    return calls;
+  };
+  if (is_data_mapped()) return map_code();
   if (is_restartable_) calls.push_back({kMembarrier, {kRegisterRestarts, 0, 0, 0, 0, 0}});  // may fail: then no memory is steady
   if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
   calls.push_back(map_at({armed, armed + 1}, PROT_READ | PROT_WRITE, is_ordered_));  // fails with the call before
@@ -156,11 +165,19 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
   calls.push_back(kRemoteWait);  // while dvm stops the other threads, which would see the descriptor
   calls.push_back({kMemfdCreate, {kRemoteText, kCloseOnExec, 0, 0, 0, 0}, true});
   calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}});
+  calls.push_back({kPwrite, {kFirstResult, kRemoteData, plan_bytes(areas.size()), plan_at({0, bytes}), 0, 0}});
   calls.push_back({kMmap, {context_.data, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, kFirstResult, 0}});
   calls.push_back({kMadvise, {context_.data, bytes, kDontDump, 0, 0, 0}});  // a core file would hold all lanes, used or not
   calls.push_back(kRemoteWait);                                             // while dvm opens the file
   calls.push_back({kClose, {kFirstResult, 0, 0, 0, 0, 0}});
-  return calls;
+  return map_code();
+}
+
+MappingPlan AgentProcess::plan_for(const std::vector<Area>& areas) {
+  static_assert(kMostAreas <= kMostPlanned);
+  std::vector<AddressRange> code;
+  for (const Area& area : areas) code.push_back(area.range);
+  return plan_of(code);
 }
 
 // By the link of its descriptor; one that has the whole size.
@@ -188,6 +205,10 @@ bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
 
 Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
   const bool has_data = is_data_mapped();
+  const MappingPlan plan = plan_for(areas);
+  const auto planned = std::as_bytes(std::span(&plan, 1)).first(plan_bytes(areas.size()));
+  if (has_data && !memory_.write(plan_at({context_.data, context_.data + data_bytes()}), planned))
+    return Error{"the mapped memory cannot be written"};
   {
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return stopped.error();
@@ -202,13 +223,32 @@ Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
       if (std::exchange(are_held, true)) return open_data_file(), true;
       return static_cast<bool>(stopped->hold_all());
     };
-    if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait); !called) return called;
+    if (Status called = make_remote_calls(*stopped, memory_, calls, at_wait, planned); !called) return called;
   }
   const Mapped mapped = find_mapped(areas);
   const bool is_begun = has_data || begin_data(begin);
   if (!is_begun || !mapped.data) data_file_ = FileDescriptor();
   if (is_data_mapped() && mapped.areas) return {};
+  unmap_unwritten(plan, has_data);
   return Error{"the process may not map the memory that the agent needs"};
+}
+
+// What the process has mapped, if it could not map all.
+void AgentProcess::unmap_unwritten(const MappingPlan& plan, bool keeps_data) {
+  const auto mappings = mappings_of(context_.pid);
+  auto stopped = StoppedProcess::stop(context_.pid);
+  if (!mappings || !stopped) return;
+  const UnwrittenMappings its = unwritten_of(memory_, *mappings, context_.data, plan);
+  std::vector<AddressRange> ranges = its.code;
+  if (!keeps_data) {
+    ranges.insert(ranges.end(), its.around.begin(), its.around.end());
+    const MemoryMapping* data = mapping_at(*mappings, context_.data);
+    const std::string name = fmt::format("{}{} ", kDataName, tracer_pid());
+    if (data != nullptr && data->range.begin == context_.data && (data->path + " ").starts_with(name))
+      ranges.push_back(data->range);
+    data_file_ = FileDescriptor();
+  }
+  if (!ranges.empty()) unmap_ranges(*stopped, memory_, ranges);
 }
 
 // False: the file is not the one that is mapped there. Firings would go where dvm does not read.

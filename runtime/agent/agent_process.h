@@ -43,6 +43,7 @@
 namespace dvm::runtime {
 
 struct CodeArea;
+struct MappingPlan;
 
 // Initial contents of the data mapping.
 struct BeginData {
@@ -106,6 +107,8 @@ class AgentProcess {
   Status enable_all(std::vector<AgentSite>& sites, const BeginData& begin);
   Status map(std::vector<Area>& areas, const BeginData& begin);
   bool begin_data(const BeginData& begin) const;
+  static MappingPlan plan_for(const std::vector<Area>& areas);
+  void unmap_unwritten(const MappingPlan& plan, bool keeps_data);
   void write_area(Area& area);
   struct Waiting;
   struct Placing;

@@ -16,6 +16,7 @@
 
 #include "runtime/agent/code_pages.h"
 #include "runtime/agent/code_writes.h"
+#include "runtime/agent/mapping_plan.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/semaphores.h"
@@ -224,7 +225,8 @@ void take_jumps_off(pid_t pid, const AgentMemory& memory, pid_t tracer, std::spa
 
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer, Mappings mappings) {
   std::vector<FoundAgent> agents = find_agents(pid, memory);
-  bool has_work = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer && !orphaned_data(pid, memory).empty();
+  const bool cleans = mappings == Mappings::unmap && which != WhichAgents::of_this_tracer;
+  bool has_work = cleans && !orphaned_ranges(pid, memory).empty();
   std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
   Detached detached;
   for (const FoundAgent& agent : agents) {

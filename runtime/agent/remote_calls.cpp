@@ -44,11 +44,13 @@ struct Preface {
   };
 };
 static_assert(sizeof(Preface) == kRemoteEntry);
+constexpr uint64_t kDataAt = sizeof(Preface) + 5;  // behind a jump
 constexpr uint32_t kReleased = 1;
 
 void add_argument(CodeWriter& code, GeneralRegister reg, uint64_t value, uint64_t address) {
   if (value == kFirstResult) return code.copy_from_rbx(reg);
   if (value == kRemoteText) value = address + offsetof(Preface, text);
+  if (value == kRemoteData) value = address + kDataAt;
   if (value == kRemoteTime) value = address + offsetof(Preface, seconds);
   code.load(reg, value);
 }
@@ -151,10 +153,16 @@ std::optional<RemoteHold> make_hold(pid_t pid, pid_t tid, const AddressRange& co
 
 }  // namespace
 
-RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
+RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask,
+                            std::span<const std::byte> data) {
   const bool holds = !calls.empty() && calls.front().number == kRemoteHold.number;
   Preface preface = preface_of(mask, holds);
   CodeWriter code(address + sizeof preface);
+  if (!data.empty()) {
+    const size_t over = code.jump_ahead({0xe9});
+    code.add({reinterpret_cast<const unsigned char*>(data.data()), data.size()});
+    code.land(over);
+  }
   add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
   if (holds) {
     add_hold(code, calls.front().arguments[0], address);
@@ -174,15 +182,15 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 }
 
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
-                         const std::function<bool()>& at_wait) {
+                         const std::function<bool()>& at_wait, std::span<const std::byte> data) {
   if (process.threads().empty()) return Error{"the process has ended"};
   const user_regs_struct before_calls = process.threads().front().registers, back = resumed(before_calls);
   const auto mask = signal_mask(process.threads().front().tid);
   if (!mask) return Error{"the process has ended"};
-  const size_t size = make_remote_code(calls, kHighest, back, *mask).bytes.size();
+  const size_t size = make_remote_code(calls, kHighest, back, *mask, data).bytes.size();
   const auto room = find_remote_room(process.pid(), memory, size);
   if (!room) return Error{"no executable file of the process has room for the code that starts the agent"};
-  const RemoteCode code = make_remote_code(calls, *room, back, *mask);
+  const RemoteCode code = make_remote_code(calls, *room, back, *mask, data);
   std::vector<std::byte> before(code.bytes.size());
   if (!memory.read(*room, before) || !memory.write(*room, std::as_bytes(std::span(code.bytes))))
     return Error{"the code of the process cannot be written"};

@@ -25,6 +25,7 @@ namespace dvm::runtime {
 inline constexpr uint64_t kFirstResult = 0xffff'f000'0000'0001;
 inline constexpr uint64_t kRemoteText = 0xffff'f000'0000'0002;  // kRemoteTextBegins and dvm's number
 inline constexpr uint64_t kRemoteTime = 0xffff'f000'0000'0003;  // a timespec of one second
+inline constexpr uint64_t kRemoteData = 0xffff'f000'0000'0006;  // data that the caller adds
 
 // In place of a system call: raise or lower semaphores, from and up to the addresses in the first two arguments.
 inline constexpr uint64_t kRemoteRaise = 0xffff'f000'0000'0004;
@@ -51,13 +52,14 @@ struct RemoteCode {
   uint64_t last_wait = 0;  // the program counter while it waits for dvm
 };
 
-// The code at `address`. mask: the signals that the thread blocks.
-RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask);
+// The code at `address`. mask: the signals that the thread blocks. data: of kRemoteData.
+RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask,
+                            std::span<const std::byte> data = {});
 
 // The results are not known: look at what the calls have done. In each kRemoteWait the thread waits for at_wait(), which says
 // whether it makes the rest of them. Fails if there is no room for the code, or it did not run to its end.
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
-                         const std::function<bool()>& at_wait);
+                         const std::function<bool()>& at_wait, std::span<const std::byte> data = {});
 
 // The place where a thread waits by kRemoteHold.
 struct RemoteHold {

@@ -2,16 +2,13 @@
 
 #include "runtime/agent/unmap.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
+#include "runtime/agent/mapping_plan.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/signal_frames.h"
@@ -23,7 +20,6 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096, kMunmap = 11;
 constexpr uint32_t kMostLanes = 1 << 16;
-constexpr std::string_view kDataName = "/memfd:dvm-agent-";
 
 AddressRange range_at(uint64_t begin, uint64_t bytes) { return {begin, begin + bytes}; }
 
@@ -49,8 +45,6 @@ std::vector<AddressRange> ranges_of(pid_t pid, std::span<const FoundAgent> agent
   for (const FoundAgent& agent : agents) add(range_at(agent.range.begin, agent.header.bytes), true, "");
   return found;
 }
-
-bool is_dead(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
 
 // Whether a firing that has taken its lane may still go on: the words of its frame are there.
 bool may_go_on(const AgentMemory& memory, const inside::Lane& lane) {
@@ -82,30 +76,17 @@ bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory)
   });
 }
 
-// With the lanes that no code refers to.
+// With what no header refers to.
 std::vector<AddressRange> all_ranges(pid_t pid, const AgentMemory& memory, std::span<const FoundAgent> agents) {
   std::vector<FoundAgent> known(agents.begin(), agents.end());
   std::erase_if(known, [](const FoundAgent& one) { return !has_mappings(one); });
-  std::vector<AddressRange> ranges = orphaned_data(pid, memory);
+  std::vector<AddressRange> ranges = orphaned_ranges(pid, memory);
   const std::vector<AddressRange> theirs = ranges_of(pid, known);
   ranges.insert(ranges.end(), theirs.begin(), theirs.end());
   return ranges;
 }
 
 }  // namespace
-
-std::vector<AddressRange> orphaned_data(pid_t pid, const AgentMemory& memory) {
-  std::vector<AddressRange> found;
-  const auto mappings = mappings_of(pid);
-  if (!mappings) return found;
-  const std::vector<FoundAgent> agents = find_agents(pid, memory);
-  for (const MemoryMapping& one : *mappings) {
-    const auto has_it = [&](const FoundAgent& agent) { return agent.header.data == one.range.begin; };
-    if (!one.path.starts_with(kDataName) || std::any_of(agents.begin(), agents.end(), has_it)) continue;
-    if (is_dead(std::atoi(one.path.c_str() + kDataName.size()))) found.push_back(one.range);
-  }
-  return found;
-}
 
 bool has_mappings(const FoundAgent& agent) { return agent.header.bytes != 0; }
 
@@ -120,10 +101,14 @@ bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<
   if (ranges.empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
   if (!clear_remote_code(process, memory)) return false;
+  return unmap_ranges(process, memory, ranges) && all_ranges(process.pid(), memory, agents).empty();
+}
+
+bool unmap_ranges(StoppedProcess& process, const AgentMemory& memory, std::span<const AddressRange> ranges) {
   std::vector<RemoteCall> calls;
   for (const AddressRange& one : ranges) calls.push_back({kMunmap, {one.begin, one.end - one.begin, 0, 0, 0, 0}});
   process.prefer_waiting();
-  return make_remote_calls(process, memory, calls, [] { return false; }) && all_ranges(process.pid(), memory, agents).empty();
+  return static_cast<bool>(make_remote_calls(process, memory, calls, [] { return false; }));
 }
 
 }  // namespace dvm::runtime
