@@ -19,6 +19,7 @@
 #include "runtime/agent/mapping_plan.h"
 #include "runtime/agent/patches.h"
 #include "runtime/agent/remote_calls.h"
+#include "runtime/agent/remote_room.h"
 #include "runtime/agent/semaphores.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/suspects.h"
@@ -130,6 +131,7 @@ class Removal {
     for (const uint64_t table : semaphores_)
       if (Status lowered = lower_semaphores(*stopped, memory_, table); !lowered) return lowered.error();
     restored_ += restore_all(*stopped, memory_, patches_);
+    if (may_unmap) stopped->end_waits(remote_pieces(pid, memory_));
     const bool is_used = may_unmap && are_used(*stopped, memory_, agents_);
     const bool is_kept = is_used && has_unwinder();
     if (!is_used) restore_unwinders();
@@ -234,10 +236,12 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
     detached.agents += agent.header.patches != 0;
     has_work |= agent.header.patches != 0 || (mappings == Mappings::unmap && has_mappings(agent));
   }
-  if (!has_work) return detached;
+  const bool is_only_code = !has_work && cleans && !remote_pieces(pid, memory).empty();  // maybe of a dvm that is at work
+  if (!has_work && !is_only_code) return detached;
   const bool may_unmap = mappings == Mappings::unmap;
   Removal removal(pid, memory, agents);
   const auto removed = removal.attempt(pid, may_unmap);
+  if (!removed && is_only_code) return detached;
   if (!removed) return removed.error();
   detached.restored = removal.restored();
   bool stays = may_unmap && !*removed;

@@ -235,7 +235,9 @@ bool release_inside(pid_t pid, const RemoteHold& hold) {
   const auto memory = AgentMemory::open(pid);
   const uint64_t at = waits_at(pid, hold.tid);
   const bool is_surely_held = read_clock(CLOCK_MONOTONIC) - hold.since < kSurelyHeld;
-  if (!memory || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), kReleased)) return is_surely_held;
+  uint64_t mark = 0;
+  const bool is_there = memory && memory->read_object(hold.code.begin, mark) && mark == kRemoteMark;
+  if (!is_there || !memory->write_object(hold.code.begin + offsetof(Preface, is_released), kReleased)) return is_surely_held;
   return is_surely_held || (at >= hold.code.begin && at < hold.code.end);
 }
 

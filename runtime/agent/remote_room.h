@@ -21,5 +21,7 @@ inline constexpr uint64_t kRemoteEntry = 72;                 // bytes from there
 std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes);
 // Code that lies there: of calls that are being made, or that a killed dvm has begun.
 std::vector<AddressRange> remote_pieces(pid_t pid, const AgentMemory& memory);
+// Restores what such code has replaced. All threads stand still, and none executes it. False: some stays.
+bool restore_remote_rooms(pid_t pid, const AgentMemory& memory);
 
 }  // namespace dvm::runtime

@@ -98,6 +98,11 @@ bool is_waiting(const user_regs_struct& registers) {
   return registers.orig_rax == kPpoll && (result == kRestartNoHandler || result == EINTR);
 }
 
+user_regs_struct behind_wait(user_regs_struct registers) {
+  registers.rax = 0, registers.orig_rax = UINT64_MAX;
+  return registers;
+}
+
 // The signal that a straggler takes. Nothing: it goes on first, to the SIGTRAP of its step.
 std::optional<int> signal_of(pid_t tid, Straggler kind, int signal) {
   if (kind != Straggler::runs && is_of_breakpoint(tid, signal)) signal = 0;
@@ -288,6 +293,14 @@ bool StoppedProcess::lead_in(HeldThread& thread, const RemoteRun& run) {
   return set_registers(thread, run.begin) && ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof kAll, &kAll) == 0;
 }
 
+void StoppedProcess::end_waits(std::span<const AddressRange> code) {
+  for (HeldThread& one : threads_) {
+    const auto has_it = [&](const AddressRange& its) { return its.begin <= one.registers.rip && one.registers.rip < its.end; };
+    if (is_waiting(one.registers) && std::any_of(code.begin(), code.end(), has_it))
+      set_registers(one, behind_wait(one.registers));
+  }
+}
+
 bool StoppedProcess::run_through(const RemoteRun& run, const std::function<bool()>& at_wait) {
   if (!lead_in(threads_.front(), run)) return false;
   const uint64_t deadline = from_now(kRunsWithin);
@@ -307,9 +320,7 @@ bool StoppedProcess::run_through(const RemoteRun& run, const std::function<bool(
     if (thread.registers.rip == run.last_wait) return set_back(thread, run);
     const bool goes_on = at_wait();  // the list of threads may be another one now
     if (!goes_on) return set_back(threads_.front(), run) && false;
-    user_regs_struct next = threads_.front().registers;
-    next.rax = 0, next.orig_rax = UINT64_MAX;
-    if (!set_registers(threads_.front(), next)) return false;
+    if (!set_registers(threads_.front(), behind_wait(threads_.front().registers))) return false;
   }
   return false;
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,8 @@ class StoppedProcess {
   const std::vector<HeldThread>& threads() const { return threads_; }
   // The first thread is one that waits in a system call, if any does.
   void prefer_waiting();
+  // Threads that wait in such code, of a dvm that was killed, go on behind the wait. Each stop would prolong it.
+  void end_waits(std::span<const AddressRange> code);
   // Lets all threads go on but one, which waits in a system call if any does.
   void let_go_but_one();
   // Stops all others again. With an error some may run.

@@ -70,10 +70,7 @@ bool has_taken_lane(const StoppedProcess& process, const AgentMemory& memory, co
 bool clear_remote_code(const StoppedProcess& process, const AgentMemory& memory) {
   const std::vector<AddressRange> pieces = remote_pieces(process.pid(), memory);
   if (pieces.empty()) return true;
-  if (may_execute(process, memory, pieces)) return false;
-  return std::all_of(pieces.begin(), pieces.end(), [&](const AddressRange& one) {
-    return memory.write(one.begin, std::vector<std::byte>(one.end - one.begin));
-  });
+  return !may_execute(process, memory, pieces) && restore_remote_rooms(process.pid(), memory);
 }
 
 // With what no header refers to.
@@ -98,9 +95,10 @@ bool are_used(const StoppedProcess& process, const AgentMemory& memory, std::spa
 
 bool unmap_agents(StoppedProcess& process, const AgentMemory& memory, std::span<const FoundAgent> agents) {
   const std::vector<AddressRange> ranges = all_ranges(process.pid(), memory, agents);
-  if (ranges.empty()) return true;
+  if (ranges.empty() && remote_pieces(process.pid(), memory).empty()) return true;
   if (shares_memory(process.pid()) || restricts_calls(process)) return false;
   if (!clear_remote_code(process, memory)) return false;
+  if (ranges.empty()) return true;
   return unmap_ranges(process, memory, ranges) && all_ranges(process.pid(), memory, agents).empty();
 }
 

@@ -5,6 +5,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 import unittest
 
 import dvmtest
@@ -69,6 +70,29 @@ class MemoryLeft(AgentTest):
         tracer.wait()
         self.assertTrue(self.mappings())
         self.assert_nothing_is_left(self.detach)
+
+
+class KilledEarly(AgentTest):
+    """dvm is killed after it has mapped memory, and before its guard is there or has anything to do."""
+
+    def test_nothing_is_left(self):
+        target = subprocess.Popen([program("looper"), "10", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        maps, text = pathlib.Path(f"/proc/{target.pid}/maps"), Text(target.pid, "libc.so")
+        before = maps.read_text()
+        for pause in (0, 0.001, 0.004, 0.02):
+            tracer = subprocess.Popen([dvmtest.DVM, "run", "-q", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); }", "-p", str(target.pid)],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dvmtest.ENV)
+            while maps.read_text() == before and tracer.poll() is None:
+                pass
+            time.sleep(pause)
+            for victim in guards_of(target.pid) + [tracer.pid]:
+                os.kill(victim, signal.SIGKILL)
+            tracer.wait()
+            self.assertTrue(dvmtest.eventually(lambda: dvmtest.dvm("detach", "-p", str(target.pid)).returncode == 0 and maps.read_text() == before))
+            self.assertTrue(dvmtest.eventually(lambda: not text.changed()))
+        self.assertEqual(target.poll(), None)
 
 
 class Sanitized(AgentTest):

@@ -102,5 +102,39 @@ TEST(KilledTracer, KeepsCodeThatHasBeenWrittenThoughItIsPlanned) {
   EXPECT_TRUE(child->runs_on());
 }
 
+using CodeOfFiles = std::vector<std::vector<std::byte>>;
+CodeOfFiles code_of_files(pid_t pid, const AgentMemory& memory) {
+  CodeOfFiles found;
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return found;
+  for (const MemoryMapping& one : *mappings) {
+    if (!one.is_executable || !one.path.starts_with('/')) continue;
+    std::vector<std::byte>& bytes = found.emplace_back(one.range.end - one.range.begin);
+    EXPECT_TRUE(memory.read(one.range.begin, bytes));
+  }
+  return found;
+}
+
+// Stops must not prolong the waits of a thread in such code.
+TEST(KilledTracer, RestoresThePaddingInWhichAKilledTracerMadeCalls) {
+  Child child;
+  const CodeOfFiles before = code_of_files(child->pid(), child.memory());
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    auto stopped = StoppedProcess::stop(child->pid());
+    if (stopped)
+      (void)make_remote_calls(*stopped, child.memory(), std::vector<RemoteCall>{kRemoteWait, kRemoteWait},
+                              [] { return raise(SIGKILL) == 0; });
+    _exit(1);
+  }
+  ASSERT_EQ(waitpid(tracer, nullptr, 0), tracer);
+  EXPECT_NE(code_of_files(child->pid(), child.memory()), before);
+  constexpr int kAttempts = 20;  // on a busy machine
+  for (int i = 0; i < kAttempts && !remote_pieces(child->pid(), child.memory()).empty(); i++)
+    ASSERT_TRUE(detach_agents(child->pid(), child.memory(), WhichAgents::of_dead_tracers));
+  EXPECT_EQ(code_of_files(child->pid(), child.memory()), before);
+  EXPECT_TRUE(child->runs_on());
+}
+
 }  // namespace
 }  // namespace dvm::runtime
