@@ -47,7 +47,7 @@ class SiteDescriber {
  public:
   explicit SiteDescriber(runtime::ModuleCodes& files) : files_(files) {}
   std::string line(std::string_view what, const runtime::PlannedSite& place) {
-    const runtime::ModuleCode* file = files_.open(place.site->path);
+    const auto file = files_.open(place.site->path);
     if (file == nullptr) return fmt::format("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
     return fmt::format("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
   }

@@ -179,7 +179,13 @@ std::optional<uint64_t> ModuleCode::offset_of_code(uint64_t address) const {
   return std::nullopt;
 }
 
-FunctionCode ModuleCode::decode(const FunctionExtent& function) const {
+const FunctionCode& ModuleCode::decode(const FunctionExtent& function) const {
+  const auto [decoded, is_new] = decoded_.try_emplace({function.offset, function.size});
+  if (is_new) decoded->second = decode_anew(function);
+  return decoded->second;
+}
+
+FunctionCode ModuleCode::decode_anew(const FunctionExtent& function) const {
   const CodeBytes code = bytes(function.offset, function.size);
   FunctionCode decoded = decode_function(code);
   const auto own = std::ranges::find_if(segments_, [&](const FileSegment& one) {
@@ -257,7 +263,7 @@ const RestartableSequences& ModuleCode::restarts() const {
 }
 
 const std::vector<SystemCallSite>& ModuleCode::system_calls() const {
-  const auto decode_at = [this](uint64_t offset, uint64_t size) { return decode({offset, size, size}); };
+  const auto decode_at = [this](uint64_t offset, uint64_t size) { return decode_anew({offset, size, size}); };
   if (!system_calls_) system_calls_ = find_system_calls(naming(), decode_at);
   return *system_calls_;
 }
@@ -356,16 +362,16 @@ bool ModuleCode::is_restartable(uint64_t offset) const {
   });
 }
 
-const ModuleCode* ModuleCodes::open(const std::string& path) {
+std::shared_ptr<const ModuleCode> ModuleCodes::open(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;
   const auto whole = [](auto number) { return static_cast<uint64_t>(number); };
   const Identity version{whole(status.st_dev),         whole(status.st_ino),          whole(status.st_size),
                          whole(status.st_mtim.tv_sec), whole(status.st_mtim.tv_nsec), whole(status.st_ctim.tv_sec),
                          whole(status.st_ctim.tv_nsec)};
-  if (const auto known = files_.find(version); known != files_.end()) return known->second.get();
+  if (auto known = files_.find(version)) return known;
   auto opened = ModuleCode::open(path);  // one that fails may succeed the next time
-  return opened ? files_.emplace(version, std::move(*opened)).first->second.get() : nullptr;
+  return opened ? files_.add(version, std::move(*opened)) : nullptr;
 }
 
 }  // namespace dvm::runtime

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/recent.h"
 #include "dvm/common/result.h"
 #include "runtime/code/computed_jumps.h"
 #include "runtime/code/function_code.h"
@@ -47,8 +48,8 @@ class ModuleCode {
   bool has_code_in_pages(uint64_t offset, uint64_t size) const;
   // A function of its symbol tables.
   std::optional<FunctionExtent> function_named(std::string_view name) const;
-  // Its instructions, and where its jump tables lead to.
-  FunctionCode decode(const FunctionExtent& function) const;
+  // Its instructions, and where its jump tables lead to. Kept: a function is decoded once.
+  const FunctionCode& decode(const FunctionExtent& function) const;
 
   // True if the file names an address behind the first of the function, and no later than its last, or if a restartable sequence
   // lies there. Indirect jumps of the function may lead there.
@@ -89,6 +90,7 @@ class ModuleCode {
   NamingFile naming() const { return {file_, segments_, data_, dynamic_, frame_index_, is_fixed_}; }
   const NamedCode& names() const;
   const RestartableSequences& restarts() const;
+  FunctionCode decode_anew(const FunctionExtent& function) const;
   bool is_named(uint64_t begin, uint64_t last) const;
   const std::vector<std::vector<JumpReach>>& computed() const;
   void look_by_names(std::vector<Window>& windows) const;
@@ -113,21 +115,26 @@ class ModuleCode {
   mutable std::optional<RestartableSequences> restarts_;
   mutable std::optional<std::vector<SystemCallSite>> system_calls_;
   mutable std::vector<std::vector<JumpReach>> computed_;
+  mutable std::map<std::pair<uint64_t, uint64_t>, FunctionCode> decoded_;  // by offset and size
   // For is_inside_instruction(): the last function, and how many bytes were decoded in all.
   mutable FunctionExtent around_;
   mutable FunctionCode around_code_;
   mutable uint64_t around_bytes_ = 0;
 };
 
-// Opens each file once, and again if it has changed; it stays open. A path may lead to another file later.
+// Opens each file once, and again if it has changed. A path may lead to another file later. Files that nobody holds are closed
+// once there are many: a build executes thousands of programs.
 class ModuleCodes {
  public:
   // Null: it cannot be read.
-  const ModuleCode* open(const std::string& path);
+  std::shared_ptr<const ModuleCode> open(const std::string& path);
+  size_t size() const { return files_.size(); }
+
+  static constexpr size_t kMost = 256;
 
  private:
   using Identity = std::array<uint64_t, 7>;  // device, inode, size, when it was modified, and when its inode changed
-  std::map<Identity, std::unique_ptr<ModuleCode>> files_;
+  Recent<Identity, ModuleCode> files_{kMost};
 };
 
 }  // namespace dvm::runtime

@@ -262,9 +262,9 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
 Result<std::shared_ptr<const ElfObject>> ElfCache::read(const std::string& path) {
   const auto key = FileKey::of(path);
   if (!key) return key.error();
-  if (auto found = objects_.find(*key); found != objects_.end()) return found->second;
+  if (auto found = objects_.find(*key)) return found;
   auto object = ElfObject::read(path);
-  if (object) objects_.emplace(*key, *object);
+  if (object) objects_.add(*key, *object);
   return object;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/recent.h"
 #include "dvm/common/result.h"
 #include "runtime/symbol/file_key.h"
 
@@ -80,13 +81,14 @@ class ElfObject {
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 
-// Reads each file once, and again if it has changed.
+// Reads each file once, and again if it has changed. Files that nobody holds are forgotten once there are many.
 class ElfCache {
  public:
   Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
 
  private:
-  std::map<FileKey, std::shared_ptr<const ElfObject>> objects_;
+  static constexpr size_t kMost = 256;
+  Recent<FileKey, ElfObject> objects_{kMost};
 };
 
 }  // namespace dvm::runtime

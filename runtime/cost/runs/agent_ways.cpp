@@ -51,7 +51,7 @@ class Windows {
   std::string_view refusal_of(const Probe& probe) {
     const auto* site = std::get_if<UprobeSite>(&probe.site);
     if (site == nullptr) return "it is not a probe in a process";
-    const ModuleCode* code = files_.open(site->path);
+    const auto code = files_.open(site->path);
     if (code == nullptr || site->size == 0 || site->inside) return {};
     if (code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
     if (site->is_return) return tails_.find(site->path, *code, {site->offset, site->size, site->alone}).refusal;
@@ -61,7 +61,7 @@ class Windows {
 
   // True of a return of a function that is known to return, by instructions that are all known.
   bool knows_exits(const UprobeSite& site) {
-    const ModuleCode* code = files_.open(site.path);
+    const auto code = files_.open(site.path);
     if (code == nullptr || code->is_go() || !site.is_return || site.size == 0) return false;
     const TailExits& exits = tails_.find(site.path, *code, {site.offset, site.size, site.alone});
     return exits.refusal.empty() && !(exits.returns.empty() && exits.others.empty());

@@ -71,7 +71,7 @@ class PlaceSources {
     const auto first = first_.find(trap_of(place));
     if (place.is_return) return first != first_.end() ? "pid_return_shared" : "pid_return";
     if (first->second != &place) return "pid_shared";
-    const ModuleCode* file = files_.open(place.site->path);
+    const auto file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongestInstruction), 0) : std::nullopt;
     if (!instruction || instruction->cost == FiringCost::stepped) return "pid";
     if (instruction->cost == FiringCost::rewritten) return "pid_nop5";

@@ -121,7 +121,7 @@ std::optional<uint64_t> AgentPlanner::address_of(const UprobeSite& site, uint64_
 std::string_view AgentPlanner::locate(Candidate& candidate) {
   const UprobeSite& site = *candidate.site;
   const File& file = file_at(site.path);
-  candidate.code = file.code, candidate.elf = file.elf.get();
+  candidate.code = file.code.get(), candidate.elf = file.elf.get();
   if (candidate.code == nullptr) return "its file cannot be read";
   if (candidate.code->is_go()) return "code of Go may be interrupted anywhere, and continue elsewhere";
   const auto function = function_of(site, file);
@@ -133,12 +133,7 @@ std::string_view AgentPlanner::locate(Candidate& candidate) {
   return semaphores_.find(site, candidate.elf, *address, function->offset, candidate.semaphore);
 }
 
-const FunctionCode& AgentPlanner::decode(const Candidate& candidate) {
-  const FunctionExtent& function = candidate.function;
-  const auto [decoded, is_new] = decoded_.try_emplace({candidate.code, function.offset});
-  if (is_new) decoded->second = candidate.code->decode(function);
-  return decoded->second;
-}
+const FunctionCode& AgentPlanner::decode(const Candidate& candidate) { return candidate.code->decode(candidate.function); }
 
 std::string_view AgentPlanner::refusal_of(const Candidate& candidate) {
   if (!candidate.window.refusal.empty()) return candidate.window.refusal;

@@ -87,13 +87,13 @@ class AgentPlanner {
   static constexpr std::string_view kLeavesToWatched = "it leaves by a jump to a function that the agent watches";
 
   struct File {
-    const ModuleCode* code = nullptr;           // null: it cannot be read
-    std::shared_ptr<const ElfObject> elf = {};  // likewise
+    std::shared_ptr<const ModuleCode> code = {};  // null: it cannot be read
+    std::shared_ptr<const ElfObject> elf = {};    // likewise
   };
   struct Candidate {
     const EnabledProbe* enabled = nullptr;
     const UprobeSite* site = nullptr;
-    const ModuleCode* code = nullptr;
+    const ModuleCode* code = nullptr;  // of read_, as `elf`
     const ElfObject* elf = nullptr;
     FunctionExtent function{};
     uint64_t address = 0;  // of the function
@@ -182,7 +182,6 @@ class AgentPlanner {
   SemaphoreFinder semaphores_;
   ReturnPlanner returns_;
   TailFinder tails_;
-  std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;
   ClauseRecords records_;

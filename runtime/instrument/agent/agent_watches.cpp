@@ -156,7 +156,7 @@ bool AgentPlanner::has_other_tracer(const UprobeSite& linker) {
 // Behind each call of that function instead, all or none. One that cannot be watched beside another in its function is left
 // out with that: such functions close libraries, or have mapped the first files of the program.
 void AgentPlanner::add_linker_watches(const UprobeSite& linker, std::vector<AgentPlannedSite>& sites) {
-  const ModuleCode* code = file_at(linker.path).code;
+  const auto code = file_at(linker.path).code;
   if (code == nullptr) return;
   std::map<uint64_t, std::vector<AgentPlannedSite>> by_function;
   for (const uint64_t offset : code->calls_of(linker.offset)) {

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 
 #include "runtime/instrument/agent/changed_code.h"
@@ -78,7 +79,7 @@ class CallerFinder {
   MemoryCallers take() { return std::move(found_); }
   void add(const MemoryMapping& mapping, const MappedObject* object) {
     if (std::string reason = why_unfit(mapping); !reason.empty()) return refuse(std::move(reason));
-    const ModuleCode* code = object == nullptr ? nullptr : files_.open(object->open_path);
+    const auto code = object == nullptr ? nullptr : files_.open(object->open_path);
     if (code == nullptr) return refuse(fmt::format("{} cannot be read", base_name(mapping.path)));
     if (!code->has_code_in_pages(mapping.offset, mapping.range.end - mapping.range.begin))
       return refuse(fmt::format("{} is mapped as code where it has none", object->name));
@@ -125,7 +126,7 @@ class CallerFinder {
 
   pid_t pid_;
   ModuleCodes& files_;
-  std::vector<const ModuleCode*> seen_;
+  std::vector<std::shared_ptr<const ModuleCode>> seen_;
   MemoryCallers found_;
 };
 

@@ -156,14 +156,14 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
 
 // The place where the function is left, if there is only one; the return address of a call does not tell which exit was taken.
 uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
-  const ModuleCode* file = files_.open(site.path);
+  const auto file = files_.open(site.path);
   if (file == nullptr) return 0;
-  const ReturnPlan plan = returns_.plan(site, file);
+  const ReturnPlan plan = returns_.plan(site, file.get());
   return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
 }
 
 bool BreakpointPlanner::is_restartable(const UprobeSite& site) {
-  const ModuleCode* file = files_.open(site.path);
+  const auto file = files_.open(site.path);
   return file != nullptr && file->is_restartable(site.offset + site.behind);
 }
 

@@ -122,7 +122,7 @@ class SitePlanner {
     const CaptureNeeds& needs = enabled.needs;
     const ReturnWants wants = {(needs.args & 1) != 0, (needs.args & 2) != 0, shows_callers_,
                                (needs.frames | needs.registers) != 0};
-    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants, enabled.returns);
+    const ReturnPlan plan = returns_.plan(site, files_.open(site.path).get(), wants, enabled.returns);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {
       refuse(*enabled.probe, std::string(plan.why_not));
@@ -137,14 +137,14 @@ class SitePlanner {
   void find_callers() {
     for (PlannedSite& place : places_)
       if (place.enabled->needs.frames > 1 && place.shape.may_name_caller)
-        if (const ModuleCode* file = files_.open(place.site->path))
+        if (const auto file = files_.open(place.site->path))
           place.shape.may_name_caller = is_entry_to_kernel(file->bytes(place.offset, kLongest));
   }
 
   // Why a probe there would harm the process or tell what is wrong; null: it would not.
   const char* harm_at(const PlannedSite& place) {
     if (reads_vector(place)) return kVector;
-    const ModuleCode* file = files_.open(place.site->path);
+    const auto file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
     if (!instruction) return nullptr;
     if (file->is_restartable(place.offset)) return kRestarts;
@@ -228,7 +228,7 @@ void SitePlanner::move_entries() {
     if (may_move(place)) by_file[place.site->path].push_back(&place);
   }
   for (const auto& [path, movable] : by_file)
-    if (const ModuleCode* file = files_.open(path)) move_in(*file, movable, instructions[path]);
+    if (const auto file = files_.open(path)) move_in(*file, movable, instructions[path]);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "runtime/code/frame_index.h"
 #include "runtime/instrument/uprobe/site_plan.h"
@@ -160,14 +162,37 @@ TEST(ModuleCodes, OpenAFileAgainOnlyIfItHasChanged) {
   const std::string path = testing::TempDir() + "module_codes_test." + std::to_string(getpid());
   std::ofstream(path) << "one";
   ModuleCodes files;
-  const ModuleCode* first = files.open(path);
+  const auto first = files.open(path);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(files.open(path), first);
   std::ofstream(path, std::ios::app) << "more";
-  const ModuleCode* second = files.open(path);
+  const auto second = files.open(path);
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(second->file().size(), 7U);
   EXPECT_EQ(first->file().size(), 3U);
+  std::filesystem::remove(path);
+}
+
+// As a build executes many programs, each for a short time.
+TEST(ModuleCodes, CloseTheOldestThatNobodyHolds) {
+  const std::string path = testing::TempDir() + "module_codes_test." + std::to_string(getpid());
+  const auto make = [&](size_t number) {
+    std::filesystem::remove(path);
+    std::ofstream(path) << std::string(number + 1, 'x');
+  };
+  ModuleCodes files;
+  std::vector<std::weak_ptr<const ModuleCode>> opened;
+  make(0);
+  const auto held = files.open(path);
+  for (size_t i = 1; i <= ModuleCodes::kMost + 40; i++) {
+    make(i);
+    opened.push_back(files.open(path));
+    ASSERT_EQ(opened.back().lock()->file().size(), i + 1);
+  }
+  EXPECT_EQ(files.size(), ModuleCodes::kMost);
+  EXPECT_EQ(held->file().size(), 1U);
+  EXPECT_TRUE(opened.front().expired());
+  EXPECT_FALSE(opened.back().expired());
   std::filesystem::remove(path);
 }
 
