@@ -80,8 +80,8 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
     return refuse("its semaphore would stay raised if dvm were killed; with CAP_BPF and CAP_PERFMON the kernel lowers it");
   const auto address = address_of(objects(site.pid), site);
   if (!address) return refuse("its file is not mapped as code");
-  if (has_room(processes, site.pid) && is_restartable(site))
-    return refuse("it lies in a restartable sequence (rseq), which a breakpoint would interrupt each time it starts again");
+  const std::string_view harm = has_room(processes, site.pid) ? harm_at(site) : "";
+  if (!harm.empty()) return refuse(harm);
   FiredAt fired{enabled.probe->id, site.behind, {}};
   if (site.is_return) fired.exit = only_exit(site);
   const auto cookie = make_cookie_of(enabled, fired, shape_of(site), site.pid);
@@ -162,9 +162,12 @@ uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
   return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
 }
 
-bool BreakpointPlanner::is_restartable(const UprobeSite& site) {
+// Empty: none.
+std::string_view BreakpointPlanner::harm_at(const UprobeSite& site) {
   const auto file = files_.open(site.path);
-  return file != nullptr && file->is_restartable(site.offset + site.behind);
+  if (file == nullptr) return "its file cannot be read, so it is not known what a breakpoint there would do";
+  if (!file->is_restartable(site.offset + site.behind)) return {};
+  return "it lies in a restartable sequence (rseq), which a breakpoint would interrupt each time it starts again";
 }
 
 const std::vector<MappedObject>& BreakpointPlanner::objects(pid_t pid) {

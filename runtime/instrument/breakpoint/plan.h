@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,7 @@ class BreakpointPlanner {
                    std::vector<Refused>& refused);
   Result<uint64_t> make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape, pid_t pid);
   uint32_t only_exit(const UprobeSite& site);
-  bool is_restartable(const UprobeSite& site);
+  std::string_view harm_at(const UprobeSite& site);
   const std::vector<MappedObject>& objects(pid_t pid);
 
   Delivery& delivery_;

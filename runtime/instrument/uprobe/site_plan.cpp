@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/instrument/uprobe/return_plan.h"
+#include "runtime/process/process.h"
 
 namespace dvm::runtime {
 namespace {
@@ -145,8 +146,9 @@ class SitePlanner {
   const char* harm_at(const PlannedSite& place) {
     if (reads_vector(place)) return kVector;
     const auto file = files_.open(place.site->path);
-    const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
-    if (!instruction) return nullptr;
+    if (!file) return is_gone(place.site->pid) ? kGone : kUnread;
+    const auto instruction = decode_instruction(file->bytes(place.offset, kLongest), 0);
+    if (!instruction) return kUnknown;
     if (file->is_restartable(place.offset)) return kRestarts;
     if (instruction->is_misread) return kMisread;
     if (instruction->saves_flags) return instruction->flow == Flow::elsewhere ? kLeaksFlags : kSavesFlags;
@@ -170,6 +172,9 @@ class SitePlanner {
   static constexpr size_t kLongest = 15;  // bytes of an instruction
   static constexpr const char* kVector =
       "a clause reads an argument in a vector register, which the kernel does not show to a uprobe; -x backend=agent can read it";
+  static constexpr const char* kGone = "its process has ended";
+  static constexpr const char* kUnread = "its file cannot be read, so it is not known what a probe there would do";
+  static constexpr const char* kUnknown = "no instruction that dvm knows begins there";
   static constexpr const char* kMisread =
       "the kernel would mistake this vector instruction for a branch, and the program would continue at a wrong address";
   static constexpr const char* kSavesFlags =

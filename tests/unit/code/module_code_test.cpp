@@ -196,6 +196,20 @@ TEST(ModuleCodes, CloseTheOldestThatNobodyHolds) {
   std::filesystem::remove(path);
 }
 
+TEST(SitePlan, RefusesProbesInCodeThatItCannotRead) {
+  Probe missing, no_code, gone;
+  missing.site = UprobeSite{"/nowhere/at/all", 16, false, getpid()};
+  no_code.site = UprobeSite{"/proc/self/exe", 16, false, getpid()};
+  gone.site = UprobeSite{"/proc/0/exe", 16, false, INT32_MAX};
+  ModuleCodes files;
+  std::vector<Refused> refused;
+  EXPECT_TRUE(plan_sites(std::vector<EnabledProbe>{{&missing, {}}, {&no_code, {}}, {&gone, {}}}, refused, files).empty());
+  ASSERT_EQ(refused.size(), 3U);
+  EXPECT_EQ(refused[0].reason, "its file cannot be read, so it is not known what a probe there would do");
+  EXPECT_EQ(refused[1].reason, "no instruction that dvm knows begins there");
+  EXPECT_EQ(refused[2].reason, "its process has ended");
+}
+
 TEST(ModuleCodeDeathTest, OtherBusErrorsStillEndTheProgram) {
   ASSERT_TRUE(ModuleCode::open("/proc/self/exe"));
   EXPECT_DEATH(raise(SIGBUS), "");  // a sanitizer turns the signal into an exit status
