@@ -3,6 +3,7 @@
 #include "runtime/code/jump_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -78,11 +79,53 @@ class TableReader {
     Operated one;
     if (!decode(jump, one)) return false;
     const ZydisDecodedOperand& to = one.operands[0];
-    if (is_register(to)) return find_sum(jump, to.reg.value);
-    if (!source_.is_fixed || to.size != 64 || !is_entry(to, 8) || to.mem.base != ZYDIS_REGISTER_NONE || to.mem.disp.value <= 0)
-      return false;
-    tables_.insert({static_cast<uint64_t>(to.mem.disp.value), true});
+    if (!is_register(to)) return add_absolute(to);
+    return find_loaded(jump, to.reg.value) || find_unoptimised(jump, to.reg.value) || find_sum(jump, to.reg.value);
+  }
+
+  bool add_absolute(const ZydisDecodedOperand& entry) {
+    if (!source_.is_fixed || entry.size != 64 || !is_entry(entry, 8) || entry.mem.base != ZYDIS_REGISTER_NONE) return false;
+    if (entry.mem.disp.value <= 0) return false;
+    tables_.insert({static_cast<uint64_t>(entry.mem.disp.value), true});
     return true;
+  }
+
+  bool find_loaded(size_t jump, ZydisRegister reg) {
+    Operated load;
+    return follows_previous(jump) && decode(jump - 1, load) && load.instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
+           is_register(load.operands[0]) && load.operands[0].reg.value == reg && add_absolute(load.operands[1]);
+  }
+
+  // The sum without optimisation: six instructions before the jump.
+  bool find_unoptimised(size_t jump, ZydisRegister sum) {
+    enum { kScale, kBase, kLoad, kExtend, kBaseAgain, kAdd, kCount };
+    std::array<Operated, kCount> all;
+    for (size_t i = 0; i < kCount; i++)
+      if (!follows_previous(jump - i) || !decode(jump - i - 1, all[kCount - 1 - i])) return false;
+    const auto address = address_taken(all[kBase], jump - kCount + kBase);
+    const ZydisDecodedOperand &scaled = all[kScale].operands[1], &entry = all[kLoad].operands[1];
+    const ZydisRegister index = all[kScale].operands[0].reg.value, base = all[kBaseAgain].operands[0].reg.value;
+    const bool is_scaled = all[kScale].instruction.mnemonic == ZYDIS_MNEMONIC_LEA && is_entry(scaled, 4) &&
+                           scaled.mem.base == ZYDIS_REGISTER_NONE && scaled.mem.disp.value == 0 && index != sum;
+    const bool is_load = all[kLoad].instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
+                         all[kLoad].operands[0].reg.value == ZYDIS_REGISTER_EAX && is_entry(entry, 1) &&
+                         entry.mem.disp.value == 0 && std::minmax(entry.mem.base, entry.mem.index) == std::minmax(index, sum);
+    const bool is_sum = all[kAdd].instruction.mnemonic == ZYDIS_MNEMONIC_ADD && is_register(all[kAdd].operands[1]) &&
+                        all[kAdd].operands[0].reg.value == sum && all[kAdd].operands[1].reg.value == base && base != sum;
+    if (sum != ZYDIS_REGISTER_RAX || !address || all[kBase].operands[0].reg.value != sum || !is_scaled || !is_load || !is_sum ||
+        all[kExtend].instruction.mnemonic != ZYDIS_MNEMONIC_CDQE ||
+        address_taken(all[kBaseAgain], jump - kCount + kBaseAgain) != address)
+      return false;
+    tables_.insert({*address, false});
+    return true;
+  }
+
+  // By `lea x(%rip)`.
+  std::optional<uint64_t> address_taken(const Operated& one, size_t number) const {
+    const ZydisDecodedOperand& from = one.operands[1];
+    if (one.instruction.mnemonic != ZYDIS_MNEMONIC_LEA || !is_register(one.operands[0])) return std::nullopt;
+    if (from.mem.base != ZYDIS_REGISTER_RIP) return std::nullopt;
+    return address_behind(number) + static_cast<uint64_t>(from.mem.disp.value);
   }
 
   // jump: what follows `add %rB, %rX`. Before that there is an instruction that loads the entry.
@@ -159,9 +202,9 @@ class TableReader {
       open_.emplace_back(at, from.reg.value);
       return true;
     }
-    if (one.instruction.mnemonic != ZYDIS_MNEMONIC_LEA || from.mem.base != ZYDIS_REGISTER_RIP) return false;
-    tables_.insert({address_behind(at) + static_cast<uint64_t>(from.mem.disp.value), false});
-    return true;
+    const auto address = address_taken(one, at);
+    if (address) tables_.insert({*address, false});
+    return address.has_value();
   }
 
   bool read_tables() {

@@ -6,6 +6,16 @@
 //   add %rB, %rX
 //   jmp *%rX
 //
+// Without optimisation they write
+//
+//   lea 0(,%rI,4), %rA                   mov table(,%rI,8), %rX
+//   lea table(%rip), %rax                jmp *%rX
+//   mov (%rA,%rax), %eax
+//   cltq
+//   lea table(%rip), %rB
+//   add %rB, %rax
+//   jmp *%rax
+//
 // The number of entries is not read. What follows a table is taken for entries of it, so more targets are found than there are,
 // but none is missed. Where a base comes from is followed back on all paths that lead to the jump. If one of them is not
 // understood, no table of the function is known.

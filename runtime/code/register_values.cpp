@@ -35,6 +35,18 @@ bool exchanges_registers(const Operated& one) {
   return one.instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && is_any_register(one.operands[0]) && is_any_register(one.operands[1]);
 }
 
+// mov (%rdx,%rax), %eax: what compilers make of a table without optimisation, with cltq or movslq behind it.
+bool loads_narrow(const Operated& one) {
+  const ZydisDecodedOperand &to = one.operands[0], &from = one.operands[1];
+  return one.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && is_any_register(to) && to.size == 32 && is_memory(from) &&
+         from.mem.index != ZYDIS_REGISTER_NONE;
+}
+
+bool extends(const Operated& one) {
+  const auto mnemonic = one.instruction.mnemonic;
+  return mnemonic == ZYDIS_MNEMONIC_CDQE || (mnemonic == ZYDIS_MNEMONIC_MOVSXD && is_any_register(one.operands[1]));
+}
+
 bool reads_memory(const Operated& one) {
   return one.instruction.mnemonic != ZYDIS_MNEMONIC_LEA && std::any_of(one.all().begin(), one.all().end(), is_memory);
 }
@@ -44,14 +56,19 @@ bool reads_memory(const Operated& one) {
 void RegisterValues::run(const Operated& one, uint64_t behind) {
   behind_ = behind;
   if (one.instruction.meta.category == ZYDIS_CATEGORY_CALL) return run_call(one);
-  if (exchanges_registers(one))
-    return std::swap(values_[whole(one.operands[0].reg.value)], values_[whole(one.operands[1].reg.value)]);
-  const AddressValue made = made_by(one);
-  spend(made.size());
+  if (exchanges_registers(one)) return exchange(whole(one.operands[0].reg.value), whole(one.operands[1].reg.value));
+  const AddressValue made = made_by(one), narrow = loads_narrow(one) ? loaded(one.operands[1]) : AddressValue{};
+  spend(made.size() + narrow.size());
   run_on_memory(one);
   for (const ZydisDecodedOperand& operand : one.all())
     if (is_any_register(operand) && is_write(operand))
       set(whole(operand.reg.value), &operand == &one.operands[0] ? made : AddressValue{});
+  if (narrow.size() != 0) narrow_[whole(one.operands[0].reg.value)] = narrow;
+}
+
+void RegisterValues::exchange(ZydisRegister one, ZydisRegister other) {
+  std::swap(values_[one], values_[other]);
+  narrow_.erase(one), narrow_.erase(other);
 }
 
 AddressValue RegisterValues::target(const Operated& jump) const {
@@ -66,6 +83,7 @@ void RegisterValues::run_call(const Operated& call) {
   if (!distance.is_relative || distance.value.s != 0) {
     values_.clear();
     memory_.clear();
+    narrow_.clear();
     return;
   }
   depth_ += 8;
@@ -82,6 +100,7 @@ AddressValue RegisterValues::made_by(const Operated& one) const {
   const bool copies = mnemonic == ZYDIS_MNEMONIC_MOV;
   if (source_.is_fixed && copies && is_immediate(from)) return {.bases = {from.imm.value.u}};
   if (mnemonic == ZYDIS_MNEMONIC_MOVSXD && is_memory(from)) return loaded(from);
+  if (extends(one)) return extended(one);
   if (copies && is_memory(from)) return stored(from);
   if (reads_memory(one) && !computes(mnemonic)) return {};
   const bool chooses = one.instruction.meta.category == ZYDIS_CATEGORY_CMOV;
@@ -123,6 +142,12 @@ AddressValue RegisterValues::loaded(const ZydisDecodedOperand& operand) const {
     made.is_anywhere |= known.is_anywhere;
   }
   return made;
+}
+
+// An entry that was loaded before. Other values with a sign are no addresses.
+AddressValue RegisterValues::extended(const Operated& one) const {
+  const auto known = narrow_.find(whole(one.operands[1].reg.value));
+  return known == narrow_.end() ? AddressValue{} : known->second;
 }
 
 AddressValue RegisterValues::at(ZydisRegister reg) const {
@@ -173,6 +198,7 @@ void RegisterValues::run_on_memory(const Operated& one) {
 
 void RegisterValues::set(ZydisRegister reg, const AddressValue& value) {
   values_[reg] = value;
+  narrow_.erase(reg);
   if (reg != kStackPointerRegister) forget_by(reg);
 }
 

@@ -74,6 +74,7 @@ class RegisterValues {
   AddressValue popped(const Operated& pop) const;
   AddressValue sum(const Operated& one) const;
   AddressValue loaded(const ZydisDecodedOperand& operand) const;
+  AddressValue extended(const Operated& one) const;
   AddressValue at(ZydisRegister reg) const;
   AddressValue at(const Place& place) const;
   AddressValue stored(const ZydisDecodedOperand& operand) const;
@@ -81,6 +82,7 @@ class RegisterValues {
   void run_on_memory(const Operated& one);
   void spend(size_t work) { work_ -= std::min(work_, work); }
   void set(ZydisRegister reg, const AddressValue& value);
+  void exchange(ZydisRegister one, ZydisRegister other);
   void forget_by(ZydisRegister base);
 
   const AddressSource& source_;
@@ -89,6 +91,7 @@ class RegisterValues {
   int64_t depth_ = 0;    // of the stack since the first instruction
   std::map<ZydisRegister, AddressValue> values_;
   std::map<Place, AddressValue> memory_;
+  std::map<ZydisRegister, AddressValue> narrow_;  // entries of tables whose signs are not extended yet
 };
 
 }  // namespace dvm::runtime

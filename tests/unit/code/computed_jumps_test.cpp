@@ -21,6 +21,9 @@ constexpr uint64_t kCode = 0x10000, kData = 0x11000, kLinked = 0x12000;
 
 ASSEMBLED(by_words, TO_DATA " movswq (%rdx,%rdi,2), %rcx\n add %rdx, %rcx\n jmp *%rcx\n")
 ASSEMBLED(by_entries, TO_DATA " movslq (%rdx,%rdi,4), %rcx\n add %rdx, %rcx\n jmp *%rcx\n")
+// Without optimisation.
+ASSEMBLED(by_narrow_entries, TO_DATA " mov (%rdi,%rdx), %eax\n cltq\n add %rdx, %rax\n jmp *%rax\n")
+ASSEMBLED(by_low_halves, TO_DATA " mov (%rdi,%rdx), %eax\n movswl %ax, %eax\n cltq\n add %rdx, %rax\n jmp *%rax\n")
 ASSEMBLED(by_sum, TO_CODE " shl $3, %rdi\n add %rdi, %rdx\n mov %rdx, %r11\n jmp *%r11\n")
 ASSEMBLED(by_called_sum, TO_CODE " lea (%rdx,%rdi,8), %rax\n call *%rax\n")
 ASSEMBLED(of_argument, TO_CODE " mov %rdx, %rsi\n add $8, %rax\n mov 8(%rax), %rax\n jmp *%rax\n")
@@ -102,6 +105,7 @@ TEST_F(ComputedJumpsTest, LeadToEntriesOfTwoBytes) {
   EXPECT_TRUE(leads_to(by_words(), kData - 0xf0));
   EXPECT_TRUE(leads_to(by_words(), kData - 0x1e0));
   EXPECT_FALSE(leads_to(by_words(), kData - 0x500));
+  EXPECT_TRUE(leads_to(by_low_halves(), kData - 0xf0));
 }
 
 TEST_F(ComputedJumpsTest, LeadAnywhereNearAnAddressInCode) {
@@ -119,7 +123,7 @@ TEST_F(ComputedJumpsTest, OfTheFunctionItselfDoNotCountButCallsDo) {
 }
 
 TEST_F(ComputedJumpsTest, AreNoJumpsByPointersNorByTablesOfCompilers) {
-  for (const CodeBytes code : {by_entries(), of_argument(), by_address(), by_choice(), over_call()})
+  for (const CodeBytes code : {by_entries(), by_narrow_entries(), of_argument(), by_address(), by_choice(), over_call()})
     EXPECT_TRUE(find(code).empty());
 }
 

@@ -48,6 +48,18 @@ ASSEMBLED(call_between,
 ASSEMBLED(not_reached, "test %edi, %edi\n ret\n movslq (%rdx,%rdi,4), %rax\n" JUMP " ret\n")
 ASSEMBLED(displaced_entry, ".byte 0x48, 0x8d, 0x15\n .long 0x7000 - 7\n movslq 4(%rdx,%rdi,4), %rax\n" JUMP " ret\n")
 
+// Without optimisation.
+#define SCALED "lea 0(,%rdi,4), %rdx\n"                                                                            // 8 bytes
+#define LOADED ".byte 0x48, 0x8d, 0x05\n .long 0x7000 - 15\n movl (%rdx,%rax), %eax\n cltq\n"                      // to 20
+#define SUMMED(base) ".byte 0x48, 0x8d, 0x15\n .long 0x7000 - 27 + " base "\n add %rdx, %rax\n jmp *%rax\n ret\n"  // to 32
+ASSEMBLED(unoptimised, SCALED LOADED SUMMED("0"))
+ASSEMBLED(unoptimised_of_two, SCALED LOADED SUMMED("8"))
+ASSEMBLED(unoptimised_by_halves, "lea 0(,%rdi,2), %rdx\n" LOADED SUMMED("0"))
+ASSEMBLED(unoptimised_entered,
+          "test %edi, %edi\n jne 1f\n lea 0(,%rdi,4), %rdx\n 1: .byte 0x48, 0x8d, 0x05\n .long 0x7000 - 19\n"
+          " movl (%rdx,%rax), %eax\n cltq\n .byte 0x48, 0x8d, 0x15\n .long 0x7000 - 31\n" JUMP " ret\n")
+ASSEMBLED(fixed_unoptimised, "mov 0x9000(,%rdi,8), %rax\n jmp *%rax\n ret\n")
+
 class JumpTablesTest : public testing::Test {
  protected:
   // Entries of a table at kTable: each is the distance of an address in the code.
@@ -104,6 +116,22 @@ TEST_F(JumpTablesTest, AreFollowedBackToTheirAddress) {
   EXPECT_TRUE(knows(padded_case()));
   set_table({kFunction + copied().size() - 1});
   EXPECT_TRUE(knows(copied()));
+}
+
+TEST_F(JumpTablesTest, AreReadWithoutOptimisation) {
+  const uint64_t last = unoptimised().size() - 1;
+  set_table({kFunction + last});
+  EXPECT_TRUE(knows(unoptimised()));
+  EXPECT_EQ(read(unoptimised()).table_targets, (Offsets{static_cast<int64_t>(last)}));
+  for (const CodeBytes code : {unoptimised_of_two(), unoptimised_by_halves(), unoptimised_entered()}) EXPECT_FALSE(knows(code));
+}
+
+TEST_F(JumpTablesTest, OfAddressesAreReadWithoutOptimisation) {
+  begin_ = kFixedTable;
+  append(kFunction + fixed_unoptimised().size() - 1);
+  EXPECT_FALSE(knows(fixed_unoptimised()));
+  is_fixed_ = true;
+  EXPECT_TRUE(knows(fixed_unoptimised()));
 }
 
 TEST_F(JumpTablesTest, AreNotKnownWithoutTheirAddress) {
