@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "common/descriptor_room.h"
 #include "runtime/process/emulated.h"
 #include "runtime/process/process.h"
 #include "runtime/symbol/linker.h"
@@ -97,14 +99,24 @@ void LateProbes::match_loads() {
       loads.insert(loads.end(), its.begin(), its.end());
     }
   if (loads.empty()) return;
+  look_for_room();
   for (const LoadedIn& load : loads) {
     consumer_.symbols().learn_anew(load.pid);
     for (auto& provider : probing_.providers()) provider->look_in(load.root, load.pid);
   }
   if (Status status = enable_loads(); !status && std::all_of(watched_.begin(), watched_.end(), runs_program))
     consumer_.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
+  look_for_room();
   for (const auto& backend : backends_)
     if (WatchesLoads* watches = backend->abilities().watches) watches->settle();
+}
+
+// Each file with uprobes takes a descriptor. Without one, a process seems to have no files.
+void LateProbes::look_for_room() {
+  if (!std::exchange(has_room_, make_descriptor_room()) || has_room_) return;
+  consumer_.notice(
+      "dvm has nearly as many files open as it may (ulimit -n): probes of libraries and programs that processes map from now on "
+      "may not fire");
 }
 
 Status LateProbes::enable_loads() {

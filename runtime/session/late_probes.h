@@ -29,6 +29,7 @@ class LateProbes {
 
  private:
   Status enable_loads();
+  void look_for_room();
 
   Probing& probing_;
   Catalog& catalog_;
@@ -36,6 +37,7 @@ class LateProbes {
   Consumer& consumer_;
   const BackendList& backends_;
   std::vector<int32_t> watched_;  // processes whose mapped files are watched
+  bool has_room_ = true;          // for descriptors
 };
 
 }  // namespace dvm::runtime

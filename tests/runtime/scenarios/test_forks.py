@@ -55,6 +55,20 @@ class Forks(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", "-s", "/dev/stdin", "-c", forks("3"), stdin=self.script("#pragma D option followfork\n" + WORK + " { @ = count(); }"))
         self.assertEqual((result.returncode, result.stdout.split(), result.stderr), (0, ["10"], ""))
 
+    def run_many(self, limits):
+        """More programs than files that dvm may have open, each with one firing of func()."""
+        folder = dvmtest.own_folder(self)
+        for number in range(20):
+            shutil.copy(dvmtest.program("looper"), folder / f"program{number}")
+        (folder / "all").write_text(f"for program in {folder}/program*; do $program 1; done\n")
+        return subprocess.run(["prlimit", f"--nofile={limits}", dvmtest.DVM, "run", "-q", "-Z", "-x", "followfork", "-n", "pid$target:a.out:func:entry { @ = count(); }",
+                               "-c", f"sh {folder}/all"], capture_output=True, text=True, timeout=PATIENCE, env=dvmtest.ENV)
+
+    def test_more_programs_than_open_files(self):
+        result = self.run_many("40:4096")
+        self.assertEqual((result.stdout.split()[-1], dvmtest.without_neighbours(result.stderr)), ("20", ""))
+        self.assertIn("dvm: dvm has nearly as many files open as it may (ulimit -n)", self.run_many("40:40").stderr)
+
     def script(self, text):
         pipe = subprocess.Popen(["printf", "%s", text], stdout=subprocess.PIPE)
         self.addCleanup(pipe.communicate)
