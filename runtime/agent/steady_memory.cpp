@@ -185,7 +185,7 @@ bool SteadyProposals::choose(const Head& head, std::vector<AddressRange>& chosen
 SteadyProposals::Outcome SteadyProposals::compare(const Head& head, const std::vector<AddressRange>& chosen) {
   bool is_useful = number_ == 0;
   for (const uint64_t address : head.wanted) {
-    if (address == 0 || is_in_any(active_, address) || is_in_any(hopeless_, address)) continue;
+    if (address == 0 || is_in_any(active_, address) || is_in_any(taken_, address) || is_in_any(hopeless_, address)) continue;
     if (is_in_any(chosen, address)) {
       is_useful = true;
       continue;
