@@ -364,7 +364,8 @@ struct FrameTable {
 //   begins           At the instruction before such a call, of which only %rax is not set yet.
 //   begins_function  At the beginning of a watched function that makes it.
 //   ends             Behind a call.
-enum class Taking : uint32_t { nothing, begins, begins_function, ends };
+//   starts, started  Before and behind a call that may start a task with the memory and the thread pointer of its thread.
+enum class Taking : uint32_t { nothing, begins, begins_function, ends, starts, started };
 
 // A stub passes this to agent_enter. Its firers follow.
 struct Site {

@@ -46,6 +46,7 @@ struct SteadyMemory {
   uint64_t wanted[kMostWanted]{};  // the last of these, by the number of the miss
   SteadyTable tables[2];
   MemoryTaker takers[kMostTakers];
+  uint64_t starting = 0;  // threads that start a task, or wait for one by vfork(2). It has no rseq area, but seems to have theirs
 };
 
 constexpr uint64_t steady_at(uint64_t armed_page) { return armed_page + 256; }

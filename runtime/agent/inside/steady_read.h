@@ -100,19 +100,24 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   restart_readers(context);
 }
 
+// No reader looks at the table any more that dvm writes next.
+[[gnu::always_inline]] inline void clear_proposal(SteadyMemory& steady, uint64_t proposed) {
+  __atomic_compare_exchange_n(&steady.proposed, &proposed, uint64_t{0}, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
 // Puts the table that dvm proposes in use, unless memory may have been taken away since dvm looked.
 [[gnu::noinline]] inline void adopt_proposal(const Context& context) {
   SteadyMemory& steady = steady_memory(context);
   uint64_t proposed = load(steady.proposed), state = load(steady.state);
   if (proposed == 0 || load(steady.is_off) != 0 || is_muted(context)) return;
-  if ((proposed ^ state) > kTableBits) {
-    __atomic_compare_exchange_n(&steady.proposed, &proposed, uint64_t{0}, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  if ((proposed ^ state) > kTableBits) {  // outdated, or another thread is adopting it
+    if (restart_readers(context)) clear_proposal(steady, proposed);
     return;
   }
   if (!__atomic_compare_exchange_n(&steady.state, &state, proposed + kSteadyStep, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
     return;
   if (!restart_readers(context)) end_steady(context);
-  __atomic_store_n(&steady.proposed, uint64_t{0}, __ATOMIC_SEQ_CST);
+  clear_proposal(steady, proposed);
 }
 
 [[gnu::noinline]] inline void note_miss(const Context& context, uint64_t address) {
@@ -124,7 +129,7 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
 
 // The rseq area of the thread; 0: it has none, or memory is not steady for it.
 [[gnu::always_inline]] inline uint64_t restart_area(const Context& context) {
-  if (context.restart == 0 || load(armed_page(context).armed) != kAlone) return 0;
+  if (context.restart == 0 || load(armed_page(context).armed) != kAlone || load(steady_memory(context).starting) != 0) return 0;
   constexpr uint64_t kCpuAt = 4;  // negative if nothing is registered
   const uint64_t area = thread_pointer() + context.rseq;
   return *reinterpret_cast<const volatile int32_t*>(area + kCpuAt) >= 0 ? area : 0;

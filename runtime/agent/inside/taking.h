@@ -9,6 +9,8 @@
 namespace dvm::runtime::inside {
 
 inline constexpr uint64_t kAllMemory = ~uint64_t{0};
+inline constexpr uint32_t kResultWord = 10;  // of the saved registers: %rax
+inline constexpr uint64_t kVfork = 58;
 
 // The memory that a call takes away. is_end: no memory is steady any more.
 struct TakenMemory {
@@ -25,6 +27,7 @@ struct TakenMemory {
 // Code that becomes executable is unknown until dvm has looked at it. What is mapped has no code before the call has ended, but
 // mprotect(2) may follow what the process has written there.
 [[gnu::noinline]] inline TakenMemory memory_taken(const MemoryCall& call) {
+  constexpr uint64_t kPersonality = 135, kReadIsExecute = 0x400000, kExecuteSegment = 0x8000;
   constexpr uint64_t kBrk = 12, kPkeyMprotect = 329, kRemapFilePages = 216, kRingSetup = 425, kRingEnter = 426,
                      kUserfaultfd = 323;
   constexpr uint64_t kAccess = 3, kExecute = 4, kFixedMap = 0x10, kFixedMove = 2, kPoison = 100, kRemap = 0x4000;
@@ -43,6 +46,7 @@ struct TakenMemory {
     case kMadvise:
       return {{call.c >= kPoison ? first : MemoryRange{}}};
     case kShmat:
+      if ((call.c & kExecuteSegment) != 0) return {{all}, true};
       return {{(call.c & kRemap) != 0 ? MemoryRange{call.b & ~(kPage - 1), kAllMemory} : MemoryRange{}}};
     case kMunmap:
     case kRemapFilePages:
@@ -51,6 +55,11 @@ struct TakenMemory {
       return {{first}, (call.c & kExecute) != 0};
     case kProcessMadvise:
       return {{all}};
+    case kPersonality:  // of what may be read, all may be executed
+      return {{(call.a & kReadIsExecute) != 0 && static_cast<uint32_t>(call.a) != ~0U ? all : MemoryRange{}}, true};
+    case static_cast<uint64_t>(kClone):
+    case static_cast<uint64_t>(kClone3):
+    case kVfork:
     case kRingSetup:
     case kRingEnter:
     case kUserfaultfd:
@@ -93,8 +102,8 @@ struct TakenMemory {
 
 [[gnu::noinline]] inline void begin_taking(const Context& context, const TakenMemory& taken, uint64_t stack_pointer) {
   SteadyMemory& steady = steady_memory(context);
-  if (taken.is_end) return end_steady(context);
   if (taken.ranges[0].end == 0 || load(steady.is_off) != 0) return;
+  if (taken.is_end) return end_steady(context);
   MemoryTaker* taker = claim_taker(steady, stack_pointer);
   if (taker == nullptr) return end_steady(context);
   for (unsigned i = 0; i < 2; i++) taker->ranges[i] = taken.ranges[i];
@@ -103,7 +112,10 @@ struct TakenMemory {
   const uint64_t table = __atomic_fetch_add(&steady.state, kSteadyStep, __ATOMIC_SEQ_CST) & kTableBits;
   bool was_steady = false;
   for (unsigned i = 0; i < 2 && table != 0; i++) was_steady |= cut(steady.tables[(table - 1) & 1], taken.ranges[i]);
-  if (was_steady && !restart_readers(context)) end_steady(context);
+  // A table that was in use until just now may still have readers, as long as its adopter has not cleared the proposal.
+  const uint64_t proposed = load(steady.proposed);
+  if ((was_steady || proposed != 0) && !restart_readers(context)) return end_steady(context);
+  if (proposed != 0) clear_proposal(steady, proposed);
 }
 
 [[gnu::noinline]] inline void end_taking(const Context& context, uint64_t stack_pointer) {
@@ -114,9 +126,25 @@ struct TakenMemory {
       return __atomic_store_n(&one.thread, uint64_t{0}, __ATOMIC_SEQ_CST);
 }
 
+// True if the call of the site may start such a task. Threads get a pointer of their own.
+[[gnu::always_inline]] inline bool may_share_pointer(const Site& site, const uint64_t* saved) {
+  constexpr uint64_t kVm = 0x100, kSetTls = 0x80000;
+  return site.number != static_cast<uint64_t>(kClone) || (saved[14] & (kVm | kSetTls)) == kVm;
+}
+
+// The result of the call tells the new task, which is 0 there.
+[[gnu::always_inline]] inline void note_start(const Site& site, const uint64_t* saved) {
+  uint64_t& starting = steady_memory(site.context).starting;
+  if (!may_share_pointer(site, saved)) return;
+  if (site.taking == Taking::starts) __atomic_fetch_add(&starting, uint64_t{1}, __ATOMIC_SEQ_CST);
+  if (site.taking == Taking::started && saved[kResultWord] != 0 && load(starting) != 0)
+    __atomic_fetch_sub(&starting, uint64_t{1}, __ATOMIC_SEQ_CST);
+}
+
 // Also while the agent is disarmed: a thread may still be in a firing. A forked child has no steady memory.
 [[gnu::always_inline]] inline void note_taking(const Site& site, const uint64_t* saved) {
   if (site.taking == Taking::nothing || load(armed_page(site.context).pid) == 0) return;
+  if (site.taking >= Taking::starts) return note_start(site, saved);
   if (site.taking == Taking::ends) return end_taking(site.context, saved[kStackWord]);
   begin_taking(site.context, memory_taken(call_at(site, saved)), saved[kStackWord]);
 }

@@ -150,6 +150,7 @@ class AgentPlanner {
   bool add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
   bool is_proven(const AgentProcess& agent, const std::vector<MemoryMapping>& mappings);
   void add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites);
+  bool is_fork(const UprobeSite& behind, const std::vector<AgentPlannedSite>& sites);
   bool add_taker(pid_t pid, const MemoryCaller& call, std::vector<AgentPlannedSite>& sites);
   bool add_taking(const UprobeSite& site, inside::Taking taking, std::optional<uint32_t> number,
                   std::vector<AgentPlannedSite>& sites);

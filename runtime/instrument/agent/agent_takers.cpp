@@ -55,9 +55,23 @@ bool AgentPlanner::add_taker(pid_t pid, const MemoryCaller& call, std::vector<Ag
     site.inside.emplace();
     return site;
   };
+  if (call.number && memory_effect(*call.number) == MemoryEffect::starts) {
+    const UprobeSite behind = at(call.behind);
+    return is_fork(behind, sites) || (add_taking(at(call.begin), inside::Taking::starts, call.number, sites) &&
+                                      add_taking(behind, inside::Taking::started, call.number, sites));
+  }
   if (!add_taking(at(call.begin), inside::Taking::begins, call.number, sites)) return false;
   add_taking(at(call.behind), inside::Taking::ends, {}, sites);  // if not, what a call has taken is never steady again
   return true;
+}
+
+// A watch says that a child begins there, which has memory of its own.
+bool AgentPlanner::is_fork(const UprobeSite& behind, const std::vector<AgentPlannedSite>& sites) {
+  Candidate candidate{.site = &behind};
+  if (!locate(candidate).empty() || !fill(candidate).empty()) return false;
+  return std::any_of(sites.begin(), sites.end(), [&](const AgentPlannedSite& one) {
+    return one.site.watch == inside::Watch::fork && one.site.window_address == candidate.window_address();
+  });
 }
 
 // The files of these calls, the C library and the linker, stay mapped. So the sites raise no signal.

@@ -30,6 +30,10 @@ constexpr NumberedEffect kEffects[] = {
     {SYS_shmat, MemoryEffect::takes},
     {SYS_pkey_mprotect, MemoryEffect::takes},
     {SYS_process_madvise, MemoryEffect::takes},
+    {SYS_personality, MemoryEffect::takes},  // READ_IMPLIES_EXEC makes code of what is mapped
+    {SYS_clone, MemoryEffect::starts},
+    {SYS_clone3, MemoryEffect::starts},
+    {SYS_vfork, MemoryEffect::starts},
     {SYS_userfaultfd, MemoryEffect::takes_any},  // reads of such memory may wait for another thread
     {SYS_io_uring_setup, MemoryEffect::takes_any},
     {SYS_io_uring_enter, MemoryEffect::takes_any},  // IORING_OP_MADVISE
@@ -119,6 +123,7 @@ class CallerFinder {
       case MemoryEffect::takes_any:
         return refuse(fmt::format("{} may let others take memory away (system call {})", object.name, *call.number));
       case MemoryEffect::takes:
+      case MemoryEffect::starts:
         if (!call.is_beside) return refuse(fmt::format("{} makes system call {} in its own way", object.name, *call.number));
         found_.all.push_back({object.open_path, call.offset - kMoveBytes, call.behind, call.number});
     }

@@ -28,6 +28,7 @@ enum class MemoryEffect : uint8_t {
   none,
   takes,      // may take a range away that its arguments name
   takes_any,  // lets memory go later, by what is no system call
+  starts,     // may start a task with the memory and the thread pointer of its thread
 };
 MemoryEffect memory_effect(uint32_t number);
 

@@ -1,0 +1,223 @@
+// Loads of steady memory, and what system calls cut out of it (runtime/agent/inside/steady.h), in this process.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "runtime/agent/inside/taking.h"
+
+extern "C" const char agent_steady_begin, agent_steady_end, agent_steady_abort;
+
+namespace dvm::runtime::inside {
+namespace {
+
+constexpr int kMembarrier = 324, kRegisterRestarts = 1 << 8;
+
+uint64_t address_of(const void* at) { return reinterpret_cast<uint64_t>(at); }
+
+// A process with an armed page, and a table with one range.
+class Steady : public testing::Test {
+ protected:
+  Steady() {
+    page_ = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    text_ = static_cast<char*>(mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    descriptor_ = {0, address_of(&agent_steady_begin), static_cast<uint64_t>(&agent_steady_end - &agent_steady_begin),
+                   address_of(&agent_steady_abort)};
+    context_.armed = address_of(page_);
+    context_.restart = address_of(descriptor_.data());
+    context_.rseq = static_cast<uint64_t>(__rseq_offset);
+    armed_page(context_) = {kAlone, 0, static_cast<uint64_t>(getpid())};
+    syscall(kMembarrier, kRegisterRestarts, 0, 0);
+    area_ = restart_area(context_);
+    put_in_use(address_of(text_), address_of(text_) + 2 * kPage);
+  }
+  ~Steady() override {
+    munmap(page_, kPage);
+    munmap(text_, 4 * kPage);
+  }
+
+  SteadyMemory& steady() { return steady_memory(context_); }
+  SteadyTable& table() { return steady().tables[0]; }
+  void put_in_use(uint64_t begin, uint64_t end) {
+    table().ranges[table().count++] = {begin, end};
+    steady().state = kSteadyStep | 1;
+  }
+  uint64_t load_words(uint64_t from, uint64_t most) {
+    return load_steady(steady(), from, words_.data(), most, area_, context_.restart);
+  }
+  std::string read(uint64_t from, uint64_t most) {
+    std::array<uint64_t, 64> to{};
+    return read_steady_text(context_, from, to.data(), most) == 0 ? "unread" : reinterpret_cast<const char*>(to.data());
+  }
+  uint64_t end() { return table().ranges[0].end; }
+  void take(const MemoryCall& call, uint64_t stack_pointer = 1) { begin_taking(context_, memory_taken(call), stack_pointer); }
+  uint64_t takers() {
+    uint64_t count = 0;
+    for (const MemoryTaker& one : steady().takers) count += one.thread != 0 ? 1 : 0;
+    return count;
+  }
+
+  void* page_;
+  char* text_;
+  alignas(32) std::array<uint64_t, 4> descriptor_{};
+  Context context_{};
+  uint64_t area_ = 0;
+  std::array<uint64_t, 16> words_{};
+};
+
+TEST_F(Steady, LoadsWordsUpToTheEndOfARange) {
+  ASSERT_NE(area_, 0);
+  const uint64_t begin = address_of(text_);
+  for (uint64_t i = 0; i < 2 * kPage / 8; i++) std::memcpy(text_ + 8 * i, &i, 8);
+  EXPECT_EQ(load_words(begin, 4), 4);
+  EXPECT_EQ(words_[3], 3);
+  EXPECT_EQ(load_words(begin + 2 * kPage - 16, 4), 2);
+  EXPECT_EQ(words_[1], 2 * kPage / 8 - 1);
+  EXPECT_EQ(load_words(begin + 2 * kPage, 4), 0);
+  EXPECT_EQ(load_words(begin - 8, 4), 0);
+  EXPECT_EQ(load_words(0, 4), 0);
+}
+
+TEST_F(Steady, FindsALaterRange) {
+  put_in_use(address_of(text_) + 3 * kPage, address_of(text_) + 4 * kPage);
+  EXPECT_EQ(load_words(address_of(text_) + 3 * kPage, 1), 1);
+  EXPECT_EQ(load_words(address_of(text_) + 2 * kPage, 1), 0);
+}
+
+TEST_F(Steady, LoadsNothingUnlessAllHolds) {
+  const uint64_t begin = address_of(text_);
+  steady().state = kSteadyStep;
+  EXPECT_EQ(load_words(begin, 1), 0);
+  steady().state = kSteadyStep | 1;
+  EXPECT_EQ(load_words(begin, 1), 1);
+  armed_page(context_).armed = kDisarmed;
+  EXPECT_EQ(load_words(begin, 1), 0);
+  armed_page(context_).armed = kShared;
+  EXPECT_EQ(restart_area(context_), 0);
+  armed_page(context_).armed = kAlone;
+  steady().starting = 1;
+  EXPECT_EQ(restart_area(context_), 0);
+}
+
+TEST_F(Steady, ReadsStringsFromAnyAddress) {
+  const std::string text = "The quick brown fox jumps over the lazy dog, and then over all other dogs of the neighbourhood.";
+  for (uint64_t shift = 0; shift < 9; shift++)
+    for (const uint64_t length : {0, 1, 7, 8, 9, 31, 40, 48, 90}) {
+      std::memset(text_, 'x', kPage);
+      std::memcpy(text_ + shift, text.c_str(), length);
+      text_[shift + length] = 0;
+      EXPECT_EQ(read(address_of(text_) + shift, 256), text.substr(0, length)) << shift << " " << length;
+      EXPECT_EQ(read(address_of(text_) + shift, 5), text.substr(0, std::min<uint64_t>(length, 5)));
+    }
+}
+
+TEST_F(Steady, ReadsNoStringBeyondARange) {
+  std::memset(text_, 'y', 3 * kPage);
+  EXPECT_EQ(read(address_of(text_) + 2 * kPage - 20, 256), "unread");
+  EXPECT_EQ(read(address_of(text_) + 2 * kPage - 20, 8), "yyyyyyyy");
+  EXPECT_EQ(steady().misses, 1);
+  EXPECT_EQ(steady().wanted[0], address_of(text_) + 2 * kPage);
+}
+
+TEST_F(Steady, IsInterruptedBySignalsAndBarriers) {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often{{0, 50}, {0, 50}}, never{};
+  std::atomic<bool> is_over{false};
+  std::thread barriers([&] {
+    while (!is_over) restart_readers(context_);
+  });
+  setitimer(ITIMER_REAL, &often, nullptr);
+  uint64_t interrupted = 0, wrong = 0;
+  for (int i = 0; i < 30'000'000 && interrupted < 20; i++) {
+    const uint64_t loaded = load_words(address_of(text_), 16);
+    interrupted += loaded == kInterrupted ? 1 : 0;
+    wrong += loaded != kInterrupted && loaded != 16 ? 1 : 0;
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  is_over = true;
+  barriers.join();
+  EXPECT_GE(interrupted, 20);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Steady, CutsWhatACallTakes) {
+  const uint64_t begin = address_of(text_);
+  take({kMunmap, begin + kPage, kPage});
+  EXPECT_EQ(end(), begin + kPage);
+  EXPECT_EQ(steady().state, (2 * kSteadyStep) | 1);
+  EXPECT_EQ(takers(), 1);
+  end_taking(context_, 2);
+  EXPECT_EQ(takers(), 1);
+  end_taking(context_, 1);
+  EXPECT_EQ(takers(), 0);
+  take({kMunmap, begin, 1});
+  EXPECT_EQ(end(), begin);
+  EXPECT_EQ(steady().is_off, 0);
+}
+
+TEST_F(Steady, TakesOnlyWhatTheCallTakes) {
+  constexpr uint64_t kBrk = 12;
+  const uint64_t begin = address_of(text_), all = begin + 2 * kPage;
+  for (const MemoryCall& call :
+       {MemoryCall{kMmap, begin, kPage, 3, 0x22}, MemoryCall{kMprotect, begin, kPage, 1}, MemoryCall{kMadvise, begin, kPage, 4},
+        MemoryCall{kShmat, 1, begin, 0}, MemoryCall{kMunmap, all, kPage}, MemoryCall{kBrk, 0}, MemoryCall{kBrk, all},
+        MemoryCall{1, begin, kPage}}) {
+    take(call);
+    EXPECT_EQ(end(), all) << call.number;
+  }
+  EXPECT_EQ(steady().is_off, 0);
+  for (const MemoryCall& call :
+       {MemoryCall{kMmap, begin + kPage, kPage, 3, 0x32}, MemoryCall{kMprotect, begin + kPage, 1, 0},
+        MemoryCall{kMadvise, begin + kPage, kPage, 102}, MemoryCall{kShmat, 1, begin + kPage, 0x4000},
+        MemoryCall{kMremap, begin + kPage, kPage, kPage, 1}, MemoryCall{kBrk, begin + kPage},
+        MemoryCall{kMremap, all, kPage, kPage, 2, begin + kPage}, MemoryCall{329, begin + kPage, kPage, 3}}) {
+    table().ranges[0].end = all;
+    take(call);
+    EXPECT_EQ(end(), begin + kPage) << call.number << " " << call.d;
+  }
+}
+
+TEST_F(Steady, CodeThatAppearsIsUnknown) {
+  take({kMmap, 0, kPage, 5, 2});
+  EXPECT_EQ(end(), address_of(text_));
+  EXPECT_EQ(steady().is_off, 0);
+  take({kMprotect, 0, kPage, 5});
+  EXPECT_EQ(steady().is_off, 1);
+  EXPECT_EQ(steady().state & kTableBits, 0);
+}
+
+TEST_F(Steady, AdoptsWhatIsProposedForTheState) {
+  steady().tables[1].count = 1;
+  steady().proposed = kSteadyStep | 2;
+  adopt_proposal(context_);
+  EXPECT_EQ(steady().state, (2 * kSteadyStep) | 2);
+  EXPECT_EQ(steady().proposed, 0);
+  steady().proposed = kSteadyStep | 1;  // a call has begun since
+  adopt_proposal(context_);
+  EXPECT_EQ(steady().state, (2 * kSteadyStep) | 2);
+  EXPECT_EQ(steady().proposed, 0);
+}
+
+TEST_F(Steady, GivesUpWithoutRoomForTakers) {
+  for (uint64_t i = 0; i < kMostTakers; i++) take({kMunmap, 0x1000, kPage}, 100 + i);
+  EXPECT_EQ(steady().is_off, 0);
+  take({kMunmap, 0x1000, kPage}, 100);  // the same call again, from a handler that never returned
+  EXPECT_EQ(takers(), kMostTakers);
+  EXPECT_EQ(steady().is_off, 0);
+  take({kMunmap, 0x1000, kPage}, 99);
+  EXPECT_EQ(steady().is_off, 1);
+}
+
+}  // namespace
+}  // namespace dvm::runtime::inside
