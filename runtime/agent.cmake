@@ -12,6 +12,7 @@ add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
 
 dvm_library(agent COLD
   agent/abandon.cpp
+  agent/aborted_sequence.cpp
   agent/address_space.cpp
   agent/agent_placing.cpp
   agent/agent_process.cpp

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/agent/aborted_sequence.h"
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/fork_guard.h"
 #include "runtime/agent/remote_room.h"
@@ -184,7 +185,8 @@ RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address,
 Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
                          const std::function<bool()>& at_wait, std::span<const std::byte> data) {
   if (process.threads().empty()) return Error{"the process has ended"};
-  const user_regs_struct before_calls = process.threads().front().registers, back = resumed(before_calls);
+  const HeldThread& led = process.threads().front();
+  const user_regs_struct before_calls = out_of_sequence(led.tid, led.registers), back = resumed(before_calls);
   const auto mask = signal_mask(process.threads().front().tid);
   if (!mask) return Error{"the process has ended"};
   const size_t size = make_remote_code(calls, kHighest, back, *mask, data).bytes.size();
@@ -211,7 +213,7 @@ std::optional<RemoteHold> hold_inside(pid_t pid, pid_t tid) {
   const auto mask = signal_mask(tid);
   user_regs_struct registers{};
   if (!memory || !mask || ptrace(PTRACE_GETREGS, tid, 0, &registers) != 0) return std::nullopt;
-  const user_regs_struct back = resumed(registers);
+  const user_regs_struct back = out_of_sequence(tid, resumed(registers));
   RemoteCall call = kRemoteHold;
   call.arguments[0] = static_cast<uint64_t>(holder_of(pid));
   const std::span<const RemoteCall> hold(&call, 1);
