@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/agent/rseq_area.h"
 #include "runtime/code/restarts.h"
 #include "runtime/process/emulated.h"
 #include "runtime/process/thread_status.h"
@@ -180,22 +181,16 @@ uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& me
   return 0;
 }
 
-std::optional<uint64_t> find_rseq_offset(const StoppedProcess& process) {
-  constexpr auto kGetConfiguration = static_cast<__ptrace_request>(0x420f);  // PTRACE_GET_RSEQ_CONFIGURATION, since Linux 5.13
-  struct Configuration {
-    uint64_t area = 0;
-    uint32_t bytes = 0, signature = 0, flags = 0, reserved = 0;
-  };
-  std::optional<uint64_t> offset;
+std::optional<RseqPlace> find_rseq(const StoppedProcess& process) {
+  std::optional<RseqPlace> place;
   for (const HeldThread& thread : process.threads()) {
-    Configuration its;
-    if (ptrace(kGetConfiguration, thread.tid, sizeof its, &its) < 0) return {};
-    if (its.area == 0) continue;
-    const uint64_t from_pointer = its.area - thread.registers.fs_base;
-    if (its.signature != kRestartSignature || (offset && *offset != from_pointer)) return {};
-    offset = from_pointer;
+    const auto its = rseq_area_of(thread.tid);
+    if (!its || its->signature != kRestartSignature) return {};
+    const RseqPlace found{its->address - thread.registers.fs_base, its->bytes};
+    if (place && (place->offset != found.offset || place->bytes != found.bytes)) return {};
+    place = found;
   }
-  return offset;
+  return place;
 }
 
 }  // namespace dvm::runtime

@@ -33,9 +33,12 @@ uint64_t free_address_space(pid_t pid);
 // Where the C library keeps the number of a thread, from its thread pointer; 0: nowhere where all threads of the process have it.
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory);
 
-// Where threads have their rseq areas, from the thread pointer. Nothing: none has one, or they are at different places, or a
-// sequence has another signature than that of the C library.
-std::optional<uint64_t> find_rseq_offset(const StoppedProcess& process);
+// Where threads have their rseq areas, from the thread pointer, and their size as it was registered.
+struct RseqPlace {
+  uint64_t offset = 0, bytes = 0;
+};
+// Nothing: a thread has none, or they are at different places, or a sequence has another signature than that of the C library.
+std::optional<RseqPlace> find_rseq(const StoppedProcess& process);
 
 // True if programs can read the number of their CPU without waiting for earlier instructions (rdpid).
 bool reads_cpu_number();
