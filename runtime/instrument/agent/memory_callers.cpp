@@ -64,11 +64,11 @@ struct GlibcPart {
   bool is_one = false;
   std::optional<FunctionExtent> any_call{};  // syscall()
 
-  explicit GlibcPart(const ModuleCode& code) {
+  GlibcPart(const MappedObject& object, const ModuleCode& code) {
     const auto is_unknown = [](const SystemCallSite& one) { return !one.number; };
     if (std::ranges::none_of(code.system_calls(), is_unknown)) return;
-    const bool is_library = code.function_named("gnu_get_libc_version").has_value();
-    is_one = is_library || code.function_named("_dl_mcount");
+    const bool is_library = object.name == "libc.so.6" && code.function_named("gnu_get_libc_version");
+    is_one = is_library || (object.name == "ld-linux-x86-64.so.2" && code.function_named("_dl_mcount"));
     if (is_library) any_call = code.function_named("syscall");
   }
   bool makes_any(const SystemCallSite& call) const {
@@ -81,6 +81,9 @@ class CallerFinder {
   CallerFinder(pid_t pid, ModuleCodes& files) : pid_(pid), files_(files) {}
 
   MemoryCallers take() { return std::move(found_); }
+  void refuse(std::string reason) {
+    if (found_.unproven.empty()) found_.unproven = std::move(reason);
+  }
   void add(const MemoryMapping& mapping, const MappedObject* object) {
     if (std::string reason = why_unfit(mapping); !reason.empty()) return refuse(std::move(reason));
     const auto code = object == nullptr ? nullptr : files_.open(object->open_path);
@@ -96,12 +99,8 @@ class CallerFinder {
   }
 
  private:
-  void refuse(std::string reason) {
-    if (found_.unproven.empty()) found_.unproven = std::move(reason);
-  }
-
   void add_calls(const MappedObject& object, const ModuleCode& code) {
-    const GlibcPart glibc(code);
+    const GlibcPart glibc(object, code);
     for (const SystemCallSite& call : code.system_calls()) {
       if (call.is_of_32_bits) {
         refuse(fmt::format("{} makes system calls of programs of 32 bits", object.name));
@@ -154,6 +153,13 @@ MemoryCallers find_memory_callers(pid_t pid, const std::vector<MemoryMapping>& m
     const auto object = std::ranges::find(*objects, one.path, &MappedObject::path);
     const bool is_only = std::ranges::count(*objects, one.path, &MappedObject::path) == 1;  // a mount may hide another file
     finder.add(one, is_only ? &*object : nullptr);
+  }
+  for (const MemoryMapping& one : mappings) {
+    const auto is_same = [&](const MemoryMapping& other) {  // as in a second namespace of the linker (dlmopen)
+      return other.is_executable && !other.path.empty() && other.path == one.path && other.offset == one.offset;
+    };
+    if (one.is_executable && std::ranges::count_if(mappings, is_same) > 1)
+      finder.refuse(fmt::format("{} is mapped twice", base_name(one.path)));
   }
   return finder.take();
 }
