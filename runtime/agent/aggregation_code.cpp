@@ -69,7 +69,7 @@ void AggregationCode::add_integer() {
 // first: the argument of the entry.
 void AggregationCode::call_for_key(const AgentKey& key, uint64_t first, uint64_t entry) {
   store_workspace(Register::rbp, offsetof(inside::Workspace, arena));
-  if (is_stack(key) || is_text(key)) store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
+  store_workspace(Register::rbx, offsetof(inside::Workspace, lane));
   code_.load(Register::rdi, first);
   load_workspace(Register::rsi);
   if (is_stack(key))

@@ -119,7 +119,7 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& worksp
 // The words of a key that is no integer; 0: it cannot be read, which is counted here of a stack.
 [[gnu::always_inline]] inline uint32_t read_key(const Context& context, Lane* lane, const SiteKey& key, const uint64_t* saved,
                                                 uint64_t address, uint64_t stack_pointer, uint64_t* to) {
-  if (key.kind == KeyKind::string) return read_text(context, stack_pointer, address, to, key.most);
+  if (key.kind == KeyKind::string) return read_text(context, lane, stack_pointer, address, to, key.most);
   if (key.kind == KeyKind::name) return read_name(context, to, key.most);
   if (key.kind == KeyKind::text) return read_own_text(context, lane, key.variable, to, key.most);
   const uint32_t words = read_frames(context, lane, key, saved, to);

@@ -42,6 +42,12 @@ inline constexpr uint64_t kPage = 4096;
 
 [[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
 
+[[gnu::noinline]] inline void wait_a_little() {
+  const uint64_t time[2] = {0, 1'000'000};  // a millisecond
+  constexpr long kPpoll = 271;
+  call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
+}
+
 [[gnu::always_inline]] inline uint64_t thread_pointer() {
   uint64_t thread;
   asm volatile("rdfsbase %0" : "=r"(thread));

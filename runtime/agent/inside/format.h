@@ -109,7 +109,8 @@ struct Lane {
   // The stack of the thread, which ends at its thread pointer. Memory above its stack pointer is not unmapped. Written by dvm.
   MemoryRange stack{};
   uint64_t retiring = 0;  // odd while dvm frees the lane; then no thread may take it over. Written by dvm
-  uint64_t padding[2]{};
+  // The thread pointer and the id of a thread of which the kernel has said that its rseq area is registered.
+  uint64_t restartable = 0, restartable_thread = 0;
   // Counts without keys, by the number of the clause; one word for each arena. They never decrease, even if the lane changes
   // owner.
   uint64_t counts[kPlainCounts][2]{};
@@ -303,6 +304,7 @@ struct Context {
   uint64_t own = 0;            // of OwnMemory
   uint64_t own_pid = 0;        // in the PID namespace of the process, which may be below dvm's
   uint64_t rseq = 0;           // offset of a thread's rseq area from its thread pointer
+  uint64_t rseq_bytes = 0;     // size of the area, as it was registered
   uint64_t restart = 0;        // the address of the descriptor of the sequence that reads steady memory; 0: there is none
 };
 

@@ -106,8 +106,8 @@ DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t fr
 }
 
 // A string of steady memory. 0: it is not, up to its end.
-DVM_RARELY inline uint32_t read_steady_text(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
-  SteadyWords words(context, from);
+DVM_RARELY inline uint32_t read_steady_text(const Context& context, Lane& lane, uint64_t from, uint64_t* to, uint64_t most) {
+  SteadyWords words(context, lane, from);
   for (uint64_t done = 0;; done += 8) {
     uint64_t word;
     if (!words.read(word)) return 0;
@@ -118,9 +118,9 @@ DVM_RARELY inline uint32_t read_steady_text(const Context& context, uint64_t fro
 }
 
 // Reads memory, steady or not, as read_memory() does.
-[[gnu::noinline]] inline uint64_t read_bytes(const Context& context, int32_t pid, uint64_t from, uint64_t to, uint64_t bytes,
-                                             bool* is_refused = nullptr) {
-  SteadyWords words(context, from);
+[[gnu::noinline]] inline uint64_t read_bytes(const Context& context, Lane& lane, int32_t pid, uint64_t from, uint64_t to,
+                                             uint64_t bytes, bool* is_refused = nullptr) {
+  SteadyWords words(context, lane, from);
   uint64_t done = 0, word;
   for (; done < bytes && words.read(word); done += 8) {
     if (bytes - done >= 8) {
@@ -134,7 +134,8 @@ DVM_RARELY inline uint32_t read_steady_text(const Context& context, uint64_t fro
 }
 
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
-inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64_t from, uint64_t* to, uint64_t most) {
+inline uint32_t read_text(const Context& context, Lane* lane, uint64_t stack_pointer, uint64_t from, uint64_t* to,
+                          uint64_t most) {
   if (from < kPage) return 0;
   const uint64_t lasting = lasting_bytes(context, from, stack_pointer);
   const unsigned shift = static_cast<unsigned>(from & 7) * 8;
@@ -147,7 +148,7 @@ inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64
     to[done / 8] = word;
     if (is_end) return static_cast<uint32_t>(done / 8 + 1);
   }
-  const uint32_t steady = context.restart != 0 ? read_steady_text(context, from, to, most) : 0;
+  const uint32_t steady = context.restart != 0 ? read_steady_text(context, *lane, from, to, most) : 0;
   return steady != 0 ? steady : read_text_by_call(context, from, to, most);
 }
 

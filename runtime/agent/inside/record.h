@@ -61,8 +61,9 @@ struct ThreadFiring {
   const uint64_t address = saved(step.base) + saved(step.index) * step.scale + static_cast<uint64_t>(step.value);
   uint64_t value = 0;
   const uint64_t bytes = step.size <= 8 ? step.size : 8;
-  return read_bytes(firing.context, firing.pid, address, reinterpret_cast<uint64_t>(&value), bytes) == bytes ? widen(value, step)
-                                                                                                             : 0;
+  return read_bytes(firing.context, *firing.lane, firing.pid, address, reinterpret_cast<uint64_t>(&value), bytes) == bytes
+             ? widen(value, step)
+             : 0;
 }
 
 // A thread-local variable. If dvm has it, the thread keeps there what its latest firing has stored.
@@ -86,12 +87,12 @@ struct ThreadFiring {
 
 // Length of the string with its NUL, which is added if there was none in so many bytes. A clause may want no more than the first
 // bytes, so these are kept if the string cannot be read as a whole.
-[[gnu::noinline]] inline uint64_t read_string(const Context& context, int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
+[[gnu::noinline]] inline uint64_t read_string(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
   uint64_t done = 0;
   for (uint64_t part = kFirstPart; done < most; part = most) {
     const uint64_t want = most - done < part ? most - done : part;
     bool is_refused = false;
-    const uint64_t got = read_bytes(context, pid, from + done, to + done, want, &is_refused);
+    const uint64_t got = read_bytes(firing.context, *firing.lane, firing.pid, from + done, to + done, want, &is_refused);
     if (const uint64_t length = length_of(to, done, done + got)) return length;
     done += got;
     if (got < want) return length_of_part(done, is_refused);
@@ -103,19 +104,19 @@ struct ThreadFiring {
 
 // Of a slot of fixed size, only the first bytes may be readable, or only the last ones, which it then begins with. A clause may
 // want no more, as members that several clauses read are one slot. The rest is 0.
-[[gnu::noinline]] inline uint64_t read_fixed(const Context& context, int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
+[[gnu::noinline]] inline uint64_t read_fixed(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
   bool is_refused = false;
-  const uint64_t got = from < kPage ? 0 : read_bytes(context, pid, from, to, most, &is_refused);
+  const uint64_t got = from < kPage ? 0 : read_bytes(firing.context, *firing.lane, firing.pid, from, to, most, &is_refused);
   const uint64_t in_page = kPage - (from & (kPage - 1)), rest = got == 0 && is_refused && in_page < most ? most - in_page : 0;
-  const bool has_rest = rest != 0 && read_bytes(context, pid, from + in_page, to, rest) == rest;
+  const bool has_rest = rest != 0 && read_bytes(firing.context, *firing.lane, firing.pid, from + in_page, to, rest) == rest;
   for (uint64_t i = has_rest ? rest : got; i < most; i++) *reinterpret_cast<volatile char*>(to + i) = 0;
   if (has_rest) return rest | kBeginHere;
   return got == most ? most : length_of_part(got, is_refused);
 }
 
-[[gnu::noinline]] inline uint64_t read_sized(const Context& context, int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
+[[gnu::noinline]] inline uint64_t read_sized(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t bytes) {
   bool is_refused = false;
-  const uint64_t got = read_bytes(context, pid, from, to, bytes, &is_refused);
+  const uint64_t got = read_bytes(firing.context, *firing.lane, firing.pid, from, to, bytes, &is_refused);
   return got == bytes ? bytes : length_of_part(got, is_refused);
 }
 
@@ -128,10 +129,9 @@ struct ThreadFiring {
   const uint64_t most = wanted < step.most ? wanted : step.most;
   uint64_t length = kAbsent;
   if (step.by == 0 && !step.is_string)
-    length = read_fixed(firing.context, firing.pid, is_unreadable ? 0 : from, to + 8, most);
+    length = read_fixed(firing, is_unreadable ? 0 : from, to + 8, most);
   else if (from >= kPage && !is_unreadable)
-    length = step.is_string ? read_string(firing.context, firing.pid, from, to + 8, most)
-                            : read_sized(firing.context, firing.pid, from, to + 8, most);
+    length = step.is_string ? read_string(firing, from, to + 8, most) : read_sized(firing, from, to + 8, most);
   word(to) = length;
   firing.is_cut |= wanted > most || (step.is_string && length == step.most);
   const uint64_t bytes = length >= kNothingThere ? 0 : length & (kEndHere - 1);

@@ -6,8 +6,9 @@
 //   reader     A restartable sequence (rseq): looks for the address in the table in use, and loads. If its thread is preempted
 //              or gets a signal in between, the kernel starts it again. This needs a thread that has registered an rseq area.
 //   taker      A thread that makes such a call. Before the call it claims a MemoryTaker, adds a step to `state`, and cuts the
-//              memory out of the table in use. If there was some, membarrier(2) starts all readers again, which then do not find
-//              it. Behind the call it frees the MemoryTaker.
+//              memory out of both tables: one that was in use until just now may still have readers. If there was some, or if
+//              another thread is about to start the readers again (`restarting`), membarrier(2) does so. They then do not find
+//              the memory. Behind the call it frees the MemoryTaker.
 //   dvm        Proposes tables. It reads `state`, then the takers, then /proc/PID/maps. Unless `proposed` is still set, it writes
 //              the table that is not in use, then `proposed`: that `state`, with the number of the table.
 //   adopter    A thread that has missed an address, or begins to take memory. It puts the proposed table in use if `state` has
@@ -22,7 +23,7 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr uint64_t kMostSteady = 48, kMostTakers = 20, kMostWanted = 4;
+inline constexpr uint64_t kMostSteady = 48, kMostTakers = 40, kMostWanted = 4;
 
 struct SteadyTable {
   uint64_t count = 0;
@@ -41,11 +42,14 @@ inline constexpr uint64_t kSteadyStep = 4, kTableBits = kSteadyStep - 1;
 struct SteadyMemory {
   uint64_t state = 0;              // steps, and in the low bits the number of the table in use, 1 or 2; 0: none
   uint64_t proposed = 0;           // by dvm; 0: nothing
-  uint64_t is_off = 0;             // not 0: no memory is steady from now on
+  uint64_t is_off = 0;             // not 0: no memory is steady from now on. Written by dvm, too
   uint64_t misses = 0;             // addresses that readers did not find
   uint64_t wanted[kMostWanted]{};  // the last of these, by the number of the miss
   SteadyTable tables[2];
   MemoryTaker takers[kMostTakers];
+  uint64_t unnamed =
+      0;  // calls that have begun, and for which there was no MemoryTaker. As long as there are, dvm proposes nothing
+  uint64_t restarting = 0;  // threads that have changed a table, and have not yet started all readers again
   uint64_t starting = 0;  // threads that start a task, or wait for one by vfork(2). It has no rseq area, but seems to have theirs
 };
 

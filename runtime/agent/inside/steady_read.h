@@ -29,6 +29,8 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
     xor %k[words], %k[words]
     cmpq %[alone], -%c[armed_at](%[steady])
     jne 3f
+    cmpq $0, %c[off_at](%[steady])
+    jne 3f
     mov (%[steady]), %[range]
     and %[table_bits], %k[range]
     jz 3f
@@ -73,8 +75,9 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   )"
       : [words] "=&r"(words), [left] "=&r"(left), [range] "=&r"(range)
       : [steady] "r"(&steady), [from] "r"(from), [to] "r"(to), [most] "r"(most), [rseq] "r"(rseq), [restart] "r"(restart),
-        [armed_at] "i"(kArmedAt), [alone] "i"(kAlone), [table_bits] "i"(kTableBits), [table_bytes] "i"(sizeof(SteadyTable)),
-        [range_bytes] "i"(sizeof(MemoryRange)), [first_table] "i"(kFirstTable), [begin] "i"(kBegin), [end] "i"(kEnd)
+        [armed_at] "i"(kArmedAt), [off_at] "i"(offsetof(SteadyMemory, is_off)), [alone] "i"(kAlone), [table_bits] "i"(kTableBits),
+        [table_bytes] "i"(sizeof(SteadyTable)), [range_bytes] "i"(sizeof(MemoryRange)), [first_table] "i"(kFirstTable),
+        [begin] "i"(kBegin), [end] "i"(kEnd)
       : "memory", "cc");
   return words;
 }
@@ -83,16 +86,21 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   return *reinterpret_cast<SteadyMemory*>(steady_at(context.armed));
 }
 
-// Starts all readers in other threads again. False: the process does not let stubs do that.
+// Starts all readers in other threads again. False: the process does not let stubs do that. Those that were running have had time
+// to end then, and the kernel starts those again that were preempted.
 [[gnu::noinline]] inline bool restart_readers(const Context& context) {
   constexpr long kMembarrier = 324, kExpeditedRestart = 1 << 7;
-  return !is_muted(context) && call(kMembarrier, kExpeditedRestart) == 0;
+  constexpr uint64_t kToEnd = 3'000'000;  // ticks of the TSC
+  const bool may_call = !is_muted(context);
+  if (may_call && call(kMembarrier, kExpeditedRestart) == 0) return true;
+  const uint64_t begin = __builtin_ia32_rdtsc();
+  while (__builtin_ia32_rdtsc() - begin < kToEnd) may_call ? wait_a_little() : __builtin_ia32_pause();
+  return false;
 }
 
-// For good. Readers that have found memory before are started again.
-[[gnu::noinline]] inline void end_steady(const Context& context) {
+// No table is in use then.
+[[gnu::noinline]] inline void drop_table(const Context& context) {
   SteadyMemory& steady = steady_memory(context);
-  __atomic_store_n(&steady.is_off, uint64_t{1}, __ATOMIC_SEQ_CST);
   uint64_t state = load(steady.state);
   while (!__atomic_compare_exchange_n(&steady.state, &state, (state & ~kTableBits) + kSteadyStep, false, __ATOMIC_SEQ_CST,
                                       __ATOMIC_RELAXED)) {
@@ -100,24 +108,32 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   restart_readers(context);
 }
 
+// For good.
+[[gnu::noinline]] inline void end_steady(const Context& context) {
+  __atomic_store_n(&steady_memory(context).is_off, uint64_t{1}, __ATOMIC_SEQ_CST);
+  drop_table(context);
+}
+
 // No reader looks at the table any more that dvm writes next.
 [[gnu::always_inline]] inline void clear_proposal(SteadyMemory& steady, uint64_t proposed) {
   __atomic_compare_exchange_n(&steady.proposed, &proposed, uint64_t{0}, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-// Puts the table that dvm proposes in use, unless memory may have been taken away since dvm looked.
+// Puts the table that dvm proposes in use, unless memory may have been taken away since dvm looked. If that is so, another thread
+// may also be putting it in use.
 [[gnu::noinline]] inline void adopt_proposal(const Context& context) {
   SteadyMemory& steady = steady_memory(context);
-  uint64_t proposed = load(steady.proposed), state = load(steady.state);
-  if (proposed == 0 || load(steady.is_off) != 0 || is_muted(context)) return;
-  if ((proposed ^ state) > kTableBits) {  // outdated, or another thread is adopting it
-    if (restart_readers(context)) clear_proposal(steady, proposed);
-    return;
-  }
-  if (!__atomic_compare_exchange_n(&steady.state, &state, proposed + kSteadyStep, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-    return;
-  if (!restart_readers(context)) end_steady(context);
-  clear_proposal(steady, proposed);
+  const uint64_t proposed = load(steady.proposed);
+  uint64_t state = load(steady.state);
+  if (proposed == 0 || load(steady.is_off) != 0) return;
+  if (!restart_readers(context)) return end_steady(context);  // nothing is in use that would need it
+  if ((proposed ^ state) > kTableBits) return clear_proposal(steady, proposed);
+  __atomic_fetch_add(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
+  const bool is_mine =
+      __atomic_compare_exchange_n(&steady.state, &state, proposed + kSteadyStep, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  if (is_mine && !restart_readers(context)) end_steady(context);
+  if (is_mine) clear_proposal(steady, proposed);
+  __atomic_fetch_sub(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
 }
 
 [[gnu::noinline]] inline void note_miss(const Context& context, uint64_t address) {
@@ -127,20 +143,34 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   if (load(steady.proposed) != 0) adopt_proposal(context);
 }
 
-// The rseq area of the thread; 0: it has none, or memory is not steady for it.
-[[gnu::always_inline]] inline uint64_t restart_area(const Context& context) {
+// The kernel refuses to forget an area by another signature, if it is the thread's.
+[[gnu::noinline]] inline bool is_registered(const Context& context, Lane& lane, uint64_t area) {
+  constexpr long kRseq = 334, kForget = 1, kNotPermitted = -1;
+  if (is_muted(context)) return false;
+  const long answer = call(kRseq, static_cast<long>(area), static_cast<long>(context.rseq_bytes), kForget, 0);
+  if (answer != kNotPermitted) return false;
+  lane.restartable_thread = lane.owner;
+  lane.restartable = thread_pointer();
+  return true;
+}
+
+// The rseq area of the thread; 0: it has none, or memory is not steady for it. A thread that has not registered its own yet may
+// have that of one that has ended.
+[[gnu::always_inline]] inline uint64_t restart_area(const Context& context, Lane& lane) {
   if (context.restart == 0 || load(armed_page(context).armed) != kAlone || load(steady_memory(context).starting) != 0) return 0;
   constexpr uint64_t kCpuAt = 4;  // negative if nothing is registered
   const uint64_t area = thread_pointer() + context.rseq;
-  return *reinterpret_cast<const volatile int32_t*>(area + kCpuAt) >= 0 ? area : 0;
+  if (*reinterpret_cast<const volatile int32_t*>(area + kCpuAt) < 0) return 0;
+  const bool is_known = load(lane.restartable) == thread_pointer() && load(lane.restartable_thread) == load(lane.owner);
+  return is_known || is_registered(context, lane, area) ? area : 0;
 }
 
 // Words of steady memory, one part after the other, from any address.
 class SteadyWords {
  public:
-  SteadyWords(const Context& context, uint64_t from)
+  SteadyWords(const Context& context, Lane& lane, uint64_t from)
       : context_(context),
-        area_(restart_area(context)),
+        area_(restart_area(context, lane)),
         next_(from & ~uint64_t{7}),
         shift_(static_cast<unsigned>(from & 7) * 8) {}
 

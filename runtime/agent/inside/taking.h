@@ -31,18 +31,21 @@ struct TakenMemory {
   constexpr uint64_t kBrk = 12, kPkeyMprotect = 329, kRemapFilePages = 216, kRingSetup = 425, kRingEnter = 426,
                      kUserfaultfd = 323;
   constexpr uint64_t kAccess = 3, kExecute = 4, kFixedMap = 0x10, kFixedMove = 2, kPoison = 100, kRemap = 0x4000;
+  constexpr uint64_t kGrows = 0x3000000;             // from the beginning or to the end of the mapping
+  constexpr uint64_t kFarthest = uint64_t{1} << 40;  // more than a heap has, and less than lies behind it
   const MemoryRange all{0, kAllMemory}, first = pages_of(call.a, call.b);
   switch (call.number) {
     case kMmap:
       if ((call.c & kExecute) != 0) return {{all}};
       return {{(call.d & kFixedMap) != 0 ? first : MemoryRange{}}};
     case kMprotect:
+      if ((call.c & kGrows) != 0) return {{all}};
       if ((call.c & kExecute) != 0) return {{all}, true};
       return {{(call.c & kAccess) == 0 ? first : MemoryRange{}}};
     case kMremap:
       return {{first, (call.d & kFixedMove) != 0 ? pages_of(call.e, call.c) : MemoryRange{}}};
     case kBrk:
-      return {{call.a != 0 ? MemoryRange{call.a & ~(kPage - 1), kAllMemory} : MemoryRange{}}};
+      return {{call.a != 0 ? pages_of(call.a, kFarthest) : MemoryRange{}}};
     case kMadvise:
       return {{call.c >= kPoison ? first : MemoryRange{}}};
     case kShmat:
@@ -51,8 +54,8 @@ struct TakenMemory {
     case kMunmap:
     case kRemapFilePages:
       return {{first}};
-    case kPkeyMprotect:
-      return {{first}, (call.c & kExecute) != 0};
+    case kPkeyMprotect:  // dvm does not look for protection keys again
+      return {{all}, true};
     case kProcessMadvise:
       return {{all}};
     case kPersonality:  // of what may be read, all may be executed
@@ -69,10 +72,13 @@ struct TakenMemory {
   }
 }
 
-// The call that begins at the site.
+// The call that begins at the site. The kernel takes the lower half of its number, and programs with pointers of 32 bits set a
+// bit of it.
 [[gnu::always_inline]] inline MemoryCall call_at(const Site& site, const uint64_t* saved) {
-  if (site.taking == Taking::begins_function) return memory_call(site.watch, saved);
-  return {site.number, saved[14], saved[13], saved[12], saved[7], saved[9]};
+  constexpr uint32_t kOf32Bits = 0x40000000;
+  const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
+  if (site.watch == Watch::syscall) return {static_cast<uint32_t>(rdi) & ~kOf32Bits, rsi, rdx, rcx, r8, r9};
+  return {site.number, rdi, rsi, rdx, site.taking == Taking::begins ? saved[7] : rcx, r8};
 }
 
 // The one of a thread at a call there; claims a free one if it has none. Null: there is none.
@@ -100,22 +106,32 @@ struct TakenMemory {
   return was_steady;
 }
 
+// Readers are to be started again if it was steady, or if a thread that has cut it out before has not done so yet.
+[[gnu::noinline]] inline void cut_out(const Context& context, const TakenMemory& taken) {
+  SteadyMemory& steady = steady_memory(context);
+  __atomic_fetch_add(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
+  bool was_steady = false;
+  for (SteadyTable& table : steady.tables)
+    for (const MemoryRange& range : taken.ranges) was_steady |= cut(table, range);
+  const bool restarts = was_steady || __atomic_load_n(&steady.restarting, __ATOMIC_SEQ_CST) > 1;
+  if (restarts && !restart_readers(context)) end_steady(context);
+  __atomic_fetch_sub(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
+}
+
 [[gnu::noinline]] inline void begin_taking(const Context& context, const TakenMemory& taken, uint64_t stack_pointer) {
   SteadyMemory& steady = steady_memory(context);
-  if (taken.ranges[0].end == 0 || load(steady.is_off) != 0) return;
+  if (taken.ranges[0].end == 0) return;
   if (taken.is_end) return end_steady(context);
   MemoryTaker* taker = claim_taker(steady, stack_pointer);
-  if (taker == nullptr) return end_steady(context);
+  if (taker == nullptr) {
+    __atomic_fetch_add(&steady.unnamed, uint64_t{1}, __ATOMIC_SEQ_CST);
+    return drop_table(context);
+  }
   for (unsigned i = 0; i < 2; i++) taker->ranges[i] = taken.ranges[i];
   taker->stack_pointer = stack_pointer;
   __atomic_store_n(&taker->thread, thread_pointer(), __ATOMIC_SEQ_CST);
-  const uint64_t table = __atomic_fetch_add(&steady.state, kSteadyStep, __ATOMIC_SEQ_CST) & kTableBits;
-  bool was_steady = false;
-  for (unsigned i = 0; i < 2 && table != 0; i++) was_steady |= cut(steady.tables[(table - 1) & 1], taken.ranges[i]);
-  // A table that was in use until just now may still have readers, as long as its adopter has not cleared the proposal.
-  const uint64_t proposed = load(steady.proposed);
-  if ((was_steady || proposed != 0) && !restart_readers(context)) return end_steady(context);
-  if (proposed != 0) clear_proposal(steady, proposed);
+  __atomic_fetch_add(&steady.state, kSteadyStep, __ATOMIC_SEQ_CST);
+  cut_out(context, taken);
 }
 
 [[gnu::noinline]] inline void end_taking(const Context& context, uint64_t stack_pointer) {
@@ -124,6 +140,10 @@ struct TakenMemory {
   for (MemoryTaker& one : steady.takers)
     if (load(one.thread) == thread && load(one.stack_pointer) == stack_pointer)
       return __atomic_store_n(&one.thread, uint64_t{0}, __ATOMIC_SEQ_CST);
+  uint64_t unnamed = load(steady.unnamed);
+  while (unnamed != 0 &&
+         !__atomic_compare_exchange_n(&steady.unnamed, &unnamed, unnamed - 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+  }
 }
 
 // True if the call of the site may start such a task. Threads get a pointer of their own.

@@ -12,7 +12,7 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59, kPpoll = 271;
+inline constexpr long kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22, kSetDispatch = 59;
 inline constexpr uint64_t kMmap = 9, kMprotect = 10, kMunmap = 11, kMremap = 25, kMadvise = 28, kShmat = 30,
                           kProcessMadvise = 440;
 
@@ -213,11 +213,6 @@ struct MemoryCall {
   const auto to = reinterpret_cast<uint64_t>(&handler);
   if (!is_muted(context) && read_memory(pid, action, to, sizeof handler) != sizeof handler) return 0;
   return handler > kIgnore ? uint64_t{1} << (signal - 1) : 0;
-}
-
-[[gnu::noinline]] inline void wait_a_little() {
-  const uint64_t time[2] = {0, 1'000'000};  // a millisecond
-  call(kPpoll, 0, 0, reinterpret_cast<long>(time), 0, 8);
 }
 
 // Says how long a thread waits for code: some seconds, or longer while the guard tries again and again. A TSC that has gone back,

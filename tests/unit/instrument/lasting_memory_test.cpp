@@ -61,7 +61,7 @@ class Texts : public testing::Test {
   }
   std::string read(const char* from, uint64_t most) {
     std::memset(words_, 0xff, sizeof words_);
-    const uint32_t count = inside::read_text(context_, stack_pointer_, reinterpret_cast<uint64_t>(from), words_, most);
+    const uint32_t count = inside::read_text(context_, nullptr, stack_pointer_, reinterpret_cast<uint64_t>(from), words_, most);
     if (count == 0) return "none";
     const auto* text = reinterpret_cast<const char*>(words_);
     const std::string found(text, strnlen(text, 8 * count));

@@ -35,9 +35,10 @@ class Steady : public testing::Test {
     context_.armed = address_of(page_);
     context_.restart = address_of(descriptor_.data());
     context_.rseq = static_cast<uint64_t>(__rseq_offset);
+    context_.rseq_bytes = 32;
     armed_page(context_) = {kAlone, 0, static_cast<uint64_t>(getpid())};
     syscall(kMembarrier, kRegisterRestarts, 0, 0);
-    area_ = restart_area(context_);
+    area_ = restart_area(context_, lane_);
     put_in_use(address_of(text_), address_of(text_) + 2 * kPage);
   }
   ~Steady() override {
@@ -56,7 +57,7 @@ class Steady : public testing::Test {
   }
   std::string read(uint64_t from, uint64_t most) {
     std::array<uint64_t, 64> to{};
-    return read_steady_text(context_, from, to.data(), most) == 0 ? "unread" : reinterpret_cast<const char*>(to.data());
+    return read_steady_text(context_, lane_, from, to.data(), most) == 0 ? "unread" : reinterpret_cast<const char*>(to.data());
   }
   uint64_t end() { return table().ranges[0].end; }
   void take(const MemoryCall& call, uint64_t stack_pointer = 1) { begin_taking(context_, memory_taken(call), stack_pointer); }
@@ -70,6 +71,7 @@ class Steady : public testing::Test {
   char* text_;
   alignas(32) std::array<uint64_t, 4> descriptor_{};
   Context context_{};
+  Lane lane_{};
   uint64_t area_ = 0;
   std::array<uint64_t, 16> words_{};
 };
@@ -102,10 +104,10 @@ TEST_F(Steady, LoadsNothingUnlessAllHolds) {
   armed_page(context_).armed = kDisarmed;
   EXPECT_EQ(load_words(begin, 1), 0);
   armed_page(context_).armed = kShared;
-  EXPECT_EQ(restart_area(context_), 0);
+  EXPECT_EQ(restart_area(context_, lane_), 0);
   armed_page(context_).armed = kAlone;
   steady().starting = 1;
-  EXPECT_EQ(restart_area(context_), 0);
+  EXPECT_EQ(restart_area(context_, lane_), 0);
 }
 
 TEST_F(Steady, ReadsStringsFromAnyAddress) {
@@ -177,11 +179,10 @@ TEST_F(Steady, TakesOnlyWhatTheCallTakes) {
     EXPECT_EQ(end(), all) << call.number;
   }
   EXPECT_EQ(steady().is_off, 0);
-  for (const MemoryCall& call :
-       {MemoryCall{kMmap, begin + kPage, kPage, 3, 0x32}, MemoryCall{kMprotect, begin + kPage, 1, 0},
-        MemoryCall{kMadvise, begin + kPage, kPage, 102}, MemoryCall{kShmat, 1, begin + kPage, 0x4000},
-        MemoryCall{kMremap, begin + kPage, kPage, kPage, 1}, MemoryCall{kBrk, begin + kPage},
-        MemoryCall{kMremap, all, kPage, kPage, 2, begin + kPage}, MemoryCall{329, begin + kPage, kPage, 3}}) {
+  for (const MemoryCall& call : {MemoryCall{kMmap, begin + kPage, kPage, 3, 0x32}, MemoryCall{kMprotect, begin + kPage, 1, 0},
+                                 MemoryCall{kMadvise, begin + kPage, kPage, 102}, MemoryCall{kShmat, 1, begin + kPage, 0x4000},
+                                 MemoryCall{kMremap, begin + kPage, kPage, kPage, 1}, MemoryCall{kBrk, begin + kPage},
+                                 MemoryCall{kMremap, all, kPage, kPage, 2, begin + kPage}}) {
     table().ranges[0].end = all;
     take(call);
     EXPECT_EQ(end(), begin + kPage) << call.number << " " << call.d;
@@ -192,8 +193,18 @@ TEST_F(Steady, CodeThatAppearsIsUnknown) {
   take({kMmap, 0, kPage, 5, 2});
   EXPECT_EQ(end(), address_of(text_));
   EXPECT_EQ(steady().is_off, 0);
-  take({kMprotect, 0, kPage, 5});
-  EXPECT_EQ(steady().is_off, 1);
+  for (const MemoryCall& call :
+       {MemoryCall{kMprotect, 0, kPage, 5}, MemoryCall{329, 0, kPage, 3}, MemoryCall{kShmat, 1, 0, 0x8000},
+        MemoryCall{135, 0x400000}, MemoryCall{425}, MemoryCall{426}, MemoryCall{323}, MemoryCall{58}}) {
+    steady().is_off = 0;
+    steady().state = kSteadyStep | 1;
+    take(call);
+    EXPECT_EQ(steady().is_off, 1) << call.number;
+    EXPECT_EQ(steady().state & kTableBits, 0);
+  }
+  steady().is_off = 0;
+  take({135, 0xffffffff});
+  EXPECT_EQ(steady().is_off, 0);
   EXPECT_EQ(steady().state & kTableBits, 0);
 }
 
@@ -209,14 +220,66 @@ TEST_F(Steady, AdoptsWhatIsProposedForTheState) {
   EXPECT_EQ(steady().proposed, 0);
 }
 
-TEST_F(Steady, GivesUpWithoutRoomForTakers) {
+TEST_F(Steady, UsesNoTableWithoutRoomForTakers) {
   for (uint64_t i = 0; i < kMostTakers; i++) take({kMunmap, 0x1000, kPage}, 100 + i);
   EXPECT_EQ(steady().is_off, 0);
   take({kMunmap, 0x1000, kPage}, 100);  // the same call again, from a handler that never returned
   EXPECT_EQ(takers(), kMostTakers);
   EXPECT_EQ(steady().is_off, 0);
   take({kMunmap, 0x1000, kPage}, 99);
-  EXPECT_EQ(steady().is_off, 1);
+  EXPECT_EQ(steady().is_off, 0);
+  EXPECT_EQ(steady().state & kTableBits, 0);
+  EXPECT_EQ(steady().unnamed, 1);
+  end_taking(context_, 99);
+  EXPECT_EQ(steady().unnamed, 0);
+}
+
+// The number as the kernel sees it, and the arguments as they are before %r10 is set.
+TEST_F(Steady, KnowsTheCallOfASite) {
+  uint64_t saved[kSavedWords] = {};
+  saved[14] = 0x1'4000'000bULL, saved[13] = 0x1000, saved[12] = kPage, saved[11] = 7, saved[7] = 8;
+  Site site{};
+  site.watch = Watch::syscall, site.taking = Taking::begins_function;
+  EXPECT_EQ(call_at(site, saved).number, kMunmap);
+  EXPECT_EQ(call_at(site, saved).a, 0x1000);
+  EXPECT_EQ(call_at(site, saved).c, 7);
+  site.watch = Watch::nothing, site.taking = Taking::begins, site.number = kMmap;
+  EXPECT_EQ(call_at(site, saved).b, 0x1000);
+  EXPECT_EQ(call_at(site, saved).d, 8);
+  site.taking = Taking::begins_function, site.watch = Watch::mmap;
+  EXPECT_EQ(call_at(site, saved).d, 7);
+}
+
+TEST_F(Steady, TasksThatShareAThreadPointerReadNothing) {
+  uint64_t saved[kSavedWords] = {};
+  Site before{}, behind{};
+  before.context = behind.context = context_;
+  before.taking = Taking::starts, behind.taking = Taking::started;
+  before.number = behind.number = 58;
+  note_taking(before, saved);
+  EXPECT_EQ(restart_area(context_, lane_), 0);
+  note_taking(behind, saved);  // in the child
+  EXPECT_EQ(restart_area(context_, lane_), 0);
+  saved[kResultWord] = 100;
+  note_taking(behind, saved);
+  EXPECT_EQ(restart_area(context_, lane_), area_);
+  before.number = 56, saved[14] = 0x3d0f00;  // as pthread_create() does
+  note_taking(before, saved);
+  EXPECT_EQ(steady().starting, 0);
+}
+
+TEST_F(Steady, AThreadWithoutAnAreaOfItsOwnReadsNothing) {
+  std::thread([&] {
+    Lane other{};
+    other.owner = 1;
+    EXPECT_NE(restart_area(context_, other), 0);
+    other.owner = 2;  // as it is told once for each thread
+    context_.rseq_bytes = 64;
+    EXPECT_EQ(restart_area(context_, other), 0);
+    context_.rseq_bytes = 32;
+    context_.rseq += 64;
+    EXPECT_EQ(restart_area(context_, other), 0);
+  }).join();
 }
 
 }  // namespace
