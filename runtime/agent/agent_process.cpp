@@ -203,6 +203,13 @@ bool AgentProcess::can_ask_for_threads(const std::vector<Area>& areas) const {
   return is_watched(inside::Watch::prctl) && is_watched(inside::Watch::syscall);
 }
 
+// Only at first: the process is asked for all it has to do for that when it maps the lanes.
+void AgentProcess::find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas) {
+  const auto place = has_takers(areas) ? find_rseq(stopped) : std::nullopt;
+  is_restartable_ = place.has_value();
+  if (place) context_.rseq = place->offset, context_.rseq_bytes = place->bytes;
+}
+
 Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
   const bool has_data = is_data_mapped();
   const MappingPlan plan = plan_for(areas);
@@ -215,7 +222,7 @@ Status AgentProcess::map(std::vector<Area>& areas, const BeginData& begin) {
     if (restricts_calls(*stopped)) return Error{kIntercepted};
     if (context_.thread_offset == 0) context_.thread_offset = find_thread_offset(*stopped, memory_);
     if (context_.thread_offset == 0 && !can_ask_for_threads(areas)) return Error{kNoThreadNumber};
-    if (const auto offset = find_rseq_offset(*stopped)) is_restartable_ = has_takers(areas), context_.rseq = *offset;
+    if (!has_data) find_restarts(*stopped, areas);
     const std::vector<RemoteCall> calls = calls_for(areas);
     stopped->let_go_but_one();  // to register for membarrier takes milliseconds where there are several
     bool are_held = false;
@@ -410,7 +417,9 @@ void AgentProcess::note_takers(const std::vector<AgentSite>& sites) {
       planned.insert(one.window_address);
       if (one.refusal.empty()) placed.insert(one.window_address);
     }
-  if (!planned.empty() && planned == placed) takers_ = std::move(placed);
+  if (planned.empty() || planned != placed) return;
+  for (const uint64_t address : placed)
+    if (!memory_.read(address, takers_[address])) return takers_.clear();
 }
 
 std::vector<AddressRange> AgentProcess::own_ranges() const {
@@ -426,8 +435,20 @@ void AgentProcess::begin_steady(SteadyProposals::IsProven is_proven) {
   for (const AddressRange& one : own_ranges()) steady_->leave_out(one);
 }
 
+// A uprobe of another tracer there has the instruction of the file run instead, so the call is not seen.
+bool AgentProcess::are_takers_on() {
+  CodePages pages(memory_);
+  return std::all_of(takers_.begin(), takers_.end(), [&](const auto& one) { return pages.holds(one.first, one.second); });
+}
+
 void AgentProcess::refresh_steady(uint64_t now) {
-  if (steady_ && is_on_) steady_->refresh(memory_, now);
+  constexpr uint64_t kLooksEvery = 20'000'000;
+  if (!steady_ || !is_on_) return;
+  if (now - looked_ >= kLooksEvery) {
+    looked_ = now;
+    if (!are_takers_on()) steady_->end(memory_, "another tracer has changed a function by which it takes memory away");
+  }
+  steady_->refresh(memory_, now);
 }
 
 // All threads stand still. Memory can be taken away unseen from now on.

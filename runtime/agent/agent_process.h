@@ -13,7 +13,10 @@
 //
 // Consumer context. If dvm has started the program, the calling thread must be the one that is its tracer.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -102,6 +105,7 @@ class AgentProcess {
  private:
   AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
   using Area = CodeArea;
+  static constexpr size_t kTakerBytes = 5;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
   bool can_ask_for_threads(const std::vector<Area>& areas) const;
   Status enable_all(std::vector<AgentSite>& sites, const BeginData& begin);
@@ -121,8 +125,10 @@ class AgentProcess {
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
+  void find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas);
   void note_takers(const std::vector<AgentSite>& sites);
   void end_steady();
+  bool are_takers_on();
   void note_own(const std::vector<Area>& areas);
   void note_watch(const StoppedProcess& stopped, const AgentSite& site);
   void note_unwatched(const AgentSite& site);
@@ -149,7 +155,9 @@ class AgentProcess {
   bool is_unwatched_ = false;  // a function that may start tasks
   HandlerWatch handlers_;
   bool is_restartable_ = false;  // its threads have rseq areas, all at one offset
-  std::set<uint64_t> takers_;    // jumps before and behind system calls that may take steady memory; empty: not all are on
+  // Jumps before and behind system calls that may take steady memory, and their bytes. Empty: not all are on.
+  std::map<uint64_t, std::array<std::byte, kTakerBytes>> takers_;
+  uint64_t looked_ = 0;  // for these bytes
   std::optional<SteadyProposals> steady_;
   uint64_t raised_ = 0;  // signals, by faults of instructions under jumps
   LastingRanges lasting_;

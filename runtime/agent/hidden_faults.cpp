@@ -21,11 +21,13 @@ constexpr uint64_t kBetweenLooks = 1'000'000'000;
 constexpr unsigned kFilesAtOnce = 200;                // one takes 2 to 10 us
 constexpr uint64_t kMostResident = (1 << 30) / 4096;  // smaps of so many pages take 10 ms
 
-bool is_userfaultfd(int folder, const char* name) {
-  constexpr std::string_view kTarget = "anon_inode:[userfaultfd]";
-  char target[kTarget.size() + 1];
-  const ssize_t size = readlinkat(folder, name, target, sizeof target);
-  return size == static_cast<ssize_t>(kTarget.size()) && std::memcmp(target, kTarget.data(), kTarget.size()) == 0;
+// A thread of the kernel serves a ring of io_uring(7), and may install guard regions.
+std::string_view fault_by_file(int folder, const char* name) {
+  char text[64];
+  const ssize_t size = readlinkat(folder, name, text, sizeof text);
+  const std::string_view target(text, size > 0 ? static_cast<size_t>(size) : 0);
+  if (target == "anon_inode:[userfaultfd]") return "it handles faults by userfaultfd(2)";
+  return target == "anon_inode:[io_uring]" ? "it makes system calls by io_uring(7)" : std::string_view();
 }
 
 bool is_too_large(const std::string& folder) {
@@ -76,7 +78,8 @@ bool HiddenFaults::look_at_files() {
       has_seen_all_ = is_done_ = true;
       return true;
     }
-    if (is_userfaultfd(dirfd(files.get()), entry->d_name)) return found_ = "it handles faults by userfaultfd(2)", true;
+    if (const std::string_view fault = fault_by_file(dirfd(files.get()), entry->d_name); !fault.empty())
+      return found_ = fault, true;
     position_ = entry->d_off;
   }
   return true;

@@ -138,7 +138,9 @@ SteadyProposals::Outcome SteadyProposals::propose(const AgentMemory& memory, con
 bool SteadyProposals::see_takers(const AgentMemory& memory, const Head& head) {
   uint64_t state = 0;
   inside::MemoryTaker takers[inside::kMostTakers];
+  uint64_t unnamed = 0;
   if (!memory.read_object(address_, state) || state != head.state) return false;
+  if (!memory.read_object(address_ + offsetof(SteadyMemory, unnamed), unnamed) || unnamed != 0) return false;
   if (!memory.read_object(address_ + offsetof(SteadyMemory, takers), takers)) return false;
   taken_.clear();
   for (const inside::MemoryTaker& taker : takers) {
@@ -211,13 +213,9 @@ bool SteadyProposals::write(const AgentMemory& memory, const Head& head, const s
   return true;
 }
 
-// Readers do not look at is_off, so both tables become empty. The flag comes first: whoever takes memory and finds an empty table
-// finds the flag, too.
+// Readers look at the flag. Calls that take memory still cut it out of the tables, for readers that have looked before.
 void SteadyProposals::turn_off(const AgentMemory& memory, std::string_view why) {
   memory.write_object(address_ + offsetof(SteadyMemory, is_off), uint64_t{1});
-  for (size_t i = 0; i < 2; i++)
-    memory.write_object(address_ + offsetof(SteadyMemory, tables) + i * sizeof(SteadyTable) + offsetof(SteadyTable, count),
-                        uint64_t{0});
   problem_ = why;
 }
 

@@ -34,6 +34,9 @@ class SteadyProposals {
   // Proposes a table, at first and when clauses did not find memory that they read. Does not wait. now: ns of CLOCK_MONOTONIC.
   void refresh(const AgentMemory& memory, uint64_t now);
 
+  // No memory of the process is steady any more.
+  void end(const AgentMemory& memory, std::string_view why) { turn_off(memory, why); }
+
   // Why no memory of the process is steady any more; empty: it may be. The process knows it, by SteadyMemory::is_off.
   const std::string& problem() const { return problem_; }
 

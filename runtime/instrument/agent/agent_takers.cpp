@@ -18,7 +18,7 @@ bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall 
 // Sites before and behind all of them, or none. Only for clauses that read memory.
 void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
   const bool is_read = std::any_of(sites.begin(), sites.end(), [](const auto& one) { return reads_memory(one.site); });
-  if (!is_read || unsteady_.contains(pid)) return;
+  if (!is_read || follows_ || unsteady_.contains(pid)) return;
   std::string& reason = unsteady_[pid];
   const auto mappings = mappings_of(pid);
   if (!mappings) return void(reason = mappings.error().message);

@@ -79,7 +79,7 @@ class SteadyProposalsTest : public testing::Test {
   std::optional<size_t> place_of(uint64_t address) {
     const SteadyMemory all = seen();
     const uint64_t number = all.state & inside::kTableBits;
-    if (number == 0) return std::nullopt;
+    if (number == 0 || all.is_off != 0) return std::nullopt;
     const inside::SteadyTable& table = all.tables[number - 1];
     for (size_t i = 0; i < table.count; i++)
       if (table.ranges[i].begin <= address && address < table.ranges[i].end) return i;
