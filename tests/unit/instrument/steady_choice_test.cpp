@@ -30,6 +30,7 @@ TEST(SteadyChoice, TakesPrivateMemoryWithoutAFile) {
       "34000-35000 rwxp 00000000 00:00 0 \n"
       "36000-37000 r-xp 00000000 00:00 0                          [vdso]\n"
       "38000-39000 rw-p 00000000 00:00 01 \n"
+      "3a000-3b000 rw-s 00000000 00:00 0 \n"
       "no mapping\n"
       "40000-41000 rw-p 00000000 00:00 0");
   EXPECT_EQ(found.plain,
@@ -37,7 +38,7 @@ TEST(SteadyChoice, TakesPrivateMemoryWithoutAFile) {
   EXPECT_EQ(found.heap, (AddressRange{0x14000, 0x15000}));
   ASSERT_EQ(found.code.size(), 2);
   EXPECT_EQ(found.code[0], "34000-35000 rwxp 00000000 00:00 0 ");
-  EXPECT_EQ(found.others.size(), 10);
+  EXPECT_EQ(found.others.size(), 11);
 }
 
 TEST(SteadyChoice, LeavesOutWhatFaultsAlthoughItIsMapped) {
@@ -62,9 +63,10 @@ TEST(SteadyChoice, LeavesOutWhatFaultsAlthoughItIsMapped) {
 }
 
 TEST(SteadyChoice, JoinsRanges) {
-  Ranges ranges{{0x5000, 0x6000}, {0x1000, 0x2000}, {0x2000, 0x3000}, {0x4000, 0x4000}, {0x1800, 0x2800}, {0x9000, 0x8000}};
+  Ranges ranges{{0x5000, 0x6000}, {0x1000, 0x2000}, {0x2000, 0x3000}, {0x4000, 0x4000},
+                {0x1800, 0x2800}, {0x9000, 0x8000}, {0x6000, 0x7000}};
   join_ranges(ranges);
-  EXPECT_EQ(ranges, (Ranges{{0x1000, 0x3000}, {0x5000, 0x6000}}));
+  EXPECT_EQ(ranges, (Ranges{{0x1000, 0x3000}, {0x5000, 0x7000}}));
 }
 
 TEST(SteadyChoice, CutsRanges) {
