@@ -60,7 +60,7 @@ class Refused(unittest.TestCase):
 
     def test_one_megabyte_of_clauses(self):
         """In time that is linear in their number."""
-        few, many = (2000, 8000) if dvmtest.SANITIZED else (5000, 20000)
+        few, many = (1000, 4000) if dvmtest.SANITIZED else (5000, 20000)
         times = [self.cpu_time_of_clauses(count) for count in (few, many)]
         self.assertLess(times[1], 8 * times[0], times)
 
