@@ -12,9 +12,10 @@ if(DVM_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# Everything but tests counts its branches for libFuzzer; only the targets bring its main().
+# Everything but tests and the templates of libraries counts its branches for libFuzzer; only the targets bring its main().
 if(DVM_FUZZ)
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fsanitize-coverage-ignorelist=${CMAKE_SOURCE_DIR}/tests/fuzz/uncounted.txt>")
 endif()
 
 add_library(dvm_warnings INTERFACE)
