@@ -1,7 +1,7 @@
 // Reads strings on its heap before, while and after the memory is gone, and prints what a tracer must have seen.
 //
 //   vanishing WAY...   passes strings to work() for some time; then takes each string's memory away, passes its address again,
-//   maps the memory again, writes another string, and passes that. All ways but the last four if none is given:
+//   maps the memory again, writes another string, and passes that. All ways from `unmap` to `guard` if none is given:
 //     unmap protect move shrink cover     munmap(2), mprotect(2), mremap(2) to elsewhere and to fewer pages, mmap(2) over it
 //     seal                                mprotect(2), so that it can still be read
 //     replace discard                     other memory over it, by mmap(2) and madvise(2): the string is empty
@@ -9,7 +9,8 @@
 //     guard                               guard pages, by madvise(2), where the kernel has them
 //     attach                              other memory over it, by shmat(2)
 //     unload                              dlclose(3) of the library in LIBRARY, whose data has the string
-//     copied                              munmap(2) by code that is copied to memory at run time
+//     copied keyed lent implied           munmap(2) by code that is copied to memory at run time, which becomes executable by
+//                                         mmap(2), pkey_mprotect(2), shmat(2), or all that can be read (personality(2))
 //     own                                 munmap(2) by a system call instruction of its own, if it is built with one
 //   Lines that begin with "= " have a string and how often it was passed; the last one has the number of addresses without one.
 #define _GNU_SOURCE
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -76,19 +78,32 @@ struct way {
   int lacks;
 };
 
+static int is(const struct way* way, const char* name) { return strcmp(way->name, name) == 0; }
+
 static void attach(struct way* way) {
   const int id = shmget(IPC_PRIVATE, kArea, IPC_CREAT | 0600);
   way->lacks = id < 0 || shmat(id, way->area, SHM_REMAP) == (void*)-1;
   shmctl(id, IPC_RMID, NULL);
 }
 
-static void copied(char* area) {
+static void* lend(const void* code, size_t bytes) {
+  const int id = shmget(IPC_PRIVATE, kPage, IPC_CREAT | 0700);
+  memcpy(shmat(id, NULL, 0), code, bytes);
+  void* lent = shmat(id, NULL, SHM_EXEC | SHM_RDONLY);
+  shmctl(id, IPC_RMID, NULL);
+  return lent;
+}
+
+static void run_copy(const struct way* way) {
   static const unsigned char kCode[] = {0xb8, SYS_munmap, 0, 0, 0, 0x0f, 0x05, 0xc3};  // mov, syscall, ret
-  void* code = map_at(NULL, kPage, PROT_READ | PROT_WRITE | PROT_EXEC);
+  if (is(way, "implied")) personality(READ_IMPLIES_EXEC);
+  void* code = map_at(NULL, kPage, PROT_READ | PROT_WRITE | (is(way, "copied") ? PROT_EXEC : 0));
   memcpy(code, kCode, sizeof kCode);
+  if (is(way, "keyed")) syscall(SYS_pkey_mprotect, code, (size_t)kPage, PROT_READ | PROT_EXEC, -1);
+  if (is(way, "lent")) code = lend(kCode, sizeof kCode);
   int (*unmap)(void*, size_t) = NULL;
   memcpy(&unmap, &code, sizeof unmap);
-  unmap(area, kArea);
+  unmap(way->area, kArea);
 }
 
 static void own(struct way* way) {
@@ -99,8 +114,6 @@ static void own(struct way* way) {
   way->lacks = 1;
 #endif
 }
-
-static int is(const struct way* way, const char* name) { return strcmp(way->name, name) == 0; }
 
 static char* open_library(struct way* way) {
   way->handle = dlopen(getenv("LIBRARY"), RTLD_NOW);
@@ -134,7 +147,7 @@ static void take_away(struct way* way) {
   if (is(way, "break")) sbrk(-kArea);
   if (is(way, "free")) free(way->area);
   if (is(way, "unload")) dlclose(way->handle);
-  if (is(way, "copied")) copied(way->area);
+  if (is(way, "copied") || is(way, "keyed") || is(way, "lent") || is(way, "implied")) run_copy(way);
   if (is(way, "own")) own(way);
 }
 

@@ -66,7 +66,8 @@ class Vanishing(HeapTest):
         self.check(BY_STRING, program("vanishing") + " unload unmap")
 
     def test_by_calls_that_no_file_has(self):
-        self.check(BY_STRING, program("vanishing") + " unmap copied protect")
+        for way in ("copied", "keyed", "lent", "implied"):
+            self.check(BY_STRING, f"{program('vanishing')} unmap {way} protect")
 
     def test_by_calls_of_the_program_itself(self):
         self.check(BY_STRING, program("vanishing_own") + " own unmap")

@@ -169,6 +169,7 @@ TEST_F(ChangedCodeTest, SeesSystemCallsThatWereWritten) {
 TEST(MemoryEffects, AreThoseOfTheNumber) {
   EXPECT_EQ(memory_effect(SYS_munmap), MemoryEffect::takes);
   EXPECT_EQ(memory_effect(0x40000000 | SYS_munmap), MemoryEffect::takes);
+  EXPECT_EQ(memory_effect(SYS_personality), MemoryEffect::takes);
   EXPECT_EQ(memory_effect(SYS_io_uring_setup), MemoryEffect::takes_any);
   EXPECT_EQ(memory_effect(SYS_read), MemoryEffect::none);
 }
