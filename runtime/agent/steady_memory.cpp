@@ -202,7 +202,9 @@ SteadyProposals::Outcome SteadyProposals::compare(const Head& head, const std::v
 bool SteadyProposals::write(const AgentMemory& memory, const Head& head, const std::vector<AddressRange>& chosen) {
   uint64_t state = 0;
   if (!memory.read_object(address_, state) || state != head.state) return false;
-  const uint64_t number = (state & inside::kTableBits) == 1 ? 2 : 1;
+  // If none is in use, readers may still look at the one proposed last.
+  const uint64_t in_use = (state & inside::kTableBits) != 0 ? state & inside::kTableBits : number_;
+  const uint64_t number = in_use == 1 ? 2 : 1;
   SteadyTable table;
   for (const AddressRange& one : chosen) table.ranges[table.count++] = {one.begin, one.end};
   if (!memory.write_object(address_ + offsetof(SteadyMemory, tables) + (number - 1) * sizeof table, table)) return false;

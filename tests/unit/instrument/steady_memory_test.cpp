@@ -172,6 +172,16 @@ TEST_F(SteadyProposalsTest, AreMadeInTheTableThatIsNotInUseForTheStateSeen) {
   }
 }
 
+TEST_F(SteadyProposalsTest, LeaveATableAloneThatWasInUse) {
+  ASSERT_TRUE(first_table());
+  change([](SteadyMemory& all) { all.state = (all.state & ~inside::kTableBits) + inside::kSteadyStep; });
+  miss(reinterpret_cast<uint64_t>(on_heap_));
+  refresh();
+  EXPECT_EQ(seen().proposed & inside::kTableBits, 2);
+  ASSERT_TRUE(adopt());
+  EXPECT_TRUE(is_steady(on_heap_));
+}
+
 TEST_F(SteadyProposalsTest, AreNotReplacedBeforeTheyAreUsed) {
   refresh();
   const SteadyMemory before = seen();
