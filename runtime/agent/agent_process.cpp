@@ -324,6 +324,18 @@ void AgentProcess::write_area(Area& area) {
   area.finish_frames();
 }
 
+// The program may get ENOMEM later for what the agent takes.
+Status AgentProcess::check_space(const std::vector<Area>& areas) const {
+  constexpr uint64_t kMostPart = 4, kMebibyte = 1 << 20;
+  const uint64_t left = free_address_space(context_.pid);
+  uint64_t bytes = is_data_mapped() ? 0 : data_bytes() + context_.data - context_.armed;
+  for (const Area& area : areas) bytes += area.range.end - area.range.begin;
+  if (left == UINT64_MAX || bytes <= left / kMostPart) return {};
+  return Error{
+      fmt::format("its address space is limited (ulimit -v): the agent would take {} MiB, more than a quarter of the {} MiB left",
+                  align(bytes, kMebibyte) / kMebibyte, left / kMebibyte)};
+}
+
 // Finds room for the sites that are not refused, and lets the process map it. One of its threads may take the room meanwhile.
 Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSite>& sites, const BeginData& begin) {
   for (int attempt = 1;; attempt++) {
@@ -339,6 +351,7 @@ Result<std::vector<AgentProcess::Area>> AgentProcess::place(std::vector<AgentSit
     if (areas.empty()) return areas;
     if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
     if (Status placed = place_data(*mappings, areas); !placed) return placed.error();
+    if (Status fits = check_space(areas); !fits) return fits.error();
     note_code(sites, *mappings, own_);
     const Status mapped = map(areas, begin);
     if (mapped) return areas;

@@ -123,6 +123,7 @@ class AgentProcess {
   bool place_jumps(StoppedProcess& stopped, std::span<const Waiting> chosen, SiteGroups& groups);
   void take_refused_off(StoppedProcess& stopped, std::span<const JumpedSite> sites);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
+  Status check_space(const std::vector<Area>& areas) const;
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void find_restarts(const StoppedProcess& stopped, const std::vector<Area>& areas);

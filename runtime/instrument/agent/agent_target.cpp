@@ -20,12 +20,13 @@ struct LaneSizes {
   uint32_t lanes, ring_bytes;
 };
 
-// At most a quarter of the address space that the process has left, if there is a limit.
+// A small part of the address space that the process has left, if there is a limit: the program may need the rest.
 LaneSizes sizes_for(pid_t pid, uint32_t ring_bytes) {
   constexpr auto kLeast = static_cast<uint32_t>(kLeastRing);
+  constexpr uint64_t kPartOfSpace = 16;
   if (locks_memory(pid)) return {kFewLanes, kLeast};
   LaneSizes sizes{kLanes, ring_bytes};
-  const uint64_t room = free_address_space(pid) / 4;
+  const uint64_t room = free_address_space(pid) / kPartOfSpace;
   while (inside::data_bytes(sizes.lanes, sizes.ring_bytes) > room && sizes.lanes > kFewLanes)
     (sizes.ring_bytes > kLeast ? sizes.ring_bytes : sizes.lanes) /= 2;
   return sizes;

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -93,6 +94,42 @@ class KilledEarly(AgentTest):
             self.assertTrue(dvmtest.eventually(lambda: dvmtest.dvm("detach", "-p", str(target.pid)).returncode == 0 and maps.read_text() == before))
             self.assertTrue(dvmtest.eventually(lambda: not text.changed()))
         self.assertEqual(target.poll(), None)
+
+
+class Limited(AgentTest):
+    FUNC = "pid$target:unmapper:func:entry { @ = count(); }"
+
+    def start(self, mebibytes):
+        target = subprocess.Popen([program("unmapper"), "lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20)))
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def ask(self, target):
+        target.stdin.write("\n")
+        target.stdin.flush()
+        self.assertEqual(target.stdout.readline(), "calls 1000\n")
+
+    def test_an_agent_leaves_the_address_space_to_the_program(self):
+        target = self.start(4000)
+        self.ask(target)
+        tracer = dvmtest.start_tracer(self, self.FUNC, "-x", "backend=agent", "-p", str(target.pid))
+        rings = pathlib.Path(f"/proc/{target.pid}/smaps").read_text().split("/memfd:dvm-agent-")[1].split()
+        self.assertLess(int(rings[rings.index("Size:") + 1]) // 1024, 4000 // 16)
+        tracer.send_signal(signal.SIGINT)
+        self.assertEqual(tracer.communicate(timeout=PATIENCE)[1], "")
+        self.ask(target)
+
+    def test_an_agent_that_would_take_most_of_it_is_refused(self):
+        target = self.start(20)
+        self.ask(target)
+        before = pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+        result = dvmtest.dvm("run", "-v", "-x", "backend=agent", "-n", self.FUNC + " tick-50ms { exit(0); }", "-p", str(target.pid))
+        self.assertRegex(result.stderr, r"its address space is limited \(ulimit -v\): the agent would take 7 MiB, more than a quarter of the 1\d MiB left")
+        self.assertEqual(pathlib.Path(f"/proc/{target.pid}/maps").read_text(), before)
+        self.ask(target)
 
 
 class Sanitized(AgentTest):
