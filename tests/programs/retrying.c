@@ -2,8 +2,10 @@
 //
 //   retrying MILLISECONDS call PROGRAM ARGUMENT...      tries to execute a file that does not exist, waits, then executes PROGRAM
 //   retrying MILLISECONDS syscall PROGRAM ARGUMENT...   the same, by a system call instruction of its own
+//   retrying MILLISECONDS late PROGRAM ARGUMENT...      likewise
 //
-// Meanwhile a child stops its parent's parent, and continues it some time after the second try.
+// Meanwhile a child stops its parent's parent, and continues it some time after the second try: `late` stops it shortly before
+// that try, for two seconds.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +32,11 @@ static void wait_for(long count) {
   call(SYS_ppoll, 0, 0, (long)&time, 0, 8);
 }
 
-static void stop_meanwhile(volatile int* has_failed, pid_t tracer, long count) {
+static void stop_meanwhile(volatile int* has_failed, pid_t tracer, long before, long count) {
   while (!*has_failed) wait_for(1);
+  wait_for(before);
   kill(tracer, SIGSTOP);
-  wait_for(count + 150);
+  wait_for(count);
   kill(tracer, SIGCONT);
   _exit(0);
 }
@@ -43,8 +46,8 @@ int main(int argc, char** argv) {
   const pid_t tracer = getppid();
   if (argc < 5) return 1;
   const long count = atol(argv[1]);
-  const int calls = strcmp(argv[2], "call") == 0;
-  if (fork() == 0) stop_meanwhile(has_failed, tracer, count);
+  const int calls = strcmp(argv[2], "call") == 0, is_late = strcmp(argv[2], "late") == 0;
+  if (fork() == 0) stop_meanwhile(has_failed, tracer, is_late ? count - 300 : 0, is_late ? 2000 : count + 150);
   execve("./nothing", argv + 3, environ);
   *has_failed = 1;
   wait_for(count);

@@ -57,7 +57,8 @@ HeldExec ExecHolds::look_at(pid_t pid, AgentTarget& target, bool by_memory) {
   if (tid > 0) held = hold_exec(pid, tid, tell, is_over);
   const uint64_t now = read_clock(CLOCK_MONOTONIC);
   if (tid > 0) target.may_execute_until = held.result == ExecHold::unknown ? now + kExecutesWithin : 0;
-  const auto may_have = [&] { return now < target.may_execute_until || runs_program(pid, target); };
+  if (now >= target.may_execute_until && !is_over()) target.may_execute_until = 0;  // dvm may not have looked for long
+  const auto may_have = [&] { return target.may_execute_until != 0 || runs_program(pid, target); };
   if (held.result == ExecHold::unknown) held.result = by_memory && is_over() && may_have() ? ExecHold::missed : ExecHold::none;
   target.has_become_other = held.result != ExecHold::none && is_over();
   return held;

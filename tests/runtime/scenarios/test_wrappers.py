@@ -125,8 +125,10 @@ class Wrappers(unittest.TestCase):
 
     def test_a_program_that_ended_unseen_after_a_try_that_failed(self):
         """A system call instruction of the wrapper's own executes it, while dvm is stopped."""
-        result = self.run_as_user(COUNT, "./retrying 700 syscall ./looper 300")
-        self.assertIn("has ended after it was about to execute a program, which could not be held", result.stderr)
+        for how in ("700 syscall", "1100 late"):  # while dvm holds the wrapper, and after it has let it go
+            with self.subTest(how):
+                result = self.run_as_user(COUNT, f"./retrying {how} ./looper 300")
+                self.assertIn("has ended after it was about to execute a program, which could not be held", result.stderr)
 
     def test_the_next_program_is_held_after_one_that_was_not(self):
         """The wrapper's own system call instruction executes the first one, while dvm is stopped. Each executes the next at once."""
