@@ -126,12 +126,13 @@ class Removal {
 
   // False: mappings stay.
   Result<bool> attempt(pid_t pid, bool may_unmap) {
+    const auto pieces = may_unmap ? remote_pieces(pid, memory_) : std::vector<AddressRange>();  // before the threads stand still
     auto stopped = StoppedProcess::stop_or_join(pid);
     if (!stopped) return stopped.error();
     for (const uint64_t table : semaphores_)
       if (Status lowered = lower_semaphores(*stopped, memory_, table); !lowered) return lowered.error();
     restored_ += restore_all(*stopped, memory_, patches_);
-    if (may_unmap) stopped->end_waits(remote_pieces(pid, memory_));
+    stopped->end_waits(pieces);
     const bool is_used = may_unmap && are_used(*stopped, memory_, agents_);
     const bool is_kept = is_used && has_unwinder();
     if (!is_used) restore_unwinders();
