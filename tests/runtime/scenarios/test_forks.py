@@ -61,8 +61,12 @@ class Forks(dvmtest.PrivilegedTest):
         for number in range(20):
             shutil.copy(dvmtest.program("looper"), folder / f"program{number}")
         (folder / "all").write_text(f"for program in {folder}/program*; do $program 1; done\n")
-        return subprocess.run(["prlimit", f"--nofile={limits}", dvmtest.DVM, "run", "-q", "-Z", "-x", "followfork", "-n", "pid$target:a.out:func:entry { @ = count(); }",
-                               "-c", f"sh {folder}/all"], capture_output=True, text=True, timeout=PATIENCE, env=dvmtest.ENV)
+        for _ in range(5):
+            result = subprocess.run(["prlimit", f"--nofile={limits}", dvmtest.DVM, "run", "-q", "-Z", "-x", "followfork", "-n", "pid$target:a.out:func:entry { @ = count(); }",
+                                     "-c", f"sh {folder}/all"], capture_output=True, text=True, timeout=PATIENCE, env=dvmtest.ENV)
+            if "dvm was too slow" not in result.stderr:
+                break
+        return result
 
     def test_more_programs_than_open_files(self):
         result = self.run_many("40:4096")
