@@ -61,6 +61,7 @@ void ConstantFlow::leave(size_t index) {
   run(its, constants);
   const bool has_target = one.flow == Flow::jump || one.flow == Flow::branch;
   if (has_target && one.target) enter_target(*one.target, constants);
+  if (one.flow == Flow::call && one.target) enter_target(*one.target, {});
   if (one.is_table_jump)
     for (const int64_t target : code_.table_targets) enter_target(target, constants);
   if (one.flow != Flow::jump && one.flow != Flow::return_ && !has_no_next(its)) enter(index + 1, constants);

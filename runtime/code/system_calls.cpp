@@ -34,7 +34,7 @@ class CallingFunction {
   CallingFunction(uint64_t offset, CodeBytes bytes, FunctionCode code)
       : offset_(offset), bytes_(bytes), code_(std::move(code)), constants_(bytes_, code_) {
     for (const MachineInstruction& one : code_.instructions)
-      if (one.target && one.flow != Flow::call) targets_.insert(*one.target);
+      if (one.target) targets_.insert(*one.target);
     targets_.insert(code_.table_targets.begin(), code_.table_targets.end());
   }
   CallingFunction(const CallingFunction&) = delete;
