@@ -16,7 +16,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPlanPageBytes = 4096;
 
 bool is_zero(const AgentMemory& memory, const AddressRange& range) {
   std::vector<std::byte> content(range.end - range.begin);
@@ -60,7 +60,7 @@ UnwrittenMappings unwritten_of(const AgentMemory& memory, const std::vector<Memo
   UnwrittenMappings found;
   for (uint64_t i = 0; i < std::min(plan.count, kMostPlanned); i++) {
     const AddressRange code{plan.code[i].begin, plan.code[i].end};
-    if (is_mapped(mappings, code, true) && is_zero(memory, {code.begin, code.begin + kPageBytes})) found.code.push_back(code);
+    if (is_mapped(mappings, code, true) && is_zero(memory, {code.begin, code.begin + kPlanPageBytes})) found.code.push_back(code);
   }
   const uint64_t semaphores = data - inside::kSemaphoreBytes, armed = data - inside::semaphores_at(inside::kSemaphoreBytes);
   for (const AddressRange& one : {AddressRange{armed, semaphores}, AddressRange{semaphores, data}})

@@ -49,9 +49,9 @@ bool has_word(std::string_view line, std::string_view word) {
 
 // A line of smaps by which a mapping may fault. ss: the kernel unmaps a shadow stack when its thread ends.
 bool may_fault(std::string_view line) {
-  constexpr std::string_view kKey = "ProtectionKey:", kFlags = "VmFlags:";
+  constexpr std::string_view kKey = "ProtectionKey:", kFlagsLine = "VmFlags:";
   if (line.starts_with(kKey)) return line.substr(kKey.size()).find_first_not_of(" 0") != std::string_view::npos;
-  if (!line.starts_with(kFlags)) return false;
+  if (!line.starts_with(kFlagsLine)) return false;
   constexpr std::string_view kFaulting[] = {"um", "uw", "ui", "ss", "io", "pf"};
   return std::any_of(std::begin(kFaulting), std::end(kFaulting), [&](std::string_view flag) { return has_word(line, flag); });
 }

@@ -13,7 +13,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kPage = 4096, kPages = 2048;
+constexpr uint64_t kPageOfGuards = 4096, kPages = 2048;
 constexpr int kInstall = 102;  // MADV_GUARD_INSTALL
 
 // A child with guard regions at pages 0, 3, 4, 1500 and the last.
@@ -23,18 +23,19 @@ class GuardRegions : public testing::Test {
       : child_({[this] {
           auto* const at = static_cast<char*>(memory_);
           for (const uint64_t page : {uint64_t{0}, uint64_t{3}, uint64_t{4}, uint64_t{1500}, kPages - 1})
-            madvise(at + page * kPage, kPage, kInstall);
-          at[kPage] = at[1501 * kPage] = 1;
+            madvise(at + page * kPageOfGuards, kPageOfGuards, kInstall);
+          at[kPageOfGuards] = at[1501 * kPageOfGuards] = 1;
         }}) {
     child_.call(0);
   }
-  ~GuardRegions() override { munmap(memory_, kPages * kPage); }
+  ~GuardRegions() override { munmap(memory_, kPages * kPageOfGuards); }
 
   std::vector<std::pair<uint64_t, uint64_t>> left(GuardsShown shown, uint64_t first, uint64_t last) {
-    std::vector<AddressRange> ranges{{begin_ + first * kPage, begin_ + last * kPage}};
+    std::vector<AddressRange> ranges{{begin_ + first * kPageOfGuards, begin_ + last * kPageOfGuards}};
     EXPECT_TRUE(leave_out_guards("/proc/" + std::to_string(child_.pid()), shown, ranges));
     std::vector<std::pair<uint64_t, uint64_t>> pages;
-    for (const AddressRange& one : ranges) pages.emplace_back((one.begin - begin_) / kPage, (one.end - begin_) / kPage);
+    for (const AddressRange& one : ranges)
+      pages.emplace_back((one.begin - begin_) / kPageOfGuards, (one.end - begin_) / kPageOfGuards);
     return pages;
   }
   void expect_found(GuardsShown shown) {
@@ -44,7 +45,7 @@ class GuardRegions : public testing::Test {
     EXPECT_EQ(left(shown, 4, 6), (Pages{{5, 6}}));
   }
 
-  void* memory_ = mmap(nullptr, kPages* kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory_ = mmap(nullptr, kPages* kPageOfGuards, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   uint64_t begin_ = reinterpret_cast<uint64_t>(memory_);
   test::TracedChild child_;
 };
@@ -65,7 +66,7 @@ TEST_F(GuardRegions, AreFoundAsTheKernelShowsThem) {
 }
 
 TEST_F(GuardRegions, ThatAreHiddenLeaveNothing) {
-  std::vector<AddressRange> ranges{{begin_, begin_ + kPage}};
+  std::vector<AddressRange> ranges{{begin_, begin_ + kPageOfGuards}};
   EXPECT_FALSE(leave_out_guards("/proc/self", GuardsShown::hidden, ranges));
   EXPECT_FALSE(leave_out_guards("/proc/0", GuardsShown::pagemap, ranges));
   EXPECT_FALSE(leave_out_guards("/proc/0", GuardsShown::scan, ranges));
