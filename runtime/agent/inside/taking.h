@@ -78,7 +78,7 @@ struct TakenMemory {
   constexpr uint32_t kOf32Bits = 0x40000000;
   const uint64_t rdi = saved[14], rsi = saved[13], rdx = saved[12], rcx = saved[11], r8 = saved[9], r9 = saved[8];
   if (site.watch == Watch::syscall) return {static_cast<uint32_t>(rdi) & ~kOf32Bits, rsi, rdx, rcx, r8, r9};
-  return {site.number, rdi, rsi, rdx, site.taking == Taking::begins ? saved[7] : rcx, r8};
+  return {site.number, rdi, rsi, rdx, site.taking == Taking::begins_function ? rcx : saved[7], r8};
 }
 
 // The one of a thread at a call there; claims a free one if it has none. Null: there is none.
@@ -118,15 +118,20 @@ struct TakenMemory {
   __atomic_fetch_sub(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
 }
 
-[[gnu::noinline]] inline void begin_taking(const Context& context, const TakenMemory& taken, uint64_t stack_pointer) {
+// Where all are claimed, no table is in use until the call has ended, if that can be told.
+[[gnu::noinline]] inline void begin_unnamed(const Context& context, bool is_known_to_end) {
+  if (!is_known_to_end) return end_steady(context);
+  __atomic_fetch_add(&steady_memory(context).unnamed, uint64_t{1}, __ATOMIC_SEQ_CST);
+  drop_table(context);
+}
+
+[[gnu::noinline]] inline void begin_taking(const Site& site, const TakenMemory& taken, uint64_t stack_pointer) {
+  const Context& context = site.context;
   SteadyMemory& steady = steady_memory(context);
   if (taken.ranges[0].end == 0) return;
   if (taken.is_end) return end_steady(context);
   MemoryTaker* taker = claim_taker(steady, stack_pointer);
-  if (taker == nullptr) {
-    __atomic_fetch_add(&steady.unnamed, uint64_t{1}, __ATOMIC_SEQ_CST);
-    return drop_table(context);
-  }
+  if (taker == nullptr) return begin_unnamed(context, site.number != 0);
   for (unsigned i = 0; i < 2; i++) taker->ranges[i] = taken.ranges[i];
   taker->stack_pointer = stack_pointer;
   __atomic_store_n(&taker->thread, thread_pointer(), __ATOMIC_SEQ_CST);
@@ -134,12 +139,14 @@ struct TakenMemory {
   cut_out(context, taken);
 }
 
-[[gnu::noinline]] inline void end_taking(const Context& context, uint64_t stack_pointer) {
-  SteadyMemory& steady = steady_memory(context);
+// The kernel keeps the arguments, so it is known whether the call has claimed anything.
+[[gnu::noinline]] inline void end_taking(const Site& site, const TakenMemory& taken, uint64_t stack_pointer) {
+  SteadyMemory& steady = steady_memory(site.context);
   const uint64_t thread = thread_pointer();
   for (MemoryTaker& one : steady.takers)
     if (load(one.thread) == thread && load(one.stack_pointer) == stack_pointer)
       return __atomic_store_n(&one.thread, uint64_t{0}, __ATOMIC_SEQ_CST);
+  if (site.number == 0 || taken.ranges[0].end == 0 || taken.is_end) return;
   uint64_t unnamed = load(steady.unnamed);
   while (unnamed != 0 &&
          !__atomic_compare_exchange_n(&steady.unnamed, &unnamed, unnamed - 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
@@ -165,8 +172,8 @@ struct TakenMemory {
 [[gnu::always_inline]] inline void note_taking(const Site& site, const uint64_t* saved) {
   if (site.taking == Taking::nothing || load(armed_page(site.context).pid) == 0) return;
   if (site.taking >= Taking::starts) return note_start(site, saved);
-  if (site.taking == Taking::ends) return end_taking(site.context, saved[kStackWord]);
-  begin_taking(site.context, memory_taken(call_at(site, saved)), saved[kStackWord]);
+  const TakenMemory taken = memory_taken(call_at(site, saved));
+  site.taking == Taking::ends ? end_taking(site, taken, saved[kStackWord]) : begin_taking(site, taken, saved[kStackWord]);
 }
 
 }  // namespace dvm::runtime::inside

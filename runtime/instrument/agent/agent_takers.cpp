@@ -61,7 +61,7 @@ bool AgentPlanner::add_taker(pid_t pid, const MemoryCaller& call, std::vector<Ag
                                       add_taking(behind, inside::Taking::started, call.number, sites));
   }
   if (!add_taking(at(call.begin), inside::Taking::begins, call.number, sites)) return false;
-  add_taking(at(call.behind), inside::Taking::ends, {}, sites);  // if not, what a call has taken is never steady again
+  add_taking(at(call.behind), inside::Taking::ends, call.number, sites);  // if not, what a call has taken is never steady again
   return true;
 }
 

@@ -60,7 +60,16 @@ class Steady : public testing::Test {
     return read_steady_text(context_, lane_, from, to.data(), most) == 0 ? "unread" : reinterpret_cast<const char*>(to.data());
   }
   uint64_t end() { return table().ranges[0].end; }
-  void take(const MemoryCall& call, uint64_t stack_pointer = 1) { begin_taking(context_, memory_taken(call), stack_pointer); }
+  void take(const MemoryCall& call, uint64_t stack_pointer = 1) {
+    begin_taking(site_of(call), memory_taken(call), stack_pointer);
+  }
+  void give(const MemoryCall& call, uint64_t stack_pointer) { end_taking(site_of(call), memory_taken(call), stack_pointer); }
+  Site site_of(const MemoryCall& call) {
+    Site site{};
+    site.context = context_;
+    site.number = static_cast<uint32_t>(call.number);
+    return site;
+  }
   uint64_t takers() {
     uint64_t count = 0;
     for (const MemoryTaker& one : steady().takers) count += one.thread != 0 ? 1 : 0;
@@ -159,9 +168,9 @@ TEST_F(Steady, CutsWhatACallTakes) {
   EXPECT_EQ(end(), begin + kPage);
   EXPECT_EQ(steady().state, (2 * kSteadyStep) | 1);
   EXPECT_EQ(takers(), 1);
-  end_taking(context_, 2);
+  give({kMunmap, begin + kPage, kPage}, 2);
   EXPECT_EQ(takers(), 1);
-  end_taking(context_, 1);
+  give({kMunmap, begin + kPage, kPage}, 1);
   EXPECT_EQ(takers(), 0);
   take({kMunmap, begin, 1});
   EXPECT_EQ(end(), begin);
@@ -230,7 +239,9 @@ TEST_F(Steady, UsesNoTableWithoutRoomForTakers) {
   EXPECT_EQ(steady().is_off, 0);
   EXPECT_EQ(steady().state & kTableBits, 0);
   EXPECT_EQ(steady().unnamed, 1);
-  end_taking(context_, 99);
+  give({kMmap, 0, kPage, 3, 0x22}, 98);  // has claimed nothing
+  EXPECT_EQ(steady().unnamed, 1);
+  give({kMunmap, 0x1000, kPage}, 99);
   EXPECT_EQ(steady().unnamed, 0);
 }
 
