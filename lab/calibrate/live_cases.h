@@ -34,15 +34,15 @@ inline constexpr CallSizes kOneSize = {CallSize{}, {}}, kStacks = {of_stack(kSha
 
 // How a case is run.
 struct PairTerms {
-  double uses = 1;               // of the row, more in `with`
-  bool is_in_dvm = false;        // prices dvm's part
-  bool is_on_heap = false;       // string of `with`
-  bool follows = false;          // `with` runs under -x followfork
-  bool enters = false;           // each call enters all functions
-  double keys = 10;              // of an aggregation in `with`
-  bool fails = false;            // `with` cannot read its string
-  bool acts = false;             // dvm acts on the process, its string on the heap
-  std::string_view larger = {};  // `with` of the second size, if different
+  double uses = 1;                   // of the row, more in `with`
+  bool is_in_dvm = false;            // prices dvm's part
+  TextPlace text = TextPlace::data;  // the string of `with`; that of `acts` is on the heap
+  bool follows = false;              // `with` runs under -x followfork
+  bool enters = false;               // each call enters all functions
+  double keys = 10;                  // of an aggregation in `with`
+  bool fails = false;                // `with` cannot read its string
+  bool acts = false;                 // dvm acts on the process
+  std::string_view larger = {};      // `with` of the second size, if different
   std::string_view probe = "calibrated:::entry";
   std::optional<CalleeKind> callee = {};  // nothing: the usual one
 };

@@ -23,6 +23,7 @@
 #include "runtime/agent/text_code.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/agent_ways.h"
+#include "runtime/instrument/agent/memory_callers.h"
 
 namespace dvm::lab {
 
@@ -49,10 +50,13 @@ constexpr const char* kByStack = "{ @[ustack()] = count(); }";
 #define BY_KEYS_AND_RECORD(number) BY_KEYS(number) " PROBE { n[0] = 1; }"
 constexpr double kManyKeys = 16384, kWithoutRoom = 2 * (1 - 512 / kManyKeys);
 constexpr const char* kRecordOfStack = "{ @[ustack()] = count(); n[0] = 1; }";
-constexpr const char* kRecordOfString = "{ s[0] = copyinstr(arg0); }";
+constexpr const char *kRecordOfString = "{ s[0] = copyinstr(arg0); }",
+                     *kRecordOfBytes = "{ n[0] = *(uint64_t *)copyin(arg0, BYTES); }";
 
 constexpr CallSizes kTexts = {of_text(kShort), of_text(kLong)}, kBytes = {of_bytes(8), of_bytes(kLong)},
                     kCopies = {of_copy(1024), of_copy(4096)}, kUsualStacks = {of_stack(kShallow), of_stack(kUsual)};
+// An agent loads what is on the heap, and reads what is shared by system calls.
+constexpr PairTerms kOnHeap = {.text = TextPlace::heap}, kShared = {.text = TextPlace::shared};
 constexpr PairTerms kInDvm = {.is_in_dvm = true}, kAdding = {.uses = kWithoutRoom, .is_in_dvm = true, .keys = kManyKeys};
 constexpr PairTerms kOfSystemCall = {.probe = "syscall::getppid:entry", .callee = CalleeKind::system_call},
                     kOfTwoNumbers = {.uses = 2, .probe = "syscall::getppid:entry", .callee = CalleeKind::system_call};
@@ -110,7 +114,8 @@ const PairCase kAgentCases[] = {
     {"key/any"_row, "{ @[arg0] = count(); }", kCount},
     {"key/string"_row, kByString, kCount, {of_text(kShort), of_text(kShortText - 1)}},
     {"agent/site/long_string"_row, kByString, kCount, {of_text(2 * kShortText), of_text(kLong)}},
-    {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, {.is_on_heap = true}},
+    {"agent/site/heap_string"_row, kByString, kByString, {of_text(kShort), {}}, kOnHeap},
+    {"agent/site/far_string"_row, kByString, kByString, {of_text(kShort), {}}, kShared},
     {"action/ustack"_row, kByStack, kCount, kUsualStacks},
     {"agent/site/called_stack"_row, "{ @[ustack(), arg0] = count(); }", "{ @[arg0, ustack()] = count(); }", kUsualStacks},
     {"agent/site/entered_frame"_row, kByStack, kCount, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
@@ -132,8 +137,10 @@ const PairCase kAgentCases[] = {
     {"capture/name"_row, "{ s[0] = execname; }", kRecord},
     {"capture/number"_row, "{ n[0] = uid + gid; }", kRecord, kOneSize, {.uses = 2}},
     {"capture/argument"_row, "{ n[0] = arg0 + arg1 + arg2 + arg3; }", kRecord, kOneSize, {.uses = 4}},
-    {"capture/bytes"_row, "{ n[0] = *(uint64_t *)copyin(arg0, BYTES); }", kRecord, kBytes},
-    {"capture/string"_row, kRecordOfString, kRecord, kTexts},
+    {"capture/bytes"_row, kRecordOfBytes, kRecord, kBytes, kShared},
+    {"capture/string"_row, kRecordOfString, kRecord, kTexts, kShared},
+    {"agent/lane/heap_bytes"_row, kRecordOfBytes, kRecord, kBytes, kOnHeap},
+    {"agent/lane/heap_string"_row, kRecordOfString, kRecord, kTexts, kOnHeap},
     {"capture/stack"_row, kRecordOfStack, kRecord, kStacks},
     {"agent/lane/entered_frame"_row, kRecordOfStack, kRecord, {of_calls(kShallow), of_calls(kUsual)}, {.enters = true}},
     {"capture/stack_bytes"_row, kRecordOfStack, kRecord, kCopies},
@@ -142,13 +149,14 @@ const PairCase kAgentCases[] = {
     {"agent/lane/add"_row, BY_KEYS_AND_RECORD("16383"), BY_KEYS_AND_RECORD("7"), kOneSize, kAdding},
 };
 
-constexpr uint64_t kMostCopies = 1500;   // of a stack, that the ring has room for
-constexpr uint64_t kActing = 500;        // calls of a sample that acts on the process: a signal takes long
-constexpr double kShareOfRing = 0.15;    // share of a ring that the calls of a sample fill
-constexpr double kRing = 1 << 22;        // bytes of a ring
-constexpr const char* kRingSize = "8m";  // the option: half of it is the ring of a thread
-constexpr uint64_t kMoreCalls = 8;       // times as many calls as for a trap
-constexpr uint32_t kBurst = 1000;        // calls that are timed together
+constexpr uint64_t kMostCopies = 1500;     // of a stack, that the ring has room for
+constexpr uint64_t kActing = 500;          // calls of a sample that acts on the process: a signal takes long
+constexpr double kShareOfRing = 0.15;      // share of a ring that the calls of a sample fill
+constexpr double kRing = 1 << 22;          // bytes of a ring
+constexpr const char* kRingSize = "8m";    // the option: half of it is the ring of a thread
+constexpr uint64_t kWarmed = 150'000'000;  // ns in which dvm sees what memory an agent reads
+constexpr uint64_t kMoreCalls = 8;         // times as many calls as for a trap
+constexpr uint32_t kBurst = 1000;          // calls that are timed together
 
 class PairMeter {
  public:
@@ -196,7 +204,7 @@ class PairMeter {
     const PairTerms& how = one.how;
     const LiveSide with = run(how, size, clauses);
     PairTerms plain = how;
-    plain.is_on_heap = plain.follows = plain.fails = false, plain.keys = PairTerms().keys;
+    plain.text = TextPlace::data, plain.follows = plain.fails = false, plain.keys = PairTerms().keys;
     LiveSide without;
     if (!one.without.empty())
       without = by_agent_ ? run(plain, size, one.without) : known(plain, size, one.without);
@@ -255,6 +263,7 @@ class PairMeter {
     how.returns = terms.enters ? size.depth : 0;
     how.faults = terms.fails ? 1 : 0;
     how.keys = terms.keys;
+    how.heap = terms.text == TextPlace::heap ? 1 : 0;
     how.sources["calibrated:::entry"] = {{"pid_emulated", 1}};
     dif::Options options;
     set_options(options, settings);
@@ -276,7 +285,7 @@ class PairMeter {
   }
 
   CalleeCalls calls(const PairTerms& how, const CallSize& size, double record_bytes) const {
-    CalleeCalls made{callee_of(how), bench_.calls, size.depth, size.letters, how.is_on_heap || how.acts};
+    CalleeCalls made{callee_of(how), bench_.calls, size.depth, size.letters, how.acts ? TextPlace::heap : how.text};
     if (!by_agent_) {
       made.times = std::min(made.times, size.stack_bytes > 0 ? kMostCopies : how.acts ? kActing : made.times);
       return made;
@@ -291,22 +300,31 @@ class PairMeter {
     return measure_untraced(fmt::format("{}depth {}", series, size.depth), calls(how, size, 0), *child_, bench_);
   }
 
+  // Throws if an agent would read memory of the child by system calls.
+  void must_load() {
+    const auto mappings = or_throw(mappings_of(child_->pid()));
+    const MemoryCallers callers = find_memory_callers(child_->pid(), mappings, files_, {});
+    if (!callers.unproven.empty()) throw Error{fmt::format("memory is read by system calls: {}", callers.unproven)};
+  }
+
   // By an agent each in a process of its own: what it maps stays there.
   LiveSide run(const PairTerms& how, const CallSize& size, std::string_view clauses) {
     Settings settings = {{"ustackunwind", std::to_string(size.stack_bytes)}, {"destructive", how.acts ? "on" : "off"}};
     if (by_agent_) settings.emplace_back("ringsize", kRingSize);
     if (how.follows) settings.emplace_back("followfork", "");
     if (by_agent_ || !child_) child_ = or_throw(start_looping_child());
+    if (by_agent_ && how.text == TextPlace::heap) must_load();
     LiveSide side = predicted(how, size, clauses, settings);
     LiveCase live{calls(how, size, side.record_bytes), script_of(how.probe, clauses, size), settings};
     live.fails = how.fails, live.is_uncounted = how.keys == kManyKeys && !how.is_in_dvm;
     if (by_agent_) {
       live.by = how.is_in_dvm ? LiveCase::By::agent : LiveCase::By::agent_in_thread;
       live.warmed = static_cast<uint64_t>(side.record_bytes > 0 ? 2 * kRing / side.record_bytes : 0);
+      live.warmed_ns = how.text == TextPlace::heap ? kWarmed : 0;
     }
     side.taken = measure_live(fmt::format("{} {} {} {} depth {} {} letters {} {} bytes {} {} {}", by_agent_ ? "agent" : "uprobe",
                                           static_cast<int>(callee_of(how)), how.probe, clauses, size.depth, how.enters,
-                                          size.letters, how.is_on_heap, size.stack_bytes, how.follows, size.things),
+                                          size.letters, static_cast<int>(how.text), size.stack_bytes, how.follows, size.things),
                               live, *child_, bench_);
     return side;
   }
@@ -316,6 +334,7 @@ class PairMeter {
   Bench& bench_;
   vm::Profile& profile_;
   std::optional<LoopingChild> child_;
+  ModuleCodes files_;
   std::map<std::tuple<uint32_t, bool, bool, std::string_view, std::string_view>, LiveSide> known_;
 };
 

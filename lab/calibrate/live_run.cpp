@@ -99,7 +99,8 @@ void LiveRun::start(const dif::Program& program) {
   std::vector<Refused> refused;
   or_throw(handle_->go(refused));
   if (!refused.empty()) throw Error{refused.front().reason};
-  for (uint64_t calls = 0; calls < case_.warmed; calls += std::max<uint64_t>(case_.calls.times, 1)) sample();
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC), each = std::max<uint64_t>(case_.calls.times, 1);
+  for (uint64_t calls = 0; calls < case_.warmed || read_clock(CLOCK_MONOTONIC) - begin < case_.warmed_ns; calls += each) sample();
 }
 
 LiveSample LiveRun::sample(size_t callers) {

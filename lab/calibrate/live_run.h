@@ -27,6 +27,7 @@ struct LiveCase {
   bool fails = false;         // each firing ends with a fault
   bool is_uncounted = false;  // its records are updates of aggregations, which are no events
   uint64_t warmed = 0;        // calls before anything is timed; of a script that leaves records in the lane of the thread
+  uint64_t warmed_ns = 0;     // how long these take at least, until an agent loads the memory that it has read by system calls
 };
 
 struct LiveSample {

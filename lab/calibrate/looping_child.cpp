@@ -3,11 +3,13 @@
 #include "lab/calibrate/looping_child.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <string>
 
@@ -74,16 +76,25 @@ constexpr std::array kText = [] {
   return text;
 }();
 
+// The last byte of a string of kMostLetters. Null: there is no memory.
+const char* end_of_text(TextPlace place) {
+  static const std::string on_heap(kMostLetters, 'x');
+  static const char* const shared = [] {
+    void* mapped = mmap(nullptr, kText.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return mapped == MAP_FAILED ? nullptr : static_cast<const char*>(std::memcpy(mapped, kText.data(), kText.size()));
+  }();
+  if (place == TextPlace::shared) return shared == nullptr ? nullptr : shared + kMostLetters;
+  return (place == TextPlace::heap ? on_heap.c_str() : kText.data()) + kMostLetters;
+}
+
 constexpr uint64_t kMillisecond = 1'000'000;
 
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
 uint64_t calls_of_piece(CalleeKind callee) { return callee == CalleeKind::stepped ? 5 : 50; }
 
 noise::QuietSample called(const CalleeCalls& calls) {
-  static const std::string on_heap(kMostLetters, 'x');
   Callee* volatile function = function_of(calls.callee);
-  const auto fixed = reinterpret_cast<uintptr_t>((calls.is_on_heap ? on_heap.c_str() : kText.data()) + kMostLetters -
-                                                 std::min(calls.letters, kMostLetters));
+  const auto fixed = reinterpret_cast<uintptr_t>(end_of_text(calls.text)) - std::min(calls.letters, kMostLetters);
   const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.callee);
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   noise::QuietTime time;

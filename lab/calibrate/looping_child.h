@@ -12,13 +12,16 @@ namespace dvm::lab {
 // interrupts.
 enum class CalleeKind : uint8_t { emulated, stepped, nop, nop5, moved, framed, system_call, signal, loop };
 
+// Where the string of a call is. data: constants of the program. shared: memory that several processes may have.
+enum class TextPlace : uint8_t { data, heap, shared };
+
 // The argument of each call is the time (CLOCK_MONOTONIC) if is_stamped, otherwise the address of a string of `letters` letters.
 struct CalleeCalls {
   CalleeKind callee = CalleeKind::emulated;
-  uint64_t times = 0;       // calls; of the loop: ns
-  uint32_t depth = 0;       // functions with frame pointers between; the stack ends before the first
-  uint32_t letters = 0;     // at most kMostLetters
-  bool is_on_heap = false;  // whether the string is on the heap or in the program's data
+  uint64_t times = 0;    // calls; of the loop: ns
+  uint32_t depth = 0;    // functions with frame pointers between; the stack ends before the first
+  uint32_t letters = 0;  // at most kMostLetters
+  TextPlace text = TextPlace::data;
   bool is_stamped = false;
   uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
   bool stays = false;    // the deepest function loops over a burst; otherwise each call goes through all functions
