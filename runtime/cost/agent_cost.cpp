@@ -22,7 +22,7 @@ vm::Cost lane_cost(Prices& prices, const AgentWay& way) {
 }
 
 // What comes before the clauses: stub and gates, and behind these what takes the lane and captures.
-AgentCost begin_firing(Prices& prices, const AgentWay& way, double reached, const vm::Cost& lane, const vm::Cost& captures) {
+AgentCost begin_firing(Prices& prices, const AgentWay& way, double reached, const vm::Cost& lane, const vm::CostRange& captures) {
   vm::Cost stub = prices.of(way.stub), gates;
   if (way.is_common) stub += prices.of("agent/stub/common"_row);
   if (way.is_gated)
@@ -30,17 +30,19 @@ AgentCost begin_firing(Prices& prices, const AgentWay& way, double reached, cons
   AgentCost cost;
   cost.stub = stub + lane.times(reached);
   cost.thread = always(stub + gates);
-  cost.thread += behind_gates(way, reached, always(lane + captures));
+  vm::CostRange behind = always(lane);
+  behind += captures;
+  cost.thread += behind_gates(way, reached, behind);
   return cost;
 }
 
-// In the dearest firing, all strings lie in memory that may change.
-EcbCost clause_cost(Prices& prices, const SiteUses& uses, const EcbCost& clause) {
+// In the dearest firing, all strings are read by system calls.
+EcbCost clause_cost(Prices& prices, const AgentWay& way, const SiteUses& uses, const EcbCost& clause) {
   EcbCost cost{clause.has_predicate, clause.probability, always(sum_of(prices, uses.predicate)),
                always(sum_of(prices, uses.actions)), clause.faults};
   if (uses.strings == 0) return cost;
-  const vm::Cost far = prices.of("agent/site/far_string"_row);
-  cost.actions.expected += far.times(uses.copied * (1 - clause.faults)), cost.actions.dearest += far.times(uses.strings);
+  const vm::Cost far = prices.of("agent/site/far_string"_row), on_heap = prices.of(heap_string_row(way));
+  cost.actions.expected += on_heap.times(uses.copied * (1 - clause.faults)), cost.actions.dearest += far.times(uses.strings);
   return cost;
 }
 
@@ -48,7 +50,8 @@ EcbCost clause_cost(Prices& prices, const SiteUses& uses, const EcbCost& clause)
 void add_record(Prices& prices, Prices& dvm, const LeftRecord& record, const EcbCost& clause, const vm::Cost& prepared,
                 EcbCost& in_thread, EcbCost& in_dvm) {
   const CaptureCost captured = capture_cost(prices, dvm, record.needs);
-  in_thread.actions += always(prices.of("agent/lane/record"_row) + captured.thread);
+  in_thread.actions += always(prices.of("agent/lane/record"_row));
+  in_thread.actions += captured.in_thread();
   in_dvm.actions = clause.actions;
   in_dvm.actions += always(prices.of("agent/lane/read"_row, record.bytes) + captured.dvm + prepared);
 }
@@ -94,7 +97,7 @@ AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::sp
   const double share = reached(way, clauses);
   AgentCost cost = begin_firing(prices, way, share, lane_cost(prices, way), {});
   for (size_t i = 0; i < clauses.size() && i < way.clauses.size(); i++) {
-    EcbCost& in_thread = cost.clauses.emplace_back(clause_cost(prices, way.clauses[i], clauses[i]));
+    EcbCost& in_thread = cost.clauses.emplace_back(clause_cost(prices, way, way.clauses[i], clauses[i]));
     EcbCost& in_dvm = cost.in_dvm.emplace_back(EcbCost{clauses[i].has_predicate, clauses[i].probability, {}, {}, 0});
     const vm::Cost before = i < prepared.size() ? prepared[i] : vm::Cost{};
     add_rare(prices, way.clauses[i], clauses[i], before, in_thread, in_dvm);
@@ -109,7 +112,7 @@ AgentCost cost_by_record(Prices& prices, const AgentWay& way, std::span<const Ec
                          const vm::Cost& prepare) {
   const double share = reached(way, clauses);
   const vm::Cost record = lane_cost(prices, way) + prices.of("agent/lane/record"_row);
-  AgentCost cost = begin_firing(prices, way, share, record, captured.thread);
+  AgentCost cost = begin_firing(prices, way, share, record, captured.in_thread());
   const vm::Cost read = prices.of("agent/lane/read"_row, way.record_bytes);
   cost.dvm = behind_gates(way, share, always(read + captured.dvm + prepare));
   cost.dvm += sum_of(way, share, {clauses.begin(), clauses.end()});

@@ -17,6 +17,10 @@ struct AgentCost {
   std::vector<EcbCost> clauses, in_dvm;
 };
 
+// The extra cost of a string key on the heap.
+inline Row heap_string_row(const AgentWay& way) {
+  return way.by_calls.empty() ? "agent/site/heap_string"_row : "agent/site/far_string"_row;
+}
 // prices: of the agent. clauses: their costs in dvm. prepared: what preparation for the record of each clause costs dvm.
 AgentCost cost_at_site(Prices& prices, Prices& dvm, const AgentWay& way, std::span<const EcbCost> clauses,
                        std::span<const vm::Cost> prepared);

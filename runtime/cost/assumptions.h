@@ -44,8 +44,8 @@ struct LeftRecord {
 // A clause in the traced thread.
 struct SiteUses {
   std::vector<RowUse> predicate, actions;
-  unsigned strings = 0;                // string keys that may have to be copied, because their memory may change
-  double copied = 0;                   // those that are
+  unsigned strings = 0;                // string keys of memory that may go
+  double copied = 0;                   // those on the heap
   std::optional<LeftRecord> record{};  // the record that it leaves if the predicate is true
   KeyedUpdates updates{};
   double fault_bytes = 0;  // of the record that it leaves if a string cannot be read
@@ -56,6 +56,7 @@ struct AgentWay {
   Row stub = "agent/stub/entry"_row;
   bool is_at_site = false;  // clauses without a record of their own run in the thread; false: dvm runs all from one record
   std::string_view reason;  // why dvm runs a clause; a literal
+  std::string by_calls{};   // why the heap is read by system calls; empty: it need not be, or no clause reads memory
   // Bytes of a record in the lane, and of the stack in it. 0: the stack is walked by frame pointers.
   double record_bytes = 0;
   uint32_t stack_bytes = 0;
@@ -104,7 +105,7 @@ struct PredictOptions {
   double event_bytes = 80;              // bytes of a recorded event
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
-  double heap = 0;                      // share of strings in memory that may change, such as the heap
+  double heap = 0;                      // share of the strings and copies that are on the heap
   double returns = 0;                   // functions that return between a firing and the next call
   double wakes = 0;                     // wake-ups from idle before a firing, per second, of all threads together
   double digits = kUsualDigits;         // of a printed number

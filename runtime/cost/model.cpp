@@ -116,9 +116,13 @@ std::optional<PricedSource> priced_source(const Prices& prices, std::string_view
 
 constexpr double kRingHead = 8;  // bytes of a BPF ring buffer's record besides dvm's
 
-vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
-  if (!need.is_string) return prices.of("capture/bytes"_row, need.size);
-  return prices.of("capture/string"_row, std::min<double>(prices.sizes().expected, need.size));
+void add_memory(CaptureCost& cost, Prices& prices, const MemoryNeed& need) {
+  const double bytes = need.is_string ? std::min<double>(prices.sizes().expected, need.size) : need.size;
+  const vm::Cost called = prices.of(need.is_string ? "capture/string"_row : "capture/bytes"_row, bytes);
+  vm::Cost loaded = called;
+  if (prices.loaded > 0) loaded = prices.of(need.is_string ? "agent/lane/heap_string"_row : "agent/lane/heap_bytes"_row, bytes);
+  cost.cheapest += loaded, cost.dearest += called;
+  cost.thread += loaded.times(prices.loaded) + called.times(1 - prices.loaded);
 }
 
 void add_stack(CaptureCost& cost, Prices& thread, Prices& dvm, const CaptureNeeds& needs) {
@@ -186,10 +190,11 @@ CaptureCost capture_cost(Prices& prices, Prices& dvm, const CaptureNeeds& needs,
   add_if(needs.comm, "capture/name"_row);
   if (const int words = std::popcount(needs.args) + std::popcount(needs.registers); words != 0)
     cost.thread += prices.of("capture/argument"_row).times(words);
-  for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, dvm, needs);
   add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
   cost.thread += at ? process_cost(prices, needs, *at) : asked_cost(prices, needs);
+  cost.cheapest = cost.dearest = cost.thread;
+  for (const MemoryNeed& need : needs.memory) add_memory(cost, prices, need);
   return cost;
 }
 

@@ -39,6 +39,9 @@ inline double frames_of(const vm::Sizes& sizes, const dif::RecDesc& value) {
 // is captured of the process itself. Without it, an agent captures, which asks for numbers of the process by system calls.
 struct CaptureCost {
   vm::Cost thread, dvm;
+  vm::Cost cheapest, dearest;  // in the thread, if an agent loads all memory or reads all by system calls
+
+  vm::CostRange in_thread() const { return {cheapest, thread, dearest}; }
 };
 CaptureCost capture_cost(Prices& thread, Prices& dvm, const CaptureNeeds& needs, std::optional<SiteKind> at = {});
 // Bytes of a record in a lane, padded; strings have `string` bytes.

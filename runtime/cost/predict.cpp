@@ -253,6 +253,7 @@ class Predicting {
 
   void finish_by_agent(ProbePrediction& probe, const AgentWay& way) {
     const std::vector<EcbCost> clauses = costs_of(probe);
+    agent_prices_.loaded = way.by_calls.empty() ? options_.heap : 0;
     const AgentCost cost = way.is_at_site ? at_site(probe, way, clauses) : by_record(probe, way, clauses);
     for (size_t i = 0; i < cost.clauses.size(); i++) {
       probe.clauses[i].cost = cost.clauses[i];

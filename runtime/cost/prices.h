@@ -43,6 +43,7 @@ class Prices {
   const std::set<std::string>& missing() const { return missing_; }
 
   double entered = 0;  // frames of a stack that an agent walks and that the thread has entered since the last firing
+  double loaded = 0;   // share of captured memory that an agent reads without system calls
 
  private:
   const vm::Profile& profile_;

@@ -22,6 +22,11 @@ vm::Profile with_agent() {
   profile.set("agent/lane/read"_row, {40, 0.5, 2});
   profile.set("agent/site/expression"_row, {0.5, 0.25, 0});
   profile.set("agent/site/far_string"_row, {900, 0, 0});
+  profile.set("agent/site/heap_string"_row, {30, 0, 0});
+  profile.set("agent/lane/heap_string"_row, {20, 0.5, 0});
+  profile.set("agent/lane/heap_bytes"_row, {10, 0.25, 0});
+  profile.set("capture/string"_row.in(kInAgent), {600, 2, 0});
+  profile.set("capture/bytes"_row.in(kInAgent), {500, 1, 0});
   profile.set("agent/site/fault"_row, {700, 0, 0});
   profile.set("agent/lane/update"_row, {25, 0, 0});
   profile.set("agent/lane/add"_row, {200, 0, 0});
@@ -114,6 +119,31 @@ TEST(AgentCost, TheCodeOfAllSitesAndFarStringsCostMore) {
   const ProbePrediction probe = predicted_by(way, false);
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 4 + 20 + 3 + 2);
   EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, 4 + 20 + 3 + 2 + 2 * 900);
+}
+
+// A quarter of the string keys is there.
+TEST(AgentCost, StringsOnTheHeapAreLoadedUnlessTheProcessForbids) {
+  AgentWay way = counting_way(true, false);
+  way.clauses[0].strings = 2, way.clauses[0].copied = 0.5;
+  EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.expected.clocks, 4 + 3 + 2 + 0.5 * 30);
+  EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.dearest.clocks, 4 + 3 + 2 + 2 * 900);
+  way.by_calls = "it executes memory that is no file";
+  EXPECT_DOUBLE_EQ(predicted_by(way, false).firing.expected.clocks, 4 + 3 + 2 + 0.5 * 900);
+}
+
+TEST(AgentCost, RecordsLoadTheHeap) {
+  const vm::Profile profile = with_agent();
+  Prices agent(profile, {.expected = 8}, kInAgent), dvm(profile);
+  CaptureNeeds needs;
+  needs.memory = {{.is_string = true, .size = 256}, {.size = 64}};
+  const double called = 600 + 2 * 8 + 500 + 64, loaded = 20 + 0.5 * 8 + 10 + 0.25 * 64;
+  EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).thread.clocks, called);
+  EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).cheapest.clocks, called);
+  agent.loaded = 0.25;
+  const CaptureCost cost = capture_cost(agent, dvm, needs);
+  EXPECT_DOUBLE_EQ(cost.thread.clocks, 0.75 * called + 0.25 * loaded);
+  EXPECT_DOUBLE_EQ(cost.cheapest.clocks, loaded);
+  EXPECT_DOUBLE_EQ(cost.dearest.clocks, called);
 }
 
 TEST(AgentCost, AStringThatCannotBeReadLeavesARecord) {
