@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/calibrate/meter.h"
+#include "runtime/cost/agent_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 
@@ -86,10 +87,11 @@ void print_ns(std::FILE* out, const vm::CostRange& firing, const PredictionConte
 void print_strings(std::FILE* out, const runtime::AgentWay& way, const PredictionContext& context) {
   double strings = 0, copied = 0;
   for (const runtime::SiteUses& clause : way.clauses) strings += clause.strings, copied += clause.copied;
-  const vm::Price* far = context.profile.find("agent/site/far_string"_row);
-  if (strings == 0 || far == nullptr) return;
-  fmt::print(out, "    a string key on the heap or in a variable takes {:.0f} ns more; assumed of {:.3g} %, which --heap sets\n",
-             nanoseconds(far->m, context), 100 * copied / strings);
+  const vm::Price* on_heap = context.profile.find(runtime::heap_string_row(way));
+  if (strings > 0 && on_heap != nullptr)
+    fmt::print(out, "    a string key on the heap takes {:.0f} ns more; assumed of {:.3g} %, which --heap sets\n",
+               nanoseconds(on_heap->m, context), 100 * copied / strings);
+  if (!way.by_calls.empty()) fmt::print(out, "    the heap is read by system calls: {}\n", way.by_calls);
 }
 
 // Where an agent has its clauses run, and what a firing takes there.
@@ -177,6 +179,7 @@ Json json_of(const runtime::AgentPrediction& agent, const PredictionContext& con
                {"thread_ns", nanoseconds(agent.thread.clocks, context)},
                {"dvm_ns", nanoseconds(agent.dvm.clocks, context)}};
   if (!way.reason.empty()) json["reason"] = way.reason;
+  if (!way.by_calls.empty()) json["by_calls"] = way.by_calls;
   if (way.share < 1) json["refusal"] = way.refusal;
   return json;
 }

@@ -264,7 +264,8 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
       "An agent walks as many frames of a stack anew")
       ->check(CLI::Range(0.0, 1e3));
   add("--heap", options.heap,
-      "Share of strings on the heap or in variables, which an agent reads by a system call, 0 to 1 (default 0.5)")
+      "Share of strings and copied memory on the heap, 0 to 1 (default 0.5). An agent reads most processes' heap directly, other "
+      "memory that may be unmapped by a system call")
       ->check(CLI::Range(0.0, 1.0));
   add("--faults", options.faults, "Share of clauses that cannot read memory of the process, 0 to 1 (default 0)")
       ->check(CLI::Range(0.0, 1.0));

@@ -20,6 +20,7 @@
 #include "runtime/cost/model.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/agent/foresee.h"
+#include "runtime/instrument/agent/memory_callers.h"
 #include "runtime/instrument/agent/record_program.h"
 #include "runtime/instrument/agent/tail_finder.h"
 #include "runtime/instrument/agent/text_key.h"
@@ -70,6 +71,31 @@ class Windows {
  private:
   ModuleCodes files_;
   TailFinder tails_;
+};
+
+// Why memory of processes is read by system calls, as far as their code decides.
+class Processes {
+ public:
+  // Of the first such process with a probe of the description. Empty: there is none.
+  std::string why_by_calls(const MatchedProbes& matched, const std::string& description) {
+    const auto known = matched.find(description);
+    if (known == matched.end()) return {};
+    for (const Probe* probe : known->second)
+      if (const auto* site = std::get_if<UprobeSite>(&probe->site))
+        if (const std::string& why = why_by_calls(site->pid); !why.empty()) return why;
+    return {};
+  }
+
+ private:
+  const std::string& why_by_calls(pid_t pid) {
+    const auto [known, is_new] = known_.try_emplace(pid);
+    if (!is_new) return known->second;
+    if (const auto mappings = mappings_of(pid)) known->second = find_memory_callers(pid, *mappings, files_, {}).unproven;
+    return known->second;
+  }
+
+  std::map<pid_t, std::string> known_;
+  ModuleCodes files_;
 };
 
 Row stub_of(const dif::ProbeDesc& description, const UprobeSite& site) {
@@ -308,6 +334,9 @@ class WayFinder {
     bool has_global = false;
     for (size_t i = 0; i < one.clauses.clauses.size(); i++) way.clauses.push_back(uses_of(one, foreseen, i, has_global));
     look_for_windows(text_of(one.description), way);
+    const bool has_strings = std::ranges::any_of(way.clauses, [](const SiteUses& uses) { return uses.strings > 0; });
+    if (has_strings || !one.probe.needs.memory.empty())
+      way.by_calls = processes_.why_by_calls(matched_, text_of(one.description));
     return way;
   }
 
@@ -364,6 +393,7 @@ class WayFinder {
   Enabling enabling_;
   std::deque<Planned> planned_;  // addresses stay
   Windows windows_;
+  Processes processes_;
 };
 
 }  // namespace

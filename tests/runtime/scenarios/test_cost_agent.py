@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import unittest
 
@@ -18,8 +19,8 @@ def price(m, n=0):
 AGENT = {
     "stub": {"entry": price(4), "return": price(5), "usdt": price(3), "common": price(20)},
     "lane": {"find": price(2), "take": price(4), "record": price(9), "read": price(40), "update": price(25), "add": price(200)},
-    "site": {"expression": price(1), "variables": price(2), "time": price(10), "name": price(200), "far_string": price(900),
-             "fault": price(700)},
+    "site": {"expression": price(1), "variables": price(2), "time": price(10), "name": price(200), "heap_string": price(30),
+             "far_string": price(900), "fault": price(700)},
     "aggregation": {"count": price(1), "quantize": price(2)},
     "key": {"any": price(1), "integer": price(1), "string": price(8, 0.5)},
     "capture": {"thread": price(0)},
@@ -38,9 +39,9 @@ class CostAgent(unittest.TestCase):
         with open(self.path, "w") as file:
             json.dump({"dvm_profile": 1, "name": "round", "machine": "made up", "clock_hz": 1e9, "prices": prices}, file)
 
-    def predict(self, text, *options, backend="agent"):
+    def predict(self, text, *options, backend="agent", target=("-c", dvmtest.program("looper") + " 1")):
         return dvmtest.dvm("cost", "predict", "--profile", self.path, "-x", f"backend={backend}", *options, "-n", text,
-                           "-c", dvmtest.program("looper") + " 1")
+                           *target)
 
     def probe(self, text, *options, **how):
         result = self.predict(text, "--json", *options, **how)
@@ -63,9 +64,33 @@ class CostAgent(unittest.TestCase):
         text = PROBE + " { @[copyinstr(arg0)] = count(); }"
         probe = self.probe(text, "--strings", "20", "--heap", "0")
         self.assertAlmostEqual(probe["agent"]["thread_ns"], 4 + 6 + 1 + 1 + 8 + 0.5 * 20)
-        self.assertAlmostEqual(self.probe(text, "--strings", "20")["agent"]["thread_ns"], probe["agent"]["thread_ns"] + 450)
-        self.assertIn("    a string key on the heap or in a variable takes 900 ns more; assumed of 50 %, which --heap sets\n",
-                      self.predict(text).stdout)
+        some = self.probe(text, "--strings", "20")
+        self.assertAlmostEqual(some["agent"]["thread_ns"], probe["agent"]["thread_ns"] + 15)
+        self.assertAlmostEqual(some["firing"]["dearest"], probe["firing"]["dearest"])
+        self.assertGreater(some["firing"]["dearest"], probe["agent"]["thread_ns"] + 900)
+        self.assertIn("    a string key on the heap takes 30 ns more; assumed of 50 %, which --heap sets\n", self.predict(text).stdout)
+
+    def test_the_heap_of_some_programs_is_read_by_system_calls(self):
+        text = "pid$target:a.out:work:entry { @[copyinstr(arg0)] = count(); }"
+        running = subprocess.Popen([dvmtest.program("snatched_own"), "own", "100000"], stdout=subprocess.PIPE)
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        target = ("-p", str(running.pid))
+        none, all_of_it = (self.probe(text, "--heap", share, target=target)["agent"] for share in ("0", "1"))
+        self.assertAlmostEqual(all_of_it["thread_ns"], none["thread_ns"] + 900)
+        self.assertIn("snatched_own makes system call", all_of_it["by_calls"])
+        self.assertRegex(self.predict(text, target=target).stdout,
+                         r"(?m)^    a string key on the heap takes 900 ns more; .*\n    the heap is read by system calls: snatched_own makes ")
+        self.assertNotIn("by_calls", self.probe("pid$target:a.out:work:entry { @ = count(); }", target=target)["agent"])
+
+    def test_records_load_the_heap(self):
+        captures = {**AGENT["capture"], "string": price(600, 2)}
+        lane = {**AGENT["lane"], "heap_string": price(20, 0.5)}
+        self.write({**LOCAL, "agent": {**AGENT, "capture": captures, "lane": lane}})
+        text = PROBE + " { s[0] = copyinstr(arg0); }"
+        none, half = (self.probe(text, "--strings", "20", "--heap", share)["firing"] for share in ("0", "0.5"))
+        self.assertAlmostEqual(none["expected"] - half["expected"], 0.5 * (600 + 2 * 20 - 20 - 0.5 * 20))
+        self.assertAlmostEqual(none["dearest"], half["dearest"])
 
     def test_a_string_that_cannot_be_read_is_a_record(self):
         text = PROBE + " { @[copyinstr(arg0)] = count(); }"
