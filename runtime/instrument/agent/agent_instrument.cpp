@@ -299,7 +299,8 @@ class AgentInstrument final : public Instrument,
       (*process)->expect_records(sites[i]);
       note_variables(pid, **process, sites[i], planned[i].probes);
       if (sites[i].refusal.empty()) (*process)->faults.add(sites[i]);
-      if (sites[i].refusal.empty()) aggregations_.is_empty &= !places_.note(sites[i], planned[i].enabled, planned[i].in_dvm);
+      if (sites[i].refusal.empty())
+        aggregations_.is_empty &= !places_.note(sites[i], planned[i].enabled, planned[i].in_dvm, planner_.why_by_calls(pid));
       for (const EnabledProbe* one : planned[i].enabled)
         if (sites[i].refusal.empty()) (*process)->place(*one, sites[i].window_address, files);
       if (!sites[i].refusal.empty()) once.add(planned[i], sites[i].refusal);

@@ -76,6 +76,11 @@ class AgentPlanner {
   // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
   // Clauses load what stays mapped, as long as no code of the process can take it away unseen. The planner outlives the agent.
   void begin_steady(AgentProcess& agent);
+  // Why they read it by system calls instead, as far as is known; empty: they need not, or read no memory.
+  std::string why_by_calls(pid_t pid) const {
+    const auto known = unsteady_.find(pid);
+    return known == unsteady_.end() ? std::string() : known->second;
+  }
   bool ends_run() const { return ends_run_; }
   // A firing before BEGIN must not end the run, nor change global variables.
   bool waits_for_begin() const { return ends_run_ || changes_globals(); }

@@ -74,7 +74,7 @@ void AgentPlanner::preview(std::span<const EnabledProbe> probes, std::vector<Ref
   const auto planned = planner.plan(probes, refused);
   if (!planned) return;
   for (const auto& [pid, sites] : *planned)
-    for (const AgentPlannedSite& one : sites) places.note(one.site, one.enabled, one.in_dvm);
+    for (const AgentPlannedSite& one : sites) places.note(one.site, one.enabled, one.in_dvm, planner.why_by_calls(pid));
 }
 
 // One with a constant key is mostly that of its probe alone.

@@ -2,6 +2,8 @@
 
 #include "runtime/instrument/agent/clause_places.h"
 
+#include <fmt/format.h>
+
 namespace dvm::runtime {
 
 bool ClausePlaces::note(const AgentFirer& firer, const EnabledProbe& enabled, InDvm reason) {
@@ -19,14 +21,28 @@ bool ClausePlaces::note(const AgentFirer& firer, const EnabledProbe& enabled, In
   return is_in_thread;
 }
 
-bool ClausePlaces::note(const AgentSite& site, std::span<const EnabledProbe* const> probes, std::span<const InDvm> reasons) {
+bool ClausePlaces::note(const AgentSite& site, std::span<const EnabledProbe* const> probes, std::span<const InDvm> reasons,
+                        const std::string& by_calls) {
+  const bool is_called = !by_calls.empty() && reads_memory(site);
   bool is_any = false;
-  for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
-    if (site.firers[i].tail != inside::Tail::leaves) is_any |= note(site.firers[i], *probes[i], reasons[i]);
+  for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) {
+    if (site.firers[i].tail == inside::Tail::leaves) continue;
+    is_any |= note(site.firers[i], *probes[i], reasons[i]);
+    if (is_called) by_calls_[probes[i]->probe] = by_calls;
+  }
   return is_any;
 }
 
 ClauseWay ClausePlaces::way(const Probe& probe, unsigned clause) const {
+  ClauseWay way = place(probe, clause);
+  const auto found = by_calls_.find(&probe);
+  if (found == by_calls_.end()) return way;
+  std::string_view& last = !way.in_dvm.empty() ? way.in_dvm : !way.engine.empty() ? way.engine : way.by;
+  last = *texts_.insert(fmt::format("{}; memory is read by system calls: {}", last, found->second)).first;
+  return way;
+}
+
+ClauseWay ClausePlaces::place(const Probe& probe, unsigned clause) const {
   const bool is_in_thread = in_thread_.contains(&probe), is_recorded = recorded_.contains({&probe, clause});
   if (is_in_thread && !is_recorded) return {"agent, in the traced thread", "site code"};
   const auto found = in_dvm_.find(&probe);

@@ -73,6 +73,23 @@ class Vanishing(HeapTest):
         self.check(BY_STRING, program("vanishing_own") + " own unmap")
 
 
+class Said(HeapTest):
+    """Why memory is read by system calls."""
+
+    WHY = "; memory is read by system calls: vanishing_own makes system call"
+
+    def test_of_clauses_that_read_some(self):
+        in_dvm = ENTRY + " { s[0] = copyinstr(arg0); }"
+        for script, place in ((BY_STRING, "engine site code"), (in_dvm, "not in the traced thread: .*")):
+            self.assertRegex(self.run_on(script, program("vanishing_own") + " own").stderr, f"{place}{self.WHY}")
+        for script, name in ((BY_STRING, "vanishing"), (ENTRY + " { @ = count(); }", "vanishing_own")):
+            self.assertNotIn("by system calls", self.run_on(script, program(name) + " unmap").stderr)
+
+    def test_before_tracing(self):
+        listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", "-n", BY_STRING, "-c", program("vanishing_own") + " own")
+        self.assertIn("engine site code" + self.WHY, listed.stdout)
+
+
 class Snatched(HeapTest):
     """Memory that other threads take away meanwhile."""
 
