@@ -140,7 +140,7 @@ ROWS = (
     Row("@ = count()", 5, "ns", clause("count")),
     Row("false predicate on an argument", 3, "ns", clause("false predicate")),
     Row("@[copyinstr(arg0)] = count()", 15, "ns", clause("string")),
-    Row("the same of a string on the heap", None, "ns", clause("string on the heap")),
+    Row("the same of a string on the heap", 15, "ns", clause("string on the heap")),
     Row("entry to return, quantize", 25, "ns", clause("entry to return")),
     Row("@[ustack(3)] = count()", 20, "ns", clause("stack of three frames")),
     Row("record of 64 bytes to dvm", 20, "ns", clause("record of 64 bytes")),
