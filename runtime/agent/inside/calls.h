@@ -17,9 +17,9 @@ inline constexpr uint64_t kPage = 4096;
 
 // Of a function with assembly labels, which exist once. Clang makes no copies of functions.
 #ifdef __clang__
-#define DVM_ONCE [[gnu::noinline]]
+#define DVM_ONCE DVM_RARELY
 #else
-#define DVM_ONCE [[gnu::noinline, gnu::noclone]]
+#define DVM_ONCE [[gnu::noclone]] DVM_RARELY
 #endif
 
 [[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {

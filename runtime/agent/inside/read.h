@@ -106,7 +106,8 @@ DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t fr
 }
 
 // A string of steady memory. 0: it is not, up to its end.
-DVM_RARELY inline uint32_t read_steady_text(const Context& context, Lane& lane, uint64_t from, uint64_t* to, uint64_t most) {
+[[gnu::always_inline]] inline uint32_t read_steady_text(const Context& context, Lane& lane, uint64_t from, uint64_t* to,
+                                                        uint64_t most) {
   SteadyWords words(context, lane, from);
   for (uint64_t done = 0;; done += 8) {
     uint64_t word;

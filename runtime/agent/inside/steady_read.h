@@ -136,7 +136,7 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
   __atomic_fetch_sub(&steady.restarting, uint64_t{1}, __ATOMIC_SEQ_CST);
 }
 
-[[gnu::noinline]] inline void note_miss(const Context& context, uint64_t address) {
+DVM_RARELY inline void note_miss(const Context& context, uint64_t address) {
   SteadyMemory& steady = steady_memory(context);
   const uint64_t miss = __atomic_fetch_add(&steady.misses, uint64_t{1}, __ATOMIC_RELAXED);
   __atomic_store_n(&steady.wanted[miss % kMostWanted], address, __ATOMIC_RELAXED);
@@ -144,7 +144,7 @@ DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, 
 }
 
 // The kernel refuses to forget an area by another signature, if it is the thread's.
-[[gnu::noinline]] inline bool is_registered(const Context& context, Lane& lane, uint64_t area) {
+DVM_RARELY inline bool is_registered(const Context& context, Lane& lane, uint64_t area) {
   constexpr long kRseq = 334, kForget = 1, kNotPermitted = -1;
   if (is_muted(context)) return false;
   const long answer = call(kRseq, static_cast<long>(area), static_cast<long>(context.rseq_bytes), kForget, 0);
@@ -185,7 +185,7 @@ class SteadyWords {
  private:
   static constexpr uint64_t kPart = 6;
 
-  [[gnu::noinline]] bool fill() {
+  [[gnu::always_inline]] bool fill() {
     constexpr int kTries = 4;
     const uint64_t least = shift_ != 0 ? 2 : 1;
     if (area_ == 0) return false;
