@@ -118,20 +118,45 @@ DVM_RARELY inline uint32_t read_text_by_call(const Context& context, uint64_t fr
   }
 }
 
-// Reads memory, steady or not, as read_memory() does.
-[[gnu::noinline]] inline uint64_t read_bytes(const Context& context, Lane& lane, int32_t pid, uint64_t from, uint64_t to,
-                                             uint64_t bytes, bool* is_refused = nullptr) {
-  SteadyWords words(context, lane, from);
-  uint64_t done = 0, word;
-  for (; done < bytes && words.read(word); done += 8) {
-    if (bytes - done >= 8) {
-      *reinterpret_cast<volatile uint64_t*>(to + done) = word;
-      continue;
-    }
-    for (uint64_t i = 0; i < bytes - done; i++)
-      reinterpret_cast<volatile unsigned char*>(to + done)[i] = static_cast<unsigned char>(word >> 8 * i);
+// Words of memory that lasts, from any address.
+class LastingWords {
+ public:
+  explicit LastingWords(uint64_t from) : next_(from & ~uint64_t{7}), shift_(static_cast<unsigned>(from & 7) * 8) {}
+
+  [[gnu::always_inline]] bool read(uint64_t& word) {
+    word = load_word(next_) >> shift_;
+    next_ += sizeof word;
+    if (shift_ != 0) word |= load_word(next_) << (64 - shift_);
+    return true;
   }
-  return done >= bytes ? bytes : read_memory(pid, from, to, bytes, is_refused);
+
+ private:
+  uint64_t next_;
+  unsigned shift_;
+};
+
+// Stores so many bytes of the words. False: they cannot all be read.
+template <class Words>
+[[gnu::always_inline]] inline bool store_words(Words& words, uint64_t to, uint64_t bytes) {
+  uint64_t word = 0;
+  for (; bytes >= sizeof word; bytes -= sizeof word, to += sizeof word) {
+    if (!words.read(word)) return false;
+    *reinterpret_cast<volatile uint64_t*>(to) = word;
+  }
+  if (bytes != 0 && !words.read(word)) return false;
+  for (; bytes != 0; bytes--, to++, word >>= 8) *reinterpret_cast<volatile unsigned char*>(to) = static_cast<unsigned char>(word);
+  return true;
+}
+
+// Reads memory as read_memory() does, without a call if it lasts or is steady. A word more may be loaded of what lasts.
+[[gnu::noinline]] inline uint64_t read_bytes(const Context& context, Lane& lane, uint64_t stack_pointer, int32_t pid,
+                                             uint64_t from, uint64_t to, uint64_t bytes, bool* is_refused = nullptr) {
+  if (from >= kPage && lasting_bytes(context, from, stack_pointer) >= bytes + sizeof(uint64_t)) {
+    LastingWords lasting(from);
+    return store_words(lasting, to, bytes), bytes;
+  }
+  SteadyWords steady(context, lane, from);
+  return store_words(steady, to, bytes) ? bytes : read_memory(pid, from, to, bytes, is_refused);
 }
 
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.

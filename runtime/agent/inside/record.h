@@ -61,7 +61,8 @@ struct ThreadFiring {
   const uint64_t address = saved(step.base) + saved(step.index) * step.scale + static_cast<uint64_t>(step.value);
   uint64_t value = 0;
   const uint64_t bytes = step.size <= 8 ? step.size : 8;
-  return read_bytes(firing.context, *firing.lane, firing.pid, address, reinterpret_cast<uint64_t>(&value), bytes) == bytes
+  return read_bytes(firing.context, *firing.lane, firing.saved[kStackWord], firing.pid, address,
+                    reinterpret_cast<uint64_t>(&value), bytes) == bytes
              ? widen(value, step)
              : 0;
 }
@@ -92,7 +93,8 @@ struct ThreadFiring {
   for (uint64_t part = kFirstPart; done < most; part = most) {
     const uint64_t want = most - done < part ? most - done : part;
     bool is_refused = false;
-    const uint64_t got = read_bytes(firing.context, *firing.lane, firing.pid, from + done, to + done, want, &is_refused);
+    const uint64_t got =
+        read_bytes(firing.context, *firing.lane, firing.saved[kStackWord], firing.pid, from + done, to + done, want, &is_refused);
     if (const uint64_t length = length_of(to, done, done + got)) return length;
     done += got;
     if (got < want) return length_of_part(done, is_refused);
@@ -106,9 +108,12 @@ struct ThreadFiring {
 // want no more, as members that several clauses read are one slot. The rest is 0.
 [[gnu::noinline]] inline uint64_t read_fixed(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
   bool is_refused = false;
-  const uint64_t got = from < kPage ? 0 : read_bytes(firing.context, *firing.lane, firing.pid, from, to, most, &is_refused);
+  const uint64_t got =
+      from < kPage ? 0
+                   : read_bytes(firing.context, *firing.lane, firing.saved[kStackWord], firing.pid, from, to, most, &is_refused);
   const uint64_t in_page = kPage - (from & (kPage - 1)), rest = got == 0 && is_refused && in_page < most ? most - in_page : 0;
-  const bool has_rest = rest != 0 && read_bytes(firing.context, *firing.lane, firing.pid, from + in_page, to, rest) == rest;
+  const bool has_rest = rest != 0 && read_bytes(firing.context, *firing.lane, firing.saved[kStackWord], firing.pid,
+                                                from + in_page, to, rest) == rest;
   for (uint64_t i = has_rest ? rest : got; i < most; i++) *reinterpret_cast<volatile char*>(to + i) = 0;
   if (has_rest) return rest | kBeginHere;
   return got == most ? most : length_of_part(got, is_refused);
@@ -116,7 +121,8 @@ struct ThreadFiring {
 
 [[gnu::noinline]] inline uint64_t read_sized(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t bytes) {
   bool is_refused = false;
-  const uint64_t got = read_bytes(firing.context, *firing.lane, firing.pid, from, to, bytes, &is_refused);
+  const uint64_t got =
+      read_bytes(firing.context, *firing.lane, firing.saved[kStackWord], firing.pid, from, to, bytes, &is_refused);
   return got == bytes ? bytes : length_of_part(got, is_refused);
 }
 

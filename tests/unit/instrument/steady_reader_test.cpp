@@ -139,6 +139,31 @@ TEST_F(Steady, ReadsNoStringBeyondARange) {
   EXPECT_EQ(steady().wanted[0], address_of(text_) + 2 * kPage);
 }
 
+// From a steady range, from memory that lasts, and by a system call at the end of these.
+TEST_F(Steady, CopiesAnyBytes) {
+  struct {
+    LastingMemory head{};
+    MemoryRange range{};
+  } lasting;
+  context_.lasting = address_of(&lasting);
+  for (uint64_t i = 0; i < 4 * kPage; i++) text_[i] = static_cast<char>(i * 7 + i / 256);
+  for (const bool lasts : {false, true}) {
+    lasting.head.ranges = lasts ? 1 : 0;
+    lasting.range = {address_of(text_), address_of(text_) + 2 * kPage};
+    for (const uint64_t at : {uint64_t{0}, uint64_t{3}, kPage - 5, 2 * kPage - 40, 2 * kPage - 8})
+      for (uint64_t shift = 0; shift < 8; shift++)
+        for (const uint64_t bytes : {0, 1, 4, 8, 9, 15, 16, 33, 64, 200}) {
+          std::array<char, 256> to{};
+          const char* from = text_ + at + shift;
+          EXPECT_EQ(read_bytes(context_, lane_, 0, getpid(), address_of(from), address_of(to.data()), bytes), bytes);
+          EXPECT_EQ(std::memcmp(to.data(), from, bytes), 0) << at << " " << shift << " " << bytes;
+          EXPECT_EQ(to[bytes], 0);
+        }
+  }
+  std::array<char, 8> to{};
+  EXPECT_EQ(read_bytes(context_, lane_, 0, getpid(), 8, address_of(to.data()), 8), 0);
+}
+
 TEST_F(Steady, IsInterruptedBySignalsAndBarriers) {
   struct sigaction action {};
   action.sa_handler = [](int) {};
