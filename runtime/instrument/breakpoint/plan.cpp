@@ -27,12 +27,15 @@ FiredProbe::Kind kind_of(const UprobeSite& site) {
   return site.inside ? FiredProbe::Kind::inside : FiredProbe::Kind::entry;
 }
 
-// Likewise, whatever its path is now.
-std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const FiredProbe& firer) {
+// Likewise, whatever its path is now. If the file at the path has been replaced, the one at the same address (0: it had none) is
+// still the old one: a user cannot open it.
+std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const FiredProbe& firer, uint64_t before) {
   for (const MappedObject& object : objects) {
     if (object.address == 0 || firer.site->offset < object.offset) continue;
     const auto file = FileKey::of(object.open_path);
-    if (file && *file == firer.file) return object.address + (firer.site->offset - object.offset);
+    const uint64_t address = object.address + (firer.site->offset - object.offset);
+    const bool is_same = object.open_path == firer.site->path && address == before;
+    if (is_same || (file && *file == firer.file)) return address;
   }
   return std::nullopt;
 }
@@ -99,15 +102,15 @@ bool BreakpointPlanner::move(pid_t pid, TracedProcess& process) {
   objects_.erase(pid);
   if (objects(pid).empty()) return false;  // it has ended, or cannot be examined
   TracedProcess moved;
-  const auto put = [&](const std::vector<FiredProbe>& firers) {
+  const auto put = [&](const std::vector<FiredProbe>& firers, uint64_t known) {
     for (const FiredProbe& firer : firers) {
       const uint64_t offset = firer.site->offset + firer.site->behind;
-      const auto address = address_of(objects(pid), firer);
+      const auto address = address_of(objects(pid), firer, known - firer.site->behind);
       (address ? moved.sites[*address + firer.site->behind] : moved.absent[{firer.file, offset}]).push_back(firer);
     }
   };
-  for (const auto& [known, firers] : process.sites) put(firers);
-  for (const auto& [known, firers] : process.absent) put(firers);
+  for (const auto& [known, firers] : process.sites) put(firers, known);
+  for (const auto& [known, firers] : process.absent) put(firers, 0);
   for (auto& [address, firers] : moved.sites) put_in_order(firers);
   const auto is_same = [](const auto& a, const auto& b) { return a.first == b.first; };
   const bool moves = !std::equal(moved.sites.begin(), moved.sites.end(), process.sites.begin(), process.sites.end(), is_same);
