@@ -62,9 +62,9 @@ AgentTarget* earliest_in(const AgentTargets& targets, LaneRecord& record, uint64
   for (const auto& [pid, target] : targets) {
     const auto first = target->lanes ? target->lanes->first() : std::nullopt;
     if (!first) continue;
-    const bool is_later = earliest != nullptr && first->ticks >= record.ticks;
-    if (earliest != nullptr) others = std::min(others, is_later ? first->ticks : record.ticks);
-    if (is_later) continue;
+    const bool comes_later = earliest != nullptr && first->ticks >= record.ticks;
+    if (earliest != nullptr) others = std::min(others, comes_later ? first->ticks : record.ticks);
+    if (comes_later) continue;
     earliest = target.get();
     record = *first;
   }

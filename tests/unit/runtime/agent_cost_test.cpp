@@ -135,7 +135,7 @@ TEST(AgentCost, RecordsLoadTheHeap) {
   const vm::Profile profile = with_agent();
   Prices agent(profile, {.expected = 8}, kInAgent), dvm(profile);
   CaptureNeeds needs;
-  needs.memory = {{.is_string = true, .size = 256}, {.size = 64}};
+  needs.memory = {{.base = {}, .is_string = true, .size = 256}, {.base = {}, .size = 64}};
   const double called = 600 + 2 * 8 + 500 + 64, loaded = 20 + 0.5 * 8 + 10 + 0.25 * 64;
   EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).thread.clocks, called);
   EXPECT_DOUBLE_EQ(capture_cost(agent, dvm, needs).cheapest.clocks, called);
