@@ -441,11 +441,13 @@ std::vector<AddressRange> AgentProcess::own_ranges() const {
   return own;
 }
 
-void AgentProcess::begin_steady(SteadyProposals::IsProven is_proven) {
-  if (!is_on_ || takers_.empty() || !is_restartable_) return;
+std::string_view AgentProcess::begin_steady(SteadyProposals::IsProven is_proven) {
+  if (!is_on_ || takers_.empty()) return "a system call that may take memory away is not watched";
+  if (!is_restartable_) return "its threads have no rseq areas at one place";
   if (!steady_)
     steady_.emplace(context_.pid, inside::steady_at(context_.armed), std::vector<AddressRange>(), std::move(is_proven));
   for (const AddressRange& one : own_ranges()) steady_->leave_out(one);
+  return {};
 }
 
 // A uprobe of another tracer there has the instruction of the file run instead, so the call is not seen.

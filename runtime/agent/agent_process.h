@@ -84,8 +84,8 @@ class AgentProcess {
   void note_raised(uint64_t raised);
 
   // From then on clauses read what is proven to stay mapped by plain loads, if all system calls that may take it away are
-  // watched. now: ns of CLOCK_MONOTONIC.
-  void begin_steady(SteadyProposals::IsProven is_proven);
+  // watched. Returns why they do not; empty: they do. now: ns of CLOCK_MONOTONIC.
+  std::string_view begin_steady(SteadyProposals::IsProven is_proven);
   void refresh_steady(uint64_t now);
 
   // Memory that dvm has added to the process.

@@ -336,7 +336,8 @@ class WayFinder {
     look_for_windows(text_of(one.description), way);
     const bool has_strings = std::ranges::any_of(way.clauses, [](const SiteUses& uses) { return uses.strings > 0; });
     if (has_strings || !one.probe.needs.memory.empty())
-      way.by_calls = processes_.why_by_calls(matched_, text_of(one.description));
+      way.by_calls = options_[dif::Option::followfork] > 0 ? "its children are followed"
+                                                           : processes_.why_by_calls(matched_, text_of(one.description));
     return way;
   }
 

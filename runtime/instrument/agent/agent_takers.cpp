@@ -18,8 +18,9 @@ bool takes_memory(inside::Watch watch) { return watch == inside::Watch::syscall 
 // Sites before and behind all of them, or none. Only for clauses that read memory.
 void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
   const bool is_read = std::any_of(sites.begin(), sites.end(), [](const auto& one) { return reads_memory(one.site); });
-  if (!is_read || follows_ || unsteady_.contains(pid)) return;
+  if (!is_read || unsteady_.contains(pid)) return;
   std::string& reason = unsteady_[pid];
+  if (follows_) return void(reason = "its children are followed");
   const auto mappings = mappings_of(pid);
   if (!mappings) return void(reason = mappings.error().message);
   const MemoryCallers callers = find_memory_callers(pid, *mappings, *files_, {});
@@ -35,7 +36,9 @@ void AgentPlanner::add_takers(pid_t pid, std::vector<AgentPlannedSite>& sites) {
 }
 
 void AgentPlanner::begin_steady(AgentProcess& agent) {
-  agent.begin_steady([this, &agent](const std::vector<MemoryMapping>& mappings) { return is_proven(agent, mappings); });
+  const auto known = unsteady_.find(agent.pid());
+  if (known == unsteady_.end() || !known->second.empty()) return;
+  known->second = agent.begin_steady([this, &agent](const std::vector<MemoryMapping>& all) { return is_proven(agent, all); });
 }
 
 // Code that it maps later may make no such call.
