@@ -133,7 +133,7 @@ class Calibrate(unittest.TestCase):
         rows = {f"agent/{folder}/{row}" for folder, all in prices["agent"].items() for row in all}
         rows |= set(re.findall(r"(?m)^dvm: (agent/\S+) was not measured", said))
         self.assertTrue("poll_lanes" in prices["consumer"] or "polls of an agent's lanes were not measured" in said, said)
-        for folder, count in (("stub", 4), ("lane", 7), ("site", 13), ("aggregation", 9), ("key", 3), ("capture", 10)):
+        for folder, count in (("stub", 4), ("lane", 9), ("site", 14), ("aggregation", 9), ("key", 3), ("capture", 10)):
             self.assertEqual(sum(row.startswith(f"agent/{folder}/") for row in rows), count, folder)
 
     def prices_are_plausible(self, prices):
