@@ -1,4 +1,4 @@
-// Covered by tests/unit/instrument/stopped_process_test.cpp.
+// Tested by tests/unit/instrument/aborted_sequence_test.cpp.
 
 #include "runtime/agent/aborted_sequence.h"
 
