@@ -38,7 +38,7 @@ FileSymbols::FileSymbols(CodeBytes file) : file_(file) {
 
 void FileSymbols::read_functions(uint64_t symbols, uint64_t size, uint64_t names) {
   Elf64_Sym symbol;
-  for (uint64_t at = 0; at < size && functions_.size() < kMostSymbols; at += sizeof symbol) {
+  for (uint64_t at = 0; at < size && read_ < kMostSymbols; at += sizeof symbol, read_++) {
     if (!load_value(file_, symbols + at, symbol)) return;
     if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
       functions_.push_back({symbol.st_value, symbol.st_size, names + symbol.st_name});

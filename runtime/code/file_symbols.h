@@ -32,6 +32,7 @@ class FileSymbols {
   void read_functions(uint64_t symbols, uint64_t size, uint64_t names);
 
   CodeBytes file_;
+  size_t read_ = 0;                   // symbols
   std::vector<Function> functions_;   // by address
   std::vector<FramedFunction> code_;  // sections with code
 };
