@@ -264,8 +264,8 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
       "An agent walks as many frames of a stack anew")
       ->check(CLI::Range(0.0, 1e3));
   add("--heap", options.heap,
-      "Share of strings and copied memory on the heap, 0 to 1 (default 0.5). An agent reads most processes' heap directly, other "
-      "memory that may be unmapped by a system call")
+      "Share of strings and copied memory on the heap, 0 to 1 (default 0.5). In most processes an agent reads the heap "
+      "directly. It reads other memory that may go away with a system call")
       ->check(CLI::Range(0.0, 1.0));
   add("--faults", options.faults, "Share of clauses that cannot read memory of the process, 0 to 1 (default 0)")
       ->check(CLI::Range(0.0, 1.0));

@@ -44,8 +44,8 @@ struct LeftRecord {
 // A clause in the traced thread.
 struct SiteUses {
   std::vector<RowUse> predicate, actions;
-  unsigned strings = 0;                // string keys of memory that may go
-  double copied = 0;                   // those on the heap
+  unsigned strings = 0;                // string keys that may be on the heap
+  double copied = 0;                   // the expected number of them that are
   std::optional<LeftRecord> record{};  // the record that it leaves if the predicate is true
   KeyedUpdates updates{};
   double fault_bytes = 0;  // of the record that it leaves if a string cannot be read
