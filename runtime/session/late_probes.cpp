@@ -111,11 +111,11 @@ void LateProbes::match_loads() {
     if (WatchesLoads* watches = backend->abilities().watches) watches->settle();
 }
 
-// Each file with uprobes takes a descriptor. Without one, a process seems to have no files.
+// Each file with uprobes takes a descriptor, and so does each look at the files of a process.
 void LateProbes::look_for_room() {
   if (!std::exchange(has_room_, make_descriptor_room()) || has_room_) return;
   consumer_.notice(
-      "dvm has nearly as many files open as it may (ulimit -n): probes of libraries and programs that processes map from now on "
+      "nearly all file descriptors are in use (ulimit -n): probes of libraries and programs that processes map from now on "
       "may not fire");
 }
 

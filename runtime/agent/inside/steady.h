@@ -50,7 +50,8 @@ struct SteadyMemory {
   uint64_t unnamed =
       0;  // calls that have begun, and for which there was no MemoryTaker. As long as there are, dvm proposes nothing
   uint64_t restarting = 0;  // threads that have changed a table, and have not yet started all readers again
-  uint64_t starting = 0;  // threads that start a task, or wait for one by vfork(2). It has no rseq area, but seems to have theirs
+  uint64_t starting =
+      0;  // threads that start a task, or wait for one by vfork(2). Such a task has no rseq area, but seems to have theirs
 };
 
 constexpr uint64_t steady_at(uint64_t armed_page) { return armed_page + 256; }

@@ -73,7 +73,6 @@ class AgentPlanner {
   bool shares(const EnabledProbe& probe) const {
     return probe.has_thread_variables || globals_.are_kept(probe.globals) || globals_.are_kept(probe.other_globals);
   }
-  // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
   // Clauses load what stays mapped, as long as no code of the process can take it away unseen. The planner outlives the agent.
   void begin_steady(AgentProcess& agent);
   // Why they read it by system calls instead, as far as is known; empty: they need not, or read no memory.
@@ -81,6 +80,7 @@ class AgentPlanner {
     const auto known = unsteady_.find(pid);
     return known == unsteady_.end() ? std::string() : known->second;
   }
+  // A clause that runs in threads may end the run. Then the same holds of all clauses as of those with such variables.
   bool ends_run() const { return ends_run_; }
   // A firing before BEGIN must not end the run, nor change global variables.
   bool waits_for_begin() const { return ends_run_ || changes_globals(); }
