@@ -322,9 +322,10 @@ class Forks(unittest.TestCase):
     def check(self, result):
         calls = int(re.search(r"(\d+) calls", result.stdout).group(1))
         counts = lambda kind: [int(n) for n in re.findall(rf"^{kind} (\d+)$", result.stdout, re.MULTILINE)]
-        self.assertEqual(counts("all"), [calls], result.stderr)
+        kept = calls - sum(int(drops) for drops in re.findall(r"(\d+) drops on CPU", result.stderr))  # of records, dvm may be too slow
+        self.assertEqual(counts("all"), [kept], result.stderr)
         self.assertEqual(len(counts("key")), 8)
-        self.assertEqual((sum(counts("key")), sum(counts("stack"))), (calls, calls))
+        self.assertEqual((sum(counts("key")), sum(counts("stack"))), (kept, kept))
 
 
 class Pointers(Hostile):

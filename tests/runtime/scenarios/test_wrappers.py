@@ -96,10 +96,11 @@ class Wrappers(unittest.TestCase):
                               cwd=self.folder, env=ENV, timeout=300)
 
     def run_held(self, run):
-        """The result of a run. On a busy machine a program may run before dvm holds it, as dvm says; then it is run again."""
+        """The result of a run. On a busy machine a program may run before dvm holds it, as dvm says; then it is run again. Likewise if a neighbour's
+        uprobes lie in the linker."""
         for _ in range(5):
             result = run()
-            if "could not be held" not in result.stderr:
+            if "could not be held" not in result.stderr and "another tracer has changed it" not in result.stderr:
                 break
         return result
 
@@ -137,7 +138,7 @@ class Wrappers(unittest.TestCase):
             if result.stdout.split()[-1:] == ["1"]:
                 break
         self.assertEqual(result.stdout.split()[-1:], ["1"], result.stderr)
-        self.assertIn("has executed a program that could not be held", result.stderr)
+        self.assertRegex(result.stderr, "has executed a program that could not be held|was about to execute a program, which could not be held")
 
     def test_one_that_is_not_found(self):
         result = self.run_as_user(COUNT, "sh -c 'exec ./nothing'")
