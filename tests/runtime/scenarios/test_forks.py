@@ -71,7 +71,8 @@ class Forks(dvmtest.PrivilegedTest):
     def test_more_programs_than_open_files(self):
         result = self.run_many("40:4096")
         self.assertEqual((result.stdout.split()[-1], dvmtest.without_neighbours(result.stderr)), ("20", ""))
-        self.assertIn("dvm: nearly all file descriptors are in use (ulimit -n)", self.run_many("40:40").stderr)
+        if not dvmtest.SANITIZED:  # they need files themselves
+            self.assertIn("dvm: nearly all file descriptors are in use (ulimit -n)", self.run_many("40:40").stderr)
 
     def script(self, text):
         pipe = subprocess.Popen(["printf", "%s", text], stdout=subprocess.PIPE)

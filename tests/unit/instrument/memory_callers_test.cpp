@@ -130,7 +130,8 @@ TEST(MemoryCallersOfProgram, AreNotKnown) {
   for (const MemoryMapping& one : *all)
     if (one.is_executable && one.path.ends_with("memory_callers_test")) mappings.push_back(one);
   ASSERT_EQ(mappings.size(), 1);
-  EXPECT_EQ(find_memory_callers(getpid(), mappings, files, {}).unproven, "memory_callers_test makes system calls of its own");
+  const std::string why = find_memory_callers(getpid(), mappings, files, {}).unproven;
+  EXPECT_TRUE(why.starts_with("memory_callers_test makes system call")) << why;  // that of sanitizers, too
 }
 
 // Code of this program, changed in memory.

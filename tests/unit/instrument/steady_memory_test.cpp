@@ -106,6 +106,7 @@ class SteadyProposalsTest : public testing::Test {
 
 TEST_F(SteadyProposalsTest, TakeTheHeapAndNothingElseThatIsWritable) {
   const int local = 0;
+  miss(reinterpret_cast<uint64_t>(large_));  // a process with sanitizers has larger ranges than a table can name
   ASSERT_TRUE(first_table());
   EXPECT_TRUE(is_steady(on_heap_));
   EXPECT_TRUE(is_steady(large_));
@@ -134,6 +135,7 @@ TEST_F(SteadyProposalsTest, AreNotRepeatedUnlessMemoryIsWanted) {
 TEST_F(SteadyProposalsTest, LeaveOutMemoryOfDvm) {
   child_.call(kMap);
   proposals_.leave_out({kSpot, kSpot + kPage});
+  miss(kSpot + kPage);
   ASSERT_TRUE(first_table());
   EXPECT_FALSE(place_of(kSpot));
   EXPECT_TRUE(place_of(kSpot + kPage));
@@ -141,6 +143,8 @@ TEST_F(SteadyProposalsTest, LeaveOutMemoryOfDvm) {
 
 TEST_F(SteadyProposalsTest, LeaveOutMemoryThatIsTaken) {
   child_.call(kMap);
+  miss(kSpot);
+  miss(kSpot + 2 * kPage);
   change([](SteadyMemory& all) {
     all.state = 8 * inside::kSteadyStep;
     all.takers[inside::kMostTakers - 1] = {77, 0, {{kSpot + kPage + 8, kSpot + kPage + 9}, {}}};
@@ -216,7 +220,7 @@ TEST_F(SteadyProposalsTest, BecomeRareWhenTheyDoNotHelp) {
     proposals_.refresh(memory_, now_ += 25 * kMs);
     proposed += adopt();
   }
-  EXPECT_GE(proposed, 3);
+  EXPECT_GE(proposed, seen().tables[0].count < inside::kMostSteady ? 3 : 0);  // a full table has no room for more
   EXPECT_LE(proposed, 15);
   const uint64_t last = kSpot + (seen().misses << 20);
   child_.call(kMap);
@@ -258,6 +262,8 @@ TEST_F(SteadyProposalsTest, EndWithoutAProof) {
 TEST_F(SteadyProposalsTest, LeaveOutGuardRegions) {
   child_.call(kMap);
   child_.call(kGuard);
+  miss(kSpot);
+  miss(kSpot + 2 * kPage);
   ASSERT_TRUE(first_table());
   const std::string byte = test::memory_of(child_.pid(), reinterpret_cast<const void*>(kSpot + kPage), 1);
   EXPECT_TRUE(place_of(kSpot));
