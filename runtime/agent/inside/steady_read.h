@@ -159,9 +159,9 @@ DVM_RARELY inline bool is_registered(const Context& context, Lane& lane, uint64_
 [[gnu::always_inline]] inline uint64_t restart_area(const Context& context, Lane& lane) {
   if (context.restart == 0 || load(armed_page(context).armed) != kAlone || load(steady_memory(context).starting) != 0) return 0;
   constexpr uint64_t kCpuAt = 4;  // negative if nothing is registered
-  const uint64_t area = thread_pointer() + context.rseq;
+  const uint64_t pointer = thread_pointer(), area = pointer + context.rseq;
   if (*reinterpret_cast<const volatile int32_t*>(area + kCpuAt) < 0) return 0;
-  const bool is_known = load(lane.restartable) == thread_pointer() && load(lane.restartable_thread) == load(lane.owner);
+  const bool is_known = load(lane.restartable) == pointer && load(lane.restartable_thread) == load(lane.owner);
   return is_known || is_registered(context, lane, area) ? area : 0;
 }
 
@@ -183,7 +183,7 @@ class SteadyWords {
   }
 
  private:
-  static constexpr uint64_t kPart = 6;
+  static constexpr uint64_t kPart = 4;
 
   [[gnu::always_inline]] bool fill() {
     constexpr int kTries = 4;
