@@ -106,7 +106,7 @@ size_t AggregationCode::check_found(const AgentClause& aggregation) {
 
 std::optional<std::vector<size_t>> AggregationCode::add_key_code(const AgentClause& aggregation) {
   if (has_stack_code(aggregation)) return add_integers(aggregation), add_stack(code_, aggregation, place_);
-  if (words_of_text(aggregation) == 0 || place_.lasting.empty()) return std::nullopt;
+  if (words_of_text(aggregation) == 0) return std::nullopt;
   add_integers(aggregation);
   add_value(aggregation.keys.back().code);
   return add_text(code_, aggregation, place_);

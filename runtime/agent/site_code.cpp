@@ -337,7 +337,7 @@ size_t site_code_bytes(std::span<const AgentFirer> firers, const inside::Context
   constexpr uint64_t kHighest = 0x7ffffffff000;  // its constants are the longest
   inside::Context high = context;
   high.thread_offset = 1;
-  high.armed = high.data = high.variables = high.tails = high.lane = high.own = kHighest;
+  high.armed = high.data = high.variables = high.tails = high.lane = high.own = high.restart = kHighest;
   CodeWriter code(kHighest);
   constexpr inside::MemoryRange kRange{kHighest, kHighest + INT32_MAX};
   constexpr std::array kRanges{kRange, kRange};

@@ -4,7 +4,9 @@
 
 #include "runtime/agent/code_bytes.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/steady_read.h"
 #include "runtime/agent/lookup_code.h"
+#include "runtime/agent/site_frame.h"
 #include "runtime/agent/site_needs.h"
 
 namespace dvm::runtime {
@@ -14,7 +16,8 @@ using Register = GeneralRegister;
 
 constexpr uint32_t kMostWords = kShortText / sizeof(uint64_t);   // code for more would be long
 constexpr uint64_t kRead = (kMostWords + 2) * sizeof(uint64_t);  // from the address on, at most
-constexpr unsigned char kNotEqual = 0x85, kBelow = 0x82, kNotBelow = 0x83;
+static_assert(kMostWords + 1 <= inside::kSteadyPart);
+constexpr unsigned char kNotEqual = 0x85, kBelow = 0x82, kAbove = 0x87;
 
 class TextCoder {
  public:
@@ -26,11 +29,14 @@ class TextCoder {
         place_(place) {}
 
   std::vector<size_t> make() {
-    code_.add({0x49, 0x89, 0xc0});  // mov %rax, %r8
-    check_address();
+    code_.add({0x49, 0x89, 0xc0});                          // mov %rax, %r8
+    code_.add({0x48, 0x89, 0xc7, 0x48, 0x83, 0xe7, 0xf8});  // mov %rax, %rdi; and $-8, %rdi
+    std::vector<size_t> may_load = jumps_if_lasting();
+    if (place_.stack.end > kRead) add_stack(may_load);
+    place_.context.restart != 0 ? add_steady() : leave_.push_back(code_.jump_ahead({0xe9}));
+    for (const size_t jump : may_load) code_.land(jump);
     // The string may begin inside a word of memory. %cl: the bits before it, which are shifted out.
-    code_.add({0x89, 0xc1, 0x83, 0xe1, 0x07, 0xc1, 0xe1, 0x03});  // mov %eax, %ecx; and $7, %ecx; shl $3, %ecx
-    code_.add({0x48, 0x89, 0xc7, 0x48, 0x83, 0xe7, 0xf8});        // mov %rax, %rdi; and $-8, %rdi
+    code_.add({0x44, 0x89, 0xc1, 0x83, 0xe1, 0x07, 0xc1, 0xe1, 0x03});  // mov %r8d, %ecx; and $7, %ecx; shl $3, %ecx
     for (uint32_t i = 0; i < words_; i++) add_word(i);
     leave_.push_back(code_.jump_ahead({0xe9}));
     for (uint32_t i = 0; i < words_; i++) add_end(i);
@@ -40,16 +46,40 @@ class TextCoder {
 
  private:
   // All words that are loaded lie in one of the ranges.
-  void check_address() {
+  std::vector<size_t> jumps_if_lasting() {
     std::vector<size_t> inside;
     for (const inside::MemoryRange& range : place_.lasting) {
-      const bool is_last = &range == &place_.lasting.back();
       code_.load(Register::rcx, range.begin);
       code_.add({0x48, 0x89, 0xc2, 0x48, 0x29, 0xca});                 // mov %rax, %rdx; sub %rcx, %rdx
       code_.add({0x48, 0x81, 0xfa}, range.end - range.begin - kRead);  // cmp $size - kRead, %rdx
-      (is_last ? leave_ : inside).push_back(code_.jump_ahead({0x0f, is_last ? kNotBelow : kBelow}));
+      inside.push_back(code_.jump_ahead({0x0f, kBelow}));
     }
-    for (const size_t jump : inside) code_.land(jump);
+    return inside;
+  }
+  // The first thread runs on its stack, and the string lies above its stack pointer (inside::lasting_bytes).
+  void add_stack(std::vector<size_t>& may_load) {
+    code_.load(Register::rcx, place_.stack.begin);
+    code_.add_address(Register::rdx, Register::rsp, SiteFrame::kBytes);
+    code_.add({0x48, 0x39, 0xca});  // cmp %rcx, %rdx
+    const size_t is_elsewhere = code_.jump_ahead({0x0f, kBelow});
+    code_.load(Register::rcx, place_.stack.end - kRead);
+    code_.add({0x48, 0x39, 0xd0});  // cmp %rdx, %rax
+    const size_t is_below = code_.jump_ahead({0x0f, kBelow});
+    code_.add({0x48, 0x39, 0xc8});  // cmp %rcx, %rax
+    may_load.push_back(code_.jump_ahead({0x0f, kBelow}));
+    code_.land(is_elsewhere), code_.land(is_below);
+  }
+  // The words that hold the string are loaded into the key, where they are shifted.
+  void add_steady() {
+    code_.copy_from_rbx(Register::rsi);
+    code_.add({0x48, 0x89, 0xfa});  // mov %rdi, %rdx
+    code_.load(Register::rdi, place_.context_at);
+    code_.add_address(Register::rcx, Register::rbp, key_at(before_));
+    code_.call(place_.code_at + place_.entries.steady);
+    code_.add({0x48, 0x89, 0xcf});                                          // mov %rcx, %rdi
+    code_.add({0x48, 0x83, 0xe8, static_cast<unsigned char>(words_ + 1)});  // sub $words + 1, %rax
+    code_.add({0x48, 0x3d}, inside::kSteadyPart - (words_ + 1));            // cmp $kSteadyPart - (words + 1), %rax
+    leave_.push_back(code_.jump_ahead({0x0f, kAbove}));
   }
   // Puts it into the key, unless it is the last one: that is in %rax, with the highest bit of its first zero byte in %rdx, and
   // perhaps of later ones (inside::end_text).

@@ -1,6 +1,6 @@
 #pragma once
 // Code that finds the state of a key which ends with a short string, in memory that lasts. Tested by
-// tests/unit/instrument/site_run_test.cpp, beside agent_find (inside/fire.cpp), which does the same with any string.
+// tests/unit/instrument/site_text_test.cpp, beside agent_find (inside/fire.cpp), which does the same with any string.
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 // CodeEntries, the first bytes of the code.
 asm(".section .text.agent_entries, \"a\", @progbits\n.quad agent_enter, agent_aggregate, agent_key, agent_find, agent_time, "
-    "agent_reserve, agent_leave, agent_returns, agent_forget, agent_frame, agent_frames_begin, agent_frames_end, "
+    "agent_reserve, agent_steady, agent_leave, agent_returns, agent_forget, agent_frame, agent_frames_begin, agent_frames_end, "
     "agent_steady_begin, agent_steady_end, agent_steady_abort\n"
 #define DVM_UPDATE(name) ".quad agent_update_" #name "\n"
 #include "vm/dif/updates.def"

@@ -386,7 +386,7 @@ struct Site {
 inline constexpr uint32_t kUpdateFunctions = 6;
 inline constexpr uint64_t kUnreadable = 0, kNoRoom = 1;  // results of agent_find instead of an address
 struct CodeEntries {
-  uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, leave = 0, returns = 0, forget = 0;
+  uint64_t enter = 0, aggregate = 0, key = 0, find = 0, time = 0, reserve = 0, steady = 0, leave = 0, returns = 0, forget = 0;
   uint64_t frame = 0, frames_begin = 0, frames_end = 0;  // the .eh_frame section of this code
   uint64_t steady_begin = 0, steady_end = 0, steady_abort = 0;
   uint64_t updates[kUpdateFunctions]{};  // by the rows of updates.def

@@ -9,78 +9,7 @@
 
 namespace dvm::runtime::inside {
 
-inline constexpr uint64_t kInterrupted = ~uint64_t{0};
-
-// Loads at most so many words from an address that is a multiple of 8, as far as the memory is steady. Returns how many; 0: it is
-// not steady. kInterrupted: the kernel has ended the sequence. rseq: the area of the thread; restart: the descriptor. The words
-// may be written even if none are returned.
-DVM_ONCE inline uint64_t load_steady(const SteadyMemory& steady, uint64_t from, uint64_t* to, uint64_t most, uint64_t rseq,
-                                     uint64_t restart) {
-  constexpr uint64_t kArmedAt = steady_at(0) - offsetof(ArmedPage, armed);
-  constexpr uint64_t kFirstTable = offsetof(SteadyMemory, tables) - sizeof(SteadyTable);  // tables have the numbers 1 and 2
-  constexpr uint64_t kBegin = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, begin);
-  constexpr uint64_t kEnd = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, end);
-  uint64_t words = 0, left = 0, range = 0;
-  asm volatile(
-      R"(
-    mov %[restart], 8(%[rseq])
-    .globl agent_steady_begin
-  agent_steady_begin:
-    xor %k[words], %k[words]
-    cmpq %[alone], -%c[armed_at](%[steady])
-    jne 3f
-    cmpq $0, %c[off_at](%[steady])
-    jne 3f
-    mov (%[steady]), %[range]
-    and %[table_bits], %k[range]
-    jz 3f
-    imul %[table_bytes], %[range], %[range]
-    lea %c[first_table](%[steady],%[range]), %[range]
-    mov (%[range]), %[left]
-  1:
-    sub $1, %[left]
-    jc 3f
-    mov %c[end](%[range]), %[words]
-    sub %[from], %[words]
-    jbe 2f
-    cmp %c[begin](%[range]), %[from]
-    jae 4f
-  2:
-    add %[range_bytes], %[range]
-    xor %k[words], %k[words]
-    jmp 1b
-  4:
-    shr $3, %[words]
-    cmp %[most], %[words]
-    cmova %[most], %[words]
-    mov %[words], %[left]
-    test %[left], %[left]
-    jz 3f
-  5:
-    mov -8(%[from],%[left],8), %[range]
-    mov %[range], -8(%[to],%[left],8)
-    sub $1, %[left]
-    jnz 5b
-  3:
-    .globl agent_steady_end
-  agent_steady_end:
-    movq $0, 8(%[rseq])
-    jmp 6f
-    .byte 0x0f, 0xb9, 0x3d
-    .long 0x53053053
-    .globl agent_steady_abort
-  agent_steady_abort:
-    mov $-1, %[words]
-  6:
-  )"
-      : [words] "=&r"(words), [left] "=&r"(left), [range] "=&r"(range)
-      : [steady] "r"(&steady), [from] "r"(from), [to] "r"(to), [most] "r"(most), [rseq] "r"(rseq), [restart] "r"(restart),
-        [armed_at] "i"(kArmedAt), [off_at] "i"(offsetof(SteadyMemory, is_off)), [alone] "i"(kAlone), [table_bits] "i"(kTableBits),
-        [table_bytes] "i"(sizeof(SteadyTable)), [range_bytes] "i"(sizeof(MemoryRange)), [first_table] "i"(kFirstTable),
-        [begin] "i"(kBegin), [end] "i"(kEnd)
-      : "memory", "cc");
-  return words;
-}
+inline constexpr uint64_t kInterrupted = ~uint64_t{0}, kSteadyPart = 4;
 
 [[gnu::always_inline]] inline SteadyMemory& steady_memory(const Context& context) {
   return *reinterpret_cast<SteadyMemory*>(steady_at(context.armed));
@@ -165,14 +94,85 @@ DVM_RARELY inline bool is_registered(const Context& context, Lane& lane, uint64_
   return is_known || is_registered(context, lane, area) ? area : 0;
 }
 
+// Loads at most kSteadyPart words from an address that is a multiple of 8, as far as the memory is steady. Returns how many; 0:
+// it is not steady. kInterrupted: the kernel has ended the sequence. The words may be written even if none are returned.
+extern "C" DVM_ONCE inline uint64_t agent_steady(const Context* context, Lane* lane, uint64_t from, uint64_t* to) {
+  constexpr uint64_t kArmedAt = steady_at(0) - offsetof(ArmedPage, armed);
+  constexpr uint64_t kFirstTable = offsetof(SteadyMemory, tables) - sizeof(SteadyTable);  // tables have the numbers 1 and 2
+  constexpr uint64_t kBegin = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, begin);
+  constexpr uint64_t kEnd = offsetof(SteadyTable, ranges) + offsetof(MemoryRange, end);
+  const SteadyMemory& steady = steady_memory(*context);
+  const uint64_t rseq = restart_area(*context, *lane);
+  if (rseq == 0) return 0;
+  uint64_t words = 0, left = 0, range = 0;
+  asm volatile(
+      R"(
+    mov %[restart], 8(%[rseq])
+    .globl agent_steady_begin
+  agent_steady_begin:
+    xor %k[words], %k[words]
+    cmpq %[alone], -%c[armed_at](%[steady])
+    jne 3f
+    cmpq $0, %c[off_at](%[steady])
+    jne 3f
+    mov (%[steady]), %[range]
+    and %[table_bits], %k[range]
+    jz 3f
+    imul %[table_bytes], %[range], %[range]
+    lea %c[first_table](%[steady],%[range]), %[range]
+    mov (%[range]), %[left]
+  1:
+    sub $1, %[left]
+    jc 3f
+    mov %c[end](%[range]), %[words]
+    sub %[from], %[words]
+    jbe 2f
+    cmp %c[begin](%[range]), %[from]
+    jae 4f
+  2:
+    add %[range_bytes], %[range]
+    xor %k[words], %k[words]
+    jmp 1b
+  4:
+    shr $3, %[words]
+    jz 3f
+    cmp %[part], %[words]
+    jbe 5f
+    mov %[part], %k[words]
+  5:
+    mov %[words], %[left]
+  6:
+  5:
+    mov -8(%[from],%[left],8), %[range]
+    mov %[range], -8(%[to],%[left],8)
+    sub $1, %[left]
+    jnz 6b
+  3:
+    .globl agent_steady_end
+  agent_steady_end:
+    movq $0, 8(%[rseq])
+    jmp 7f
+    .byte 0x0f, 0xb9, 0x3d
+    .long 0x53053053
+    .globl agent_steady_abort
+  agent_steady_abort:
+    mov $-1, %[words]
+  7:
+  )"
+      : [words] "=&r"(words), [left] "=&r"(left), [range] "=&r"(range)
+      : [steady] "r"(&steady), [from] "r"(from), [to] "r"(to), [part] "i"(kSteadyPart), [rseq] "r"(rseq),
+        [restart] "r"(context->restart), [armed_at] "i"(kArmedAt), [off_at] "i"(offsetof(SteadyMemory, is_off)),
+        [alone] "i"(kAlone), [table_bits] "i"(kTableBits), [table_bytes] "i"(sizeof(SteadyTable)),
+        [range_bytes] "i"(sizeof(MemoryRange)), [first_table] "i"(kFirstTable), [begin] "i"(kBegin), [end] "i"(kEnd)
+      : "memory", "cc");
+  return words;
+}
+
 // Words of steady memory, one part after the other, from any address.
 class SteadyWords {
  public:
   SteadyWords(const Context& context, Lane& lane, uint64_t from)
-      : context_(context),
-        area_(restart_area(context, lane)),
-        next_(from & ~uint64_t{7}),
-        shift_(static_cast<unsigned>(from & 7) * 8) {}
+      : context_(context), lane_(lane), next_(from & ~uint64_t{7}), shift_(static_cast<unsigned>(from & 7) * 8) {}
 
   // The next eight bytes. False: they are not steady.
   [[gnu::always_inline]] bool read(uint64_t& word) {
@@ -183,16 +183,13 @@ class SteadyWords {
   }
 
  private:
-  static constexpr uint64_t kPart = 4;
-
   [[gnu::always_inline]] bool fill() {
     constexpr int kTries = 4;
     const uint64_t least = shift_ != 0 ? 2 : 1;
-    if (area_ == 0) return false;
     next_ += at_ * sizeof(uint64_t);
     at_ = count_ = 0;
     for (int i = 0; i < kTries; i++) {
-      const uint64_t loaded = load_steady(steady_memory(context_), next_, part_, kPart, area_, context_.restart);
+      const uint64_t loaded = agent_steady(&context_, &lane_, next_, part_);
       if (loaded == kInterrupted) continue;
       count_ = loaded;
       if (loaded < least) note_miss(context_, next_ + loaded * sizeof(uint64_t));
@@ -202,11 +199,11 @@ class SteadyWords {
   }
 
   const Context& context_;
-  uint64_t area_;
+  Lane& lane_;
   uint64_t next_;  // address of the first word of the part
   unsigned shift_;
   uint64_t at_ = 0, count_ = 0;
-  uint64_t part_[kPart];
+  uint64_t part_[kSteadyPart];
 };
 
 }  // namespace dvm::runtime::inside

@@ -4,15 +4,21 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <new>
+#include <string>
+#include <vector>
 
 #include "dvm/dif/variable.h"
 #include "load_and_call.h"
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/agent/inside/steady_read.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/stub.h"
 #include "runtime/instrument/agent/clause_code.h"
@@ -124,12 +130,11 @@ class Agent {
                                           one.tail}));
     }
     const uint64_t site_at = add(site), context_at = add(bytes_of(context_));
-    inside::CodeEntries entries;
-    std::memcpy(&entries, inside_code().data(), sizeof entries);
-    const SitePlace where{kAddress, context_, context_at, code_at_, entries, keeps_flags, lasting_.stack, std::span(&range_, 1)};
+    const SitePlace where{kAddress,       context_,    context_at,     code_at_,
+                          code_entries(), keeps_flags, lasting_.stack, std::span(&range_, 1)};
     const std::vector<unsigned char> window = {0x90, 0x90, 0x90, 0x90, 0xc3};
     add({});
-    Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + entries.enter, false, firers, where});
+    Stub stub = make_stub({window, kAddress, 0, here(), site_at, code_at_ + code_entries().enter, false, firers, where});
     EXPECT_EQ(stub.refusal, "");
     stub_ = add(std::as_bytes(std::span(stub.bytes)));
     stub_bytes_ = stub.bytes.size();
@@ -169,6 +174,11 @@ class Agent {
   uint64_t state_of_entry() {
     return reinterpret_cast<const uint64_t*>(reinterpret_cast<const inside::ArenaEntry*>(&first_arena() + 1) + 1)[0];
   }
+  // The only key, a string.
+  std::string text() {
+    const auto* entry = reinterpret_cast<const inside::ArenaEntry*>(&first_arena() + 1);
+    return reinterpret_cast<const char*>(entry + 1);
+  }
   std::vector<std::byte> arena() const {
     const std::byte* begin = data_ + inside::arenas_at(kLanes, ring_bytes_);
     return {begin, begin + kLanes * 2 * uint64_t{inside::kArenaBytes}};
@@ -192,6 +202,19 @@ class Agent {
     return words;
   }
   inside::ArmedPage& page() { return page_; }
+  // Steady memory, for stubs that are placed later.
+  void make_steady(inside::MemoryRange range) {
+    const inside::CodeEntries entries = code_entries();
+    const uint64_t descriptor[] = {0, code_at_ + entries.steady_begin, entries.steady_end - entries.steady_begin,
+                                   code_at_ + entries.steady_abort};
+    used_ = (used_ + 31) & ~size_t{31};
+    context_.restart = add(std::as_bytes(std::span(descriptor)));
+    context_.rseq = static_cast<uint64_t>(__rseq_offset), context_.rseq_bytes = 32;
+    page_.muted = 0;  // the kernel is asked for the rseq area
+    inside::SteadyMemory& steady = inside::steady_memory(context_);
+    steady.tables[0].count = 1, steady.tables[0].ranges[0] = range;
+    steady.state = inside::kSteadyStep | 1;
+  }
   bool keeps_flags = true;  // of stubs that are placed later
   uint64_t stub() const { return stub_; }
   uint64_t stub_bytes() const { return stub_bytes_; }
@@ -200,6 +223,12 @@ class Agent {
   bool has(uint64_t address) const { return address - reinterpret_cast<uint64_t>(memory_) < used_; }
   // A call of it crashes from now on.
   void forbid_inside_code() { std::memset(reinterpret_cast<void*>(code_at_), 0xcc, inside_code().size()); }
+  // The same of what the code of a site calls if it does not find a key itself.
+  void forbid_lookup() {
+    const inside::CodeEntries entries = code_entries();
+    for (const uint64_t entry : {entries.enter, entries.aggregate, entries.key, entries.find})
+      std::memset(reinterpret_cast<void*>(code_at_ + entry), 0xcc, 1);
+  }
   const inside::Context& context() const { return context_; }
 
   alignas(8) static constexpr char kText[160] =
@@ -226,6 +255,11 @@ class Agent {
   }
   static void append(std::vector<std::byte>& to, const std::vector<std::byte>& more) {
     to.insert(to.end(), more.begin(), more.end());
+  }
+  static inside::CodeEntries code_entries() {
+    inside::CodeEntries entries;
+    std::memcpy(&entries, inside_code().data(), sizeof entries);
+    return entries;
   }
   uint64_t here() const { return reinterpret_cast<uint64_t>(memory_) + used_; }
   uint64_t add(std::span<const std::byte> bytes) {
@@ -259,7 +293,8 @@ class Agent {
   size_t used_ = 0;
   uint64_t code_at_ = 0, stub_ = 0, stub_bytes_ = 0;
   std::vector<FrameRow> frames_;
-  inside::ArmedPage page_;
+  alignas(4096) std::array<std::byte, 4096> armed_page_{};
+  inside::ArmedPage& page_ = *new (armed_page_.data()) inside::ArmedPage;
   inside::Context context_;
   inside::LastingMemory lasting_;
   inside::MemoryRange range_;

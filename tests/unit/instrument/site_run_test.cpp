@@ -281,53 +281,6 @@ TEST_F(SiteRun, KeepsVariables) {
   }
 }
 
-TEST_F(SiteRun, CopiesStrings) {
-  const auto key = [](const MachineCode& address) {
-    return aggregation(1, SiteFunction::count, {},
-                       {integer(masked(BuiltIn::arg0, 1)), text(address), integer(masked(BuiltIn::arg0, 2))});
-  };
-  const auto somewhere = [&](Registers& registers) {
-    registers.words[saved::rsi] = reinterpret_cast<uint64_t>(Agent::kText) + random_() % sizeof Agent::kText;
-    registers.flags &= ~kAlignmentCheck;  // they are read word by word
-  };
-  compare({firer({key(value_of(BuiltIn::arg1))})}, 2000, somewhere);
-  // Elsewhere it cannot be read, since system calls are muted: all of the clause is left to dvm.
-  const auto anywhere = [&](Registers& registers) {
-    registers.flags &= ~kAlignmentCheck;
-    if (random_() % 4 != 0) somewhere(registers);
-  };
-  compare({firer({key(value_of(BuiltIn::arg1)), aggregation(2, SiteFunction::sum, value_of(BuiltIn::arg0))})}, 2000, anywhere);
-}
-
-// The last key: short ones are read by the code of the site.
-TEST_F(SiteRun, FindsStrings) {
-  const auto somewhere = [&](Registers& registers) {
-    registers.words[saved::rsi] = reinterpret_cast<uint64_t>(Agent::kText) + random_() % sizeof Agent::kText;
-    if (random_() % 50 == 0) registers.words[saved::rsi] = random_();
-  };
-  for (const SiteFunction function : {SiteFunction::count, SiteFunction::sum, SiteFunction::quantize})
-    for (const size_t integers : {0, 1, 2}) {
-      std::vector<AgentKey> keys(integers, integer(masked(BuiltIn::arg0, 1)));
-      keys.push_back(text(value_of(BuiltIn::arg1)));
-      const MachineCode value = function == SiteFunction::count ? MachineCode() : value_of(BuiltIn::arg0);
-      const auto last = aggregation(2, SiteFunction::max, value_of(BuiltIn::arg2));
-      compare({firer({aggregation(1, function, value, keys), last})}, 1000, somewhere);
-    }
-}
-
-TEST_F(SiteRun, FindsShortStringsByItself) {
-  for (const size_t at : {0, 4, 22, 34, 41, 58, 74, 93, 94}) {
-    Agent agent(inside::kAlone);
-    agent.place({firer({aggregation(1, SiteFunction::count, {}, {text(value_of(BuiltIn::arg1))})})});
-    Registers registers = some_registers(random_);
-    registers.words[saved::rsi] = reinterpret_cast<uint64_t>(Agent::kText) + at;
-    for (int i = 0; i < 2; i++) agent.fire(registers);
-    if (std::strlen(Agent::kText + at) < 16) agent.forbid_inside_code();
-    for (int i = 0; i < 5; i++) agent.fire(registers);
-    EXPECT_EQ(agent.firings(), 7);
-  }
-}
-
 // Frames on the stack: some lead up, others nowhere.
 TEST_F(SiteRun, FollowsFramePointers) {
   uint64_t chain[40] = {};

@@ -52,9 +52,7 @@ class Steady : public testing::Test {
     table().ranges[table().count++] = {begin, end};
     steady().state = kSteadyStep | 1;
   }
-  uint64_t load_words(uint64_t from, uint64_t most) {
-    return load_steady(steady(), from, words_.data(), most, area_, context_.restart);
-  }
+  uint64_t load_words(uint64_t from) { return agent_steady(&context_, &lane_, from, words_.data()); }
   std::string read(uint64_t from, uint64_t most) {
     std::array<uint64_t, 64> to{};
     return read_steady_text(context_, lane_, from, to.data(), most) == 0 ? "unread" : reinterpret_cast<const char*>(to.data());
@@ -89,34 +87,34 @@ TEST_F(Steady, LoadsWordsUpToTheEndOfARange) {
   ASSERT_NE(area_, 0);
   const uint64_t begin = address_of(text_);
   for (uint64_t i = 0; i < 2 * kPage / 8; i++) std::memcpy(text_ + 8 * i, &i, 8);
-  EXPECT_EQ(load_words(begin, 4), 4);
+  EXPECT_EQ(load_words(begin), kSteadyPart);
   EXPECT_EQ(words_[3], 3);
-  EXPECT_EQ(load_words(begin + 2 * kPage - 16, 4), 2);
+  EXPECT_EQ(load_words(begin + 2 * kPage - 16), 2);
   EXPECT_EQ(words_[1], 2 * kPage / 8 - 1);
-  EXPECT_EQ(load_words(begin + 2 * kPage, 4), 0);
-  EXPECT_EQ(load_words(begin - 8, 4), 0);
-  EXPECT_EQ(load_words(0, 4), 0);
+  EXPECT_EQ(load_words(begin + 2 * kPage), 0);
+  EXPECT_EQ(load_words(begin - 8), 0);
+  EXPECT_EQ(load_words(0), 0);
 }
 
 TEST_F(Steady, FindsALaterRange) {
   put_in_use(address_of(text_) + 3 * kPage, address_of(text_) + 4 * kPage);
-  EXPECT_EQ(load_words(address_of(text_) + 3 * kPage, 1), 1);
-  EXPECT_EQ(load_words(address_of(text_) + 2 * kPage, 1), 0);
+  EXPECT_EQ(load_words(address_of(text_) + 3 * kPage), kSteadyPart);
+  EXPECT_EQ(load_words(address_of(text_) + 2 * kPage), 0);
 }
 
 TEST_F(Steady, LoadsNothingUnlessAllHolds) {
   const uint64_t begin = address_of(text_);
   steady().state = kSteadyStep;
-  EXPECT_EQ(load_words(begin, 1), 0);
+  EXPECT_EQ(load_words(begin), 0);
   steady().state = kSteadyStep | 1;
-  EXPECT_EQ(load_words(begin, 1), 1);
+  EXPECT_EQ(load_words(begin), kSteadyPart);
   armed_page(context_).armed = kDisarmed;
-  EXPECT_EQ(load_words(begin, 1), 0);
+  EXPECT_EQ(load_words(begin), 0);
   armed_page(context_).armed = kShared;
-  EXPECT_EQ(restart_area(context_, lane_), 0);
+  EXPECT_EQ(load_words(begin), 0);
   armed_page(context_).armed = kAlone;
   steady().starting = 1;
-  EXPECT_EQ(restart_area(context_, lane_), 0);
+  EXPECT_EQ(load_words(begin), 0);
 }
 
 TEST_F(Steady, ReadsStringsFromAnyAddress) {
@@ -176,9 +174,9 @@ TEST_F(Steady, IsInterruptedBySignalsAndBarriers) {
   setitimer(ITIMER_REAL, &often, nullptr);
   uint64_t interrupted = 0, wrong = 0;
   for (int i = 0; i < 30'000'000 && interrupted < 20; i++) {
-    const uint64_t loaded = load_words(address_of(text_), 16);
+    const uint64_t loaded = load_words(address_of(text_));
     interrupted += loaded == kInterrupted ? 1 : 0;
-    wrong += loaded != kInterrupted && loaded != 16 ? 1 : 0;
+    wrong += loaded != kInterrupted && loaded != kSteadyPart ? 1 : 0;
   }
   setitimer(ITIMER_REAL, &never, nullptr);
   is_over = true;
