@@ -159,6 +159,31 @@ template <class Words>
   return store_words(steady, to, bytes) ? bytes : read_memory(pid, from, to, bytes, is_refused);
 }
 
+// Stores a string with its NUL, and zeros up to the end of a word. Returns its length with the NUL; 0: it is longer, or cannot
+// all be read.
+template <class Words>
+[[gnu::always_inline]] inline uint64_t store_text(Words& words, uint64_t to, uint64_t most) {
+  uint64_t word = 0;
+  for (uint64_t done = 0; done + sizeof word <= most && words.read(word); done += sizeof word) {
+    const bool is_end = end_text(word, sizeof word);
+    *reinterpret_cast<volatile uint64_t*>(to + done) = word;
+    if (is_end) return done + (word == 0 ? 0 : 8 - static_cast<uint64_t>(__builtin_clzll(word)) / 8) + 1;
+  }
+  return 0;
+}
+
+// The same, of memory that lasts or is steady.
+[[gnu::noinline]] inline uint64_t load_text(const Context& context, Lane& lane, uint64_t stack_pointer, uint64_t from,
+                                            uint64_t to, uint64_t most) {
+  const uint64_t lasting = lasting_bytes(context, from, stack_pointer);
+  if (lasting > sizeof(uint64_t)) {
+    LastingWords words(from);
+    return store_text(words, to, lasting - sizeof(uint64_t) < most ? lasting - sizeof(uint64_t) : most);
+  }
+  SteadyWords words(context, lane, from);
+  return store_text(words, to, most);
+}
+
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
 inline uint32_t read_text(const Context& context, Lane* lane, uint64_t stack_pointer, uint64_t from, uint64_t* to,
                           uint64_t most) {

@@ -89,6 +89,8 @@ struct ThreadFiring {
 // Length of the string with its NUL, which is added if there was none in so many bytes. A clause may want no more than the first
 // bytes, so these are kept if the string cannot be read as a whole.
 [[gnu::noinline]] inline uint64_t read_string(const ThreadFiring& firing, uint64_t from, uint64_t to, uint64_t most) {
+  const uint64_t loaded = load_text(firing.context, *firing.lane, firing.saved[kStackWord], from, to, most);
+  if (loaded != 0) return loaded;
   uint64_t done = 0;
   for (uint64_t part = kFirstPart; done < most; part = most) {
     const uint64_t want = most - done < part ? most - done : part;

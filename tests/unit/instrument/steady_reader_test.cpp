@@ -129,6 +129,28 @@ TEST_F(Steady, ReadsStringsFromAnyAddress) {
     }
 }
 
+TEST_F(Steady, LoadsStringsOfRecords) {
+  const std::string text = "The quick brown fox jumps over the lazy dog";
+  struct {
+    LastingMemory head{{}, 1};
+    MemoryRange range;
+  } lasting;
+  context_.lasting = address_of(&lasting);
+  for (const bool lasts : {true, false})
+    for (uint64_t shift = 0; shift < 9; shift++)
+      for (const uint64_t length : {0, 1, 6, 7, 8, 9, 31, 32, 43}) {
+        lasting.head.ranges = lasts ? 1 : 0;
+        lasting.range = {address_of(text_), address_of(text_) + kPage};
+        std::memset(text_, 'x', kPage);
+        std::memcpy(text_ + shift, text.c_str(), length);
+        text_[shift + length] = 0;
+        std::array<char, 64> to{};
+        const uint64_t loaded = load_text(context_, lane_, 0, address_of(text_) + shift, address_of(to.data()), 40);
+        EXPECT_EQ(loaded, length < 40 ? length + 1 : 0) << shift << " " << length;
+        if (loaded != 0) EXPECT_EQ(std::string(to.data(), 48), text.substr(0, length) + std::string(48 - length, 0));
+      }
+}
+
 TEST_F(Steady, ReadsNoStringBeyondARange) {
   std::memset(text_, 'y', 3 * kPage);
   EXPECT_EQ(read(address_of(text_) + 2 * kPage - 20, 256), "unread");
