@@ -155,9 +155,12 @@ bool ModuleCode::has_code_in_pages(uint64_t offset, uint64_t size) const {
 }
 
 std::optional<FunctionExtent> ModuleCode::function_named(std::string_view name) const {
+  const auto [known, is_new] = named_.try_emplace(std::string(name));
+  if (!is_new) return known->second;
   const auto found = FileSymbols(file_).named(name);
   const auto offset = found ? offset_of_code(found->address) : std::nullopt;
-  return offset ? std::optional(FunctionExtent{*offset, found->size, found->size}) : std::nullopt;
+  if (offset) known->second = {*offset, found->size, found->size};
+  return known->second;
 }
 
 CodeBytes ModuleCode::constants(uint64_t address) const {

@@ -46,7 +46,7 @@ class ModuleCode {
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
   // True if each page of these bytes of the file has bytes of a segment of code.
   bool has_code_in_pages(uint64_t offset, uint64_t size) const;
-  // A function of its symbol tables.
+  // A function of its symbol tables. Kept: they are read once for each name.
   std::optional<FunctionExtent> function_named(std::string_view name) const;
   // Its instructions, and where its jump tables lead to. Kept: a function is decoded once.
   const FunctionCode& decode(const FunctionExtent& function) const;
@@ -114,6 +114,7 @@ class ModuleCode {
   mutable std::optional<NamedCode> names_;
   mutable std::optional<RestartableSequences> restarts_;
   mutable std::optional<std::vector<SystemCallSite>> system_calls_;
+  mutable std::map<std::string, std::optional<FunctionExtent>> named_;
   mutable std::vector<std::vector<JumpReach>> computed_;
   mutable std::map<std::pair<uint64_t, uint64_t>, FunctionCode> decoded_;  // by offset and size
   // For is_inside_instruction(): the last function, and how many bytes were decoded in all.

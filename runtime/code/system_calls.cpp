@@ -2,8 +2,11 @@
 
 #include "runtime/code/system_calls.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -19,8 +22,34 @@ namespace {
 
 constexpr uint64_t kOpcodeBytes = 2, kMostFunctionBytes = uint64_t{1} << 20;
 constexpr uint64_t kMostSwept = 8;  // times the bytes of the file
+constexpr uint64_t kMoveBytes = 5;
 constexpr unsigned char kSignalReturnNumber = 15;
 constexpr std::array<std::array<unsigned char, kOpcodeBytes>, 3> kOpcodes = {{{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}}};
+
+// Bit n: an opcode may begin at byte n. Reads kLanes bytes and one more.
+constexpr size_t kLanes = 16;
+unsigned opcodes_in(const unsigned char* code) {
+  const auto load = [](const unsigned char* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); };
+  const auto are = [](__m128i bytes, unsigned char what) {
+    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(static_cast<char>(what)));
+  };
+  const __m128i first = load(code), second = load(code + 1);
+  __m128i found = _mm_setzero_si128();
+  for (const auto& opcode : kOpcodes) found = _mm_or_si128(found, _mm_and_si128(are(first, opcode[0]), are(second, opcode[1])));
+  return static_cast<unsigned>(_mm_movemask_epi8(found));
+}
+
+// Ascending offsets.
+std::vector<uint64_t> offsets_of_opcodes(CodeBytes code) {
+  std::vector<uint64_t> offsets;
+  size_t at = 0;
+  for (; code.size() - at > kLanes; at += kLanes)
+    for (unsigned found = opcodes_in(code.data() + at); found != 0; found &= found - 1)
+      offsets.push_back(at + static_cast<unsigned>(std::countr_zero(found)));
+  for (; at < code.size(); at++)
+    if (begins_system_call(code.subspan(at))) offsets.push_back(at);
+  return offsets;
+}
 
 bool is_system_call(const Operated& one) {
   const ZydisMnemonic mnemonic = one.instruction.mnemonic;
@@ -31,8 +60,7 @@ bool is_system_call(const Operated& one) {
 // A function that makes system calls.
 class CallingFunction {
  public:
-  CallingFunction(uint64_t offset, CodeBytes bytes, FunctionCode code)
-      : offset_(offset), bytes_(bytes), code_(std::move(code)), constants_(bytes_, code_) {
+  CallingFunction(uint64_t offset, CodeBytes bytes, FunctionCode code) : offset_(offset), bytes_(bytes), code_(std::move(code)) {
     for (const MachineInstruction& one : code_.instructions)
       if (one.target) targets_.insert(*one.target);
     targets_.insert(code_.table_targets.begin(), code_.table_targets.end());
@@ -41,15 +69,17 @@ class CallingFunction {
   CallingFunction& operator=(const CallingFunction&) = delete;
 
   bool is_at(uint64_t offset, size_t size) const { return offset_ == offset && bytes_.size() == size; }
-  std::optional<uint32_t> number_at(uint64_t call) const {
+  std::optional<uint32_t> number_at(uint64_t call) {
     uint32_t number = 0;
-    if (!is_beside(call)) return constants_.at(call, ZYDIS_REGISTER_RAX);
+    if (!is_beside(call)) {
+      if (!constants_) constants_.emplace(bytes_, code_);
+      return constants_->at(call, ZYDIS_REGISTER_RAX);
+    }
     load_value(bytes_, call - sizeof number, number);
     return number;
   }
   bool is_beside(uint64_t call) const {
     constexpr unsigned char kMoveToEax = 0xb8;
-    constexpr uint64_t kMoveBytes = 5;
     const MachineInstruction* before = call < kMoveBytes ? nullptr : code_.at(call - kMoveBytes);
     return before != nullptr && before->length == kMoveBytes && bytes_[before->offset] == kMoveToEax &&
            !targets_.contains(static_cast<int64_t>(call));
@@ -59,7 +89,7 @@ class CallingFunction {
   uint64_t offset_;
   CodeBytes bytes_;
   FunctionCode code_;
-  ConstantFlow constants_;
+  std::optional<ConstantFlow> constants_{};
   std::set<int64_t> targets_;
 };
 
@@ -91,7 +121,7 @@ class FunctionSweep {
 class SystemCallFinder {
  public:
   SystemCallFinder(const NamingFile& from, const DecodeFunction& decode)
-      : from_(from), decode_(decode), symbols_(from.file), work_(kMostSwept * from.file.size()) {}
+      : from_(from), decode_(decode), work_(kMostSwept * from.file.size()) {}
 
   std::vector<SystemCallSite> find() {
     for (const FileSegment& segment : from_.code) find_in(segment);
@@ -101,17 +131,7 @@ class SystemCallFinder {
 
  private:
   void find_in(const FileSegment& segment) {
-    const CodeBytes bytes = from_.bytes_of(segment);
-    std::vector<uint64_t> candidates;
-    for (const auto& opcode : kOpcodes)
-      for (size_t at = 0; at < bytes.size(); at++) {
-        const void* next = memmem(bytes.data() + at, bytes.size() - at, opcode.data(), opcode.size());
-        if (next == nullptr) break;
-        at = static_cast<size_t>(static_cast<const unsigned char*>(next) - bytes.data());
-        candidates.push_back(segment.offset + at);
-      }
-    std::ranges::sort(candidates);
-    for (const uint64_t one : candidates) look_at(segment, one);
+    for (const uint64_t one : offsets_of_opcodes(from_.bytes_of(segment))) look_at(segment, segment.offset + one);
   }
 
   void look_at(const FileSegment& segment, uint64_t offset) {
@@ -132,12 +152,16 @@ class SystemCallFinder {
     spend(sweep_->decoded() - decoded);
     return begin;
   }
+  const FileSymbols& symbols() {
+    if (!symbols_) symbols_.emplace(from_.file);
+    return *symbols_;
+  }
   void spend(uint64_t work) { work_ -= std::min(work_, work); }
 
   // It may be data that lies among code.
   void add_unknown(uint64_t offset, uint64_t address) {
     const CodeAt code_at = [this](uint64_t at) { return code_from(at); };
-    if (!symbols_.may_be_code(address) || is_dead_end(code_at, address + kOpcodeBytes)) return;
+    if (!symbols().may_be_code(address) || is_dead_end(code_at, address + kOpcodeBytes)) return;
     found_.push_back({.offset = offset, .behind = offset + kOpcodeBytes});
   }
 
@@ -150,8 +174,8 @@ class SystemCallFinder {
   // The function that returns from signal handlers begins one byte early in the table of unwinders, so it cannot be decoded.
   bool is_signal_return(uint64_t offset) const {
     constexpr unsigned char kSignalReturn[] = {0x48, 0xc7, 0xc0, kSignalReturnNumber, 0, 0, 0, 0x0f, 0x05};
-    constexpr uint64_t kMoveBytes = sizeof kSignalReturn - kOpcodeBytes;
-    return offset >= kMoveBytes && std::memcmp(from_.file.data() + offset - kMoveBytes, kSignalReturn, sizeof kSignalReturn) == 0;
+    constexpr uint64_t kBefore = sizeof kSignalReturn - kOpcodeBytes;
+    return offset >= kBefore && std::memcmp(from_.file.data() + offset - kBefore, kSignalReturn, sizeof kSignalReturn) == 0;
   }
   void add_signal_return(uint64_t offset) {
     found_.push_back({.offset = offset, .behind = offset + kOpcodeBytes, .number = kSignalReturnNumber});
@@ -160,15 +184,15 @@ class SystemCallFinder {
   // False: none is known there, or too much was decoded. The same of the next two.
   bool enter_function(const FileSegment& segment, uint64_t address) {
     auto function = framed_function(from_.file, address);
-    if (!function) function = symbols_.before(address);
+    if (!function) function = symbols().before(address);
     const bool is_inside = function && address - function->address < function->size;
     return is_inside && enter(segment, function->address, function->size);
   }
   // Where no function is known, instructions follow one another from the end of the function before, or from the beginning of the
   // section.
   bool enter_gap(const FileSegment& segment, uint64_t address) {
-    const auto framed = framed_before(from_.file, address), named = symbols_.before(address);
-    const auto section = symbols_.section_of(address);
+    const auto framed = framed_before(from_.file, address), named = symbols().before(address);
+    const auto section = symbols().section_of(address);
     if (!framed || !section) return false;
     uint64_t begin = std::max(framed->address + framed->size, section->address);
     if (named) begin = std::max(begin, named->address + named->size);
@@ -199,7 +223,7 @@ class SystemCallFinder {
 
   const NamingFile& from_;
   const DecodeFunction& decode_;
-  FileSymbols symbols_;
+  std::optional<FileSymbols> symbols_;  // large files have many, and seldom need them
   std::vector<SystemCallSite> found_;
   std::optional<FunctionSweep> sweep_;
   std::optional<CallingFunction> function_;

@@ -128,6 +128,22 @@ TEST_F(SystemCallFinderTest, SeesNoneInsideOfInstructionsOrDataOutsideOfFunction
   EXPECT_EQ(in("bare_branch", 16).size(), 1);
 }
 
+// Many bytes are compared at once.
+TEST(SystemCallsAmongBytes, AreFoundAtAllPlaces) {
+  constexpr unsigned char kReturn = 0xc3, kCalls[][2] = {{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}};
+  const DecodeFunction decode = [](uint64_t, uint64_t) { return FunctionCode(); };
+  for (const auto& call : kCalls)
+    for (size_t size = 3; size < 50; size += 7)
+      for (size_t place = 0; place + 3 <= size; place++) {
+        std::vector<unsigned char> bytes(size, kReturn);
+        std::ranges::copy(call, bytes.begin() + static_cast<std::ptrdiff_t>(place));
+        const std::vector<FileSegment> code{{0, size, 0}}, data;
+        const auto found = find_system_calls({bytes, code, data, {}, 0, false}, decode);
+        ASSERT_EQ(found.size(), 1) << size << " " << place;
+        EXPECT_EQ(found[0].offset, place);
+      }
+}
+
 std::string path_of(std::string_view part) {
   const auto objects = mapped_objects(getpid());
   const auto found = std::ranges::find_if(*objects, [&](const MappedObject& one) { return one.name.starts_with(part); });
