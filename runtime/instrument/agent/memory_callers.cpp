@@ -104,6 +104,8 @@ class CallerFinder {
     for (const SystemCallSite& call : code.system_calls()) {
       if (call.is_of_32_bits) {
         refuse(fmt::format("{} makes system calls of programs of 32 bits", object.name));
+      } else if (call.is_entered) {
+        refuse(fmt::format("{} jumps to a system call of another function", object.name));
       } else if (call.number) {
         add_known(object, call);
       } else if (glibc.makes_any(call)) {
@@ -115,7 +117,6 @@ class CallerFinder {
   }
 
   void add_known(const MappedObject& object, const SystemCallSite& call) {
-    constexpr uint64_t kMoveBytes = 5;
     switch (memory_effect(*call.number)) {
       case MemoryEffect::none:
         return;
@@ -124,7 +125,7 @@ class CallerFinder {
       case MemoryEffect::takes:
       case MemoryEffect::starts:
         if (!call.is_beside) return refuse(fmt::format("{} makes system call {} in its own way", object.name, *call.number));
-        found_.all.push_back({object.open_path, call.offset - kMoveBytes, call.behind, call.number});
+        found_.all.push_back({object.open_path, call.begin(), call.behind, call.number});
     }
   }
 
