@@ -8,7 +8,8 @@
 namespace dvm::runtime {
 
 std::span<const AgentFirer> firers_of(const AgentSite& site) {
-  return site.watch == inside::Watch::nothing ? std::span(site.firers) : std::span<const AgentFirer>();
+  const bool is_plain = site.watch == inside::Watch::nothing && site.taking == inside::Taking::nothing;
+  return is_plain ? std::span(site.firers) : std::span<const AgentFirer>();
 }
 
 uint64_t room_of(const AgentSite& site, const inside::Context& context) {

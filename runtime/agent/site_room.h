@@ -9,7 +9,8 @@
 
 namespace dvm::runtime {
 
-// Those that its own code may serve. One at a function by which system calls are restricted always goes to agent_enter.
+// Those that its own code may serve. One at a function that is watched, or at a call that may take memory, always goes to
+// agent_enter.
 std::span<const AgentFirer> firers_of(const AgentSite& site);
 // Bytes of its stub and all that the stub uses, at most.
 uint64_t room_of(const AgentSite& site, const inside::Context& context);

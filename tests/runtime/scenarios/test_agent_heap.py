@@ -69,6 +69,10 @@ class Vanishing(HeapTest):
         for way in ("copied", "keyed", "lent", "implied"):
             self.check(BY_STRING, f"{program('vanishing')} unmap {way} protect")
 
+    def test_where_a_probe_lies_at_a_call(self):
+        """Its clauses must not run without the rest of the agent."""
+        self.check(BY_STRING + " pid$target:libc.so.6:brk:entry { @n = count(); }", program("vanishing") + " break")
+
     def test_by_calls_of_the_program_itself(self):
         self.check(BY_STRING, program("vanishing_own") + " own unmap")
 
