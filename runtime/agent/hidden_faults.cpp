@@ -35,14 +35,6 @@ bool is_too_large(const std::string& folder) {
   return !(std::ifstream(folder + "/statm") >> mapped >> resident) || resident > kMostResident;
 }
 
-std::string_view fault_of(pid_t pid, const std::string& folder) {
-  if (guards_shown() == GuardsShown::hidden) return "the kernel does not show where it has guard regions";
-  // The kernel unmaps the shadow stack of a thread that ends.
-  if (status_field(pid, "x86_Thread_features:").find("shstk") != std::string::npos) return "it has shadow stacks";
-  if (has_protection_keys() && is_too_large(folder)) return "it is too large to look for memory with protection keys";
-  return {};
-}
-
 }  // namespace
 
 bool has_protection_keys() {
@@ -55,11 +47,19 @@ bool has_protection_keys() {
   return has;
 }
 
+std::string_view HiddenFaults::fault_of_process() const {
+  if (guards_shown() == GuardsShown::hidden) return "the kernel does not show where it has guard regions";
+  // The kernel unmaps the shadow stack of a thread that ends.
+  if (status_field(pid_, "x86_Thread_features:").find("shstk") != std::string::npos) return "it has shadow stacks";
+  if (may_have_keys() && is_too_large(folder_)) return "it is too large to look for memory with protection keys";
+  return {};
+}
+
 bool HiddenFaults::look(uint64_t now) {
   if (!found_.empty()) return true;
   if (looked_ == 0 || now >= looked_ + kBetweenLooks) {
     folder_ = memory_folder(pid_);
-    found_ = fault_of(pid_, folder_);
+    found_ = fault_of_process();
     if (is_done_) position_ = 0;
     looked_ = now, is_done_ = false;
   }

@@ -9,7 +9,7 @@
 
 namespace dvm::runtime {
 
-// The CPU has protection keys. Then only smaps shows which memory threads may be unable to read.
+// The CPU has protection keys.
 bool has_protection_keys();
 
 class HiddenFaults {
@@ -20,12 +20,18 @@ class HiddenFaults {
   // whether there are any. now: ns of CLOCK_MONOTONIC.
   bool look(uint64_t now);
 
+  // True: only smaps shows which memory threads may be unable to read, because it has protection keys.
+  bool may_have_keys() const { return has_protection_keys() && !has_no_keys_; }
+  // It has none, and is watched for calls of pkey_mprotect(2).
+  void note_no_keys() { has_no_keys_ = true; }
+
   // What makes it possible, such as "it handles faults by userfaultfd(2)". Empty: nothing was found.
   std::string_view found() const { return found_; }
   // Of the process in /proc, as of the last look.
   const std::string& folder() const { return folder_; }
 
  private:
+  std::string_view fault_of_process() const;
   bool look_at_files();
 
   pid_t pid_;
@@ -33,7 +39,7 @@ class HiddenFaults {
   std::string_view found_;
   uint64_t looked_ = 0;  // the time; 0: never
   long position_ = 0;    // in the list of files
-  bool has_seen_all_ = false, is_done_ = false;
+  bool has_seen_all_ = false, is_done_ = false, has_no_keys_ = false;
 };
 
 }  // namespace dvm::runtime

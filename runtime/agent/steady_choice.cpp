@@ -47,10 +47,15 @@ bool has_word(std::string_view line, std::string_view word) {
   return false;
 }
 
+bool has_key(std::string_view line) {
+  constexpr std::string_view kKey = "ProtectionKey:";
+  return line.starts_with(kKey) && line.substr(kKey.size()).find_first_not_of(" 0") != std::string_view::npos;
+}
+
 // A line of smaps by which a mapping may fault. ss: the kernel unmaps a shadow stack when its thread ends.
 bool may_fault(std::string_view line) {
-  constexpr std::string_view kKey = "ProtectionKey:", kFlagsLine = "VmFlags:";
-  if (line.starts_with(kKey)) return line.substr(kKey.size()).find_first_not_of(" 0") != std::string_view::npos;
+  constexpr std::string_view kFlagsLine = "VmFlags:";
+  if (has_key(line)) return true;
   if (!line.starts_with(kFlagsLine)) return false;
   constexpr std::string_view kFaulting[] = {"um", "uw", "ui", "ss", "io", "pf"};
   return std::any_of(std::begin(kFaulting), std::end(kFaulting), [&](std::string_view flag) { return has_word(line, flag); });
@@ -66,6 +71,7 @@ MapsText read_maps_text(std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     MapsHead head;
     if (!line.empty() && line[0] >= 'A' && line[0] <= 'Z') {  // of smaps
+      found.has_keys |= has_key(line);
       if (is_plain && may_fault(line)) is_plain = false, found.others.push_back(found.plain.back()), found.plain.pop_back();
       continue;
     }

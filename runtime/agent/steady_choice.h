@@ -15,6 +15,7 @@ struct MapsText {
   AddressRange heap;                   // of these, what brk(2) has made
   std::vector<AddressRange> others;    // all other mappings, by address
   std::vector<std::string_view> code;  // lines of executable mappings
+  bool has_keys = false;               // a mapping, of any kind, has a protection key; only smaps shows it
 };
 // smaps also shows what faults although it is mapped for reading: memory with a protection key, memory registered with
 // userfaultfd(2). It is left out.

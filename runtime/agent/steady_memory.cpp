@@ -122,8 +122,10 @@ bool SteadyProposals::is_due(const AgentMemory& memory, const Head& head, uint64
 SteadyProposals::Outcome SteadyProposals::propose(const AgentMemory& memory, const Head& head, uint64_t now) {
   if (!see_takers(memory, head) || !faults_.look(now)) return Outcome::later;
   if (!faults_.found().empty()) return turn_off(memory, faults_.found()), Outcome::later;
-  if (!read_text(faults_.folder() + (has_protection_keys() ? "/smaps" : "/maps"), text_)) return Outcome::later;
+  const bool shows_keys = faults_.may_have_keys();
+  if (!read_text(faults_.folder() + (shows_keys ? "/smaps" : "/maps"), text_)) return Outcome::later;
   maps_ = read_maps_text(text_);
+  if (shows_keys && !maps_.has_keys) faults_.note_no_keys();  // reading smaps takes 10 ms for each GiB in memory
   if (const Outcome checked = check_code(memory); checked != Outcome::useful) return checked;
   std::vector<AddressRange> chosen;
   if (!choose(head, chosen)) return Outcome::later;

@@ -62,6 +62,15 @@ TEST(SteadyChoice, LeavesOutWhatFaultsAlthoughItIsMapped) {
   EXPECT_EQ(found.others.size(), 5);
 }
 
+// Of what cannot be read now, too: it may become readable, and keeps its key.
+TEST(SteadyChoice, SeesKeysOfAllMappings) {
+  const std::string plain = "10000-11000 rw-p 00000000 00:00 0 \nProtectionKey:         0\n",
+                    closed = "12000-13000 ---p 00000000 00:00 0 \nProtectionKey:         ";
+  EXPECT_FALSE(read_maps_text(plain).has_keys);
+  EXPECT_FALSE(read_maps_text(plain + closed + "0\n").has_keys);
+  EXPECT_TRUE(read_maps_text(closed + "3\n" + plain).has_keys);
+}
+
 TEST(SteadyChoice, JoinsRanges) {
   Ranges ranges{{0x5000, 0x6000}, {0x1000, 0x2000}, {0x2000, 0x3000}, {0x4000, 0x4000},
                 {0x1800, 0x2800}, {0x9000, 0x8000}, {0x6000, 0x7000}};
